@@ -1,0 +1,72 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Every target of Volley is built alike: Swift 6 mode, imports internal unless said otherwise, members visible only
+/// through the module that declares them, and no warning survives.
+let strict: [SwiftSetting] = [
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("ExistentialAny"),
+    .treatAllWarnings(as: .error),
+]
+
+func room(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: "\(name)Tests", dependencies: dependencies, swiftSettings: strict)
+}
+
+let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+
+let package = Package(
+    name: "volley",
+    products: [
+        .executable(name: "volley", targets: ["volley"]),
+        .library(name: "VolleyKit", targets: ["VolleyKit"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    ],
+    targets: [
+        // The C libraries, each imported by exactly one room.
+        .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
+        .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+
+        // What every room speaks.
+        room("Base"),
+        room("Cryptography", ["Base", "COpenSSL"]),
+
+        // The rooms a campaign walks through, siblings that never import one another.
+        room("Campaigns", ["Base", "CYAML"]),
+        room("Audience", ["Base", "CZlib"]),
+        room("Content", ["Base"]),
+        room("Delivery", ["Base", "Cryptography", "CCurl"]),
+        room("Runs", ["Base", grdb]),
+        room("Reports", ["Base", "Runs"]),
+        room("APNsSimulator", ["Base", "Cryptography", "CNghttp2"]),
+
+        // Where they are wired together, and where a person types.
+        room("VolleyKit", ["Base", "Cryptography", "Campaigns", "Audience", "Content", "Delivery", "Runs", "Reports", "APNsSimulator"]),
+        .executableTarget(name: "volley", dependencies: ["VolleyKit", argumentParser], swiftSettings: strict),
+
+        tests("Base", ["Base"]),
+        tests("Cryptography", ["Base", "Cryptography"]),
+        tests("Campaigns", ["Base", "Campaigns"]),
+        tests("Audience", ["Base", "Audience"]),
+        tests("Content", ["Base", "Content"]),
+        tests("Delivery", ["Base", "Cryptography", "Delivery", "APNsSimulator"]),
+        tests("Runs", ["Base", "Runs"]),
+        tests("Reports", ["Base", "Runs", "Reports"]),
+        tests("APNsSimulator", ["Base", "Cryptography", "APNsSimulator"]),
+        tests("VolleyKit", ["Base", "VolleyKit"]),
+        tests("CommandLine", ["Base"]),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,46 @@
+public import Base
+
+/// Who is looked for, ready to run: lists loaded, paths resolved, columns named.
+public struct AudienceQuery: Sendable {
+    /// Export files in reading order.
+    public var files: [String]
+    /// Where the exports keep things.
+    public var columns: ExportColumns
+    /// Devices with at least one of these tags, with each of `allTags`, with none of `noneTags`.
+    public var anyTags: [String] = []
+    /// See `anyTags`.
+    public var allTags: [String] = []
+    /// See `anyTags`.
+    public var noneTags: [String] = []
+    /// Every device of these.
+    public var aliases: [String] = []
+    /// Exactly these devices.
+    public var registrationIDs: [String] = []
+    /// All devices, instead of the above.
+    public var everyone = false
+    /// All of these must hold.
+    public var conditions: [ColumnCondition] = []
+    /// None of these may hold.
+    public var excludedTags: [String] = []
+    /// None of these may hold.
+    public var excludedAliases: [String] = []
+    /// None of these may hold.
+    public var excludedRegistrationIDs: [String] = []
+    /// Files that list tokens or registration ids (plain lists one a line, or exports).
+    public var excludedDevices: [String] = []
+    /// Devices an alias expands to at most.
+    public var aliasLimit = 10
+    /// The share of unreadable rows (0 to 1) beyond which the plan stops.
+    public var maximumBadRowShare = 0.01
+    /// The columns whose cells a recipient carries along, in the order of `Recipient.fields`.
+    public var fields: [SourceText] = []
+    /// The moment against which `within` and `older than` are judged.
+    public var now: Timestamp
+
+    /// A query over some files.
+    public init(files: [String], columns: ExportColumns, now: Timestamp) {
+        self.files = files
+        self.columns = columns
+        self.now = now
+    }
+}

@@ -1,0 +1,86 @@
+/// A place in a file that a person wrote. Lines and columns count from 1, columns in Unicode scalars.
+public struct SourcePosition: Hashable, Sendable, CustomStringConvertible {
+    /// The file as the reader named it.
+    public var file: String
+    /// 1 for the first line.
+    public var line: Int
+    /// 1 for the first character of a line.
+    public var column: Int
+
+    /// A place in `file`.
+    public init(file: String, line: Int, column: Int) {
+        self.file = file
+        self.line = line
+        self.column = column
+    }
+
+    /// `file:line:column`
+    public var description: String { "\(file):\(line):\(column)" }
+}
+
+/// One mistake, said to the person who made it: where it is, what is wrong, what to do next.
+public struct Diagnostic: Error, Hashable, Sendable, CustomStringConvertible {
+    /// Whether the mistake stops the command.
+    public enum Severity: String, Hashable, Sendable { case error, warning }
+
+    /// Whether the mistake stops the command.
+    public var severity: Severity
+    /// Where it is; nil when it belongs to no file.
+    public var position: SourcePosition?
+    /// The file alone, for mistakes that have no line (a missing file, a directory).
+    public var file: String?
+    /// What is wrong, without a final full stop.
+    public var message: String
+    /// What to do next, a whole sentence or nil when the message says it already.
+    public var remedy: String?
+
+    /// A mistake at a line and column.
+    public init(_ message: String, at position: SourcePosition, remedy: String? = nil, severity: Severity = .error) {
+        self.severity = severity
+        self.position = position
+        self.file = position.file
+        self.message = message
+        self.remedy = remedy
+    }
+
+    /// A mistake of a whole file, or of none.
+    public init(_ message: String, file: String? = nil, remedy: String? = nil, severity: Severity = .error) {
+        self.severity = severity
+        self.position = nil
+        self.file = file
+        self.message = message
+        self.remedy = remedy
+    }
+
+    /// `file:line:column: what is wrong; what to do`, as a terminal shows it.
+    public var description: String {
+        var text = ""
+        if let position { text += "\(position): " } else if let file { text += "\(file): " }
+        if severity == .warning { text += "warning: " }
+        text += message
+        if let remedy { text += ". \(remedy)" }
+        return text
+    }
+}
+
+/// All mistakes of one reading, thrown together so that a person repairs a file in one go.
+public struct Diagnostics: Error, Sendable, CustomStringConvertible {
+    /// In the order of their places.
+    public var all: [Diagnostic]
+
+    /// Takes mistakes in any order; sorts them by file, line and column.
+    public init(_ all: [Diagnostic]) {
+        self.all = all.enumerated().sorted { left, right in
+            let (a, b) = (left.element.position, right.element.position)
+            let keyA = (a?.file ?? left.element.file ?? "", a?.line ?? 0, a?.column ?? 0, left.offset)
+            let keyB = (b?.file ?? right.element.file ?? "", b?.line ?? 0, b?.column ?? 0, right.offset)
+            return keyA < keyB
+        }.map(\.element)
+    }
+
+    /// A single mistake.
+    public init(_ one: Diagnostic) { all = [one] }
+
+    /// One line a mistake.
+    public var description: String { all.map(\.description).joined(separator: "\n") }
+}

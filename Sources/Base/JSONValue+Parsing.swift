@@ -1,0 +1,216 @@
+/// Why a text is not JSON, with the place where reading stopped.
+public struct JSONSyntaxError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// Bytes from the start of the text.
+    public var offset: Int
+    /// What was found there, without a final full stop.
+    public var message: String
+
+    /// An error at a byte offset.
+    public init(offset: Int, message: String) {
+        self.offset = offset
+        self.message = message
+    }
+
+    /// `byte 12: expected ','`
+    public var description: String { "byte \(offset + 1): \(message)" }
+}
+
+extension JSONValue {
+    /// Reads exactly one JSON value (RFC 8259); white space around it is allowed, anything else is an error.
+    /// - Parameter maximumDepth: how deep arrays and objects may nest, so that hostile input cannot exhaust the stack.
+    public init(parsing bytes: [UInt8], maximumDepth: Int = 64) throws(JSONSyntaxError) {
+        var parser = JSONParser(bytes: bytes, maximumDepth: maximumDepth)
+        self = try parser.parseDocument()
+    }
+
+    /// Reads exactly one JSON value from text.
+    public init(parsing text: String, maximumDepth: Int = 64) throws(JSONSyntaxError) {
+        try self.init(parsing: Array(text.utf8), maximumDepth: maximumDepth)
+    }
+}
+
+/// A plain recursive-descent reader for small documents: payloads, answers, key files. Exports have their own.
+private struct JSONParser {
+    let bytes: [UInt8]
+    let maximumDepth: Int
+    var index = 0
+    var depth = 0
+
+    init(bytes: [UInt8], maximumDepth: Int) {
+        self.bytes = bytes
+        self.maximumDepth = maximumDepth
+    }
+
+    mutating func parseDocument() throws(JSONSyntaxError) -> JSONValue {
+        skipSpace()
+        let value = try parseValue()
+        skipSpace()
+        guard index == bytes.count else { throw failure("something follows the end of the JSON") }
+        return value
+    }
+
+    private mutating func parseValue() throws(JSONSyntaxError) -> JSONValue {
+        guard index < bytes.count else { throw failure("the JSON ends too early") }
+        switch bytes[index] {
+        case UInt8(ascii: "{"): return try nested { (parser) throws(JSONSyntaxError) in try parser.parseObject() }
+        case UInt8(ascii: "["): return try nested { (parser) throws(JSONSyntaxError) in try parser.parseArray() }
+        case UInt8(ascii: "\""): return .string(try parseString())
+        case UInt8(ascii: "t"): return try parseWord("true", .bool(true))
+        case UInt8(ascii: "f"): return try parseWord("false", .bool(false))
+        case UInt8(ascii: "n"): return try parseWord("null", .null)
+        default: return try parseNumber()
+        }
+    }
+
+    private mutating func nested(
+        _ body: (inout JSONParser) throws(JSONSyntaxError) -> JSONValue
+    ) throws(JSONSyntaxError) -> JSONValue {
+        depth += 1
+        guard depth <= maximumDepth else { throw failure("nested deeper than \(maximumDepth) levels") }
+        index += 1
+        let value = try body(&self)
+        depth -= 1
+        return value
+    }
+
+    private mutating func parseObject() throws(JSONSyntaxError) -> JSONValue {
+        var members: [JSONMember] = []
+        skipSpace()
+        if take(UInt8(ascii: "}")) { return .object([]) }
+        while true {
+            skipSpace()
+            guard index < bytes.count, bytes[index] == UInt8(ascii: "\"") else { throw failure("expected a name in quotes") }
+            let name = try parseString()
+            skipSpace()
+            guard take(UInt8(ascii: ":")) else { throw failure("expected ':'") }
+            skipSpace()
+            members.append(JSONMember(name, try parseValue()))
+            skipSpace()
+            if take(UInt8(ascii: ",")) { continue }
+            guard take(UInt8(ascii: "}")) else { throw failure("expected ',' or '}'") }
+            return .object(members)
+        }
+    }
+
+    private mutating func parseArray() throws(JSONSyntaxError) -> JSONValue {
+        var values: [JSONValue] = []
+        skipSpace()
+        if take(UInt8(ascii: "]")) { return .array([]) }
+        while true {
+            skipSpace()
+            values.append(try parseValue())
+            skipSpace()
+            if take(UInt8(ascii: ",")) { continue }
+            guard take(UInt8(ascii: "]")) else { throw failure("expected ',' or ']'") }
+            return .array(values)
+        }
+    }
+
+    private mutating func parseString() throws(JSONSyntaxError) -> String {
+        let start = index
+        index += 1
+        var text: [UInt8] = []
+        while index < bytes.count {
+            let byte = bytes[index]
+            index += 1
+            switch byte {
+            case UInt8(ascii: "\""):
+                guard let string = String(validating: text, as: UTF8.self) else {
+                    throw JSONSyntaxError(offset: start, message: "the text is not UTF-8")
+                }
+                return string
+            case UInt8(ascii: "\\"): try parseEscape(into: &text)
+            case 0..<0x20: throw JSONSyntaxError(offset: index - 1, message: "a control character stands inside a text")
+            default: text.append(byte)
+            }
+        }
+        throw JSONSyntaxError(offset: start, message: "the text has no closing quote")
+    }
+
+    private mutating func parseEscape(into text: inout [UInt8]) throws(JSONSyntaxError) {
+        guard index < bytes.count else { throw failure("the JSON ends too early") }
+        let byte = bytes[index]
+        index += 1
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): text.append(byte)
+        case UInt8(ascii: "b"): text.append(8)
+        case UInt8(ascii: "f"): text.append(12)
+        case UInt8(ascii: "n"): text.append(10)
+        case UInt8(ascii: "r"): text.append(13)
+        case UInt8(ascii: "t"): text.append(9)
+        case UInt8(ascii: "u"):
+            var code = try parseHex()
+            if (0xD800..<0xDC00).contains(code) {
+                guard take(UInt8(ascii: "\\")), take(UInt8(ascii: "u")) else { throw failure("half of a surrogate pair") }
+                let low = try parseHex()
+                guard (0xDC00..<0xE000).contains(low) else { throw failure("half of a surrogate pair") }
+                code = 0x10000 + (code - 0xD800) << 10 + (low - 0xDC00)
+            }
+            guard let scalar = Unicode.Scalar(code) else { throw failure("half of a surrogate pair") }
+            text.append(contentsOf: Array(String(scalar).utf8))
+        default: throw JSONSyntaxError(offset: index - 2, message: "an unknown escape")
+        }
+    }
+
+    private mutating func parseHex() throws(JSONSyntaxError) -> UInt32 {
+        guard index + 4 <= bytes.count else { throw failure("the JSON ends too early") }
+        var code: UInt32 = 0
+        for byte in bytes[index..<index + 4] {
+            guard let digit = Character(Unicode.Scalar(byte)).hexDigitValue, byte < 0x80 else { throw failure("expected four hex digits") }
+            code = code << 4 | UInt32(digit)
+        }
+        index += 4
+        return code
+    }
+
+    private mutating func parseNumber() throws(JSONSyntaxError) -> JSONValue {
+        let start = index
+        _ = take(UInt8(ascii: "-"))
+        let whole = digits()
+        guard whole > 0 else { throw JSONSyntaxError(offset: start, message: "expected a JSON value") }
+        guard whole == 1 || bytes[index - whole] != UInt8(ascii: "0") else {
+            throw JSONSyntaxError(offset: start, message: "a number must not begin with 0")
+        }
+        var isWhole = true
+        if take(UInt8(ascii: ".")) {
+            isWhole = false
+            guard digits() > 0 else { throw failure("expected a digit") }
+        }
+        if index < bytes.count, bytes[index] | 0x20 == UInt8(ascii: "e") {
+            isWhole = false
+            index += 1
+            if !take(UInt8(ascii: "+")) { _ = take(UInt8(ascii: "-")) }
+            guard digits() > 0 else { throw failure("expected a digit") }
+        }
+        let text = String(decoding: bytes[start..<index], as: UTF8.self)
+        if isWhole, let value = Int64(text) { return .integer(value) }
+        guard let value = Double(text), value.isFinite else { throw JSONSyntaxError(offset: start, message: "the number is too large") }
+        return .double(value)
+    }
+
+    private mutating func digits() -> Int {
+        let start = index
+        while index < bytes.count, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(bytes[index]) { index += 1 }
+        return index - start
+    }
+
+    private mutating func parseWord(_ word: StaticString, _ value: JSONValue) throws(JSONSyntaxError) -> JSONValue {
+        let end = index + word.utf8CodeUnitCount
+        let matches = word.withUTF8Buffer { expected in end <= bytes.count && bytes[index..<end].elementsEqual(expected) }
+        guard matches else { throw failure("expected a JSON value") }
+        index = end
+        return value
+    }
+
+    private mutating func take(_ byte: UInt8) -> Bool {
+        guard index < bytes.count, bytes[index] == byte else { return false }
+        index += 1
+        return true
+    }
+
+    private mutating func skipSpace() {
+        while index < bytes.count, [0x20, 0x09, 0x0A, 0x0D].contains(bytes[index]) { index += 1 }
+    }
+
+    private func failure(_ message: String) -> JSONSyntaxError { JSONSyntaxError(offset: index, message: message) }
+}

@@ -1,0 +1,30 @@
+/// What became of a planned recipient: every one ends in exactly one of these.
+public enum Outcome: Int, CaseIterable, Hashable, Sendable, CustomStringConvertible {
+    /// APNs answered 200: it took the push over. Nobody has seen it yet.
+    case accepted = 0
+    /// 410, BadDeviceToken, DeviceTokenNotForTopic: the app is gone from that device.
+    case invalidToken = 1
+    /// Any other final refusal.
+    case rejected = 2
+    /// A temporary refusal that outlived its retries.
+    case failed = 3
+    /// It went onto the wire, no answer came, and it was not sent again.
+    case unknown = 4
+    /// Never on the wire: cancelled, stopped, expired, too late.
+    case unsent = 5
+
+    /// The word that campaigns, reports and scripts use.
+    public var name: String {
+        switch self {
+        case .accepted: "accepted"
+        case .invalidToken: "invalid_token"
+        case .rejected: "rejected"
+        case .failed: "failed"
+        case .unknown: "unknown"
+        case .unsent: "unsent"
+        }
+    }
+
+    /// Same as `name`.
+    public var description: String { name }
+}

@@ -1,0 +1,27 @@
+/// How fast a run may push at most, as it was written: `5000/s`, `300000/min`, `100/h`.
+public struct Pace: Hashable, Sendable, CustomStringConvertible {
+    /// Pushes in each interval, at least 1.
+    public var pushes: Int
+    /// The interval in seconds: 1, 60 or 3600.
+    public var intervalSeconds: Int
+
+    /// A pace of `pushes` in every `intervalSeconds`.
+    public init(pushes: Int, intervalSeconds: Int) {
+        self.pushes = pushes
+        self.intervalSeconds = intervalSeconds
+    }
+
+    /// The mean in pushes per second.
+    public var perSecond: Double { Double(pushes) / Double(intervalSeconds) }
+
+    /// As written in a campaign.
+    public var description: String {
+        "\(pushes)/\(intervalSeconds == 1 ? "s" : intervalSeconds == 60 ? "min" : "h")"
+    }
+
+    /// The slower of two, where nil stands for no limit.
+    public static func slower(_ left: Pace?, _ right: Pace?) -> Pace? {
+        guard let left, let right else { return left ?? right }
+        return left.perSecond <= right.perSecond ? left : right
+    }
+}

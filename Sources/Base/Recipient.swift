@@ -1,0 +1,22 @@
+/// A device that a campaign goes to, with what its push needs.
+public struct Recipient: Hashable, Sendable {
+    /// The token, normalised.
+    public var token: DeviceToken
+    /// Blank when the export has none.
+    public var registrationID: String
+    /// Blank when the export has none.
+    public var alias: String
+    /// Blank when the export has none.
+    public var language: String
+    /// The cells that templates need, in the order of the plan's columns; blank when absent.
+    public var fields: [String]
+
+    /// A recipient.
+    public init(token: DeviceToken, registrationID: String = "", alias: String = "", language: String = "", fields: [String] = []) {
+        self.token = token
+        self.registrationID = registrationID
+        self.alias = alias
+        self.language = language
+        self.fields = fields
+    }
+}

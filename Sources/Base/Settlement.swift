@@ -1,0 +1,34 @@
+/// What became of one push.
+public struct Settlement: Hashable, Sendable {
+    /// The recipient's dense id.
+    public var recipient: Int
+    /// How it ended.
+    public var outcome: Outcome
+    /// The last HTTP status, 0 when there was none.
+    public var status: Int
+    /// APNs' reason, or Volley's own words in the same style (`ConnectionLost`, `Expired`, `Stopped`); empty for accepted.
+    public var reason: String
+    /// How often it was handed to the wire.
+    public var attempts: Int
+    /// From the last submission to the answer, 0 when there was none.
+    public var latencyMilliseconds: Int
+    /// When it was settled.
+    public var settledAt: Timestamp
+    /// With 410: since when the token is invalid, as APNs says.
+    public var invalidSince: Timestamp?
+
+    /// A settlement.
+    public init(
+        recipient: Int, outcome: Outcome, status: Int = 0, reason: String = "", attempts: Int = 0, latencyMilliseconds: Int = 0,
+        settledAt: Timestamp, invalidSince: Timestamp? = nil
+    ) {
+        self.recipient = recipient
+        self.outcome = outcome
+        self.status = status
+        self.reason = reason
+        self.attempts = attempts
+        self.latencyMilliseconds = latencyMilliseconds
+        self.settledAt = settledAt
+        self.invalidSince = invalidSince
+    }
+}

@@ -1,0 +1,27 @@
+/// Why a row of an export did not become a recipient. A row has exactly one reason: the first that applies, in this order.
+public enum SkipReason: String, CaseIterable, Hashable, Sendable {
+    /// The row could not be read: wrong number of fields, broken JSON.
+    case badRow = "bad_row"
+    /// No selector names it.
+    case notMatched = "not_matched"
+    /// A condition of `where` does not hold.
+    case filtered = "filtered"
+    /// Something in `exclude` holds.
+    case excluded = "excluded"
+    /// The token cell is blank or absent.
+    case missingToken = "missing_token"
+    /// The token cell holds something that cannot be a token.
+    case badToken = "bad_token"
+    /// APNs said earlier that the token is invalid.
+    case suppressed = "suppressed"
+    /// Another row names the same device and is newer, or was read first.
+    case duplicateToken = "duplicate_token"
+    /// Beyond the most recently active devices of its alias.
+    case aliasLimit = "alias_limit"
+    /// Kept back to compare with.
+    case holdout = "holdout"
+    /// A column that the text needs is blank, and the template has no default.
+    case renderError = "render_error"
+    /// The payload as rendered is larger than APNs takes.
+    case payloadTooLarge = "payload_too_large"
+}

@@ -1,0 +1,109 @@
+public import Base
+
+/// A campaign as marketing wrote it: checked, with its places, nothing expanded. Paths are as written, relative to `file`.
+public struct Campaign: Sendable {
+    /// The campaign file, as it was named to Volley.
+    public var file: String
+    /// The file's text, for the run file to keep.
+    public var source: String
+    /// `[a-z0-9-]`, at most 64 characters.
+    public var name: SourceText
+    /// The key below `apps` in volley.yaml.
+    public var app: SourceText
+    /// For people.
+    public var description: String?
+    /// Who gets it.
+    public var audience: CampaignAudience
+    /// What they get.
+    public var content: MessageContent
+    /// How it gets there.
+    public var delivery: CampaignDelivery
+}
+
+/// Who gets a campaign, as written.
+public struct CampaignAudience: Sendable {
+    /// Where `audience` stands.
+    public var position: SourcePosition
+    /// Paths or globs; empty when the app's default export is meant.
+    public var devices: [SourceText] = []
+    /// Devices with at least one of these tags. (`tags: [a]`, `tags: {any: [a]}`)
+    public var anyTags = NameList()
+    /// Devices with each of these. (`tags: {all: […]}`)
+    public var allTags = NameList()
+    /// Devices with none of these. (`tags: {none: […]}`)
+    public var noneTags = NameList()
+    /// Every device of these aliases.
+    public var aliases = NameList()
+    /// Exactly these devices.
+    public var registrationIDs = NameList()
+    /// Broadcast; stands alone.
+    public var everyone = false
+    /// All of these must hold.
+    public var conditions: [ColumnCondition] = []
+    /// None of these may hold.
+    public var excludedTags = NameList()
+    /// None of these may hold.
+    public var excludedAliases = NameList()
+    /// None of these may hold.
+    public var excludedRegistrationIDs = NameList()
+    /// Files that list tokens or registration ids; none of those may be sent to.
+    public var excludedDevices: [SourceText] = []
+    /// Devices an alias expands to at most, at least 1.
+    public var aliasLimit = 10
+    /// The share of unreadable rows (0 to 1) beyond which a plan stops.
+    public var maximumBadRowShare = 0.01
+
+    /// An audience with nothing in it yet.
+    public init(position: SourcePosition) { self.position = position }
+}
+
+/// Names written in the campaign, or listed in a file of their own, one a line.
+public struct NameList: Sendable {
+    /// The names written in place.
+    public var names: [SourceText] = []
+    /// `{file: vip.txt}`
+    public var file: SourceText?
+
+    /// An empty list.
+    public init() {}
+
+    /// Whether nothing is named, neither in place nor by a file.
+    public var isEmpty: Bool { names.isEmpty && file == nil }
+}
+
+/// How a campaign gets there, as written.
+public struct CampaignDelivery: Sendable {
+    /// Never faster than this; the app's own pace may be slower still.
+    public var pace: Pace?
+    /// When a push is no longer wanted; nil leaves it to APNs (at most 30 days).
+    public var expiry: Expiry?
+    /// nil: high, or normal for a silent push.
+    public var priority: PushPriority?
+    /// apns-collapse-id, at most 64 bytes.
+    public var collapseID: SourceText?
+    /// What to do with a push whose answer was lost.
+    public var unknownPolicy: UnknownPolicy = .resend
+    /// Where `priority` stands, for errors about it.
+    public var priorityPosition: SourcePosition?
+
+    /// Everything by default.
+    public init() {}
+}
+
+/// When a push is no longer wanted.
+public enum Expiry: Hashable, Sendable {
+    /// `0`: APNs tries once and does not store it.
+    case immediately
+    /// `4h`: so many seconds after the run starts.
+    case after(seconds: Int)
+    /// A date and time.
+    case at(Timestamp)
+}
+
+/// What to do with a push whose answer was lost.
+public enum UnknownPolicy: String, Hashable, Sendable {
+    /// Send it again under the same apns-id.
+    case resend
+    /// Never send twice: it is reported as unknown.
+    case skip
+}

@@ -1,0 +1,64 @@
+public import Base
+
+/// volley.yaml: written once, by whoever runs the apps. Paths are as written, relative to `file`.
+public struct Project: Sendable {
+    /// volley.yaml, as it was named or found.
+    public var file: String
+    /// Folder of run files, as written; `runs` by default.
+    public var runs: String
+    /// By name, in the order of the file.
+    public var apps: [App]
+
+    /// The app of that name, or nil.
+    public func app(named name: String) -> App? { apps.first { $0.name.value == name } }
+}
+
+/// One app of volley.yaml.
+public struct App: Sendable {
+    /// The key below `apps`.
+    public var name: SourceText
+    /// The bundle id.
+    public var topic: SourceText
+    /// Which APNs.
+    public var environment: Environment
+    /// A provider token's key; nil with a certificate, or (in the simulator only) when one is made for the run.
+    public var key: KeyReference?
+    /// A client certificate.
+    public var certificate: CertificateReference?
+    /// The default device export: paths or globs.
+    public var devices: [SourceText]
+    /// Where to find things in the exports.
+    public var columns: ExportColumns
+    /// Never faster than this, whatever a campaign asks for.
+    public var pace: Pace?
+}
+
+/// Which APNs an app talks to.
+public enum Environment: Sendable {
+    /// api.push.apple.com
+    case production
+    /// api.sandbox.push.apple.com
+    case sandbox
+    /// One that Volley starts for the run on a free loopback port.
+    case simulator
+    /// Any other server: an https URL without path, and a file with the certificate authority to trust (nil: the system's).
+    case server(url: SourceText, certificateAuthority: SourceText?)
+}
+
+/// `key: {file, id, team}`
+public struct KeyReference: Sendable {
+    /// The .p8 file.
+    public var file: SourceText
+    /// 10 characters.
+    public var keyID: SourceText
+    /// 10 characters.
+    public var teamID: SourceText
+}
+
+/// `certificate: {file, passphrase_env}`
+public struct CertificateReference: Sendable {
+    /// A .p12, or a PEM with certificate and key.
+    public var file: SourceText
+    /// The environment variable that holds the passphrase.
+    public var passphraseVariable: SourceText?
+}

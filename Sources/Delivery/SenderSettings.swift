@@ -1,0 +1,115 @@
+public import Base
+public import Cryptography
+
+/// Where pushes go.
+public struct Endpoint: Hashable, Sendable, CustomStringConvertible {
+    /// The name that the server's certificate must carry.
+    public var host: String
+    /// 443 or 2197 at Apple.
+    public var port: Int
+    /// A PEM file with the only authority to trust; nil for the system's.
+    public var certificateAuthorityFile: String?
+
+    /// A server.
+    public init(host: String, port: Int, certificateAuthorityFile: String? = nil) {
+        self.host = host
+        self.port = port
+        self.certificateAuthorityFile = certificateAuthorityFile
+    }
+
+    /// Apple's servers.
+    public static let production = Endpoint(host: "api.push.apple.com", port: 443)
+    /// Apple's servers for builds signed for development.
+    public static let sandbox = Endpoint(host: "api.sandbox.push.apple.com", port: 443)
+
+    /// `host:port`
+    public var description: String { "\(host):\(port)" }
+}
+
+/// How Volley shows who it is.
+public enum Credentials: Sendable {
+    /// Provider tokens. One source for all senders of a process: the 20-minute rule counts per key, not per connection.
+    case token(ProviderTokenSource)
+    /// TLS with a client certificate.
+    case certificate(ClientCertificate)
+}
+
+/// The headers that all pushes of a run share.
+public struct PushHeaders: Hashable, Sendable {
+    /// apns-topic, suffix included.
+    public var topic: String
+    /// apns-push-type
+    public var pushType: PushType
+    /// apns-priority
+    public var priority: PushPriority
+    /// apns-expiration in epoch seconds, 0 = try once; nil leaves the header out.
+    public var expiration: Int64?
+    /// apns-collapse-id, at most 64 bytes; nil leaves the header out.
+    public var collapseID: String?
+
+    /// Headers of a run.
+    public init(topic: String, pushType: PushType, priority: PushPriority, expiration: Int64? = nil, collapseID: String? = nil) {
+        self.topic = topic
+        self.pushType = pushType
+        self.priority = priority
+        self.expiration = expiration
+        self.collapseID = collapseID
+    }
+}
+
+/// Everything a sender needs to know before the first push.
+public struct SenderSettings: Sendable {
+    /// Where pushes go.
+    public var endpoint: Endpoint
+    /// Who sends.
+    public var credentials: Credentials
+    /// The headers that all pushes share.
+    public var headers: PushHeaders
+    /// Derives each push's apns-id.
+    public var runSeed: RunSeed
+    /// Never faster than this in any second; nil for no limit.
+    public var pace: Pace?
+    /// After this moment nothing more is sent: what is left is unsent.
+    public var deadline: Timestamp?
+    /// Whether a push whose answer was lost is sent again (under the same apns-id) or reported as unknown.
+    public var resendsUnknown: Bool
+    /// When and how often a refused push is tried again.
+    public var retry: RetryPolicy
+    /// TCP connections at most.
+    public var connections: Int
+    /// Streams in flight on a connection at most; the server's own limit is obeyed as well.
+    public var streamsPerConnection: Int
+    /// To connect, TLS included.
+    public var connectTimeoutSeconds: Double
+    /// From submitting a push to its answer.
+    public var answerTimeoutSeconds: Double
+
+    /// Settings with the usual limits.
+    public init(endpoint: Endpoint, credentials: Credentials, headers: PushHeaders, runSeed: RunSeed) {
+        self.endpoint = endpoint
+        self.credentials = credentials
+        self.headers = headers
+        self.runSeed = runSeed
+        resendsUnknown = true
+        retry = RetryPolicy()
+        connections = 2
+        streamsPerConnection = 1000
+        connectTimeoutSeconds = 10
+        answerTimeoutSeconds = 30
+    }
+}
+
+/// When and how often a push is tried again after a temporary refusal.
+public struct RetryPolicy: Hashable, Sendable {
+    /// Attempts in all, at least 1.
+    public var maximumAttempts = 6
+    /// The wait after the first refusal, doubled after each further one, with full jitter.
+    public var firstDelaySeconds = 0.5
+    /// No wait is longer, unless the server's retry-after asks for it.
+    public var longestDelaySeconds = 60.0
+    /// A push is given up this long after its first attempt.
+    public var maximumTotalSeconds = 900.0
+
+    /// The usual policy.
+    public init() {}
+}

@@ -1,0 +1,5 @@
+import ArgumentParser
+import VolleyKit
+
+@main
+struct Volley: ParsableCommand {}
