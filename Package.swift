@@ -56,6 +56,12 @@ let package = Package(
         room("VolleyKit", ["Base", "Cryptography", "Campaigns", "Audience", "Content", "Delivery", "Runs", "Reports", "APNsSimulator"]),
         .executableTarget(name: "volley", dependencies: ["VolleyKit", argumentParser], swiftSettings: strict),
 
+        // What `make bench` runs.
+        .target(name: "BareCurl", dependencies: ["CCurl"], path: "Sources/Benchmarks/BareCurl"),
+        .executableTarget(
+            name: "volley-bench", dependencies: ["Base", "Cryptography", "BareCurl"], path: "Sources/Benchmarks/VolleyBench",
+            swiftSettings: strict),
+
         tests("Base", ["Base"]),
         tests("Cryptography", ["Base", "Cryptography"]),
         tests("Campaigns", ["Base", "Campaigns"]),
@@ -65,8 +71,8 @@ let package = Package(
         tests("Runs", ["Base", "Runs"]),
         tests("Reports", ["Base", "Runs", "Reports"]),
         tests("APNsSimulator", ["Base", "Cryptography", "APNsSimulator"]),
-        tests("VolleyKit", ["Base", "VolleyKit"]),
-        tests("CommandLine", ["Base"]),
+        tests("VolleyKit", ["APNsSimulator", "Base", "Campaigns", "Delivery", "Runs", "VolleyKit"]),
+        tests("CommandLine", ["Base", "volley"]),
     ],
     swiftLanguageModes: [.v6]
 )

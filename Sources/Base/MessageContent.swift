@@ -50,7 +50,8 @@ public indirect enum ContentNode: Hashable, Sendable {
     /// Where the node starts.
     public var position: SourcePosition {
         switch self {
-        case .null(let place), .bool(_, let place), .integer(_, let place), .double(_, let place), .array(_, let place), .object(_, let place):
+        case .null(let place), .bool(_, let place), .integer(_, let place), .double(_, let place), .array(_, let place),
+            .object(_, let place):
             place
         case .text(let text): text.position
         }

@@ -111,11 +111,15 @@ private struct DateScanner {
             return bytes.count <= 11 ? Timestamp(epochSeconds: Int64(epoch)) : Timestamp(epochMilliseconds: Int64(epoch))
         }
         index = 0
-        guard let year = number(digits: 4), take("-"), let month = number(digits: 2), take("-"), let day = number(digits: 2) else { return nil }
+        guard let year = number(digits: 4), take("-"), let month = number(digits: 2), take("-"), let day = number(digits: 2) else {
+            return nil
+        }
         guard (1...12).contains(month), (1...daysInMonth(month, year: year)).contains(day) else { return nil }
         var milliseconds = Int64(daysFromCivil(year: year, month: month, day: day)) * 86_400_000
         guard index < bytes.count else { return Timestamp(epochMilliseconds: milliseconds) }
-        guard take("T") || take("t") || take(" "), let time = timeOfDay(), let offset = zoneOffset(), index == bytes.count else { return nil }
+        guard take("T") || take("t") || take(" "), let time = timeOfDay(), let offset = zoneOffset(), index == bytes.count else {
+            return nil
+        }
         milliseconds += time - offset
         return Timestamp(epochMilliseconds: milliseconds)
     }

@@ -1,2 +1,95 @@
 #pragma once
 #include <curl/curl.h>
+// libcurl's sockets are waited for with epoll, which Swift's Glibc module leaves out.
+#include <sys/epoll.h>
+
+// Swift cannot call variadic functions. Each wrapper below fixes the one type that libcurl reads from the variable arguments
+// for a family of options; passing another type there would be undefined behaviour, so there is one wrapper per type.
+
+// Options that libcurl reads as long: switches, counts, bit masks.
+static inline CURLcode volley_easy_set_long(CURL *easy, CURLoption option, long value) {
+    return curl_easy_setopt(easy, option, value);
+}
+
+// Options that libcurl reads as curl_off_t: CURLOPT_POSTFIELDSIZE_LARGE.
+static inline CURLcode volley_easy_set_offset(CURL *easy, CURLoption option, curl_off_t value) {
+    return curl_easy_setopt(easy, option, value);
+}
+
+// Options that libcurl reads as char *, and copies.
+static inline CURLcode volley_easy_set_string(CURL *easy, CURLoption option, const char *value) {
+    return curl_easy_setopt(easy, option, value);
+}
+
+// Options that libcurl reads as an object pointer: a callback's user data, header lists, error buffers, blobs.
+static inline CURLcode volley_easy_set_pointer(CURL *easy, CURLoption option, void *value) {
+    return curl_easy_setopt(easy, option, value);
+}
+
+// CURLOPT_READFUNCTION and CURLOPT_WRITEFUNCTION share a signature. A function pointer is no object pointer in C, hence apart.
+static inline CURLcode volley_easy_set_transfer_function(CURL *easy, CURLoption option, curl_read_callback value) {
+    return curl_easy_setopt(easy, option, value);
+}
+
+// CURLOPT_SEEKFUNCTION: a signature of its own.
+static inline CURLcode volley_easy_set_seek_function(CURL *easy, curl_seek_callback value) {
+    return curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, value);
+}
+
+// CURLOPT_OPENSOCKETFUNCTION: a signature of its own.
+static inline CURLcode volley_easy_set_open_socket_function(CURL *easy, curl_opensocket_callback value) {
+    return curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, value);
+}
+
+// CURLOPT_PREREQFUNCTION: a signature of its own.
+static inline CURLcode volley_easy_set_prerequest_function(CURL *easy, curl_prereq_callback value) {
+    return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, value);
+}
+
+// CURLOPT_DEBUGFUNCTION: a signature of its own.
+static inline CURLcode volley_easy_set_debug_function(CURL *easy, curl_debug_callback value) {
+    return curl_easy_setopt(easy, CURLOPT_DEBUGFUNCTION, value);
+}
+
+// Informations that libcurl stores into a long. The value is returned, 0 when it cannot be had.
+static inline long volley_easy_get_long(CURL *easy, CURLINFO info) {
+    long value = 0;
+    return curl_easy_getinfo(easy, info, &value) == CURLE_OK ? value : 0;
+}
+
+// Informations that libcurl stores into a curl_off_t: CURLINFO_RETRY_AFTER.
+static inline curl_off_t volley_easy_get_offset(CURL *easy, CURLINFO info) {
+    curl_off_t value = 0;
+    return curl_easy_getinfo(easy, info, &value) == CURLE_OK ? value : 0;
+}
+
+// Informations that libcurl stores into a pointer: CURLINFO_PRIVATE.
+static inline void *volley_easy_get_pointer(CURL *easy, CURLINFO info) {
+    void *value = NULL;
+    return curl_easy_getinfo(easy, info, &value) == CURLE_OK ? value : NULL;
+}
+
+// Options of a multi handle that libcurl reads as long.
+static inline CURLMcode volley_multi_set_long(CURLM *multi, CURLMoption option, long value) {
+    return curl_multi_setopt(multi, option, value);
+}
+
+// Options of a multi handle that libcurl reads as an object pointer.
+static inline CURLMcode volley_multi_set_pointer(CURLM *multi, CURLMoption option, void *value) {
+    return curl_multi_setopt(multi, option, value);
+}
+
+// CURLMOPT_SOCKETFUNCTION: a signature of its own.
+static inline CURLMcode volley_multi_set_socket_function(CURLM *multi, curl_socket_callback value) {
+    return curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, value);
+}
+
+// CURLMOPT_TIMERFUNCTION: a signature of its own.
+static inline CURLMcode volley_multi_set_timer_function(CURLM *multi, curl_multi_timer_callback value) {
+    return curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, value);
+}
+
+// CURLMsg keeps the result in a union, which Swift sees, but only as an unlabelled member of version-dependent layout.
+static inline CURLcode volley_message_result(const CURLMsg *message) {
+    return message->data.result;
+}

@@ -6,18 +6,45 @@ public struct PayloadTemplate: Sendable {
     public let columns: [SourceText]
     /// alert, or background for a silent campaign.
     public let pushType: PushType
+    /// Things that are allowed but rarely meant (a sound beside aps in a payload by hand, …), in the order of their places.
+    public let warnings: [Diagnostic]
+
+    private let compiled: CompiledPayload
 
     /// Compiles and checks content against the payload rules of APNs.
     /// - Throws: every mistake at once, each at its place in the campaign.
-    public init(_ content: MessageContent) throws(Diagnostics) { fatalError("skeleton") }
+    public init(_ content: MessageContent) throws(Diagnostics) {
+        var writer = PayloadWriter()
+        let type: PushType
+        if let payload = content.payload {
+            type = writer.appendByHand(payload)
+        } else {
+            type = content.isSilent ? .background : .alert
+            writer.appendFields(content)
+        }
+        let (constant, limit) = (writer.constantBytes, type.maximumPayloadBytes)
+        if constant > limit {
+            writer.error(
+                "the payload has at least \(constant) bytes, but APNs takes at most \(limit)", at: content.position, remedy: "Shorten its texts.")
+        }
+        let findings = Diagnostics(writer.findings).all
+        guard !findings.contains(where: { $0.severity == .error }) else {
+            throw Diagnostics(findings.filter { $0.severity == .error })
+        }
+        columns = writer.columns
+        pushType = type
+        warnings = findings
+        compiled = writer.compiled
+    }
 
-    /// Things that are allowed but rarely meant (a sound beside aps in a payload by hand, …).
-    public var warnings: [Diagnostic] { fatalError("skeleton") }
-
-    /// Replaces `bytes` by the payload of one device.
+    /// Replaces `bytes` by the payload of one device. Allocates nothing once `bytes` has room.
     /// - Parameter fields: the device's cells in the order of `columns`.
-    /// - Returns: nil, or why the device cannot be sent to: a blank cell without default, a payload over the limit.
-    public func render(_ fields: [String], into bytes: inout [UInt8]) -> RenderFailure? { fatalError("skeleton") }
+    /// - Returns: nil, or why the device cannot be sent to: a blank cell without default (`bytes` is then empty), a payload over the limit.
+    public func render(_ fields: [String], into bytes: inout [UInt8]) -> RenderFailure? {
+        precondition(fields.count >= columns.count, "a cell for each column")
+        if let column = compiled.render(fields, into: &bytes) { return .blank(column: columns[column].value) }
+        return bytes.count <= pushType.maximumPayloadBytes ? nil : .tooLarge(bytes: bytes.count)
+    }
 }
 
 /// Why a payload could not be rendered for a device.

@@ -2,14 +2,63 @@ public import Base
 
 /// A client certificate with its key, checked and ready for TLS. Never printed.
 public struct ClientCertificate: Sendable {
-    /// Certificate and unencrypted key, PEM. Stays in memory.
+    /// Certificate, the rest of its chain, and the unencrypted key, PEM. Stays in memory.
     public let pem: [UInt8]
-    /// The subject's common name.
+    /// The subject's common name, as in `Apple Push Services: com.example.shop`; empty when it has none.
     public let commonName: String
     /// When it ends.
     public let notAfter: Timestamp
+    /// The file it was read from.
+    public let file: String
+
+    /// How long before its end a certificate is worth a warning.
+    public static let warningDays = 30
 
     /// Reads a .p12 or a PEM with certificate and key.
+    /// - Parameters:
+    ///   - passphrase: what the file is protected with; nil when nothing was given. Ignored for a file that needs none.
+    ///   - now: the moment at which the certificate must be valid.
     /// - Throws: a `Diagnostic` naming the file and the remedy: missing, wrong passphrase, no key inside, expired, key of another certificate.
-    public init(file: String, passphrase: String?, now: Timestamp) throws(Diagnostic) { fatalError("skeleton") }
+    public init(file: String, passphrase: String?, now: Timestamp) throws(Diagnostic) {
+        try self.init(file: file, passphrase: passphrase, now: now, allowsLegacy: true)
+    }
+
+    /// - Parameter allowsLegacy: false stands in for a machine whose OpenSSL has no legacy algorithms.
+    init(file: String, passphrase: String?, now: Timestamp, allowsLegacy: Bool) throws(Diagnostic) {
+        let bytes = try SecretFile.read(file, kind: "certificate")
+        let source = CertificateSource(file: file, passphrase: passphrase)
+        let identity = try bytes.withBytes { (buffer) throws(Diagnostic) -> CertificateIdentity in
+            let algorithms = AlgorithmLibrary(allowsLegacy: allowsLegacy)
+            return PEMLabels(buffer).all.isEmpty
+                ? try source.readPKCS12(buffer, algorithms) : try source.readPEM(buffer, algorithms)
+        }
+        guard now >= identity.notBefore else {
+            throw Diagnostic(
+                "the certificate is valid only from \(identity.notBefore) on", file: file, remedy: "Check the clock of this machine: it says \(now)")
+        }
+        guard now < identity.notAfter else {
+            throw Diagnostic(
+                "the certificate expired at \(identity.notAfter)", file: file,
+                remedy: "Make a new one under Certificates, Identifiers & Profiles and export it with its key")
+        }
+        self.file = file
+        pem = identity.pem
+        commonName = identity.commonName
+        notAfter = identity.notAfter
+    }
+
+    /// A warning when the certificate ends within 30 days of `now`; nil when it lasts longer.
+    public func expiryWarning(now: Timestamp) -> Diagnostic? {
+        let day: Int64 = 86_400
+        let left = notAfter.epochSeconds - now.epochSeconds
+        guard left <= Int64(Self.warningDays) * day else { return nil }
+        let days = max(0, left / day)
+        let when = days == 0 ? "within a day" : days == 1 ? "in 1 day" : "in \(days) days"
+        return Diagnostic(
+            "the certificate expires \(when), at \(notAfter)", file: file,
+            remedy: "Make a new one under Certificates, Identifiers & Profiles in time", severity: .warning)
+    }
+
+    /// A warning when other users of the machine may read the file, with the command that ends it; nil when they may not.
+    public static func permissionWarning(file: String) -> Diagnostic? { SecretFile.permissionWarning(file) }
 }

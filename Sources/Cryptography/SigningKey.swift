@@ -1,24 +1,90 @@
 public import Base
+import COpenSSL
 
 /// A P-256 private key, as Apple gives out in a .p8 file. Never printed.
 ///
 /// `@unchecked Sendable`: the EVP_PKEY is not changed after init, and OpenSSL's keys may be read from several threads.
 public final class SigningKey: @unchecked Sendable {
+    private let key: OpenSSLHandle
+
+    private init(_ key: consuming OpenSSLHandle) { self.key = key }
+
     /// Reads a .p8 file (PKCS #8, PEM).
     /// - Throws: a `Diagnostic` naming the file and the remedy: missing, encrypted, RSA or another curve, not a key.
-    public init(file: String) throws(Diagnostic) { fatalError("skeleton") }
-    /// A new key.
-    public static func generate() -> SigningKey { fatalError("skeleton") }
-    /// ECDSA with SHA-256 over `message`: 64 bytes, r then s, as JWS wants it (RFC 7518 section 3.4).
-    public func sign(_ message: [UInt8]) -> [UInt8] { fatalError("skeleton") }
-    /// The public half.
-    public var verificationKey: VerificationKey { fatalError("skeleton") }
-    /// PKCS #8 in PEM, for `volley simulate` to hand to senders.
-    public var pem: String { fatalError("skeleton") }
-}
+    public convenience init(file: String) throws(Diagnostic) {
+        let bytes = try SecretFile.read(file, kind: "key")
+        let key = try bytes.withBytes { (buffer) throws(Diagnostic) -> OpenSSLHandle in try Self.decode(buffer, file: file) }
+        self.init(key)
+    }
 
-/// A P-256 public key. `@unchecked Sendable` for the same reason as `SigningKey`.
-public final class VerificationKey: @unchecked Sendable {
-    /// Whether `signature` (64 bytes, r then s) is this key's over `message`.
-    public func isValid(_ signature: [UInt8], for message: [UInt8]) -> Bool { fatalError("skeleton") }
+    private static func decode(_ bytes: UnsafeRawBufferPointer, file: String) throws(Diagnostic) -> OpenSSLHandle {
+        let labels = PEMLabels(bytes)
+        guard labels.hasPrivateKey else { throw notAKey(bytes, labels, file: file) }
+        guard !labels.isEncrypted else {
+            throw Diagnostic(
+                "the key is encrypted with a passphrase, and Volley reads only keys without one", file: file,
+                remedy: "Run: openssl pkcs8 -topk8 -nocrypt -in \(shellQuoted(file)) -out AuthKey.p8 && chmod 600 AuthKey.p8")
+        }
+        var request = PassphraseRequest(nil)
+        guard let key = readPrivateKey(bytes, &request) else { throw damaged(file) }
+        if let problem = P256.problem(of: key.pointer, file: file) { throw problem }
+        guard P256.isConsistent(key.pointer) else { throw damaged(file) }
+        return key
+    }
+
+    private static func damaged(_ file: String) -> Diagnostic {
+        Diagnostic(
+            "the key is damaged: it starts like one, but cannot be decoded", file: file,
+            remedy: "Copy the .p8 file again from where it was downloaded, as a file and not as text")
+    }
+
+    private static func notAKey(_ bytes: UnsafeRawBufferPointer, _ labels: PEMLabels, file: String) -> Diagnostic {
+        let remedy = "Name the .p8 file that Apple gives out under Certificates, Identifiers & Profiles, Keys"
+        if labels.hasCertificate {
+            return Diagnostic("this is a certificate, not a signing key", file: file, remedy: "Name it under `certificate:`, or the .p8 under `key:`")
+        }
+        if let label = labels.all.first { return Diagnostic("this is not a signing key but a \(label.lowercased())", file: file, remedy: remedy) }
+        // A .p12 and every other DER structure is a SEQUENCE of long form.
+        if bytes.first == 0x30, bytes.count > 1, bytes[1] >= 0x80 {
+            return Diagnostic("this is not a .p8 file in PEM: it is binary, like a .p12 or .cer", file: file, remedy: remedy)
+        }
+        return Diagnostic("this is not a key: it has no line -----BEGIN PRIVATE KEY-----", file: file, remedy: remedy)
+    }
+
+    /// A warning when other users of the machine may read the file, with the command that ends it; nil when they may not.
+    public static func permissionWarning(file: String) -> Diagnostic? { SecretFile.permissionWarning(file) }
+
+    /// A new key.
+    public static func generate() -> SigningKey {
+        let context = require(OpenSSLHandle.keyContext(EVP_PKEY_CTX_new_from_name(nil, "EC", nil)), "key context")
+        var made: OpaquePointer?
+        let done =
+            EVP_PKEY_keygen_init(context.pointer) == 1 && EVP_PKEY_CTX_set_group_name(context.pointer, "P-256") == 1
+            && EVP_PKEY_generate(context.pointer, &made) == 1
+        return SigningKey(require(done ? OpenSSLHandle.key(made) : nil, "key generation"))
+    }
+
+    /// ECDSA with SHA-256 over `message`: 64 bytes, r then s, as JWS wants it (RFC 7518 section 3.4).
+    public func sign(_ message: [UInt8]) -> [UInt8] {
+        let context = require(OpenSSLHandle.digestContext(), "digest context")
+        var der = [UInt8](repeating: 0, count: 80)
+        var length = der.count
+        let done =
+            EVP_DigestSignInit(context.pointer, nil, EVP_sha256(), nil, key.pointer) == 1
+            && EVP_DigestSign(context.pointer, &der, &length, message, message.count) == 1
+        guard done, let raw = P256.raw(fromDER: Array(der[..<length])) else { fatalError("OpenSSL failed: signing") }
+        return raw
+    }
+
+    /// The public half.
+    public var verificationKey: VerificationKey { VerificationKey(copyingPublicHalfOf: key.pointer) }
+
+    /// PKCS #8 in PEM, for `volley simulate` to hand to senders.
+    public var pem: String {
+        let output = require(OpenSSLHandle.writer(), "BIO")
+        guard PEM_write_bio_PKCS8PrivateKey(output.pointer, key.pointer, nil, nil, 0, nil, nil) == 1 else {
+            fatalError("OpenSSL failed: writing a key")
+        }
+        return String(decoding: output.collectedBytes(), as: UTF8.self)
+    }
 }

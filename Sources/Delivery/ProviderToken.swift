@@ -1,10 +1,117 @@
+import Base
 public import Cryptography
+import Glibc
+import Synchronization
+
+/// A provider token (JWT) as the header `authorization` carries it.
+struct ProviderToken: Hashable, Sendable {
+    /// The three parts in base64url, joined by dots.
+    var text: String
+    /// When it was minted: monotonic nanoseconds, counting while the machine sleeps.
+    var mintedAt: Int64
+}
 
 /// Mints provider tokens (JWT, ES256), one history for all connections of a process: a new one no more often than every 20
 /// minutes, none older than 60. Source: Apple, "Establishing a token-based connection to APNs".
 public final class ProviderTokenSource: Sendable {
+    /// Apple answers TooManyProviderTokenUpdates to anything younger.
+    static let youngestReplaced: Int64 = 20 * 60 * 1_000_000_000
+    /// Replaced well before 60 minutes: the server's clock may be ahead of ours.
+    static let oldestUsed: Int64 = 50 * 60 * 1_000_000_000
+
+    private let key: SigningKey
+    private let keyID: String
+    private let teamID: String
+    private let history: ProviderTokenHistory
+    private let clock: @Sendable () -> Moment
+
     /// - Parameters:
     ///   - keyID: header `kid`, 10 characters.
     ///   - teamID: claim `iss`, 10 characters.
-    public init(key: SigningKey, keyID: String, teamID: String) { fatalError("skeleton") }
+    public convenience init(key: SigningKey, keyID: String, teamID: String) {
+        self.init(key: key, keyID: keyID, teamID: teamID, history: .ofThisProcess) {
+            var time = timespec()
+            clock_gettime(CLOCK_BOOTTIME, &time)
+            return Moment(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec), wall: .now())
+        }
+    }
+
+    init(key: SigningKey, keyID: String, teamID: String, history: ProviderTokenHistory, clock: @escaping @Sendable () -> Moment) {
+        self.key = key
+        self.keyID = keyID
+        self.teamID = teamID
+        self.history = history
+        self.clock = clock
+    }
+
+    /// The token to use now: a new one if there is none yet or the last is too old.
+    func current() -> ProviderToken {
+        let now = clock()
+        return history.token(keyID: keyID, teamID: teamID, key: key) { last in
+            guard let last, now.nanoseconds - last.mintedAt < Self.oldestUsed else { return mint(now) }
+            return last
+        }
+    }
+
+    /// The token to use after APNs called `refused` expired: the one that another connection renewed meanwhile, or a new one.
+    /// nil when `refused` is too young to be replaced: then a clock is wrong, and a newer token would be refused as one too many.
+    func renew(after refused: ProviderToken) -> ProviderToken? {
+        let now = clock()
+        let token = history.token(keyID: keyID, teamID: teamID, key: key) { last in
+            guard let last else { return mint(now) }
+            return last == refused && now.nanoseconds - last.mintedAt >= Self.youngestReplaced ? mint(now) : last
+        }
+        return token == refused ? nil : token
+    }
+
+    private func mint(_ now: Moment) -> ProviderToken {
+        let header = JSONValue.object(pairs: [("alg", .string("ES256")), ("kid", .string(keyID))])
+        let claims = JSONValue.object(pairs: [("iss", .string(teamID)), ("iat", .integer(now.wall.epochSeconds))])
+        let signed = "\(base64URL(Array(header.text.utf8))).\(base64URL(Array(claims.text.utf8)))"
+        return ProviderToken(text: "\(signed).\(base64URL(key.sign(Array(signed.utf8))))", mintedAt: now.nanoseconds)
+    }
+}
+
+/// The last token of every key that this process used: several sources of the same key share it.
+final class ProviderTokenHistory: Sendable {
+    static let ofThisProcess = ProviderTokenHistory()
+
+    private struct Entry {
+        var keyID: String
+        var teamID: String
+        var key: SigningKey
+        var token: ProviderToken
+    }
+
+    private let entries = Mutex<[Entry]>([])
+
+    /// The key's last token goes through `choose`, which answers with the one to use and remember.
+    func token(keyID: String, teamID: String, key: SigningKey, choose: (ProviderToken?) -> ProviderToken) -> ProviderToken {
+        entries.withLock { entries in
+            let index = entries.firstIndex { $0.keyID == keyID && $0.teamID == teamID && isSame($0.key, key) }
+            let token = choose(index.map { entries[$0].token })
+            if let index { entries[index].token = token } else { entries.append(Entry(keyID: keyID, teamID: teamID, key: key, token: token)) }
+            return token
+        }
+    }
+
+    /// A key read twice from its file is one key. Two keys under one id (a simulator's, made anew) are two.
+    private func isSame(_ left: SigningKey, _ right: SigningKey) -> Bool {
+        left === right || left.pem == right.pem
+    }
+}
+
+/// base64url without padding (RFC 4648 section 5), as JWS wants it.
+func base64URL(_ bytes: [UInt8]) -> String {
+    let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+    var text: [UInt8] = []
+    text.reserveCapacity((bytes.count * 4 + 2) / 3)
+    var index = 0
+    while index < bytes.count {
+        let left = bytes.count - index
+        let word = UInt32(bytes[index]) << 16 | (left > 1 ? UInt32(bytes[index + 1]) << 8 : 0) | (left > 2 ? UInt32(bytes[index + 2]) : 0)
+        for digit in 0..<min(4, left + 1) { text.append(digits[Int(word >> (18 - 6 * UInt32(digit)) & 63)]) }
+        index += 3
+    }
+    return String(decoding: text, as: UTF8.self)
 }

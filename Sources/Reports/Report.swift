@@ -1,23 +1,52 @@
-public import Base
+import Base
 public import Runs
 
-/// A run's delivery report, ready to be written in one of its forms.
+/// A run's delivery report, ready to be written in one of its forms. All forms are made from the same figures.
 public struct Report: Sendable {
-    /// Gathers the figures of a run.
-    public init(_ run: RunStore) throws { fatalError("skeleton") }
-    /// The document of `report --format json`.
-    public var json: JSONValue { fatalError("skeleton") }
-    /// Text for a person.
-    /// - Parameters:
-    ///   - width: of the terminal, in columns.
-    ///   - colour: whether ANSI colours may be used.
-    public func text(width: Int, colour: Bool) -> String { fatalError("skeleton") }
-    /// Whether every recipient was accepted or found its token invalid; decides exit code 0 or 1.
-    public var isClean: Bool { fatalError("skeleton") }
-}
+    /// The run file.
+    let path: String
+    let plan: RunPlan
+    let status: RunStatus
+    let figures: RunFigures
 
-/// The report as CSV, one line per recipient, streamed.
-public enum ReportCSV {
-    /// Writes the header and a line per recipient in id order; `write` takes chunks of about 64 KiB.
-    public static func write(_ run: RunStore, to write: ([UInt8]) throws -> Void) throws { fatalError("skeleton") }
+    /// Gathers the figures of a run.
+    /// - Throws: `Diagnostic` when the run file is damaged or cannot be read.
+    public init(_ run: RunStore) throws {
+        path = run.path
+        plan = run.plan
+        status = try run.status()
+        figures = try run.figures()
+    }
+
+    /// Whether every recipient was accepted, found its token invalid, or was never sent to: nobody was rejected, failed or
+    /// unknown. Decides exit code 0 or 1.
+    public var isClean: Bool { [.rejected, .failed, .unknown].allSatisfy { count($0) == 0 } }
+
+    /// Recipients with that outcome.
+    func count(_ outcome: Outcome) -> Int { figures.outcomes[outcome, default: 0] }
+
+    /// Skip reasons that rows have, in the order in which they are judged.
+    var skipped: [(name: String, rows: Int)] {
+        SkipReason.allCases.compactMap { reason in
+            guard let rows = plan.skipped[reason], rows > 0 else { return nil }
+            return (reason.rawValue, rows)
+        }
+    }
+
+    /// Reasons, most frequent first, then by name.
+    var reasons: [(name: String, recipients: Int)] {
+        figures.reasons.map { (name: $0.key, recipients: $0.value) }.sorted {
+            ($1.recipients, $0.name) < ($0.recipients, $1.name)
+        }
+    }
+
+    /// Recipients that were pushed to, a second between start and end; nil while there is no end.
+    var meanPerSecond: Int? {
+        guard let start = status.startedAt, let end = status.finishedAt else { return nil }
+        let milliseconds = max(1, end.epochMilliseconds - start.epochMilliseconds)
+        return Int((Double(figures.attempted) * 1000 / Double(milliseconds)).rounded())
+    }
+
+    /// nil before the start.
+    var peakPerSecond: Int? { status.startedAt == nil ? nil : figures.peakPerSecond }
 }

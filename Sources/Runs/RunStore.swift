@@ -1,158 +1,174 @@
 public import Base
-
-/// What a plan freezes about a run, beside its recipients. Secrets never enter it.
-public struct RunPlan: Sendable, Hashable {
-    /// `20261201-090000-spring-sale-7f3a`
-    public var id: String
-    /// The campaign's name.
-    public var campaign: String
-    /// The app's name.
-    public var app: String
-    /// The campaign file's path and text.
-    public var campaignFile: String, campaignSource: String
-    /// volley.yaml's path: where credentials are found again.
-    public var projectFile: String
-    /// 128 random bits behind all apns-ids.
-    public var seed: RunSeed
-    /// The columns whose cells recipients carry, in order.
-    public var fields: [String]
-    /// When the plan was made.
-    public var plannedAt: Timestamp
-    /// Equal for equal campaign, export and rules.
-    public var planHash: String
-    /// Rows read.
-    public var rows: Int
-    /// Recipients: ids are 0 ..< audience.
-    public var audience: Int
-    /// Rows by skip reason.
-    public var skipped: [SkipReason: Int]
-    /// The preview as JSON, so that a report can show what was promised.
-    public var preview: JSONValue
-
-    /// A plan.
-    public init(
-        id: String, campaign: String, app: String, campaignFile: String, campaignSource: String, projectFile: String, seed: RunSeed,
-        fields: [String], plannedAt: Timestamp, planHash: String, rows: Int, audience: Int, skipped: [SkipReason: Int], preview: JSONValue
-    ) {
-        self.id = id
-        self.campaign = campaign
-        self.app = app
-        self.campaignFile = campaignFile
-        self.campaignSource = campaignSource
-        self.projectFile = projectFile
-        self.seed = seed
-        self.fields = fields
-        self.plannedAt = plannedAt
-        self.planHash = planHash
-        self.rows = rows
-        self.audience = audience
-        self.skipped = skipped
-        self.preview = preview
-    }
-}
-
-/// The life of a run.
-public enum RunState: String, CaseIterable, Hashable, Sendable {
-    case planned, running, paused, stopped, finished, cancelled
-}
-
-/// Writes a new run file. Until `finish` the file carries a name that no command takes for a run; a writer that is dropped
-/// without `finish` removes it.
-public final class RunWriter {
-    /// - Parameter folder: the folder of runs; made when missing.
-    /// - Throws: `Diagnostic`: the folder cannot be written, the disk is full.
-    public init(folder: String, id: String) throws { fatalError("skeleton") }
-    /// Stores the recipient of a slot; a slot may be stored again, which replaces it.
-    public func put(_ recipient: Recipient, at slot: Int) throws { fatalError("skeleton") }
-    /// Takes slots out again and closes the gaps, so that ids are dense: 0 ..< (slots − dropped).
-    public func drop(_ dropped: [Int], of slots: Int) throws { fatalError("skeleton") }
-    /// Stores the plan, makes everything durable, and gives the file its name.
-    public func finish(_ plan: RunPlan) throws -> RunStore { fatalError("skeleton") }
-}
+import GRDB
+import Synchronization
 
 /// A run file: one SQLite database that holds the whole truth about a run. May be used from several threads.
+///
+/// The file is opened at first use. From the first write on it is in WAL mode: readers, also of other processes, never wait for the
+/// writer. Every claim and every group of outcomes is on the disk when the call returns. When the store settles down or is
+/// dropped, one file remains that can be read anywhere, a read-only folder included.
 public final class RunStore: Sendable {
     /// The file.
     public let path: String
     /// What was frozen when the run was planned.
     public let plan: RunPlan
+    private let isReadOnly: Bool
+    private let connections = Mutex(Connections())
+    let sendingLock = Mutex<SendingLock?>(nil)
+
+    /// What is open; at most one of the two.
+    private struct Connections {
+        var reading: DatabasePool?
+        var writing: DatabasePool?
+    }
 
     /// Opens a run file.
-    /// - Throws: `Diagnostic`: missing, not a run file, damaged, of a newer version.
-    public init(path: String, readOnly: Bool = false) throws { fatalError("skeleton") }
+    /// - Throws: `Diagnostic`: missing, not a run file, damaged, of a newer version, not permitted.
+    public init(path: String, readOnly: Bool = false) throws {
+        self.path = path
+        isReadOnly = readOnly
+        if path.hasSuffix(RunFile.partialSuffix) { throw RunDiagnostics.unfinishedPlan(path) }
+        switch RunFile.kind(path) {
+        case .file: break
+        case .folder: throw RunDiagnostics.isFolder(path)
+        case .missing: throw RunDiagnostics.missing(path)
+        case .forbidden: throw RunDiagnostics.notPermitted(path, toWrite: false)
+        }
+        plan = try RunDiagnostics.translating(path, .reading) {
+            var configuration = Configuration()
+            configuration.readonly = true
+            configuration.busyMode = .timeout(10)
+            let database = try DatabaseQueue(path: path, configuration: configuration)
+            let plan = try database.read { try Self.checkedPlan($0, path: path) }
+            try database.close()
+            return plan
+        }
+    }
 
-    /// All run files of a folder, oldest first, and those that could not be opened.
-    public static func all(in folder: String) throws -> (runs: [RunStore], broken: [Diagnostic]) { fatalError("skeleton") }
+    deinit { close() }
+
+    private static func checkedPlan(_ db: Database, path: String) throws -> RunPlan {
+        guard try Int.fetchOne(db, sql: "PRAGMA application_id") == RunSchema.applicationID else { throw RunDiagnostics.notARun(path) }
+        let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
+        guard version <= RunSchema.version else { throw RunDiagnostics.newer(path, version: version) }
+        if try isCutOff(db, path: path) { throw RunDiagnostics.damaged(path, "its end is missing") }
+        guard let plan = try RunSchema.plan(from: db) else { throw RunDiagnostics.damaged(path, "its plan cannot be read") }
+        return plan
+    }
+
+    /// SQLite notices missing pages by itself, but not that the last one is incomplete. In WAL mode pages may still be in the other file.
+    private static func isCutOff(_ db: Database, path: String) throws -> Bool {
+        guard try String.fetchOne(db, sql: "PRAGMA journal_mode") != "wal", let pages = try Int.fetchOne(db, sql: "PRAGMA page_count"),
+            let pageSize = try Int.fetchOne(db, sql: "PRAGMA page_size")
+        else { return false }
+        return RunFile.size(path) < pages * pageSize
+    }
+
+    /// Merges everything into the one file, closes it, and gives back the right to send. The next use opens it again.
+    /// - Throws: `Diagnostic` when merging fails; nothing is lost then, the file only keeps company.
+    public func settleDown() throws {
+        defer { sendingLock.withLock { $0 = nil } }
+        let closing = connections.withLock { connections in
+            defer { connections = Connections() }
+            return connections
+        }
+        try RunDiagnostics.translating(path, .sending) {
+            try closing.reading?.close()
+            guard let writing = closing.writing else { return }
+            try writing.close()
+            try Self.leaveWAL(path)
+        }
+    }
+
+    /// The same, for those who cannot do anything about a failure: the next one to open the file merges it.
+    public func close() { try? settleDown() }
+
+    /// Removes a plan that nobody wants to send.
+    /// - Throws: `Diagnostic` when sending has begun: what was sent must stay on record.
+    public func remove() throws {
+        guard try status().startedAt == nil else {
+            throw Diagnostic("sending has begun, so the run cannot be removed", file: path, remedy: "Cancel it instead.")
+        }
+        try settleDown()
+        RunFile.remove(path)
+        try RunFile.synchronize(RunDiagnostics.folder(of: path))
+    }
+
+    /// Back to a single file that needs no company to be read, unless another process has it open just now.
+    private static func leaveWAL(_ path: String) throws {
+        let database = try DatabaseQueue(path: path)
+        do { try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = DELETE") } } catch let error as DatabaseError {
+            guard error.resultCode == .SQLITE_BUSY || error.resultCode == .SQLITE_LOCKED else { throw error }
+        }
+        try database.close()
+    }
+
+    /// Reading alone leaves the file as it is; the first write turns it into a WAL database until `settleDown`.
+    private func pool(toWrite: Bool) throws -> DatabasePool {
+        try connections.withLock { connections in
+            if let pool = connections.writing ?? (toWrite ? nil : connections.reading) { return pool }
+            // A reader that holds a lock would keep the file out of WAL mode.
+            connections.reading = nil
+            var configuration = Configuration()
+            configuration.readonly = !toWrite
+            configuration.busyMode = .timeout(10)
+            let pool = try DatabasePool(path: path, configuration: configuration)
+            if toWrite {
+                // GRDB chooses NORMAL for WAL, which may lose the last commits with the power: a lost claim could send a push twice.
+                try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
+                connections.writing = pool
+            } else {
+                connections.reading = pool
+            }
+            return pool
+        }
+    }
+
+    /// A consistent view of the file as it is now.
+    func read<T>(_ body: (Database) throws -> T) throws -> T {
+        try RunDiagnostics.translating(path, .reading) { try pool(toWrite: false).read(body) }
+    }
+
+    /// One transaction, on the disk when it returns.
+    func write<T>(_ body: (Database) throws -> T) throws -> T {
+        if isReadOnly { throw Diagnostic("the run file was opened for reading only", file: path) }
+        return try RunDiagnostics.translating(path, .sending) { try pool(toWrite: true).write(body) }
+    }
 
     /// The state, its reason (why it stopped, "" else), when sending began and ended.
-    public func status() throws -> RunStatus { fatalError("skeleton") }
-    /// Records a state. `running` sets the start when there is none yet; `stopped`, `finished` and `cancelled` set the end.
-    public func setState(_ state: RunState, reason: String, at now: Timestamp) throws { fatalError("skeleton") }
-
-    /// Recipients with ids in `range`, in order.
-    public func recipients(_ range: Range<Int>) throws -> [Recipient] { fatalError("skeleton") }
-    /// Commits the claim for a range. Must return before any of its recipients goes onto the wire.
-    public func claim(_ range: Range<Int>, at now: Timestamp) throws { fatalError("skeleton") }
-    /// Records outcomes in one transaction. A recipient recorded twice is an error, except that `unsent` may be replaced.
-    public func record(_ settlements: [Settlement]) throws { fatalError("skeleton") }
-
-    /// The first id outside all claims.
-    public func firstUnclaimed() throws -> Int { fatalError("skeleton") }
-    /// The figures of the report.
-    public func figures() throws -> RunFigures { fatalError("skeleton") }
-    /// Calls `body` for every recipient in id order, in constant memory; nil where no outcome is recorded, with whether it was claimed.
-    public func forEachResult(_ body: (_ id: Int, _ recipient: Recipient, _ outcome: Settlement?, _ isClaimed: Bool) throws -> Void) throws {
-        fatalError("skeleton")
+    public func status() throws -> RunStatus {
+        try read { db in
+            guard let row = try Row.fetchOne(db, sql: "SELECT state, reason, started_at, finished_at FROM run"),
+                let state = (row[0] as String?).flatMap(RunState.init)
+            else { throw RunDiagnostics.damaged(path, "its state cannot be read") }
+            return RunStatus(
+                state: state, reason: row[1] as String? ?? "", startedAt: (row[2] as Int64?).map(Timestamp.init(epochMilliseconds:)),
+                finishedAt: (row[3] as Int64?).map(Timestamp.init(epochMilliseconds:)))
+        }
     }
-}
 
-/// Where a run stands.
-public struct RunStatus: Hashable, Sendable {
-    /// The state.
-    public var state: RunState
-    /// Why it stopped; empty otherwise.
-    public var reason: String
-    /// When sending began.
-    public var startedAt: Timestamp?
-    /// When it ended.
-    public var finishedAt: Timestamp?
-
-    /// A status.
-    public init(state: RunState, reason: String, startedAt: Timestamp?, finishedAt: Timestamp?) {
-        self.state = state
-        self.reason = reason
-        self.startedAt = startedAt
-        self.finishedAt = finishedAt
+    /// Records a state. `running` takes the right to send, sets the start when there is none yet and takes an earlier end back;
+    /// `stopped`, `finished` and `cancelled` set the end.
+    /// - Parameter reason: why, a sentence or two without secrets or tokens; empty for most states.
+    public func setState(_ state: RunState, reason: String, at now: Timestamp) throws {
+        if state == .running { try lockForSending() }
+        try write { db in
+            try db.execute(
+                sql: """
+                    UPDATE run SET state = :state, reason = :reason,
+                        started_at = CASE WHEN :isRunning THEN coalesce(started_at, :now) ELSE started_at END,
+                        finished_at = CASE WHEN :hasEnded THEN :now WHEN :isRunning THEN NULL ELSE finished_at END
+                    """,
+                arguments: [
+                    "state": state.rawValue, "reason": reason, "isRunning": state == .running, "hasEnded": state.hasEnded,
+                    "now": now.epochMilliseconds,
+                ])
+            if state.hasEnded { try keepFigures(db) }
+        }
     }
-}
 
-/// A run in figures. The sum of `outcomes` equals the plan's audience: claimed recipients without outcome count as unknown, unclaimed ones as unsent.
-public struct RunFigures: Hashable, Sendable {
-    /// Recipients by outcome; every outcome is present.
-    public var outcomes: [Outcome: Int] = [:]
-    /// Recipients by reason, for those that have one.
-    public var reasons: [String: Int] = [:]
-    /// Pushes handed to the wire.
-    public var attempts = 0
-    /// Settled recipients in the busiest second of the clock.
-    public var peakPerSecond = 0
-    /// Answers' latency in milliseconds; nil without answers.
-    public var latency: LatencyFigures?
-
-    /// No figures.
-    public init() {}
-}
-
-/// Latency in milliseconds.
-public struct LatencyFigures: Hashable, Sendable {
-    /// Percentiles (nearest rank) and the maximum.
-    public var p50: Int, p90: Int, p99: Int, max: Int
-
-    /// Latency figures.
-    public init(p50: Int, p90: Int, p99: Int, max: Int) {
-        self.p50 = p50
-        self.p90 = p90
-        self.p99 = p99
-        self.max = max
+    /// How hard SQLite makes sure of a commit; 2 is FULL.
+    var synchronousLevel: Int? {
+        get throws { try pool(toWrite: true).writeWithoutTransaction { try Int.fetchOne($0, sql: "PRAGMA synchronous") } }
     }
 }

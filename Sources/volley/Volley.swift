@@ -1,5 +1,36 @@
 import ArgumentParser
 import VolleyKit
 
+/// The command line: arguments in, exit codes out. Everything else is VolleyKit's.
 @main
-struct Volley: ParsableCommand {}
+struct Volley: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "volley",
+        abstract: "Sends push campaigns to APNs, and can say of every device what became of its push.",
+        discussion: """
+            A campaign is a YAML file: who gets what, and how fast. `volley init` writes one to start from.
+
+            Results go to standard output, progress and messages to standard error.
+            Exit codes: 0 done; 1 done, but some recipients were rejected, failed or unknown; 2 the command or a file is \
+            wrong, nothing was sent; 3 the run stopped early; 130 interrupted.
+            """,
+        version: volleyVersion,
+        subcommands: [Init.self, Check.self, Preview.self, Plan.self, Send.self, Runs.self, Report.self, Push.self, Simulate.self]
+    )
+
+    /// Wrong arguments end with 2, as any other mistake that sends nothing.
+    static func main() {
+        do {
+            var command = try parseAsRoot()
+            try command.run()
+        } catch let code as ExitCode {
+            exit(withError: code)
+        } catch {
+            let status = exitCode(for: error)
+            // Help and version are no mistakes.
+            guard status != .success else { exit(withError: error) }
+            Console().warn(fullMessage(for: error))
+            exit(withError: ExitCode(ExitStatus.wrong.rawValue))
+        }
+    }
+}

@@ -1,0 +1,67 @@
+# Volley: `make` lists what can be done. Everything works on a fresh Debian 12 with Swift 6.3; what is missing is installed.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+SWIFT ?= swift
+PACKAGES := libcurl4-openssl-dev libssl-dev libyaml-dev libnghttp2-dev libsqlite3-dev zlib1g-dev pkg-config
+# A target may only import what Package.swift says it depends on: the walls of the house.
+STRICT := --explicit-target-dependency-import-check error
+RELEASE := .build/release
+SOURCES := Package.swift Sources Tests
+
+.PHONY: help setup build demo test bench lint format install clean
+
+help: ## List these commands
+	@echo "Volley sends push campaigns to APNs. What can be done here:"
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
+
+setup: ## Install the Debian packages that are missing
+	@command -v $(SWIFT) >/dev/null || { echo "Swift 6.3 is needed: https://www.swift.org/install/linux/" >&2; exit 2; }
+	@missing=$$(for p in $(PACKAGES); do \
+	    dpkg-query -W -f '$${Status}' $$p 2>/dev/null | grep -q 'ok installed' || echo $$p; done); \
+	if [ -n "$$missing" ]; then \
+	    root=$$([ $$(id -u) = 0 ] || echo sudo); \
+	    echo "Installing:" $$missing; \
+	    $$root apt-get update -qq; \
+	    DEBIAN_FRONTEND=noninteractive $$root apt-get install -y -qq --no-install-recommends $$missing >/dev/null; \
+	fi
+
+build: setup ## Build the optimised binary, .build/release/volley
+	$(SWIFT) build -c release --product volley $(STRICT)
+
+demo: build ## Send a real campaign to the built-in simulator and show its report
+	@volley() { printf '\n\033[1m$$ volley %s\033[0m\n' "$$*"; $(RELEASE)/volley "$$@"; }; \
+	volley check campaigns/[!v]*.yaml campaigns/vip-invitation.yaml; \
+	volley preview campaigns/spring-sale.yaml --show 1; \
+	volley send campaigns/spring-sale.yaml --yes --quiet >/dev/null; \
+	volley report last --config campaigns/volley.yaml
+
+test: setup ## Run all tests
+	$(SWIFT) test $(STRICT)
+
+bench: setup ## Measure Volley beside other tools (minutes; see docs/performance.md)
+	$(SWIFT) build -c release $(STRICT)
+	@$(RELEASE)/volley-bench
+
+lint: ## Check formatting and the rules of .swift-format
+	$(SWIFT) format lint --strict --recursive --parallel $(SOURCES)
+
+format: ## Format all sources
+	$(SWIFT) format format --in-place --recursive --parallel $(SOURCES)
+
+install: build ## Install binary, man page and completions under PREFIX (/usr/local)
+	$(SWIFT) package --allow-writing-to-package-directory plugin generate-manual --output-directory .build/manual >/dev/null
+	install -D -m 755 $(RELEASE)/volley $(DESTDIR)$(PREFIX)/bin/volley
+	install -D -m 644 .build/manual/volley.1 $(DESTDIR)$(PREFIX)/share/man/man1/volley.1
+	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/zsh/site-functions \
+	    $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
+	$(RELEASE)/volley --generate-completion-script bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/volley
+	$(RELEASE)/volley --generate-completion-script zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_volley
+	$(RELEASE)/volley --generate-completion-script fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/volley.fish
+
+clean: ## Remove everything that was built, and the demo's runs
+	rm -rf .build campaigns/runs

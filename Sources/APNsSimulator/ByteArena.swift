@@ -1,0 +1,56 @@
+import Glibc
+
+/// Bytes one after the other that are only added to or all dropped: what a request's headers and payload are kept in.
+///
+/// An array would do the same, but is retained, checked for uniqueness and released at every look, a third of the time of deciding a push.
+struct ByteArena: ~Copyable {
+    private var start: UnsafeMutablePointer<UInt8>
+    private var capacity: Int
+    private(set) var count = 0
+
+    init(capacity: Int) {
+        start = .allocate(capacity: capacity)
+        self.capacity = capacity
+    }
+
+    deinit { start.deallocate() }
+
+    mutating func removeAll() { count = 0 }
+
+    mutating func append(_ bytes: UnsafeBufferPointer<UInt8>) {
+        if count + bytes.count > capacity { grow(to: max(2 * capacity, count + bytes.count)) }
+        if let source = bytes.baseAddress { (start + count).update(from: source, count: bytes.count) }
+        count += bytes.count
+    }
+
+    /// The bytes of a range, valid until more are added.
+    subscript(range: Range<Int>) -> UnsafeBufferPointer<UInt8> {
+        precondition(range.lowerBound >= 0 && range.upperBound <= count, "bytes beyond the end")
+        return UnsafeBufferPointer(start: start + range.lowerBound, count: range.count)
+    }
+
+    private mutating func grow(to newCapacity: Int) {
+        let larger = UnsafeMutablePointer<UInt8>.allocate(capacity: newCapacity)
+        larger.update(from: start, count: count)
+        start.deallocate()
+        start = larger
+        capacity = newCapacity
+    }
+}
+
+/// Whether two runs of bytes are the same.
+func areEqual(_ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>) -> Bool {
+    guard left.count == right.count else { return false }
+    guard let first = left.baseAddress, let second = right.baseAddress else { return true }
+    return memcmp(first, second, left.count) == 0
+}
+
+/// Whether bytes are those of an array.
+func areEqual(_ left: UnsafeBufferPointer<UInt8>, _ right: [UInt8]) -> Bool {
+    right.withUnsafeBufferPointer { areEqual(left, $0) }
+}
+
+extension StaticString {
+    /// Its UTF-8, without end.
+    var bytes: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: utf8Start, count: utf8CodeUnitCount) }
+}

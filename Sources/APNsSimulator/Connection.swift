@@ -1,0 +1,231 @@
+import Base
+import CNghttp2
+import Cryptography
+import Glibc
+
+/// One client: its socket, TLS and HTTP/2 session, and the requests on its open streams. Only the server's thread touches it.
+final class Connection {
+    /// How far the connection has come.
+    private enum Phase {
+        case handshake, open, closed
+    }
+
+    /// Counts from 1, in order of arrival.
+    let number: Int
+    let socket: Int32
+    /// Connections end before their server does, in `Server.run`.
+    private unowned let server: Server
+    private let tls: TLSServerConnection
+    private var phase = Phase.handshake
+    /// Which readiness of the socket the connection waits for.
+    private(set) var awaitedEvents = Int16(POLLIN)
+    /// Whether there may be more to read without the socket becoming readable again.
+    private(set) var hasMoreToRead = false
+    @exclusivity(unchecked) var session: OpaquePointer?
+    @exclusivity(unchecked) var trust = ConnectionTrust()
+    @exclusivity(unchecked) var limits = ConnectionLimits()
+    /// Whether an answer was submitted before.
+    @exclusivity(unchecked) var hasAnswered = false
+    private var requests: [PushRequest] = []
+    @exclusivity(unchecked) private var idleRequests: [PushRequest] = []
+    /// The last request whose headers came in; nil after those of an ignored stream. `requests` keeps it alive, and the two are emptied together.
+    @exclusivity(unchecked) private unowned(unsafe) var current: PushRequest?
+    private var outgoing: [UInt8] = []
+    private var sentBytes = 0
+    private var lastActivity: Timestamp
+
+    private static let pieceBytes = 64 << 10
+    /// A connection reads no more than this before others have their turn.
+    private static let mostBytesPerTurn = 256 << 10
+
+    init(number: Int, socket: Int32, server: Server, context: TLSServerContext, now: Timestamp) {
+        self.number = number
+        self.socket = socket
+        self.server = server
+        lastActivity = now
+        tls = TLSServerConnection(context, socket: socket)
+        outgoing.reserveCapacity(2 * Self.pieceBytes)
+    }
+
+    deinit {
+        nghttp2_session_del(session)
+        Glibc.close(socket)
+    }
+
+    var isClosed: Bool { phase == .closed }
+
+    // MARK: Bytes
+
+    /// Goes on with whatever the socket is ready for, up to the point where answers must be written.
+    func advance(buffer: UnsafeMutableRawBufferPointer) {
+        if phase == .handshake { shakeHands() }
+        hasMoreToRead = false
+        guard phase == .open, awaitedEvents & Int16(POLLOUT) == 0 else { return }
+        var taken = 0
+        while taken < Self.mostBytesPerTurn {
+            switch tls.read(into: buffer) {
+            case .done(let count):
+                taken += count
+                guard receive(UnsafeRawBufferPointer(rebasing: buffer[..<count])) else { return }
+            case .wantsRead: return
+            case .wantsWrite:
+                awaitedEvents = Int16(POLLOUT)
+                return
+            case .closed:
+                close()
+                return
+            }
+        }
+        hasMoreToRead = true
+    }
+
+    private func shakeHands() {
+        switch tls.handshake() {
+        case .done: begin()
+        case .wantsRead: awaitedEvents = Int16(POLLIN)
+        case .wantsWrite: awaitedEvents = Int16(POLLOUT)
+        case .closed: close()
+        }
+    }
+
+    private func begin() {
+        phase = .open
+        awaitedEvents = Int16(POLLIN)
+        if tls.hasClientCertificate { trust = ConnectionTrust(certificate: tls.clientCertificateIsInForce ? .inForce : .expired) }
+        session = server.makeSession(for: self)
+        limits = ConnectionLimits(server.faults, hasCertificate: trust.certificate != .none)
+        submitFirstSettings()
+        server.ledger.countConnection()
+    }
+
+    private func receive(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        lastActivity = server.now
+        let count = nghttp2_session_mem_recv(session, bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count)
+        // A client that does not speak HTTP/2 at all; milder mistakes are answered by nghttp2 itself, with GOAWAY.
+        if count < 0 { close() }
+        return count >= 0 && !limits.isCut
+    }
+
+    /// Whether `flush` would get anywhere, the socket being ready for these events.
+    func mayWrite(_ events: Int16) -> Bool {
+        phase == .open && (awaitedEvents & Int16(POLLOUT) == 0 || events & ~Int16(POLLIN) != 0)
+    }
+
+    /// Writes what is due, and closes when the session has come to its end.
+    func flush() {
+        guard phase == .open else { return }
+        awaitedEvents = Int16(POLLIN)
+        while true {
+            if sentBytes == outgoing.count { collect() }
+            if outgoing.isEmpty { break }
+            guard send() else { return limits.isCut ? close() : () }
+        }
+        if limits.isCut || nghttp2_session_want_read(session) == 0 && nghttp2_session_want_write(session) == 0 { close() }
+    }
+
+    /// Gathers frames into one large piece: a system call for each would cost more than the frame.
+    private func collect() {
+        outgoing.removeAll(keepingCapacity: true)
+        sentBytes = 0
+        while outgoing.count < Self.pieceBytes {
+            var frame: UnsafePointer<UInt8>?
+            let count = nghttp2_session_mem_send(session, &frame)
+            guard count > 0 else { return }
+            outgoing.append(contentsOf: UnsafeBufferPointer(start: frame, count: count))
+        }
+    }
+
+    /// Writes the piece to its end; false when the socket takes no more for now, or ever.
+    private func send() -> Bool {
+        while sentBytes < outgoing.count {
+            switch outgoing.withUnsafeBytes({ tls.write(UnsafeRawBufferPointer(rebasing: $0[sentBytes...])) }) {
+            case .done(let count): sentBytes += count
+            case .wantsRead: return false
+            case .wantsWrite:
+                awaitedEvents = Int16(POLLOUT)
+                return false
+            case .closed:
+                close()
+                return false
+            }
+        }
+        return true
+    }
+
+    /// Ends the connection without another word of HTTP/2. A cut connection does not even say goodbye in TLS.
+    func close() {
+        guard phase != .closed else { return }
+        if phase == .open && !limits.isCut { tls.shutdown() }
+        phase = .closed
+        for request in requests where request.state == .held {
+            server.ledger.write(request, connection: number, isAnswered: false, now: server.now)
+        }
+        requests = []
+        idleRequests = []
+        current = nil
+    }
+
+    /// Sends GOAWAY, as far as the socket takes it at once.
+    func sayGoodbye(reason: String) {
+        guard phase == .open, !limits.isEnding, awaitedEvents & Int16(POLLOUT) == 0 else { return }
+        goAway(reason: reason)
+        flush()
+    }
+
+    /// Whether no request came for so long.
+    func isIdle(since moment: Timestamp) -> Bool { phase == .open && lastActivity < moment && !limits.isEnding }
+
+    // MARK: Requests, as nghttp2 reports them
+
+    func beginHeaders(streamID: Int32, isRequest: Bool) {
+        guard isRequest, limits.admits(streamID: streamID) else {
+            current = nil
+            return
+        }
+        let request = idleRequests.popLast() ?? makeRequest()
+        request.begin(streamID: streamID)
+        nghttp2_session_set_stream_user_data(session, streamID, Unmanaged.passUnretained(request).toOpaque())
+        current = request
+    }
+
+    private func makeRequest() -> PushRequest {
+        let request = PushRequest()
+        requests.append(request)
+        return request
+    }
+
+    func receive(_ header: HeaderName, _ value: UnsafeBufferPointer<UInt8>) { current?.add(header, value) }
+
+    func receive(payload: UnsafeBufferPointer<UInt8>, streamID: Int32) {
+        request(on: streamID)?.addPayload(payload)
+    }
+
+    func endRequest(streamID: Int32) {
+        guard limits.admits(streamID: streamID), let request = request(on: streamID), request.state == .receiving else { return }
+        server.decide(request, on: self)
+    }
+
+    func closeStream(_ streamID: Int32) {
+        guard let request = request(on: streamID) else { return }
+        if request.state == .held { server.ledger.write(request, connection: number, isAnswered: false, now: server.now) }
+        request.state = .idle
+        if request === current { current = nil }
+        idleRequests.append(request)
+    }
+
+    func noteRefusedStream() { server.ledger.countRefusedStream() }
+
+    /// The request on an open stream. It stays alive in `requests` as long as the session can name it.
+    private func request(on streamID: Int32) -> PushRequest? {
+        if let current, current.streamID == streamID { return current }
+        return nghttp2_session_get_stream_user_data(session, streamID).map { Unmanaged<PushRequest>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    func takeBody(streamID: Int32, into buffer: UnsafeMutableBufferPointer<UInt8>) -> (count: Int, isLast: Bool) {
+        guard let request = request(on: streamID) else { return (0, true) }
+        let count = min(buffer.count, request.unsentBody.count)
+        _ = buffer.update(fromContentsOf: request.unsentBody.prefix(count))
+        request.unsentBody = request.unsentBody.dropFirst(count)
+        return (count, request.unsentBody.isEmpty)
+    }
+}

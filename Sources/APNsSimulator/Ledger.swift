@@ -1,0 +1,64 @@
+import Base
+
+/// What the simulator saw: figures in memory, and lines in a file if one was asked for. Only the server's thread touches it.
+struct Ledger {
+    private var summary = LedgerSummary()
+    private var isChanged = false
+    private var tokens = TokenTable()
+    private let file: LedgerFile?
+    private var second: Int64 = 0
+    private var acceptedInSecond = 0
+
+    init(file: LedgerFile?) { self.file = file }
+
+    /// Counts a request at the moment of its answer being decided.
+    mutating func count(_ request: PushRequest, now: Timestamp) {
+        isChanged = true
+        summary.requests += 1
+        guard request.answer.isAccepted else {
+            summary.reasons[request.answer.reason, default: 0] += 1
+            return
+        }
+        summary.accepted += 1
+        if now.epochSeconds != second { (second, acceptedInSecond) = (now.epochSeconds, 0) }
+        acceptedInSecond += 1
+        summary.peakPerSecond = max(summary.peakPerSecond, acceptedInSecond)
+        guard let token = request.tokenDigits, let id = request[.id] else { return }
+        switch tokens.insert(TokenHash(hexDigits: token), id: TokenHash(hexDigits: id)) {
+        case .none: summary.acceptedTokens += 1
+        case .newID: summary.repeatedTokens += 1
+        case .sameID: summary.repeatedIDs += 1
+        case .known: break
+        }
+    }
+
+    /// Writes a request's line once it is known whether it was answered.
+    func write(_ request: PushRequest, connection: Int, isAnswered: Bool, now: Timestamp) {
+        file?.append(request, connection: connection, isAnswered: isAnswered, now: now)
+    }
+
+    mutating func countRefusedStream() {
+        isChanged = true
+        summary.refusedStreams += 1
+    }
+
+    mutating func countConnection() {
+        isChanged = true
+        summary.connections += 1
+    }
+
+    mutating func setProviderTokens(_ count: Int) { summary.providerTokens = count }
+
+    /// The figures, if they have changed since this was last asked.
+    mutating func takeChangedSummary() -> LedgerSummary? {
+        guard isChanged else { return nil }
+        isChanged = false
+        return summary
+    }
+
+    /// Whether lines wait to be written.
+    var isFileDirty: Bool { file?.isDirty ?? false }
+
+    /// Hands lines that wait to the system.
+    func flush() { file?.flush() }
+}

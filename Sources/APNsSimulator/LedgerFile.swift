@@ -1,0 +1,122 @@
+import Base
+import Glibc
+
+/// A file of JSON Lines, an object per request, in the order of the answers:
+/// `time_ms`, `connection`, `stream`, `token` (whole, as it stood in the path: this file is a test's ground truth), `apns_id`, `status`, `reason`,
+/// `topic`, `push_type`, `priority`, `expiration`, `collapse_id`, `payload_bytes`, `answered`, and `payload` when asked for.
+/// Headers are text as the sender wrote it, null when absent. `answered` is false when no answer was handed to the connection; a connection that
+/// was cut may have lost answers that were.
+///
+/// The file is written in large pieces and at least ten times a second. It is closed when this is freed.
+final class LedgerFile {
+    private let descriptor: Int32
+    private let recordsPayloads: Bool
+    private var lines: [UInt8] = []
+    private static let pieceBytes = 256 << 10
+
+    /// Creates the file, or empties it.
+    /// - Throws: a `Diagnostic` that says why it cannot be written.
+    init(path: String, recordsPayloads: Bool) throws(Diagnostic) {
+        descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            throw Diagnostic(
+                "the ledger cannot be written: \(String(cString: strerror(errno)))", file: path,
+                remedy: "Name a file in a folder that exists and may be written")
+        }
+        self.recordsPayloads = recordsPayloads
+        lines.reserveCapacity(Self.pieceBytes + 16384)
+    }
+
+    deinit { close(descriptor) }
+
+    /// Whether lines wait to be written.
+    var isDirty: Bool { !lines.isEmpty }
+
+    /// Adds a request's line.
+    func append(_ request: PushRequest, connection: Int, isAnswered: Bool, now: Timestamp) {
+        add("{\"time_ms\":")
+        add(number: Int(now.epochMilliseconds))
+        add(",\"connection\":")
+        add(number: connection)
+        add(",\"stream\":")
+        add(number: Int(request.streamID))
+        add(",\"token\":", request.tokenDigits)
+        add(",\"apns_id\":", request[.id])
+        add(",\"status\":")
+        add(number: request.answer.status)
+        add(",\"reason\":\"")
+        for byte in request.answer.reason.utf8 { lines.append(byte) }
+        add("\"")
+        add(",\"topic\":", request[.topic])
+        add(",\"push_type\":", request[.pushType])
+        add(",\"priority\":", request[.priority])
+        add(",\"expiration\":", request[.expiration])
+        add(",\"collapse_id\":", request[.collapseID])
+        add(",\"payload_bytes\":")
+        add(number: request.payloadBytes)
+        if recordsPayloads { add(",\"payload\":", request.payload) }
+        add(isAnswered ? ",\"answered\":true}\n" : ",\"answered\":false}\n")
+        if lines.count >= Self.pieceBytes { flush() }
+    }
+
+    /// Hands all lines to the system. A disk that is full ends the ledger, not the simulation: what could not be written is dropped.
+    func flush() {
+        lines.withUnsafeBytes { bytes in
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                let written = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+                if written < 0 && errno == EINTR { continue }
+                guard written > 0 else { return }
+                rest = rest.dropFirst(written)
+            }
+        }
+        lines.removeAll(keepingCapacity: true)
+    }
+
+    private func add(_ text: StaticString) {
+        lines.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
+
+    private func add(number: Int) {
+        guard number >= 10 else {
+            lines.append(UInt8(ascii: "0") + UInt8(max(0, number)))
+            return
+        }
+        let start = lines.count
+        var rest = number
+        while rest > 0 {
+            lines.append(UInt8(ascii: "0") + UInt8(rest % 10))
+            rest /= 10
+        }
+        lines[start...].reverse()
+    }
+
+    /// A member whose value is text of the request, or null.
+    private func add(_ name: StaticString, _ value: UnsafeBufferPointer<UInt8>?) {
+        add(name)
+        guard let value else {
+            add("null")
+            return
+        }
+        lines.append(UInt8(ascii: "\""))
+        if value.allSatisfy({ $0 >= 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) {
+            lines.append(contentsOf: value)
+        } else {
+            // Whatever a broken sender wrote must still make a line of JSON.
+            for byte in String(decoding: value, as: UTF8.self).utf8 { addEscaped(byte) }
+        }
+        lines.append(UInt8(ascii: "\""))
+    }
+
+    private func addEscaped(_ byte: UInt8) {
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+            lines.append(UInt8(ascii: "\\"))
+            lines.append(byte)
+        case 0..<0x20, 0x7F:
+            add("\\u00")
+            for digit in [byte >> 4, byte & 15] { lines.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10) }
+        default: lines.append(byte)
+        }
+    }
+}

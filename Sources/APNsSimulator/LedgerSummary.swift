@@ -1,0 +1,24 @@
+/// What a simulator saw, in figures.
+public struct LedgerSummary: Hashable, Sendable {
+    /// Requests that were answered or swallowed.
+    public var requests = 0
+    /// Requests accepted, answered or not.
+    public var accepted = 0
+    /// Distinct tokens among the accepted.
+    public var acceptedTokens = 0
+    /// Tokens accepted more than once under different apns-ids, and under the same. Each push is compared with the first of its token.
+    public var repeatedTokens = 0, repeatedIDs = 0
+    /// Refusals by reason.
+    public var reasons: [String: Int] = [:]
+    /// The most requests accepted in any second of the clock.
+    public var peakPerSecond = 0
+    /// Streams reset with REFUSED_STREAM: beyond the stream limit, or by `SimulatorFaults.refusedStreamEvery`. Not among `requests`.
+    public var refusedStreams = 0
+    /// Connections whose TLS handshake came to its end.
+    public var connections = 0
+    /// Distinct provider tokens (by their bytes) that were accepted.
+    public var providerTokens = 0
+
+    /// Nothing seen.
+    public init() {}
+}

@@ -1,0 +1,118 @@
+import Base
+import Glibc
+
+/// The sockets on which connections arrive: 127.0.0.1, and ::1 where the machine has it. Nothing outside this machine can reach them.
+struct Listener: ~Copyable {
+    /// IPv4, then IPv6.
+    let sockets: [Int32]
+    /// The port of both.
+    let port: Int
+
+    /// How often a free port of IPv4 may turn out to be taken on IPv6.
+    private static let attempts = 16
+
+    /// - Parameter port: 0 for a free one.
+    /// - Throws: a `Diagnostic`: the port is taken, or may not be used.
+    init(port: Int) throws(Diagnostic) {
+        guard (0...65535).contains(port) else {
+            throw Diagnostic("\(port) is no port", remedy: "Choose one from 1024 to 65535, or 0 for a free one")
+        }
+        var failure = EADDRINUSE
+        for _ in 0..<(port == 0 ? Self.attempts : 1) {
+            guard let four = Self.bindIPv4(port: port, failure: &failure) else { break }
+            let chosen = Self.port(of: four)
+            if let six = Self.bindIPv6(port: chosen, failure: &failure) {
+                self.sockets = six < 0 ? [four] : [four, six]
+                self.port = chosen
+                return
+            }
+            close(four)
+        }
+        throw Self.diagnostic(port: port, failure: failure)
+    }
+
+    deinit {
+        for socket in sockets { close(socket) }
+    }
+
+    /// The next connection that waits on a socket, non-blocking; nil when there is none.
+    static func accept(on socket: Int32) -> Int32? {
+        let accepted = Glibc.accept(socket, nil, nil)
+        guard accepted >= 0 else { return nil }
+        makeNonBlocking(accepted)
+        setOption(accepted, Int32(IPPROTO_TCP), TCP_NODELAY)
+        return accepted
+    }
+
+    /// Also keeps a descriptor from programs that the process starts.
+    static func makeNonBlocking(_ descriptor: Int32) {
+        _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+    }
+
+    private static func bindIPv4(port: Int, failure: inout Int32) -> Int32? {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = UInt16(port).bigEndian
+        address.sin_addr.s_addr = INADDR_LOOPBACK.bigEndian
+        return withUnsafeBytes(of: &address) { listen(AF_INET, $0, failure: &failure) }
+    }
+
+    /// -1 where the machine has no IPv6; nil when the port is taken.
+    private static func bindIPv6(port: Int, failure: inout Int32) -> Int32? {
+        var address = sockaddr_in6()
+        address.sin6_family = sa_family_t(AF_INET6)
+        address.sin6_port = UInt16(port).bigEndian
+        address.sin6_addr = in6addr_loopback
+        var problem: Int32 = 0
+        if let socket = withUnsafeBytes(of: &address, { listen(AF_INET6, $0, failure: &problem) }) { return socket }
+        guard problem == EADDRINUSE else { return -1 }
+        failure = problem
+        return nil
+    }
+
+    private static func listen(_ family: Int32, _ address: UnsafeRawBufferPointer, failure: inout Int32) -> Int32? {
+        let descriptor = socket(family, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0, let start = address.baseAddress else {
+            failure = errno
+            return nil
+        }
+        setOption(descriptor, SOL_SOCKET, SO_REUSEADDR)
+        if family == AF_INET6 { setOption(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY) }
+        let name = start.assumingMemoryBound(to: sockaddr.self)
+        guard bind(descriptor, name, socklen_t(address.count)) == 0, Glibc.listen(descriptor, SOMAXCONN) == 0 else {
+            failure = errno
+            close(descriptor)
+            return nil
+        }
+        return descriptor
+    }
+
+    private static func setOption(_ socket: Int32, _ level: Int32, _ option: Int32) {
+        var one: Int32 = 1
+        setsockopt(socket, level, option, &one, socklen_t(MemoryLayout<Int32>.size))
+    }
+
+    private static func port(of socket: Int32) -> Int {
+        var address = sockaddr_in()
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        _ = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(socket, $0, &length) }
+        }
+        return Int(UInt16(bigEndian: address.sin_port))
+    }
+
+    private static func diagnostic(port: Int, failure: Int32) -> Diagnostic {
+        switch failure {
+        case EADDRINUSE:
+            Diagnostic(
+                "port \(port) is taken",
+                remedy: "Choose another port, or 0 for a free one, or end the program that uses it (ss -ltnp shows it)")
+        case EACCES:
+            Diagnostic("port \(port) may not be used without special rights", remedy: "Choose a port above 1023, or 0 for a free one")
+        default:
+            Diagnostic(
+                "port \(port) cannot be used: \(String(cString: strerror(failure)))", remedy: "Choose another port, or 0 for a free one")
+        }
+    }
+}

@@ -1,0 +1,176 @@
+import Base
+import Cryptography
+
+/// Who a connection has turned out to be.
+struct ConnectionTrust {
+    /// The client certificate that the handshake brought.
+    enum Certificate {
+        case none, inForce, expired
+    }
+
+    var certificate = Certificate.none
+    /// The team of the first provider token: all others must be of the same.
+    var teamID: String?
+    /// Whether an expired token was seen: the connection then refuses newer ones too.
+    var isWedged = false
+    /// Tokens accepted here.
+    var history = TokenHistory()
+    /// The number of the known token that was accepted last, to skip what was checked already; 0 for none.
+    var lastSerial = 0
+
+    init(certificate: Certificate = .none) { self.certificate = certificate }
+}
+
+/// When the provider tokens of each key were issued: the 20-minute rule.
+struct TokenHistory {
+    private struct Issued {
+        var latest: Int64
+        var previous: Int64?
+    }
+
+    private var issuedByKey: [Int: Issued] = [:]
+
+    /// Notes a token; false when it comes too soon after the one before it. The one before may still be used, by streams that were on their way.
+    mutating func admits(keyIndex: Int, issuedAt: Int64) -> Bool {
+        guard let known = issuedByKey[keyIndex] else {
+            issuedByKey[keyIndex] = Issued(latest: issuedAt)
+            return true
+        }
+        if issuedAt == known.latest || issuedAt == known.previous { return true }
+        guard issuedAt >= known.latest + ProviderTokenChecker.updateIntervalSeconds else { return false }
+        issuedByKey[keyIndex] = Issued(latest: issuedAt, previous: known.latest)
+        return true
+    }
+}
+
+/// Checks the header `authorization`: scheme, key, team, signature, age, the 20-minute rule.
+/// Source: Apple, "Establishing a token-based connection to APNs". A JWT is verified once and then known by its bytes; its age is checked every time.
+struct ProviderTokenChecker {
+    /// A JWT that was looked at before.
+    private struct KnownToken {
+        var bytes: [UInt8]
+        /// Counts from 1.
+        var serial: Int
+        /// The key that signed it; nil when it is not valid at all.
+        var keyIndex: Int?
+        var issuedAt: Int64
+    }
+
+    static let lifetimeSeconds: Int64 = 3600
+    static let updateIntervalSeconds: Int64 = 1200
+    /// How far a sender's clock may be ahead.
+    static let clockSkewSeconds: Int64 = 60
+    private static let mostKnown = 64
+    private static let scheme: StaticString = "bearer "
+
+    private let keys: [TrustedKey]
+    private let scope: TokenUpdateScope
+    private var known: [KnownToken] = []
+    private var lastSerial = 0
+    private var sharedHistory = TokenHistory()
+    /// Distinct tokens that were accepted.
+    private(set) var acceptedTokens = 0
+    private var acceptedSerials: Set<Int> = []
+
+    init(keys: [TrustedKey], scope: TokenUpdateScope) {
+        self.keys = keys
+        self.scope = scope
+    }
+
+    /// The refusal of a request's provider token; nil when it is good.
+    mutating func refusal(of request: PushRequest, trust: inout ConnectionTrust, now: Timestamp) -> Answer? {
+        guard let value = request[.authorization], let token = Self.token(in: value) else {
+            return .forbidden("MissingProviderToken")
+        }
+        guard !trust.isWedged else { return .forbidden("ExpiredProviderToken") }
+        let position = position(of: token)
+        let (serial, issuedAt) = (known[position].serial, known[position].issuedAt)
+        guard let keyIndex = known[position].keyIndex, issuedAt <= now.epochSeconds + Self.clockSkewSeconds else {
+            return .forbidden("InvalidProviderToken")
+        }
+        guard issuedAt >= now.epochSeconds - Self.lifetimeSeconds else {
+            trust.isWedged = true
+            return .forbidden("ExpiredProviderToken")
+        }
+        if serial == trust.lastSerial { return nil }
+        let team = keys[keyIndex].teamID
+        guard trust.teamID == nil || trust.teamID == team else { return .forbidden("InvalidProviderToken") }
+        guard admits(keyIndex: keyIndex, issuedAt: issuedAt, trust: &trust) else {
+            return Answer(status: 429, reason: "TooManyProviderTokenUpdates")
+        }
+        trust.teamID = team
+        trust.lastSerial = serial
+        if acceptedSerials.insert(serial).inserted { acceptedTokens += 1 }
+        return nil
+    }
+
+    private mutating func admits(keyIndex: Int, issuedAt: Int64, trust: inout ConnectionTrust) -> Bool {
+        switch scope {
+        case .connection: trust.history.admits(keyIndex: keyIndex, issuedAt: issuedAt)
+        case .simulator: sharedHistory.admits(keyIndex: keyIndex, issuedAt: issuedAt)
+        }
+    }
+
+    /// The JWT after `bearer`, which may be written in either case (RFC 9110 section 11.1); nil for another scheme or nothing behind it.
+    private static func token(in value: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8>? {
+        let scheme = scheme.bytes
+        guard value.count > scheme.count else { return nil }
+        for place in 0..<scheme.count where value[place] | 0x20 != scheme[place] { return nil }
+        return UnsafeBufferPointer(rebasing: value[scheme.count...])
+    }
+
+    /// Where a token stands among the known; it is verified and added if it is new.
+    private mutating func position(of token: UnsafeBufferPointer<UInt8>) -> Int {
+        if let found = known.firstIndex(where: { areEqual(token, $0.bytes) }) { return found }
+        if known.count == Self.mostKnown { known.removeFirst() }
+        lastSerial += 1
+        var entry = KnownToken(bytes: Array(token), serial: lastSerial, keyIndex: nil, issuedAt: 0)
+        if let verified = verify(entry.bytes) { (entry.keyIndex, entry.issuedAt) = verified }
+        known.append(entry)
+        return known.count - 1
+    }
+
+    /// The signing key and claim `iat` of a JWT that is right in form, signature, `alg`, `kid` and `iss`; nil for any other.
+    private func verify(_ token: [UInt8]) -> (keyIndex: Int, issuedAt: Int64)? {
+        let parts = token.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        guard parts.count == 3, let header = Self.json(parts[0]), let claims = Self.json(parts[1]),
+            let signature = decodeBase64URL(parts[2]),
+            header["alg"]?.stringValue == "ES256", let keyID = header["kid"]?.stringValue, let issuedAt = claims["iat"]?.integerValue,
+            let index = keys.firstIndex(where: { $0.keyID == keyID && $0.teamID == claims["iss"]?.stringValue })
+        else { return nil }
+        let signed = Array(token[..<parts[1].endIndex])
+        return keys[index].key.isValid(signature, for: signed) ? (index, issuedAt) : nil
+    }
+
+    private static func json(_ part: ArraySlice<UInt8>) -> JSONValue? {
+        guard let bytes = decodeBase64URL(part) else { return nil }
+        return try? JSONValue(parsing: bytes)
+    }
+}
+
+/// Decodes base64url without padding (RFC 7515 section 2); nil when it is not.
+func decodeBase64URL(_ text: ArraySlice<UInt8>) -> [UInt8]? {
+    guard text.count % 4 != 1 else { return nil }
+    var result: [UInt8] = []
+    result.reserveCapacity(text.count * 3 / 4)
+    var bits: UInt32 = 0
+    var count = 0
+    for byte in text {
+        let digit: UInt8
+        switch byte {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"): digit = byte - UInt8(ascii: "A")
+        case UInt8(ascii: "a")...UInt8(ascii: "z"): digit = byte - UInt8(ascii: "a") + 26
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = byte - UInt8(ascii: "0") + 52
+        case UInt8(ascii: "-"): digit = 62
+        case UInt8(ascii: "_"): digit = 63
+        default: return nil
+        }
+        bits = bits << 6 | UInt32(digit)
+        count += 6
+        if count >= 8 {
+            count -= 8
+            result.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
+        }
+    }
+    return result
+}

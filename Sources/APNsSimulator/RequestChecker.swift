@@ -1,0 +1,200 @@
+import Base
+
+/// Decides what APNs would answer to a push. Does no I/O: everything it goes by is in the request, the connection's trust and the clock it is told.
+///
+/// The order is that of pushy's validating mock server, with this simulator's further checks where they belong: apns-id, method, duplicate headers,
+/// topic, collapse id, priority, push type, expiration, path and token, dead tokens, the token's topic, authorization, payload, tokens with a
+/// temporary refusal. Where Apple's documentation leaves the reason open:
+/// - a topic that cannot be a bundle id, or whose suffix is not that of the push type, is BadTopic; a bundle id that the configuration does not know
+///   TopicDisallowed;
+/// - a push type is required, as for every device of the last years: without one InvalidPushType;
+/// - `background` wants priority 5 written out, as 10 is the default: otherwise BadPriority;
+/// - a payload that is not a JSON object in UTF-8, or lacks the object `aps` where its push type needs one, is PayloadEmpty;
+/// - a background push with alert, badge or sound is accepted, as APNs does: it is the device that then ignores a part;
+/// - digits of a token may be upper-case; fewer than 8 or more than 512 are BadDeviceToken.
+struct RequestChecker {
+    private let topics: [[UInt8]]
+    private let tokenTopics: [TokenHash: [UInt8]]
+    private var rules: TokenRules
+    private var providerTokens: ProviderTokenChecker
+    /// Topic and push type of the last request that passed: a run's pushes share them.
+    private var approvedTopic: [UInt8] = []
+    private var approvedPushType: PushType?
+    private var approvedPushTypeName: [UInt8] = []
+
+    init(_ configuration: SimulatorConfiguration) {
+        topics = configuration.topics.map { Array($0.utf8) }
+        var owners: [TokenHash: [UInt8]] = [:]
+        for (token, topic) in configuration.tokenTopics {
+            owners[TokenHash(hexDigits: token)] = Array(topic.utf8)
+        }
+        tokenTopics = owners
+        rules = TokenRules(configuration.faults.answers)
+        providerTokens = ProviderTokenChecker(keys: configuration.keys, scope: configuration.tokenUpdateScope)
+    }
+
+    /// Distinct provider tokens that were accepted.
+    var acceptedProviderTokens: Int { providerTokens.acceptedTokens }
+
+    /// The answer to a request that is complete.
+    mutating func check(_ request: PushRequest, trust: inout ConnectionTrust, now: Timestamp) -> Answer {
+        if let refusal = headerRefusal(of: request) { return refusal }
+        guard let token = request.tokenDigits else { return pathRefusal(of: request) }
+        if let refusal = tokenRefusal(of: token, in: request, now: now) { return refusal }
+        if let refusal = authorizationRefusal(of: request, trust: &trust, now: now) { return refusal }
+        if let refusal = payloadRefusal(of: request) { return refusal }
+        return rules.temporaryRefusal(of: token, now: now) ?? .accepted
+    }
+
+    // MARK: Headers
+
+    private mutating func headerRefusal(of request: PushRequest) -> Answer? {
+        if let id = request[.id], !Self.isLowerCaseUUID(id) { return .badRequest("BadMessageId") }
+        guard let method = request[.method], areEqual(method, Self.post.bytes) else {
+            return Answer(status: 405, reason: "MethodNotAllowed")
+        }
+        if request.hasDuplicateHeader { return .badRequest("DuplicateHeaders") }
+        let pushType = request[.pushType].flatMap(pushType(named:))
+        if let refusal = topicRefusal(of: request, pushType: pushType) { return refusal }
+        if let collapseID = request[.collapseID], collapseID.count > Self.longestCollapseID { return .badRequest("BadCollapseId") }
+        if let refusal = priorityRefusal(of: request, pushType: pushType) { return refusal }
+        guard pushType != nil else { return .badRequest("InvalidPushType") }
+        if let expiration = request[.expiration], !Self.isEpochSeconds(expiration) { return .badRequest("BadExpirationDate") }
+        return nil
+    }
+
+    private static let post: StaticString = "POST"
+    /// Bytes of an apns-collapse-id.
+    private static let longestCollapseID = 64
+    private static let pushTypes = PushType.allCases.map { (name: Array($0.rawValue.utf8), suffix: Array($0.topicSuffix.utf8), type: $0) }
+    private static let suffixes = pushTypes.map(\.suffix).filter { !$0.isEmpty }
+
+    private func pushType(named name: UnsafeBufferPointer<UInt8>) -> PushType? {
+        if let approvedPushType, areEqual(name, approvedPushTypeName) { return approvedPushType }
+        return Self.pushTypes.first { areEqual(name, $0.name) }?.type
+    }
+
+    private mutating func topicRefusal(of request: PushRequest, pushType: PushType?) -> Answer? {
+        guard let value = request[.topic], !value.isEmpty else { return .badRequest("MissingTopic") }
+        // What passed once passes again; nearly every push takes this way.
+        if let pushType, pushType == approvedPushType, areEqual(value, approvedTopic) { return nil }
+        let topic = Array(value)
+        guard topic.allSatisfy(Self.isBundleIDByte) else { return .badRequest("BadTopic") }
+        // An invalid push type is told later, under its own name.
+        guard let entry = Self.pushTypes.first(where: { $0.type == pushType }) else { return nil }
+        guard let bundleID = Self.bundleID(of: topic, suffix: entry.suffix) else { return .badRequest("BadTopic") }
+        guard topics.isEmpty || topics.contains(bundleID) else { return .badRequest("TopicDisallowed") }
+        approvedTopic = topic
+        approvedPushType = pushType
+        approvedPushTypeName = entry.name
+        return nil
+    }
+
+    private static func isBundleIDByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+            UInt8(ascii: "."), UInt8(ascii: "-"):
+            true
+        default: false
+        }
+    }
+
+    /// A topic without the suffix of its push type; nil when it has not that suffix, or another type's.
+    private static func bundleID(of topic: [UInt8], suffix: [UInt8]) -> [UInt8]? {
+        guard topic.count > suffix.count, topic.suffix(suffix.count).elementsEqual(suffix) else { return nil }
+        let bundleID = Array(topic.dropLast(suffix.count))
+        if suffix.isEmpty, suffixes.contains(where: { bundleID.suffix($0.count).elementsEqual($0) }) { return nil }
+        return bundleID
+    }
+
+    private func priorityRefusal(of request: PushRequest, pushType: PushType?) -> Answer? {
+        var number = PushPriority.high.rawValue
+        if let text = request[.priority] {
+            guard let written = Self.priority(text) else { return .badRequest("BadPriority") }
+            number = written.rawValue
+        }
+        return pushType == .background && number != PushPriority.normal.rawValue ? .badRequest("BadPriority") : nil
+    }
+
+    private static func priority(_ text: UnsafeBufferPointer<UInt8>) -> PushPriority? {
+        if text.count == 2, text[0] == UInt8(ascii: "1"), text[1] == UInt8(ascii: "0") { return .high }
+        guard text.count == 1 else { return nil }
+        switch text[0] {
+        case UInt8(ascii: "5"): return .normal
+        case UInt8(ascii: "1"): return .low
+        default: return nil
+        }
+    }
+
+    /// 8, 4, 4, 4 and 12 lower-case hex digits between hyphens.
+    private static func isLowerCaseUUID(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard text.count == 36 else { return false }
+        for offset in 0..<36 {
+            let byte = text[offset]
+            switch offset {
+            case 8, 13, 18, 23:
+                guard byte == UInt8(ascii: "-") else { return false }
+            default:
+                let isDigit =
+                    byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") || byte >= UInt8(ascii: "a") && byte <= UInt8(ascii: "f")
+                guard isDigit else { return false }
+            }
+        }
+        return true
+    }
+
+    /// Digits alone, no more than 64 bits hold.
+    private static func isEpochSeconds(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        (1...18).contains(text.count) && text.allSatisfy { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }
+    }
+
+    // MARK: Path and token
+
+    /// For a path that leads to no device.
+    private func pathRefusal(of request: PushRequest) -> Answer {
+        let devicePath = PushRequest.devicePath.bytes
+        let isDevicePath =
+            request[.path].map { areEqual($0, devicePath) || areEqual($0, UnsafeBufferPointer(rebasing: devicePath.dropLast())) } ?? false
+        return isDevicePath ? .badRequest("MissingDeviceToken") : Answer(status: 404, reason: "BadPath")
+    }
+
+    private mutating func tokenRefusal(of token: UnsafeBufferPointer<UInt8>, in request: PushRequest, now: Timestamp) -> Answer? {
+        guard DeviceToken.digitRange.contains(token.count), token.count % 2 == 0 else { return .badRequest("BadDeviceToken") }
+        guard token.allSatisfy(isHexDigit) else { return .badRequest("BadDeviceToken") }
+        if let refusal = rules.permanentRefusal(of: token, now: now) { return refusal }
+        guard !tokenTopics.isEmpty, let owner = tokenTopics[TokenHash(hexDigits: token)] else { return nil }
+        // The suffix was checked with the topic.
+        let topic = request[.topic].map { Array($0) } ?? []
+        let isOwn = topic.starts(with: owner) && (topic.count == owner.count || topic.dropFirst(owner.count).first == UInt8(ascii: "."))
+        return isOwn ? nil : .badRequest("DeviceTokenNotForTopic")
+    }
+
+    // MARK: Sender and payload
+
+    /// With a client certificate APNs ignores provider tokens.
+    private mutating func authorizationRefusal(of request: PushRequest, trust: inout ConnectionTrust, now: Timestamp) -> Answer? {
+        switch trust.certificate {
+        case .inForce: nil
+        case .expired: .forbidden("BadCertificate")
+        case .none: providerTokens.refusal(of: request, trust: &trust, now: now)
+        }
+    }
+
+    private func payloadRefusal(of request: PushRequest) -> Answer? {
+        guard request.payloadBytes > 0 else { return .badRequest("PayloadEmpty") }
+        let pushType = approvedPushType ?? .alert
+        guard request.payloadBytes <= pushType.maximumPayloadBytes else { return Answer(status: 413, reason: "PayloadTooLarge") }
+        switch JSONSyntax.verdict(on: request.payload) {
+        case .invalid: return .badRequest("PayloadEmpty")
+        case .object(let hasAps): return hasAps || !Self.needsAps(pushType) ? nil : .badRequest("PayloadEmpty")
+        }
+    }
+
+    /// The other types carry what a device's own services read, without `aps`: MDM a push magic, file providers a container.
+    private static func needsAps(_ pushType: PushType) -> Bool {
+        switch pushType {
+        case .alert, .background, .liveactivity, .pushtotalk, .widgets, .controls: true
+        case .voip, .complication, .fileprovider, .location, .mdm: false
+        }
+    }
+}

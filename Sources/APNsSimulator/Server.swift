@@ -1,0 +1,199 @@
+import Base
+import Cryptography
+import Glibc
+import Synchronization
+
+/// A summary that the server's thread writes and any thread reads.
+final class SharedSummary: Sendable {
+    private let value = Mutex(LedgerSummary())
+
+    func read() -> LedgerSummary { value.withLock { $0 } }
+    func publish(_ summary: LedgerSummary) { value.withLock { $0 = summary } }
+}
+
+/// The simulator's loop: waits for sockets, reads requests, decides, answers. Everything in it belongs to the one thread that runs `run()`.
+///
+/// It waits with poll(2): senders keep few connections, for which that is as fast as epoll and needs no books.
+final class Server {
+    let faults: SimulatorFaults
+    /// The moment of this turn; asking the clock for each request would cost more than deciding it.
+    @exclusivity(unchecked) private(set) var now = Timestamp.now()
+    @exclusivity(unchecked) var ledger: Ledger
+    private let listener: Listener
+    private let context: TLSServerContext
+    private let wakeSocket: Int32
+    private let shared: SharedSummary
+    private let callbacks = HTTP2Callbacks()
+    @exclusivity(unchecked) private var checker: RequestChecker
+    @exclusivity(unchecked) private var plan: FaultPlan
+    private var delayed = DelayedAnswers()
+    private var connections: [Connection] = []
+    private var connectionCount = 0
+    private var lastLedgerFlush = Timestamp.now()
+
+    private static let readBytes = 64 << 10
+    private static let ledgerFlushMilliseconds: Int64 = 100
+
+    /// - Parameter wakeSocket: becomes readable when the server shall stop.
+    init(
+        _ configuration: SimulatorConfiguration, listener: consuming Listener, context: TLSServerContext, ledgerFile: LedgerFile?,
+        wakeSocket: Int32, shared: SharedSummary
+    ) {
+        faults = configuration.faults
+        self.listener = listener
+        self.context = context
+        self.wakeSocket = wakeSocket
+        self.shared = shared
+        ledger = Ledger(file: ledgerFile)
+        checker = RequestChecker(configuration)
+        plan = FaultPlan(configuration.faults)
+    }
+
+    func makeSession(for connection: Connection) -> OpaquePointer { callbacks.makeSession(for: connection) }
+
+    // MARK: The loop
+
+    /// Serves until the wake socket becomes readable, then says goodbye on all connections.
+    func run() {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.readBytes, alignment: 16)
+        defer { buffer.deallocate() }
+        while true {
+            let (ready, isWoken) = wait()
+            now = .now()
+            if isWoken { break }
+            for (connection, events) in zip(connections, ready) where events != 0 || connection.hasMoreToRead {
+                connection.advance(buffer: buffer)
+            }
+            releaseDueAnswers()
+            endIdleConnections()
+            // Before anything is written: who has an answer must find it in the summary.
+            publish()
+            for (connection, events) in zip(connections, ready) where connection.mayWrite(events) { connection.flush() }
+            connections.removeAll { $0.isClosed }
+            acceptConnections()
+            flushLedgerIfDue()
+        }
+        end()
+    }
+
+    /// Waits for sockets or the next thing that is due. Returns the events of each connection.
+    private func wait() -> (ready: [Int16], isWoken: Bool) {
+        var polled = [pollfd(fd: wakeSocket, events: Int16(POLLIN), revents: 0)]
+        for socket in listener.sockets { polled.append(pollfd(fd: socket, events: Int16(POLLIN), revents: 0)) }
+        for connection in connections { polled.append(pollfd(fd: connection.socket, events: connection.awaitedEvents, revents: 0)) }
+        poll(&polled, nfds_t(polled.count), waitMilliseconds())
+        return (polled.dropFirst(1 + listener.sockets.count).map(\.revents), polled[0].revents != 0)
+    }
+
+    private func waitMilliseconds() -> Int32 {
+        if connections.contains(where: \.hasMoreToRead) { return 0 }
+        var longest: Int64 = -1
+        func atMost(_ milliseconds: Int64) { longest = longest < 0 ? max(0, milliseconds) : min(longest, max(0, milliseconds)) }
+        if let due = delayed.nextDue { atMost(due.epochMilliseconds - Timestamp.now().epochMilliseconds) }
+        if ledger.isFileDirty { atMost(Self.ledgerFlushMilliseconds) }
+        if faults.idleTimeoutSeconds > 0, !connections.isEmpty { atMost(250) }
+        return Int32(longest)
+    }
+
+    private func acceptConnections() {
+        for socket in listener.sockets {
+            while let accepted = Listener.accept(on: socket) {
+                connectionCount += 1
+                connections.append(Connection(number: connectionCount, socket: accepted, server: self, context: context, now: now))
+            }
+        }
+    }
+
+    private func endIdleConnections() {
+        guard faults.idleTimeoutSeconds > 0 else { return }
+        let limit = now.adding(seconds: -Double(faults.idleTimeoutSeconds))
+        for connection in connections where connection.isIdle(since: limit) { end(connection, reason: "IdleTimeout") }
+    }
+
+    private func publish() {
+        ledger.setProviderTokens(checker.acceptedProviderTokens)
+        if let summary = ledger.takeChangedSummary() { shared.publish(summary) }
+    }
+
+    private func flushLedgerIfDue() {
+        guard ledger.isFileDirty, now.epochMilliseconds - lastLedgerFlush.epochMilliseconds >= Self.ledgerFlushMilliseconds else { return }
+        ledger.flush()
+        lastLedgerFlush = now
+    }
+
+    /// GOAWAY and close_notify to everyone, and the ledger to its end.
+    private func end() {
+        for connection in connections where !connection.isClosed { end(connection, reason: "Shutdown") }
+        connections = []
+        delayed.removeAll()
+        publish()
+        ledger.flush()
+        close(wakeSocket)
+    }
+
+    private func end(_ connection: Connection, reason: String) {
+        connection.sayGoodbye(reason: reason)
+        connection.close()
+    }
+
+    // MARK: Requests
+
+    /// Decides a request that is complete, and answers it now, later or never.
+    func decide(_ request: PushRequest, on connection: Connection) {
+        request.answer = checker.check(request, trust: &connection.trust, now: now)
+        var isSilent = false
+        if request.answer.isAccepted {
+            switch plan.next() {
+            case .accepted: break
+            case .silent: isSilent = true
+            case .refused(let answer): request.answer = answer
+            case .refusedStream: return connection.refuse(request)
+            }
+        }
+        if request[.id] == nil || request.answer.reason == "BadMessageId" { request.replaceID(Self.newID()) }
+        ledger.count(request, now: now)
+        let consequences = connection.limits.note(request.answer, streamID: request.streamID)
+        if consequences.contains(.cut) || isSilent {
+            request.state = .finished
+            ledger.write(request, connection: connection.number, isAnswered: false, now: now)
+        } else if faults.latencyMilliseconds > 0 {
+            hold(request, of: connection)
+        } else {
+            answer(request, of: connection)
+        }
+        for consequence in consequences { apply(consequence, to: connection) }
+    }
+
+    private static func newID() -> [UInt8] {
+        var bytes: [UInt8] = []
+        APNsID(runSeed: .random(), recipient: 0).append(to: &bytes)
+        return bytes
+    }
+
+    private func apply(_ consequence: ConnectionLimits.Consequence, to connection: Connection) {
+        switch consequence {
+        case .announce(let limit): connection.announce(streamLimit: limit)
+        case .goAway(let reason): connection.goAway(reason: reason)
+        case .cut: break
+        }
+    }
+
+    private func hold(_ request: PushRequest, of connection: Connection) {
+        request.state = .held
+        let due = Timestamp(epochMilliseconds: now.epochMilliseconds + Int64(faults.latencyMilliseconds))
+        delayed.append(DelayedAnswers.Entry(due: due, connection: connection, request: request, generation: request.generation))
+    }
+
+    private func answer(_ request: PushRequest, of connection: Connection) {
+        let mayRetry = request.answer.status == 429 || request.answer.status == 503
+        connection.submitAnswer(to: request, retryAfterSeconds: mayRetry ? faults.retryAfterSeconds : nil)
+        ledger.write(request, connection: connection.number, isAnswered: true, now: now)
+    }
+
+    private func releaseDueAnswers() {
+        while let entry = delayed.takeDue(at: now) {
+            guard !entry.connection.isClosed, entry.request.generation == entry.generation, entry.request.state == .held else { continue }
+            answer(entry.request, of: entry.connection)
+        }
+    }
+}

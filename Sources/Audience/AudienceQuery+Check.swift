@@ -1,0 +1,13 @@
+public import Base
+
+extension AudienceQuery {
+    /// Looks at the header of every export (of JSON: at the keys of the first objects) and at the lists of excluded devices, without
+    /// reading the rows.
+    /// - Throws: every file that cannot be read and every column that is missing.
+    /// - Returns: warnings, such as a column that is there twice.
+    public func checkColumns() throws(Diagnostics) -> [Diagnostic] {
+        var scanner = try AudienceScanner(self, limits: ReadingLimits())
+        try scanner.checkColumns()
+        return scanner.warnings
+    }
+}

@@ -1,0 +1,137 @@
+import Base
+
+/// Which cells of an export's rows the query looks at: cell numbers by what they are needed for. Cells of columns that the
+/// export lacks are `blankCell`, which is always blank.
+struct ColumnPlan {
+    /// The header's columns (or JSON's keys) that become cells, in the order of the cells, each once.
+    private(set) var columns: [Int] = []
+    private(set) var token = 0
+    private(set) var registrationID = 0
+    private(set) var alias = 0
+    private(set) var tags = 0
+    private(set) var language = 0
+    private(set) var lastActive = 0
+    private(set) var conditions: [Int] = []
+    private(set) var fields: [Int] = []
+
+    /// The cell behind all others.
+    var blankCell: Int { columns.count }
+
+    /// The cell that may be a JSON array.
+    var tagsCell: Int? { tags == blankCell ? nil : tags }
+
+    /// The names of the used columns.
+    func names(in header: [String]) -> [String] { columns.map { header[$0] } }
+}
+
+extension ColumnPlan {
+    /// Finds the query's columns in a header.
+    /// - Throws: every column that is missing.
+    init(_ query: AudienceQuery, header: [String], file: String, needsRegistrationID: Bool) throws(Diagnostics) {
+        let resolver = ColumnResolver(columns: query.columns, header: header, file: file)
+        var mistakes: [Diagnostic] = []
+        func required(_ standard: ExportColumns.Standard, if isNeeded: Bool) -> Int? {
+            let column = resolver.column(of: standard)
+            if column == nil, isNeeded { mistakes.append(resolver.missing(standard)) }
+            return column
+        }
+        func named(_ name: SourceText) -> Int? {
+            let column = resolver.column(named: name.value)
+            if column == nil { mistakes.append(resolver.unknown(name)) }
+            return column
+        }
+        let standards = [
+            required(.token, if: true),
+            required(.registrationID, if: needsRegistrationID),
+            required(.alias, if: !query.aliases.isEmpty || !query.excludedAliases.isEmpty),
+            required(.tags, if: query.usesTags),
+            required(.language, if: false),
+            required(.lastActive, if: false),
+        ]
+        let conditionColumns = query.conditions.map { named($0.column) }
+        let fieldColumns = query.fields.map { named($0) }
+        if !mistakes.isEmpty { throw Diagnostics(mistakes) }
+
+        for case let column? in standards + conditionColumns + fieldColumns where !columns.contains(column) { columns.append(column) }
+        let cells = columns
+        func cell(_ column: Int?) -> Int { column.flatMap { cells.firstIndex(of: $0) } ?? cells.count }
+        (token, registrationID, alias) = (cell(standards[0]), cell(standards[1]), cell(standards[2]))
+        (tags, language, lastActive) = (cell(standards[3]), cell(standards[4]), cell(standards[5]))
+        conditions = conditionColumns.map(cell)
+        fields = fieldColumns.map(cell)
+    }
+}
+
+extension AudienceQuery {
+    /// Whether a selector or an exclusion looks at tags.
+    var usesTags: Bool { !(anyTags.isEmpty && allTags.isEmpty && noneTags.isEmpty && excludedTags.isEmpty) }
+}
+
+/// Finds columns by name in one header, and words what is wrong with a name that is not there.
+struct ColumnResolver {
+    let columns: ExportColumns
+    let header: [String]
+    let file: String
+
+    /// The column of a standard name, through the names that volley.yaml gives.
+    func column(of standard: ExportColumns.Standard) -> Int? {
+        columns.candidates(for: standard).lazy.compactMap { header.firstIndex(of: $0) }.first
+    }
+
+    /// A column of the header, else one by its standard name.
+    func column(named name: String) -> Int? {
+        header.firstIndex(of: name) ?? ExportColumns.Standard(rawValue: name).flatMap { column(of: $0) }
+    }
+
+    /// A column that the campaign names and the export lacks.
+    func unknown(_ name: SourceText) -> Diagnostic {
+        let standard = ExportColumns.Standard.allCases.filter { column(of: $0) != nil }.map(\.rawValue)
+        let nearest = nearestName(to: name.value, among: header.filter { !$0.isEmpty } + standard)
+        return Diagnostic(
+            "\(file) has no column '\(name.value)'", at: name.position,
+            remedy: nearest.map { "Did you mean '\($0)'?" } ?? "Its columns are \(list).")
+    }
+
+    /// A column that selecting needs and the export lacks.
+    func missing(_ standard: ExportColumns.Standard) -> Diagnostic {
+        let candidates = columns.candidates(for: standard)
+        let names = candidates.map { "'\($0)'" }.joined(separator: " or ")
+        let purpose = standard == .token ? "" : ", which the audience needs"
+        let nearest = candidates.lazy.compactMap { nearestName(to: $0, among: header.filter { !$0.isEmpty }) }.first
+        if let name = columns.names[standard] {
+            return Diagnostic(
+                "\(file) has no column \(names)\(purpose): its columns are \(list)", at: name.position,
+                remedy: nearest.map { "Did you mean '\($0)'?" })
+        }
+        return Diagnostic(
+            "the export has no column \(names)\(purpose): its columns are \(list)", file: file,
+            remedy: "Say in volley.yaml where it is: `columns: {\(standard.rawValue): \(nearest ?? "NAME")}`.")
+    }
+
+    /// Names that volley.yaml gives to columns that are of use but not needed, where the export lacks them.
+    func absentNames() -> [Diagnostic] {
+        let useful: [ExportColumns.Standard] = [.language, .lastActive]
+        return useful.compactMap { standard in
+            guard let name = columns.names[standard], column(of: standard) == nil else { return nil }
+            let nearest = nearestName(to: name.value, among: header)
+            return Diagnostic(
+                "\(file) has no column '\(name.value)'", at: name.position, remedy: nearest.map { "Did you mean '\($0)'?" },
+                severity: .warning)
+        }
+    }
+
+    /// Headers that are there twice: the first counts.
+    func duplicateNames() -> [Diagnostic] {
+        var seen: Set<String> = []
+        return header.filter { !$0.isEmpty && !seen.insert($0).inserted }.map {
+            Diagnostic(
+                "the header names the column '\($0)' twice; the first counts",
+                at: SourcePosition(file: file, line: 1, column: 1), severity: .warning)
+        }
+    }
+
+    private var list: String {
+        let shown = header.prefix(40).map { "'\($0)'" }.joined(separator: ", ")
+        return header.count > 40 ? "\(shown) and \(header.count - 40) more" : shown
+    }
+}

@@ -1,0 +1,47 @@
+public import Base
+
+/// Lists that stand in files of their own, one name a line: `aliases: {file: vip.txt}`.
+public enum NameFile {
+    /// Reads a list: white space around a name does not count; blank lines and lines that begin with `#` are skipped. Lines end in LF,
+    /// CRLF or CR; the file is UTF-8, with or without a byte order mark, and may be compressed when its name ends in `.gz`.
+    /// - Throws: `Diagnostic` for a file that is missing, empty, no file, or not UTF-8 (with the line).
+    public static func read(_ path: String) throws(Diagnostic) -> [String] {
+        var names: [String] = []
+        try forEachName(in: path) { names.append(String(decoding: $0, as: UTF8.self)) }
+        return names
+    }
+
+    /// Hands over one name after another without keeping them.
+    static func forEachName(
+        in path: String, limits: ReadingLimits = ReadingLimits(), _ body: (UnsafeBufferPointer<UInt8>) -> Void
+    ) throws(Diagnostic) {
+        var buffer = try RecordBuffer.open(path: path, isGzip: path.lowercased().hasSuffix(".gz"), limits: limits)
+        var line = 1
+        while true {
+            var end = buffer.start
+            while buffer.base[end] != 0x0A, buffer.base[end] != 0x0D { end += 1 }
+            // At the end of what is in memory stands a line feed that is not the file's.
+            if end >= buffer.end || buffer.base[end] == 0x0D && end + 1 == buffer.end, !buffer.isAtEnd {
+                try buffer.refill()
+                continue
+            }
+            let name = trimmed(UnsafeBufferPointer(start: buffer.base + buffer.start, count: min(end, buffer.end) - buffer.start))
+            if let flaw = buffer.flaw(from: buffer.start, to: min(end, buffer.end)) {
+                throw Diagnostic(
+                    flaw.replacingRow(with: "line"), at: SourcePosition(file: path, line: line, column: 1), remedy: "Save the list as UTF-8.")
+            }
+            if let first = name.first, first != UInt8(ascii: "#") { body(name) }
+            if end >= buffer.end { return }
+            let isPair = buffer.base[end] == 0x0D && end + 1 < buffer.end && buffer.base[end + 1] == 0x0A
+            buffer.start = end + (isPair ? 2 : 1)
+            line += 1
+        }
+    }
+}
+
+extension String {
+    /// "the row is not UTF-8" said of something else.
+    fileprivate func replacingRow(with word: String) -> String {
+        split(separator: " ", omittingEmptySubsequences: false).map { $0 == "row" ? word[...] : $0 }.joined(separator: " ")
+    }
+}

@@ -1,0 +1,19 @@
+public import Base
+
+extension Campaign {
+    /// Reads and checks the text of a campaign that a run file kept.
+    /// - Parameters:
+    ///   - source: the campaign's text.
+    ///   - file: where it came from, for errors; the file itself is not read.
+    ///   - now: the moment against which an expiry is judged as past.
+    /// - Throws: every mistake at once.
+    public static func read(source: String, file: String, now: Timestamp) throws(Diagnostics) -> (Campaign, [Diagnostic]) {
+        let text: YAMLSource
+        do throws(Diagnostic) {
+            text = try YAMLSource(file: file, bytes: Array(source.utf8))
+        } catch {
+            throw Diagnostics(error)
+        }
+        return try read(text, now: now)
+    }
+}

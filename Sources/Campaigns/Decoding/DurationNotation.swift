@@ -1,0 +1,42 @@
+/// Lengths of time as people write them: `30s`, `15min`, `4h`, `2d`, `1w`, `4 hours`, `2 days`.
+enum DurationNotation {
+    static let examples = "30s, 15min, 4h, 2d, 1w"
+    /// A hundred years: beyond that, sums of moments and lengths would be nonsense.
+    static let maximumSeconds = 100 * 365 * 86_400
+
+    private static let units: [(names: [String], seconds: Int)] = [
+        (["s", "sec", "secs", "second", "seconds"], 1),
+        (["min", "mins", "minute", "minutes"], 60),
+        (["h", "hr", "hrs", "hour", "hours"], 3_600),
+        (["d", "day", "days"], 86_400),
+        (["w", "week", "weeks"], 604_800),
+    ]
+
+    /// The seconds in a length of time, 0 to a hundred years.
+    static func seconds(_ text: String) throws(Complaint) -> Int {
+        let text = text.trimmingSpaces()
+        let digits = text.prefix { $0.isASCII && $0.isNumber }
+        let unit = text.dropFirst(digits.count).trimmingSpaces().lowercased()
+        guard !digits.isEmpty else { throw notADuration(text) }
+        if unit.isEmpty {
+            throw Complaint("\(quoted(text)) lacks a unit", remedy: "Write \(digits)s, \(digits)min, \(digits)h or \(digits)d.")
+        }
+        if unit == "m" || unit.hasPrefix("mo") {
+            throw Complaint(
+                "the unit of \(quoted(text)) can be misread", remedy: "Write min for minutes; write months in days, for example: 30d.")
+        }
+        if unit.hasPrefix(".") || unit.hasPrefix(",") {
+            throw Complaint(
+                "\(quoted(text)) is no whole number of its unit", remedy: "Use a smaller unit, for example 90min for an hour and a half.")
+        }
+        guard let seconds = units.first(where: { $0.names.contains(unit) })?.seconds else { throw notADuration(text) }
+        guard let amount = Int(digits), amount <= maximumSeconds / seconds else {
+            throw Complaint("\(quoted(text)) is too long a time", remedy: "Write a shorter one.")
+        }
+        return amount * seconds
+    }
+
+    private static func notADuration(_ text: String) -> Complaint {
+        Complaint("\(quoted(text)) is no length of time", remedy: "Write it like one of these: \(examples).")
+    }
+}

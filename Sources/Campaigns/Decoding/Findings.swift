@@ -1,0 +1,45 @@
+import Base
+
+/// Collects every mistake of one reading, so that a person repairs a file in one go.
+final class Findings {
+    private(set) var all: [Diagnostic] = []
+
+    func error(_ message: String, at place: SourcePosition, remedy: String? = nil) {
+        all.append(Diagnostic(message, at: place, remedy: remedy))
+    }
+
+    func warning(_ message: String, at place: SourcePosition, remedy: String? = nil) {
+        all.append(Diagnostic(message, at: place, remedy: remedy, severity: .warning))
+    }
+
+    func error(_ complaint: Complaint, at place: SourcePosition) {
+        error(complaint.message, at: place, remedy: complaint.remedy)
+    }
+
+    /// The mistake that ended the reading. A line that was reported already is not reported again for what follows from it.
+    func fatal(_ diagnostic: Diagnostic) {
+        let isKnown = all.contains { $0.severity == .error && $0.position != nil && $0.position?.line == diagnostic.position?.line }
+        if !isKnown { all.append(diagnostic) }
+    }
+
+    var hasErrors: Bool { all.contains { $0.severity == .error } }
+
+    /// The warnings, in the order of their places, of a reading that went well.
+    /// - Throws: everything found, if any of it is an error.
+    func warnings() throws(Diagnostics) -> [Diagnostic] {
+        let sorted = Diagnostics(all)
+        if hasErrors { throw sorted }
+        return sorted.all
+    }
+}
+
+/// What is wrong with a value, before anyone knows where it stands.
+struct Complaint: Error, Hashable {
+    var message: String
+    var remedy: String?
+
+    init(_ message: String, remedy: String? = nil) {
+        self.message = message
+        self.remedy = remedy
+    }
+}

@@ -1,0 +1,84 @@
+import Base
+
+/// The keys that one group of a file may hold.
+struct KeyGroup: Sendable {
+    /// As errors call it: `audience`; empty for the file itself.
+    var name: String
+    var valid: [String]
+
+    init(_ name: String, _ valid: [String]) {
+        self.name = name
+        self.valid = valid
+    }
+
+    /// `in 'audience'`
+    var inWords: String { name.isEmpty ? "at the top level" : "in '\(name)'" }
+}
+
+/// The keys of one kind of file: one table for reading, for the nearest name, and for telling where a misplaced key belongs.
+struct FileKeys: Sendable {
+    var groups: [KeyGroup]
+    /// Keys of the language that this version cannot do yet.
+    var planned: Set<String> = []
+
+    /// What to say about a key that `group` does not have, and the key of the group that was probably meant.
+    func complaint(about key: String, in group: KeyGroup) -> (complaint: Complaint, meant: String?) {
+        if !planned.contains(key), let meant = meantKey(key, group) { return meant }
+        return (complaint(aboutForeign: key, in: group), nil)
+    }
+
+    private func meantKey(_ key: String, _ group: KeyGroup) -> (Complaint, String?)? {
+        if let colon = key.firstIndex(of: ":"), group.valid.contains(String(key[..<colon])) {
+            return (
+                Complaint("a space is missing after the ':' of \(quoted(key))", remedy: "Write it as 'name: value'."), String(key[..<colon])
+            )
+        }
+        // Beyond that length nothing is a slip of the finger, and the distance would be costly.
+        guard key.utf8.count <= 64, !groups.contains(where: { $0.valid.contains(key) }) else { return nil }
+        guard let nearest = nearestName(to: key, among: group.valid) else { return nil }
+        return (Complaint("unknown key \(quoted(key)) \(group.inWords)", remedy: "Did you mean '\(nearest)'?"), nearest)
+    }
+
+    private func complaint(aboutForeign key: String, in group: KeyGroup) -> Complaint {
+        if planned.contains(key) {
+            return Complaint("'\(key)' is part of the campaign language, but this version of Volley cannot do it yet", remedy: "Remove it.")
+        }
+        let message = "unknown key \(quoted(key)) \(group.inWords)"
+        if let home = groups.first(where: { $0.valid.contains(key) }) {
+            return Complaint(message, remedy: "It belongs \(home.inWords); check the indentation.")
+        }
+        return Complaint(message, remedy: "Valid here: \(group.valid.joined(separator: ", ")).")
+    }
+}
+
+/// The groups of a campaign file.
+enum CampaignKeys {
+    static let root = KeyGroup("", ["name", "app", "description", "audience", "content", "delivery"])
+    static let audience = KeyGroup(
+        "audience",
+        ["devices", "tags", "aliases", "registration_ids", "everyone", "where", "exclude", "alias_limit", "max_bad_rows"])
+    static let tags = KeyGroup("tags", ["any", "all", "none", "file"])
+    static let exclude = KeyGroup("exclude", ["tags", "aliases", "registration_ids", "devices"])
+    static let content = KeyGroup(
+        "content",
+        [
+            "title", "subtitle", "body", "sound", "badge", "category", "thread", "image", "link", "data", "wake_app", "silent", "payload",
+        ])
+    static let delivery = KeyGroup("delivery", ["pace", "expires", "priority", "collapse", "unknown"])
+
+    static let file = FileKeys(
+        groups: [root, audience, content, delivery, exclude, tags], planned: ["variants", "schedule", "languages", "stop_when"])
+}
+
+/// The groups of volley.yaml.
+enum ProjectKeys {
+    static let root = KeyGroup("", ["runs", "apps"])
+    static let app = KeyGroup("the app", ["topic", "environment", "key", "certificate", "devices", "columns", "pace"])
+    static let environment = KeyGroup("environment", ["url", "ca"])
+    static let key = KeyGroup("key", ["file", "id", "team"])
+    static let certificate = KeyGroup("certificate", ["file", "passphrase_env"])
+    static let columns = KeyGroup("columns", ExportColumns.Standard.allCases.map(\.rawValue))
+    static let tags = KeyGroup("tags", ["column", "separator"])
+
+    static let file = FileKeys(groups: [root, app, environment, key, certificate, columns, tags])
+}

@@ -1,0 +1,46 @@
+import Base
+
+/// How fast: `5000/s`, `300000/min`, `100/h`.
+enum PaceNotation {
+    /// No sender comes near it, and no product of it overflows.
+    static let maximumPushes = 1_000_000_000
+
+    /// A pace from its notation.
+    static func pace(_ text: String) throws(Complaint) -> Pace {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false).map { $0.trimmingSpaces() }
+        let digits = parts[0].filter { $0.isASCII && $0.isNumber }
+        guard parts.count == 2, !digits.isEmpty else {
+            let isNumber = parts.count == 1 && digits.count == parts[0].count && !digits.isEmpty
+            throw isNumber
+                ? Complaint("\(quoted(text)) does not say per what", remedy: "Write \(digits)/s, \(digits)/min or \(digits)/h.")
+                : notAPace(text)
+        }
+        guard let interval = interval(parts[1]) else {
+            throw Complaint("the unit of \(quoted(text)) is not known", remedy: "Write \(digits)/s, \(digits)/min or \(digits)/h.")
+        }
+        if digits.count != parts[0].count {
+            guard parts[0].allSatisfy({ $0.isASCII && ($0.isNumber || "_,. '".contains($0)) }) else { throw notAPace(text) }
+            throw Complaint(
+                "the number of \(quoted(text)) must be digits only", remedy: "Write it without separators, for example: 5000/s.")
+        }
+        guard let pushes = Int(digits), pushes <= maximumPushes else {
+            throw Complaint(
+                "\(quoted(text)) is faster than anything Volley can do", remedy: "Write at most \(maximumPushes), or leave 'pace' out.")
+        }
+        guard pushes > 0 else { throw Complaint("a pace of 0 would never send anything", remedy: "Write at least 1, for example: 100/s.") }
+        return Pace(pushes: pushes, intervalSeconds: interval)
+    }
+
+    private static func interval(_ unit: String) -> Int? {
+        switch unit.lowercased() {
+        case "s", "sec", "second": 1
+        case "min", "minute": 60
+        case "h", "hour": 3600
+        default: nil
+        }
+    }
+
+    private static func notAPace(_ text: String) -> Complaint {
+        Complaint("\(quoted(text)) is no pace", remedy: "Write it like one of these: 5000/s, 300000/min, 100/h.")
+    }
+}

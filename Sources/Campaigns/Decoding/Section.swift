@@ -1,0 +1,78 @@
+import Base
+
+/// A group of keys being read: finds values by key, and reports what is unknown, missing or of the wrong kind.
+struct Section {
+    let group: KeyGroup
+    /// Where the group begins; what is missing is reported here.
+    let position: SourcePosition
+    let findings: Findings
+    /// In the order of the file.
+    let entries: [YAMLEntry]
+    private let values: [String: YAMLEntry]
+    /// Keys that misspelt ones probably mean: they are not reported as missing on top.
+    private let meant: Set<String>
+
+    /// Opens a group and reports its unknown keys; nil, and reported, when the node is none.
+    /// - Parameter example: the group as a person might write it, for the remedy.
+    init?(_ node: YAMLNode, _ group: KeyGroup, of file: FileKeys, example: String, findings: Findings) {
+        guard let entries = Self.entries(of: node, name: group.name, example: example, findings: findings) else { return nil }
+        self.group = group
+        self.position = node.position
+        self.findings = findings
+        self.entries = entries
+        values = Dictionary(entries.map { ($0.key.value, $0) }) { first, _ in first }
+        var meant: Set<String> = []
+        for entry in entries where !group.valid.contains(entry.key.value) {
+            let unknown = file.complaint(about: entry.key.value, in: group)
+            findings.error(unknown.complaint, at: entry.key.position)
+            if let key = unknown.meant { meant.insert(key) }
+        }
+        self.meant = meant
+    }
+
+    /// The entries of a group with keys of any name; nil, and reported, when the node is none.
+    static func entries(of node: YAMLNode, name: String, example: String, findings: Findings) -> [YAMLEntry]? {
+        switch node.content {
+        case .mapping(let entries): return entries
+        case .unreadable: return nil
+        default:
+            findings.error(
+                node.isNull ? "'\(name)' is empty" : "'\(name)' must hold keys of its own, not \(node.inWords)", at: node.position,
+                remedy: "For example: \(example).")
+            return nil
+        }
+    }
+
+    /// Whether a key is there, whatever its value.
+    func has(_ key: String) -> Bool { values[key] != nil }
+
+    /// Whether a key is there, or a misspelt one that probably means it.
+    func mentions(_ key: String) -> Bool { has(key) || meant.contains(key) }
+
+    /// Where a key stands.
+    func place(of key: String) -> SourcePosition { values[key]?.key.position ?? position }
+
+    /// The value of a key, if it is there.
+    func node(_ key: String) -> YAMLNode? { values[key]?.value }
+
+    /// The value of a key that must be there; nil, and reported, when it is not.
+    func required(_ key: String, example: String) -> YAMLNode? {
+        if let node = node(key) { return node }
+        guard !meant.contains(key) else { return nil }
+        findings.error(
+            "the key '\(key)' is missing" + (group.name.isEmpty ? "" : " in '\(group.name)'"), at: position,
+            remedy: "Add it, for example: \(example).")
+        return nil
+    }
+
+    /// Reports a value of the wrong kind.
+    /// - Parameter subject: what has the value: `'tags'`, or `an entry of 'tags'`.
+    func wrongKind(_ subject: String, _ node: YAMLNode, must: String, example: String) {
+        guard !node.isUnreadable else { return }
+        if node.isNull {
+            findings.error("\(subject) has no value", at: node.position, remedy: "For example: \(example).")
+        } else {
+            findings.error("\(subject) must be \(must), not \(node.inWords)", at: node.position, remedy: "For example: \(example).")
+        }
+    }
+}

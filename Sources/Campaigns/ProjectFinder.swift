@@ -1,0 +1,35 @@
+import Glibc
+
+extension Project {
+    /// What the project's file is called.
+    public static let fileName = "volley.yaml"
+
+    /// Looks for volley.yaml in a folder, then in those above it up to the root.
+    /// - Parameter folder: relative to the current folder, or absolute; empty for the current one.
+    /// - Returns: its path: below `folder` as named when it is there, otherwise absolute; nil when there is none.
+    public static func find(startingAt folder: String) -> String? {
+        // A path that holds a NUL would be cut there by the system.
+        guard !folder.utf8.contains(0) else { return nil }
+        let named = folder.isEmpty || folder == "." ? fileName : folder.hasSuffix("/") ? folder + fileName : folder + "/" + fileName
+        if isFile(named) { return named }
+        guard var above = absolute(folder.isEmpty ? "." : folder) else { return nil }
+        while let slash = above.lastIndex(of: "/"), above != "/" {
+            above = slash == above.startIndex ? "/" : String(above[..<slash])
+            let candidate = above == "/" ? "/" + fileName : above + "/" + fileName
+            if isFile(candidate) { return candidate }
+        }
+        return nil
+    }
+
+    private static func isFile(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT != S_IFDIR
+    }
+
+    /// Without links, so that "above" is where the folder really is.
+    private static func absolute(_ path: String) -> String? {
+        guard let resolved = realpath(path, nil) else { return nil }
+        defer { free(resolved) }
+        return String(cString: resolved)
+    }
+}

@@ -1,0 +1,107 @@
+import Base
+
+/// Reads `audience`: who gets a campaign.
+struct AudienceReader {
+    let section: Section
+
+    /// The audience; what is wrong in it was reported.
+    func read() -> CampaignAudience {
+        var audience = CampaignAudience(position: section.position)
+        audience.devices = section.paths("devices", example: "devices: exports/devices.csv")
+        readTags(into: &audience)
+        audience.aliases = section.names("aliases")
+        audience.registrationIDs = section.names("registration_ids")
+        audience.everyone = section.truth("everyone") ?? false
+        if let node = section.node("where") { audience.conditions = ConditionReader(section: section).conditions(node) }
+        readExclude(into: &audience)
+        audience.aliasLimit = section.wholeNumber("alias_limit", in: 1...1_000_000, example: "alias_limit: 10") ?? audience.aliasLimit
+        audience.maximumBadRowShare =
+            section.parsed("max_bad_rows", example: "max_bad_rows: 1%", Percentage.share) ?? audience.maximumBadRowShare
+        checkSelectors(of: audience)
+        return audience
+    }
+
+    private func readTags(into audience: inout CampaignAudience) {
+        guard let node = section.node("tags") else { return }
+        guard case .mapping(let entries) = node.content, !entries.contains(where: { $0.key.value == "file" }) || entries.count > 1 else {
+            audience.anyTags = section.names("tags")
+            return
+        }
+        let example = "tags: {any: [discount, daily], none: [beta]}"
+        guard let tags = Section(node, CampaignKeys.tags, of: CampaignKeys.file, example: example, findings: section.findings) else {
+            return
+        }
+        if tags.has("file") {
+            tags.findings.error(
+                "'file' stands alone below 'tags'", at: tags.place(of: "file"),
+                remedy: "Write it below 'any', for example: any: {file: tags.txt}.")
+        }
+        audience.anyTags = tags.names("any")
+        audience.allTags = tags.names("all")
+        audience.noneTags = tags.names("none")
+    }
+
+    private func readExclude(into audience: inout CampaignAudience) {
+        guard let node = section.node("exclude") else { return }
+        let example = "exclude: {tags: [unsubscribed]}"
+        guard let exclude = Section(node, CampaignKeys.exclude, of: CampaignKeys.file, example: example, findings: section.findings) else {
+            return
+        }
+        audience.excludedTags = exclude.names("tags")
+        audience.excludedAliases = exclude.names("aliases")
+        audience.excludedRegistrationIDs = exclude.names("registration_ids")
+        audience.excludedDevices = exclude.paths("devices", example: "devices: suppressed.csv")
+    }
+
+    /// Nobody is chosen by accident: neither everyone for want of a selector, nor everyone beside one.
+    private func checkSelectors(of audience: CampaignAudience) {
+        let selectors = ["tags", "aliases", "registration_ids"]
+        if audience.everyone {
+            for selector in selectors where section.has(selector) {
+                section.findings.error(
+                    "'everyone' stands alone, but '\(selector)' is given too", at: section.place(of: selector),
+                    remedy: "Remove one of them; to leave somebody out, use 'exclude' or 'where'.")
+            }
+            return
+        }
+        // A selector that was refused, or is misspelt, is reported already.
+        let nodes = selectors.compactMap(section.node)
+        let selects = nodes.contains { !isEmptySelector($0) && !isOnlyNone($0) }
+        let isMisspelt = selectors.contains { section.mentions($0) && !section.has($0) }
+        guard !selects, !isMisspelt, !section.truthIsUnclear("everyone") else { return }
+        let onlyNone = nodes.contains(where: isOnlyNone)
+        section.findings.error(
+            onlyNone ? "'none' takes devices away, but nothing selects any" : "the audience selects nobody", at: section.position,
+            remedy: "Add tags, aliases or registration_ids, or write everyone: true to send to all devices.")
+    }
+
+    /// An empty list of names, or a group of such.
+    private func isEmptySelector(_ node: YAMLNode) -> Bool {
+        switch node.content {
+        case .sequence(let items): items.isEmpty
+        case .mapping(let entries): entries.allSatisfy { isEmptySelector($0.value) }
+        case .scalar, .unreadable: false
+        }
+    }
+
+    /// `tags: {none: […]}` with nothing beside it.
+    private func isOnlyNone(_ node: YAMLNode) -> Bool {
+        guard case .mapping(let entries) = node.content else { return false }
+        let others = entries.filter { $0.key.value != "none" }
+        return others.count < entries.count && others.allSatisfy { isEmptySelector($0.value) }
+    }
+}
+
+/// A share in percent: `1%`, `0.5%`.
+enum Percentage {
+    /// The share, 0 to 1.
+    static func share(_ text: String) throws(Complaint) -> Double {
+        let number = text.hasSuffix("%") ? text.dropLast().trimmingSpaces() : nil
+        guard let number, !number.isEmpty, number.allSatisfy({ $0.isASCII && ($0.isNumber || $0 == ".") }), let percent = Double(number)
+        else {
+            throw Complaint("\(quoted(text)) is no percentage", remedy: "Write it with a percent sign, for example: 1% or 0.5%.")
+        }
+        guard percent <= 100 else { throw Complaint("\(quoted(text)) is more than 100%", remedy: "Write 0% to 100%.") }
+        return percent / 100
+    }
+}

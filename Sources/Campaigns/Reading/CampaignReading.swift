@@ -1,0 +1,79 @@
+import Base
+
+/// Turns the top level of a campaign file into a campaign.
+struct CampaignReader {
+    let root: Section
+    let source: YAMLSource
+    let now: Timestamp
+
+    /// The campaign; nil when something that it cannot be without was reported.
+    func read() -> Campaign? {
+        let name = root.requiredText("name", example: "name: spring-sale").flatMap { root.accepted($0, CampaignName.check) }
+        let app = root.requiredText("app", example: "app: shop")
+        let description = root.text("description", example: "description: Spring sale")
+        let audience = section("audience", CampaignKeys.audience, example: "audience: {tags: [discount]}")
+        let content = section("content", CampaignKeys.content, example: "content: {title: Hello, body: \"How are you?\"}")
+        let delivery = root.has("delivery") ? section("delivery", CampaignKeys.delivery, example: "delivery: {expires: 4h}") : nil
+
+        let readAudience = audience.map { AudienceReader(section: $0).read() }
+        let readContent = content.map { ContentReader(section: $0, source: source).read() }
+        let readDelivery = delivery.map { DeliveryReader(section: $0, now: now).read() } ?? CampaignDelivery()
+        if let readContent { checkPriority(of: readDelivery, for: readContent) }
+        guard let name, let app, let readAudience, let readContent else { return nil }
+        return Campaign(
+            file: source.file, source: source.text, name: name, app: app, description: description?.value, audience: readAudience,
+            content: readContent, delivery: readDelivery)
+    }
+
+    private func section(_ key: String, _ group: KeyGroup, example: String) -> Section? {
+        root.required(key, example: example).flatMap {
+            Section($0, group, of: CampaignKeys.file, example: example, findings: root.findings)
+        }
+    }
+
+    /// Source: Apple, "Sending notification requests to APNs": background pushes with priority 10 are an error.
+    private func checkPriority(of delivery: CampaignDelivery, for content: MessageContent) {
+        guard content.isSilent, let priority = delivery.priority, priority != .normal, let place = delivery.priorityPosition else { return }
+        root.findings.error(
+            "a silent push must go out with priority normal (5): APNs refuses any other for background pushes", at: place,
+            remedy: "Write priority: normal, or remove the key.")
+    }
+}
+
+/// The rules for a campaign's name, which becomes part of file names and run ids.
+enum CampaignName {
+    static let maximumLength = 64
+
+    /// Accepts `[a-z0-9-]`, 1 to 64 characters.
+    static func check(_ name: String) throws(Complaint) {
+        let remedy = suggestion(for: name).map { "Write name: \($0)." } ?? "For example: name: spring-sale."
+        guard name.utf8.allSatisfy(isAllowed) else {
+            throw Complaint("the name \(quoted(name)) may hold only small letters a-z, digits and hyphens", remedy: remedy)
+        }
+        guard name.utf8.count <= maximumLength else {
+            throw Complaint("the name \(quoted(name)) is longer than \(maximumLength) characters", remedy: remedy)
+        }
+    }
+
+    /// The nearest allowed name; nil when no letter or digit is left.
+    static func suggestion(for name: String) -> String? {
+        var repaired: [UInt8] = []
+        for byte in name.lowercased().utf8 where repaired.count < maximumLength {
+            let isLetter = isAllowed(byte) && byte != UInt8(ascii: "-")
+            if isLetter {
+                repaired.append(byte)
+            } else if repaired.last != UInt8(ascii: "-"), !repaired.isEmpty {
+                repaired.append(UInt8(ascii: "-"))
+            }
+        }
+        while repaired.last == UInt8(ascii: "-") { repaired.removeLast() }
+        return repaired.isEmpty ? nil : String(decoding: repaired, as: UTF8.self)
+    }
+
+    private static func isAllowed(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"): true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,94 @@
+import Base
+
+/// Reads `where`: conditions on columns.
+struct ConditionReader {
+    let section: Section
+
+    /// The conditions, in the order of the file; what is wrong in them was reported.
+    func conditions(_ node: YAMLNode) -> [ColumnCondition] {
+        let example = "where: {language: [en, de], last_active: within 30 days}"
+        guard let entries = Section.entries(of: node, name: "where", example: example, findings: section.findings) else { return [] }
+        if entries.isEmpty {
+            section.findings.error("'where' is empty", at: node.position, remedy: "For example: \(example). Or remove the key.")
+        }
+        return entries.compactMap { entry in test(entry).map { ColumnCondition(column: entry.key, test: $0) } }
+    }
+
+    private func test(_ entry: YAMLEntry) -> ColumnTest? {
+        let column = entry.key.value
+        switch entry.value.content {
+        case .sequence(let items): return values(items, column: column, at: entry.value.position)
+        case .scalar where entry.value.isNull:
+            section.findings.error(
+                "the condition on \(quoted(column)) has no value", at: entry.value.position,
+                remedy: "For cells that are blank write 'missing', for the others 'present'.")
+            return nil
+        case .scalar:
+            guard let text = section.text(entry.value, "the condition on \(quoted(column))", example: "\(column): [one, two]") else {
+                return nil
+            }
+            return section.checked(text, Self.test)
+        case .mapping:
+            section.findings.error(
+                "the condition on \(quoted(column)) must be a value, a list or a comparison, not \(entry.value.inWords)",
+                at: entry.value.position, remedy: "For example: \(column): \">= 3.2.0\".")
+            return nil
+        case .unreadable: return nil
+        }
+    }
+
+    private func values(_ items: [YAMLNode], column: String, at place: SourcePosition) -> ColumnTest? {
+        if items.isEmpty {
+            section.findings.error("no value can be in an empty list", at: place, remedy: "List values, or remove the condition.")
+            return nil
+        }
+        let texts = items.compactMap { section.text($0, "an entry of \(quoted(column))", example: "\(column): [one, two]") }
+        for text in texts where items.count > 1 {
+            if case .oneOf? = try? Self.test(text.value) { continue }
+            section.findings.warning(
+                "in a list, \(quoted(text.value)) is a plain value and no condition", at: text.position,
+                remedy: "Write a condition without brackets: \(column): \(quoted(text.value)).")
+        }
+        return texts.isEmpty ? nil : .oneOf(texts.map(\.value))
+    }
+
+    /// What a single text asks of a cell.
+    static func test(_ text: String) throws(Complaint) -> ColumnTest {
+        let text = text.trimmingSpaces()
+        switch text {
+        case "present": return .present
+        case "missing": return .missing
+        default: break
+        }
+        if let age = try age(text) { return age }
+        let symbols = text.prefix { "<>=!~".contains($0) }
+        guard !symbols.isEmpty else { return .oneOf([text]) }
+        guard let comparison = ComparisonOperator(rawValue: String(symbols)) else {
+            throw Complaint(
+                "\(quoted(String(symbols))) is no comparison",
+                remedy: "Use one of >=, <=, >, <, == and !=; for a text that begins so, write a list: [\"…\"].")
+        }
+        let operand = text.dropFirst(symbols.count).trimmingSpaces()
+        guard !operand.isEmpty else {
+            throw Complaint("the comparison \(quoted(text)) compares with nothing", remedy: "For example: \">= 3.2.0\".")
+        }
+        return .comparison(comparison, operand)
+    }
+
+    private static func age(_ text: String) throws(Complaint) -> ColumnTest? {
+        let words = text.split(separator: " ").map { $0.lowercased() }
+        if words.first == "within" { return .within(seconds: try seconds(in: words.dropFirst(), of: text)) }
+        if words.starts(with: ["older", "than"]) { return .olderThan(seconds: try seconds(in: words.dropFirst(2), of: text)) }
+        return nil
+    }
+
+    private static func seconds(in words: ArraySlice<String>, of text: String) throws(Complaint) -> Int {
+        do throws(Complaint) {
+            return try DurationNotation.seconds(words.joined(separator: " "))
+        } catch {
+            throw Complaint(
+                "in \(quoted(text)), \(error.message)",
+                remedy: "Write for example 'within 30 days' or 'older than 12 hours'; for a plain value, write a list: [\"…\"].")
+        }
+    }
+}

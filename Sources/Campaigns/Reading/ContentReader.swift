@@ -1,0 +1,145 @@
+import Base
+
+/// Reads `content`: what a push says. Templates in texts are left as they are.
+struct ContentReader {
+    let section: Section
+    let source: YAMLSource
+
+    private var findings: Findings { section.findings }
+    private static let alert = ["title", "subtitle", "body"]
+
+    /// The content; what is wrong in it was reported.
+    func read() -> MessageContent {
+        var content = MessageContent(position: section.position)
+        content.title = shownText("title", example: "title: \"Spring sale\"")
+        content.subtitle = shownText("subtitle", example: "subtitle: Only until Sunday")
+        content.body = shownText("body", example: "body: \"20 % off everything.\"")
+        content.sound = section.text("sound", example: "sound: default")
+        content.badge = badge()
+        content.category = section.text("category", example: "category: SALE")
+        content.thread = section.text("thread", example: "thread: spring")
+        content.image = image()
+        content.link = section.text("link", example: "link: shop://sale")
+        content.data = object("data", example: "data: {campaign: spring-sale}")
+        content.wakesApp = section.truth("wake_app") ?? false
+        content.isSilent = section.truth("silent") ?? false
+        content.payload = object("payload", example: "payload: {aps: {alert: Hello}}")
+        if section.has("payload") { checkPayload(content) } else { checkKind(content) }
+        checkData()
+        return content
+    }
+
+    /// A text that people see. A comment sign in it would cut it short without a sound.
+    private func shownText(_ key: String, example: String) -> SourceText? {
+        if let node = section.node(key), node.isNull, comment(after: "", at: node.position) != nil {
+            findings.error(
+                "'\(key)' has no text: YAML reads what follows # as a comment", at: node.position, remedy: "Put the whole text in quotes.")
+            return nil
+        }
+        guard let text = section.text(key, example: example) else { return nil }
+        // "# note" is a comment to anyone; "#1" and "#sale" are most likely not.
+        if text.style == .plain, let comment = comment(after: text.value, at: text.position), let first = comment.first, first != " " {
+            findings.warning(
+                "the text ends before \(quoted("#" + comment)), which YAML reads as a comment", at: text.position,
+                remedy: "Put the whole text in quotes if that belongs to it.")
+        }
+        return text
+    }
+
+    /// What follows ` #` behind a text without quotes.
+    private func comment(after text: String, at place: SourcePosition) -> String? {
+        let rest = source.line(place.line).dropFirst(place.column - 1)
+        guard rest.starts(with: text.unicodeScalars) else { return nil }
+        let gap = rest.dropFirst(text.unicodeScalars.count)
+        let comment = gap.drop { $0 == " " || $0 == "\t" }
+        guard comment.first == "#", comment.count < gap.count else { return nil }
+        return String(String.UnicodeScalarView(comment.dropFirst()))
+    }
+
+    private func badge() -> Int? {
+        if let node = section.node("badge"), let text = node.text, text.value.hasPrefix("+") {
+            findings.error(
+                "APNs cannot add to a badge, it shows the number that it is sent", at: node.position,
+                remedy: "Send the number from your own data, for example: badge: 1.")
+            return nil
+        }
+        return section.wholeNumber("badge", in: 0...2_147_483_647, example: "badge: 1")
+    }
+
+    private func image() -> SourceText? {
+        guard let image = section.text("image", example: "image: https://cdn.example.com/spring.jpg") else { return nil }
+        if image.value.hasPrefix("{{") || image.value.hasPrefix("{%") { return image }
+        let rest = image.value.dropFirst("https://".count)
+        guard image.value.lowercased().hasPrefix("https://"), let first = rest.first, first != "/" else {
+            findings.error(
+                "'image' must be a web address that begins with https://, not \(quoted(image.value))", at: image.position,
+                remedy: "For example: image: https://cdn.example.com/spring.jpg.")
+            return nil
+        }
+        return image
+    }
+
+    private func object(_ key: String, example: String) -> ContentNode? {
+        guard let node = section.node(key) else { return nil }
+        guard Section.entries(of: node, name: key, example: example, findings: findings) != nil else { return nil }
+        return ContentNodeReader(section: section).node(node)
+    }
+
+    private func checkPayload(_ content: MessageContent) {
+        for key in CampaignKeys.content.valid where key != "payload" && section.has(key) {
+            findings.error(
+                "'payload' is the whole push by hand, so '\(key)' cannot stand beside it", at: section.place(of: key),
+                remedy: "Write it into the payload, or remove 'payload'.")
+        }
+        guard case .object(let members, let place) = content.payload else { return }
+        let example = "payload: {aps: {alert: Hello}}"
+        guard let aps = members.first(where: { $0.name.value == "aps" }) else {
+            findings.error("the payload has no 'aps', so APNs would show nothing", at: place, remedy: "For example: \(example).")
+            return
+        }
+        if case .object = aps.value { return }
+        findings.error("'aps' must hold keys of its own", at: aps.value.position, remedy: "For example: \(example).")
+    }
+
+    /// A push is visible or silent, and a visible one shows, plays or counts something.
+    private func checkKind(_ content: MessageContent) {
+        if content.isSilent { return checkSilent() }
+        let visible = Self.alert + ["badge", "sound"]
+        if section.has("image"), !Self.alert.contains(where: section.mentions) {
+            findings.error(
+                "an image needs a text beside it", at: section.place(of: "image"), remedy: "Add a title or a body.")
+        }
+        guard !visible.contains(where: section.mentions), !section.mentions("payload"), !section.truthIsUnclear("silent") else { return }
+        findings.error(
+            "the content shows nothing", at: section.position,
+            remedy: "Add a title, body, badge or sound, or write silent: true for a push that only wakes the app.")
+    }
+
+    private func checkSilent() {
+        for key in CampaignKeys.content.valid where !["silent", "data", "link", "payload"].contains(key) && section.has(key) {
+            if key == "wake_app" {
+                findings.error(
+                    "'wake_app' says nothing beside 'silent', which wakes the app by itself", at: section.place(of: key),
+                    remedy: "Remove it.")
+            } else {
+                findings.error(
+                    "a silent push has no '\(key)'", at: section.place(of: key),
+                    remedy: "Remove it, or remove 'silent' if people shall see the push.")
+            }
+        }
+    }
+
+    private func checkData() {
+        guard case .mapping(let entries)? = section.node("data")?.content else { return }
+        for entry in entries {
+            if entry.key.value == "aps" {
+                findings.error(
+                    "'data' must not hold 'aps', which belongs to APNs", at: entry.key.position,
+                    remedy: "Use the keys of 'content', or write the whole push as 'payload'.")
+            } else if ["image", "link"].contains(entry.key.value), section.has(entry.key.value) {
+                findings.error(
+                    "'data' holds '\(entry.key.value)', which 'content' sets too", at: entry.key.position, remedy: "Keep one of them.")
+            }
+        }
+    }
+}

@@ -1,0 +1,94 @@
+import Base
+
+/// Reads `delivery`: how a campaign gets there.
+struct DeliveryReader {
+    /// Apple, "Sending notification requests to APNs": a notification is stored for at most 30 days.
+    static let maximumStorageSeconds = 30 * 86_400
+
+    let section: Section
+    let now: Timestamp
+
+    /// The delivery; what is wrong in it was reported.
+    func read() -> CampaignDelivery {
+        var delivery = CampaignDelivery()
+        delivery.pace = section.parsed("pace", example: "pace: 5000/s", PaceNotation.pace)
+        delivery.expiry = expiry()
+        delivery.priority = section.choice("priority", [("high", .high), ("normal", .normal), ("low", .low)])
+        delivery.priorityPosition = section.node("priority")?.position
+        delivery.collapseID = collapseID()
+        delivery.unknownPolicy = section.choice("unknown", [("resend", .resend), ("skip", .skip)]) ?? .resend
+        return delivery
+    }
+
+    private func collapseID() -> SourceText? {
+        guard let text = section.text("collapse", example: "collapse: spring-sale") else { return nil }
+        return section.accepted(text, CollapseID.check)
+    }
+
+    private func expiry() -> Expiry? {
+        guard let text = section.text("expires", example: "expires: 4h") else { return nil }
+        guard let expiry = section.checked(text, Self.expiry) else { return nil }
+        let seconds: Int
+        switch expiry {
+        case .immediately: return expiry
+        case .after(let delay): seconds = delay
+        case .at(let moment):
+            guard moment > now else {
+                section.findings.error(
+                    "the expiry \(moment) is past", at: text.position, remedy: "Write a later moment, or a time from the start such as 4h.")
+                return nil
+            }
+            seconds = Int(moment.epochSeconds - now.epochSeconds)
+        }
+        if seconds > Self.maximumStorageSeconds {
+            section.findings.warning(
+                "the expiry is more than 30 days away, but APNs stores a push for 30 days at most", at: text.position,
+                remedy: "Write expires: 30d, or remove the key.")
+        }
+        return expiry
+    }
+
+    /// `0`, a length of time, or a date with a time.
+    static func expiry(_ text: String) throws(Complaint) -> Expiry {
+        let text = text.trimmingSpaces()
+        if text == "0" { return .immediately }
+        let dateLength = 10
+        guard text.utf8.count >= dateLength, text.utf8.prefix(dateLength).filter({ $0 == UInt8(ascii: "-") }).count == 2 else {
+            let seconds = try DurationNotation.seconds(text)
+            return seconds == 0 ? .immediately : .after(seconds: seconds)
+        }
+        guard text.utf8.count > dateLength else {
+            throw Complaint(
+                "the date \(quoted(text)) lacks a time", remedy: "For example: expires: \(text) 18:00 (UTC), or \(text) 18:00 +02:00.")
+        }
+        guard let moment = Timestamp(text) else {
+            throw Complaint(
+                "\(quoted(text)) is no date and time", remedy: "Write it like 2026-12-01 09:00 (UTC) or 2026-12-01 09:00 +02:00.")
+        }
+        return .at(moment)
+    }
+}
+
+/// The rules for `apns-collapse-id`.
+enum CollapseID {
+    static let maximumBytes = 64
+
+    /// Accepts a text of one line and at most 64 bytes.
+    static func check(_ text: String) throws(Complaint) {
+        guard text.utf8.count <= maximumBytes else {
+            throw Complaint(
+                "'collapse' has \(text.utf8.count) bytes, and APNs takes at most \(maximumBytes)",
+                remedy: "Shorten it; letters beyond a-z count as two to four bytes each.")
+        }
+        guard !text.contains("{{"), !text.contains("{%") else {
+            throw Complaint(
+                "'collapse' cannot hold a template: it is the same for every device",
+                remedy: "Write a fixed name, for example: collapse: spring-sale.")
+        }
+        guard text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F }) else {
+            throw Complaint(
+                "'collapse' must be a single line without control characters",
+                remedy: "Write a short name, for example: collapse: spring-sale.")
+        }
+    }
+}

@@ -1,0 +1,201 @@
+import Base
+
+/// Makes nodes of libyaml's events: one document, bounded in depth and in the nodes that aliases expand to.
+struct YAMLComposer: ~Copyable {
+    /// Far more than any campaign has, few enough that a file of aliases to aliases stays harmless.
+    static let maximumNodes = 10_000
+    /// Deep enough for any payload by hand; recursion over nodes relies on it.
+    static let maximumDepth = 64
+
+    private struct Anchor {
+        var node: YAMLNode
+        var position: SourcePosition
+        var isUsed = false
+    }
+
+    private var events: YAMLEventStream
+    private let source: YAMLSource
+    private let findings: Findings
+    private var anchors: [String: Anchor] = [:]
+    private var openAnchors: Set<String> = []
+    private var nodeCount = 0
+    private var previous: YAMLEvent?
+
+    /// A composer that reports what does not stop it to `findings`.
+    init(source: YAMLSource, findings: Findings) {
+        events = YAMLEventStream(source)
+        self.source = source
+        self.findings = findings
+    }
+
+    /// The root of the only document; nil when there is none.
+    mutating func document() throws(Diagnostic) -> YAMLNode? {
+        _ = try next()
+        let first = try next()
+        guard case .documentStart = first.kind else { return nil }
+        let root = try node(try next(), depth: 1)
+        _ = try next()
+        let after = try next()
+        if case .documentStart = after.kind {
+            throw Diagnostic(
+                "a second document begins here", at: after.start,
+                remedy: "Keep each campaign in a file of its own, and remove the line '---'.")
+        }
+        for (name, anchor) in anchors { reportIfUnused(anchor, name) }
+        return root
+    }
+
+    private mutating func next() throws(Diagnostic) -> YAMLEvent {
+        do throws(YAMLSyntaxProblem) {
+            let event = try events.next()
+            previous = event
+            return event
+        } catch {
+            throw YAMLSyntaxTranslator(problem: error, source: source, previous: previous).diagnostic()
+        }
+    }
+
+    private mutating func node(_ event: YAMLEvent, depth: Int) throws(Diagnostic) -> YAMLNode {
+        try count(1, depth: depth, at: event.start)
+        switch event.kind {
+        case .alias(let name): return try expand(name, at: event.start, depth: depth)
+        case .scalar(let value, let style, let properties):
+            let node = YAMLNode(content: .scalar(value, style), position: event.start)
+            return checked(node, properties)
+        case .sequenceStart(let properties):
+            open(properties)
+            return checked(try sequence(from: event.start, depth: depth), properties)
+        case .mappingStart(let isFlow, let properties):
+            open(properties)
+            return checked(try mapping(from: event.start, isFlow: isFlow, depth: depth), properties)
+        default: preconditionFailure("libyaml ended a node that it never began")
+        }
+    }
+
+    private mutating func count(_ nodes: Int, depth: Int, at place: SourcePosition) throws(Diagnostic) {
+        nodeCount += nodes
+        guard depth <= Self.maximumDepth else {
+            throw Diagnostic(
+                "lists and keys nest deeper than \(Self.maximumDepth) levels here", at: place,
+                remedy: "No campaign needs that; check the brackets and the indentation.")
+        }
+        guard nodeCount <= Self.maximumNodes else {
+            throw Diagnostic(
+                "the file holds more than \(Self.maximumNodes) values, aliases such as *name expanded", at: place,
+                remedy: "Put long lists into a file of their own, one name a line, and write {file: names.txt}.")
+        }
+    }
+
+    private mutating func sequence(from start: SourcePosition, depth: Int) throws(Diagnostic) -> YAMLNode {
+        var items: [YAMLNode] = []
+        while true {
+            let event = try next()
+            if case .sequenceEnd = event.kind { return YAMLNode(content: .sequence(items), position: start) }
+            items.append(try node(event, depth: depth + 1))
+        }
+    }
+
+    private mutating func mapping(from start: SourcePosition, isFlow: Bool, depth: Int) throws(Diagnostic) -> YAMLNode {
+        var entries: [YAMLEntry] = []
+        var places: [String: SourcePosition] = [:]
+        var isTemplate = false
+        while true {
+            let event = try next()
+            if case .mappingEnd = event.kind { break }
+            if isFlow, entries.isEmpty, isDoubledBrace(start, event) {
+                isTemplate = true
+                findings.error(
+                    "YAML reads a text that begins with {{ as a group of keys", at: start,
+                    remedy: "Put the whole text in quotes, for example: title: \"{{ first_name }}\".")
+            }
+            let key = try node(event, depth: depth + 1)
+            let value = try node(try next(), depth: depth + 1)
+            guard !isTemplate, let name = keyName(key) else { continue }
+            if let first = places[name.value] {
+                findings.error(
+                    "the key \(quoted(name.value)) stands twice; the first is in line \(first.line), column \(first.column)",
+                    at: name.position, remedy: "Keep one of them.")
+            } else {
+                places[name.value] = name.position
+                entries.append(YAMLEntry(key: name, value: value))
+            }
+        }
+        return YAMLNode(content: isTemplate ? .unreadable : .mapping(entries), position: start)
+    }
+
+    private func isDoubledBrace(_ start: SourcePosition, _ key: YAMLEvent) -> Bool {
+        guard case .mappingStart(isFlow: true, _) = key.kind else { return false }
+        return key.start.line == start.line && key.start.column == start.column + 1
+    }
+
+    /// The text of a key; nil, and reported, when it cannot be one.
+    private func keyName(_ key: YAMLNode) -> SourceText? {
+        guard let name = key.text else {
+            if !key.isUnreadable {
+                findings.error("a key must be a name, not \(key.inWords)", at: key.position, remedy: "Write it as 'name: value'.")
+            }
+            return nil
+        }
+        if name.style == .plain && name.value.isEmpty {
+            findings.error("a key is missing before the ':'", at: name.position, remedy: "Write it as 'name: value'.")
+            return nil
+        }
+        if name.style == .plain && name.value == "<<" {
+            findings.error(
+                "the merge key '<<' is not supported", at: name.position, remedy: "Write the keys out where they are needed.")
+            return nil
+        }
+        return name
+    }
+
+    private mutating func open(_ properties: YAMLProperties) {
+        if let anchor = properties.anchor { openAnchors.insert(anchor) }
+    }
+
+    /// Refuses tags and hidden NULs, and remembers the anchor.
+    private mutating func checked(_ node: YAMLNode, _ properties: YAMLProperties) -> YAMLNode {
+        var node = node
+        if let tag = properties.tag {
+            let shown = tag.hasPrefix("tag:yaml.org,2002:") ? "!!" + tag.dropFirst(18) : tag
+            findings.error(
+                "the YAML tag \(quoted(shown)) is not supported", at: node.position,
+                remedy: "Remove it; if it belongs to a text or a comparison such as \"!= 3\", put the whole text in quotes.")
+            node.content = .unreadable
+        }
+        if let text = node.text, text.value.unicodeScalars.contains("\0") {
+            findings.error("a text must not hold the character \\0", at: node.position, remedy: "Remove it.")
+            node.content = .unreadable
+        }
+        if let name = properties.anchor {
+            if let replaced = anchors[name] { reportIfUnused(replaced, name) }
+            anchors[name] = Anchor(node: node, position: node.position)
+            openAnchors.remove(name)
+        }
+        return node
+    }
+
+    private mutating func expand(_ name: String, at place: SourcePosition, depth: Int) throws(Diagnostic) -> YAMLNode {
+        if openAnchors.contains(name) {
+            throw Diagnostic(
+                "the alias \(quoted("*" + name)) stands inside what it refers to", at: place, remedy: "Write the values out instead.")
+        }
+        guard let anchor = anchors[name] else {
+            findings.error(
+                "the alias \(quoted("*" + name)) refers to nothing above it", at: place,
+                remedy: "A text that begins with * needs quotes.")
+            return YAMLNode(content: .unreadable, position: place)
+        }
+        anchors[name]?.isUsed = true
+        let extent = anchor.node.extent
+        try count(extent.nodes - 1, depth: depth + extent.depth - 1, at: place)
+        return anchor.node
+    }
+
+    /// `title: &more savings` would lose its first word without a sound.
+    private func reportIfUnused(_ anchor: Anchor, _ name: String) {
+        guard !anchor.isUsed else { return }
+        findings.error(
+            "the anchor \(quoted("&" + name)) is never used", at: anchor.position,
+            remedy: "A text that begins with & needs quotes; an anchor that nothing refers to can be removed.")
+    }
+}

@@ -1,0 +1,117 @@
+import Base
+import CYAML
+
+/// The events of libyaml, one after the other. The only place that touches the library; its memory belongs to this value.
+struct YAMLEventStream: ~Copyable {
+    private let parser: UnsafeMutablePointer<yaml_parser_t>
+    /// libyaml reads from here until it is deleted, so the bytes are kept beside it.
+    private let input: UnsafeMutableBufferPointer<UInt8>
+    private let source: YAMLSource
+
+    /// The events of a file.
+    init(_ source: YAMLSource) {
+        self.source = source
+        let bytes = source.bytes
+        input = .allocate(capacity: max(1, bytes.count))
+        _ = input.initialize(fromContentsOf: bytes)
+        parser = .allocate(capacity: 1)
+        guard yaml_parser_initialize(parser) == 1 else { preconditionFailure("no memory for a YAML parser") }
+        yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING)
+        yaml_parser_set_input_string(parser, input.baseAddress, bytes.count)
+    }
+
+    deinit {
+        yaml_parser_delete(parser)
+        parser.deallocate()
+        input.deallocate()
+    }
+
+    /// The next event. After a problem or the end of the stream it must not be asked again.
+    mutating func next() throws(YAMLSyntaxProblem) -> YAMLEvent {
+        var event = yaml_event_t()
+        guard yaml_parser_parse(parser, &event) == 1 else { throw problem() }
+        defer { yaml_event_delete(&event) }
+        return YAMLEvent(kind: kind(of: event), start: position(event.start_mark), end: position(event.end_mark))
+    }
+
+    private func kind(of event: yaml_event_t) -> YAMLEvent.Kind {
+        switch event.type {
+        case YAML_DOCUMENT_START_EVENT: return .documentStart
+        case YAML_DOCUMENT_END_EVENT: return .documentEnd
+        case YAML_ALIAS_EVENT: return .alias(text(event.data.alias.anchor) ?? "")
+        case YAML_SCALAR_EVENT:
+            let scalar = event.data.scalar
+            let value = String(decoding: UnsafeBufferPointer(start: scalar.value, count: scalar.length), as: UTF8.self)
+            return .scalar(value, style(scalar.style), YAMLProperties(anchor: text(scalar.anchor), tag: text(scalar.tag)))
+        case YAML_SEQUENCE_START_EVENT:
+            let start = event.data.sequence_start
+            return .sequenceStart(YAMLProperties(anchor: text(start.anchor), tag: text(start.tag)))
+        case YAML_SEQUENCE_END_EVENT: return .sequenceEnd
+        case YAML_MAPPING_START_EVENT:
+            let start = event.data.mapping_start
+            return .mappingStart(
+                isFlow: start.style == YAML_FLOW_MAPPING_STYLE, YAMLProperties(anchor: text(start.anchor), tag: text(start.tag)))
+        case YAML_MAPPING_END_EVENT: return .mappingEnd
+        case YAML_STREAM_START_EVENT: return .streamStart
+        default: return .streamEnd
+        }
+    }
+
+    private func style(_ style: yaml_scalar_style_t) -> SourceText.Style {
+        switch style {
+        case YAML_SINGLE_QUOTED_SCALAR_STYLE: .singleQuoted
+        case YAML_DOUBLE_QUOTED_SCALAR_STYLE: .doubleQuoted
+        case YAML_LITERAL_SCALAR_STYLE: .literal
+        case YAML_FOLDED_SCALAR_STYLE: .folded
+        default: .plain
+        }
+    }
+
+    private func text(_ bytes: UnsafePointer<UInt8>?) -> String? { bytes.map { String(cString: $0) } }
+
+    /// libyaml counts lines and columns (in characters) from 0.
+    private func position(_ mark: yaml_mark_t) -> SourcePosition {
+        source.place(line: Int(mark.line) + 1, column: Int(mark.column) + 1)
+    }
+
+    private func problem() -> YAMLSyntaxProblem {
+        let state = parser.pointee
+        return YAMLSyntaxProblem(
+            message: state.problem.map { String(cString: $0) } ?? "out of memory",
+            context: state.context.map { String(cString: $0) } ?? "",
+            position: position(state.problem_mark),
+            contextPosition: state.context == nil ? nil : position(state.context_mark))
+    }
+}
+
+/// What libyaml came upon, and where.
+struct YAMLEvent {
+    enum Kind {
+        case streamStart, streamEnd, documentStart, documentEnd
+        case alias(String)
+        case scalar(String, SourceText.Style, YAMLProperties)
+        case sequenceStart(YAMLProperties)
+        case sequenceEnd
+        case mappingStart(isFlow: Bool, YAMLProperties)
+        case mappingEnd
+    }
+
+    var kind: Kind
+    var start: SourcePosition
+    var end: SourcePosition
+}
+
+/// `&anchor` and `!tag` before a node.
+struct YAMLProperties {
+    var anchor: String?
+    var tag: String?
+}
+
+/// Why libyaml stopped, in its own words.
+struct YAMLSyntaxProblem: Error {
+    var message: String
+    var context: String
+    var position: SourcePosition
+    /// Where that began which could not be finished.
+    var contextPosition: SourcePosition?
+}

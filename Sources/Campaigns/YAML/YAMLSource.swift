@@ -1,0 +1,164 @@
+import Base
+import Glibc
+
+/// The text of a YAML file, known to be text before any parser sees it: UTF-8, without control characters, and with the line
+/// ends that editors count, so that every place in an error is the one that a person finds.
+struct YAMLSource {
+    /// A campaign is a page of text; what is larger was given by mistake (an export, for instance).
+    static let maximumBytes = 1_000_000
+
+    let file: String
+    /// Without a byte order mark.
+    let bytes: [UInt8]
+    private let lineStarts: [Int]
+    /// The column behind the last character of the last line.
+    private let endColumn: Int
+    /// What of a line errors look at: lines that are longer were not written by hand.
+    private static let shownLineBytes = 4_000
+
+    /// Reads and checks a file.
+    init(file: String) throws(Diagnostic) {
+        try self.init(file: file, bytes: try readWholeFile(file, limit: Self.maximumBytes))
+    }
+
+    /// Checks what was read.
+    init(file: String, bytes: [UInt8]) throws(Diagnostic) {
+        guard bytes.count <= Self.maximumBytes else {
+            throw Diagnostic(
+                "the file is larger than 1 MB, which no campaign or volley.yaml is", file: file,
+                remedy: "Device exports are named below 'devices', they are not given in place of a campaign.")
+        }
+        guard !Self.looksLikeUTF16(bytes) else {
+            throw Diagnostic(
+                "the file is written in UTF-16, not in UTF-8", file: file,
+                remedy: "Save it again with the encoding UTF-8; most editors offer that under 'Save as'.")
+        }
+        self.file = file
+        self.bytes = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes
+        (lineStarts, endColumn) = try Self.checkCharacters(of: self.bytes, file: file)
+    }
+
+    /// The file's text.
+    var text: String { String(decoding: bytes, as: UTF8.self) }
+
+    /// A place in the file; the end of the file for what lies beyond it, as libyaml's last line does.
+    func place(line: Int, column: Int) -> SourcePosition {
+        guard line <= lineStarts.count else { return SourcePosition(file: file, line: lineStarts.count, column: endColumn) }
+        return SourcePosition(file: file, line: line, column: column)
+    }
+
+    /// A line without its end (of a very long one, the beginning), counted from 1; empty beyond the last.
+    func line(_ number: Int) -> [Unicode.Scalar] {
+        guard number >= 1, number <= lineStarts.count else { return [] }
+        let start = lineStarts[number - 1]
+        let end = min(number < lineStarts.count ? lineStarts[number] : bytes.count, start + Self.shownLineBytes)
+        let line = String(decoding: bytes[start..<end], as: UTF8.self)
+        return Array(line.unicodeScalars.prefix { $0 != "\n" && $0 != "\r" })
+    }
+
+    private static func looksLikeUTF16(_ bytes: [UInt8]) -> Bool {
+        guard bytes.count >= 2 else { return false }
+        if bytes[0] == 0xFF && bytes[1] == 0xFE || bytes[0] == 0xFE && bytes[1] == 0xFF { return true }
+        return (bytes[0] == 0) != (bytes[1] == 0)
+    }
+
+    /// Finds the lines, and the first character that cannot stand in the file.
+    private static func checkCharacters(of bytes: [UInt8], file: String) throws(Diagnostic) -> (lineStarts: [Int], endColumn: Int) {
+        var lineStarts = [0]
+        var offset = 0
+        var column = 1
+        while offset < bytes.count {
+            let byte = bytes[offset]
+            let place = SourcePosition(file: file, line: lineStarts.count, column: column)
+            if byte == 0x0A || byte == 0x0D {
+                let isPair = byte == 0x0D && offset + 1 < bytes.count && bytes[offset + 1] == 0x0A
+                offset += isPair ? 2 : 1
+                lineStarts.append(offset)
+                column = 1
+                continue
+            }
+            if byte < 0x20 || byte > 0x7E {
+                guard let scalar = scalar(at: offset, in: bytes) else { throw notUTF8(byte: byte, at: place) }
+                if let complaint = complaint(about: scalar) { throw Diagnostic(complaint.message, at: place, remedy: complaint.remedy) }
+                offset += UTF8.width(scalar)
+            } else {
+                offset += 1
+            }
+            column += 1
+        }
+        return (lineStarts, column)
+    }
+
+    private static func scalar(at offset: Int, in bytes: [UInt8]) -> Unicode.Scalar? {
+        var decoder = UTF8()
+        var iterator = bytes[offset..<min(offset + 4, bytes.count)].makeIterator()
+        if case .scalarValue(let scalar) = decoder.decode(&iterator) { return scalar }
+        return nil
+    }
+
+    private static func notUTF8(byte: UInt8, at place: SourcePosition) -> Diagnostic {
+        let hex = String(byte, radix: 16, uppercase: true)
+        return Diagnostic(
+            "the file is not UTF-8: the byte 0x\(hex.count < 2 ? "0" : "")\(hex) is no character here", at: place,
+            remedy: "Save it again with the encoding UTF-8; most editors offer that under 'Save as'.")
+    }
+
+    /// libyaml takes U+0085, U+2028 and U+2029 for line ends (YAML 1.1), which editors do not show and YAML 1.2 gave up.
+    private static func complaint(about scalar: Unicode.Scalar) -> Complaint? {
+        switch scalar.value {
+        case 0x09, 0x0A, 0x0D, 0x20...0x7E: return nil
+        case 0x85, 0x2028, 0x2029:
+            return Complaint(
+                "an invisible line separator (\(name(of: scalar))) stands here",
+                remedy: "Delete it, and press Enter where a new line shall begin; it often comes with text copied from a word processor.")
+        case 0xFEFF:
+            return Complaint(
+                "an invisible byte order mark (U+FEFF) stands in the middle of the file",
+                remedy: "Delete it; it often comes with two files put together.")
+        case 0..<0x20, 0x7F..<0xA0, 0xFFFE, 0xFFFF:
+            return Complaint(
+                "an invisible control character (\(name(of: scalar))) stands here",
+                remedy: "Delete it, or write the line again by hand.")
+        default: return nil
+        }
+    }
+
+    private static func name(of scalar: Unicode.Scalar) -> String {
+        let hex = String(scalar.value, radix: 16, uppercase: true)
+        return "U+" + String(repeating: "0", count: max(0, 4 - hex.count)) + hex
+    }
+}
+
+/// Reads a file of at most `limit` bytes; of a longer one, a byte more than that.
+private func readWholeFile(_ file: String, limit: Int) throws(Diagnostic) -> [UInt8] {
+    // A path that holds a NUL would be cut there by the system.
+    guard !file.isEmpty, !file.utf8.contains(0) else { throw Diagnostic("there is no such file", file: file) }
+    let descriptor = open(file, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw cannotRead(file, errno) }
+    defer { close(descriptor) }
+    var bytes: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 65_536)
+    while bytes.count <= limit {
+        let count = read(descriptor, &chunk, chunk.count)
+        if count == 0 { break }
+        if count < 0 {
+            let code = errno
+            if code == EINTR { continue }
+            throw cannotRead(file, code)
+        }
+        bytes.append(contentsOf: chunk[..<count])
+    }
+    return bytes
+}
+
+/// Why a file cannot be read, in words.
+func cannotRead(_ file: String, _ code: Int32) -> Diagnostic {
+    switch code {
+    case ENOENT, ENOTDIR: Diagnostic("there is no such file", file: file, remedy: "Check the name, and the folder that you are in.")
+    case EISDIR: Diagnostic("this is a folder, not a file", file: file, remedy: "Name a file in it.")
+    case EACCES, EPERM:
+        Diagnostic(
+            "you are not allowed to read this file", file: file, remedy: "Ask its owner, or change its permissions with 'chmod u+r'.")
+    default: Diagnostic("the file cannot be read (\(String(cString: strerror(code))))", file: file)
+    }
+}

@@ -1,0 +1,26 @@
+import COpenSSL
+
+/// A library context of its own with OpenSSL's default and legacy algorithms: files from Keychain Access and old tools are encrypted
+/// with RC2 or RC4, and loading those for the whole process would offer them to TLS too. Keys read in it must not outlive it.
+struct AlgorithmLibrary: ~Copyable {
+    let context: OpaquePointer
+    private let standard: OpaquePointer?
+    private let legacy: OpaquePointer?
+
+    /// Whether the old algorithms could be loaded.
+    var hasLegacy: Bool { legacy != nil }
+
+    init(allowsLegacy: Bool) {
+        guard let context = OSSL_LIB_CTX_new() else { fatalError("OpenSSL failed: library context") }
+        self.context = context
+        standard = OSSL_PROVIDER_load(context, "default")
+        legacy = allowsLegacy ? OSSL_PROVIDER_load(context, "legacy") : nil
+        ERR_clear_error()
+    }
+
+    deinit {
+        if let legacy { OSSL_PROVIDER_unload(legacy) }
+        if let standard { OSSL_PROVIDER_unload(standard) }
+        OSSL_LIB_CTX_free(context)
+    }
+}

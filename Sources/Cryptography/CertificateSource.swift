@@ -1,0 +1,136 @@
+import Base
+import COpenSSL
+
+/// Finds certificate and key in the bytes of a .p12 or PEM file, and says in the user's words why it cannot.
+struct CertificateSource {
+    let file: String
+    let passphrase: String?
+
+    /// PEM: any number of certificates and one key, in any order; the certificate that the key belongs to is the leaf.
+    func readPEM(_ bytes: UnsafeRawBufferPointer, _ algorithms: borrowing AlgorithmLibrary) throws(Diagnostic) -> CertificateIdentity {
+        let labels = PEMLabels(bytes)
+        guard labels.hasCertificate else {
+            let what = labels.hasPrivateKey ? "a key without a certificate" : "a \(labels.all.first?.lowercased() ?? "text")"
+            throw Diagnostic(
+                "there is no certificate inside: this is \(what)", file: file,
+                remedy: labels.hasPrivateKey ? "Put the certificate into the same file, or name a .p8 under `key:`" : exportRemedy)
+        }
+        guard labels.hasPrivateKey else { throw noKey }
+        var request = PassphraseRequest(passphrase)
+        guard let key = readPrivateKey(bytes, &request, context: algorithms.context) else {
+            throw request.wasAsked ? passphraseProblem : damaged
+        }
+        return try identity(key.pointer, certificates: certificates(inPEM: bytes))
+    }
+
+    /// PKCS #12, which older tools encrypt with algorithms that OpenSSL 3 keeps apart.
+    func readPKCS12(_ bytes: UnsafeRawBufferPointer, _ algorithms: borrowing AlgorithmLibrary) throws(Diagnostic) -> CertificateIdentity {
+        defer { ERR_clear_error() }
+        let source = require(OpenSSLHandle.reader(bytes), "BIO")
+        // When decoding fails, OpenSSL has either freed the object and set the pointer to nil, or left it alone.
+        var object = PKCS12_init_ex(NID_pkcs7_data, algorithms.context, nil)
+        let isDecoded = d2i_PKCS12_bio(source.pointer, &object) != nil
+        guard let store = OpenSSLHandle.pkcs12(object), isDecoded else { throw notAStore(bytes) }
+        let isProtected = PKCS12_mac_present(store.pointer) == 1
+        guard let word = workingPassphrase(store.pointer) else { throw passphraseProblem }
+        // PKCS12_parse wants a checksum wherever there is a passphrase, so a store without one gets it here.
+        if !isProtected, !word.isEmpty { PKCS12_set_mac(store.pointer, word, -1, nil, 0, 1, nil) }
+
+        var keyPointer: OpaquePointer?
+        var leafPointer: OpaquePointer?
+        var others: OpaquePointer?
+        let isParsed = PKCS12_parse(store.pointer, word, &keyPointer, &leafPointer, &others) == 1
+        let key = OpenSSLHandle.key(keyPointer)
+        let certificates = [X509Certificate(leafPointer)].compactMap(\.self) + takeAll(others)
+        guard isParsed else { throw undecodable(isProtected: isProtected, hasLegacy: algorithms.hasLegacy) }
+        guard let key else { throw certificates.isEmpty ? empty : noKey }
+        return try identity(key.pointer, certificates: certificates)
+    }
+
+    private func identity(_ key: OpaquePointer, certificates: [X509Certificate]) throws(Diagnostic) -> CertificateIdentity {
+        guard !certificates.isEmpty else {
+            throw Diagnostic("there is a key inside but no certificate", file: file, remedy: exportRemedy)
+        }
+        guard let leaf = certificates.firstIndex(where: { $0.belongs(to: key) }) else {
+            let names = certificates.map(\.commonName).joined(separator: ", ")
+            throw Diagnostic(
+                "the key inside does not belong to the certificate (\(names))", file: file,
+                remedy: "Export certificate and key together from the keychain in which the request was made")
+        }
+        var chain = certificates
+        chain.remove(at: leaf)
+        return CertificateIdentity(leaf: certificates[leaf], chain: chain, key: key)
+    }
+
+    private func certificates(inPEM bytes: UnsafeRawBufferPointer) -> [X509Certificate] {
+        let source = require(OpenSSLHandle.reader(bytes), "BIO")
+        defer { ERR_clear_error() }
+        var found: [X509Certificate] = []
+        while let certificate = X509Certificate(PEM_read_bio_X509(source.pointer, nil, nil, nil)) { found.append(certificate) }
+        return found
+    }
+
+    /// Empties and frees a STACK_OF(X509).
+    private func takeAll(_ stack: OpaquePointer?) -> [X509Certificate] {
+        guard let stack else { return [] }
+        defer { OPENSSL_sk_free(stack) }
+        return (0..<OPENSSL_sk_num(stack)).compactMap { X509Certificate(OPENSSL_sk_value(stack, $0).map { OpaquePointer($0) }) }
+    }
+
+    /// The passphrase that fits the store's checksum: the given one, or an empty one for a store that is not really protected. Without
+    /// a checksum only decoding can tell.
+    private func workingPassphrase(_ store: OpaquePointer) -> String? {
+        let wanted = passphrase ?? ""
+        guard PKCS12_mac_present(store) == 1 else { return wanted }
+        if PKCS12_verify_mac(store, wanted, -1) == 1 { return wanted }
+        // Two ways exist to write "no passphrase" into the checksum; PKCS12_parse tries both when it is given an empty one.
+        return PKCS12_verify_mac(store, "", 0) == 1 || PKCS12_verify_mac(store, nil, 0) == 1 ? "" : nil
+    }
+}
+
+/// The ways in which it can fail.
+extension CertificateSource {
+    private var exportRemedy: String { "Export certificate and key together, as .p12, from Keychain Access" }
+
+    private var passphraseProblem: Diagnostic {
+        passphrase == nil
+            ? Diagnostic(
+                "the file needs a passphrase, and none was given", file: file,
+                remedy: "Name the environment variable that holds it as `passphrase_env:` under `certificate:`, and set it")
+            : Diagnostic("the passphrase is wrong", file: file, remedy: "Check the environment variable that `passphrase_env:` names")
+    }
+
+    private var noKey: Diagnostic {
+        Diagnostic("there is a certificate inside but no key", file: file, remedy: exportRemedy)
+    }
+
+    private var empty: Diagnostic { Diagnostic("there is neither a certificate nor a key inside", file: file, remedy: exportRemedy) }
+
+    private var damaged: Diagnostic {
+        Diagnostic("the file is damaged: it starts like a certificate with a key, but cannot be decoded", file: file, remedy: exportRemedy)
+    }
+
+    /// Binary, but not PKCS #12.
+    private func notAStore(_ bytes: UnsafeRawBufferPointer) -> Diagnostic {
+        var start = bytes.bindMemory(to: UInt8.self).baseAddress
+        if X509Certificate(d2i_X509(nil, &start, bytes.count)) != nil {
+            return Diagnostic("this is a certificate without its key (a .cer file)", file: file, remedy: exportRemedy)
+        }
+        return Diagnostic("this is neither a .p12 nor a PEM with certificate and key", file: file, remedy: exportRemedy)
+    }
+
+    private func undecodable(isProtected: Bool, hasLegacy: Bool) -> Diagnostic {
+        var reasons: [String] = []
+        while case let code = ERR_get_error(), code != 0 { reasons.append(ERR_reason_error_string(code).map { String(cString: $0) } ?? "") }
+        if reasons.contains(where: { $0.contains("unsupported") || $0.contains("unknown") }) {
+            let name = shellQuoted(file)
+            let command = "openssl pkcs12 -legacy -in \(name) -nodes -out push.pem && chmod 600 push.pem"
+            return Diagnostic(
+                hasLegacy
+                    ? "the file is encrypted with an algorithm that this machine's OpenSSL does not know"
+                    : "the file is encrypted with an outdated algorithm (RC2 or RC4) that this machine's OpenSSL lacks",
+                file: file, remedy: "On a machine that has it, run: \(command); then name push.pem under `certificate:`")
+        }
+        return isProtected ? damaged : passphraseProblem
+    }
+}

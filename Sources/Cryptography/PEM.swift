@@ -1,0 +1,57 @@
+import COpenSSL
+
+/// What the armour lines of a PEM text (RFC 7468) say about it, before anything is decoded.
+struct PEMLabels {
+    /// The words between `-----BEGIN ` and `-----`, in order.
+    let all: [String]
+    /// Whether a block of the old kind says that it is encrypted.
+    let hasEncryptionHeader: Bool
+
+    init(_ bytes: UnsafeRawBufferPointer) {
+        var labels: [String] = []
+        var encrypted = false
+        for line in bytes.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }) {
+            let text = String(decoding: line, as: UTF8.self)
+            if text.hasPrefix("-----BEGIN "), let end = text.dropFirst(11).firstRange(of: "-----") {
+                labels.append(String(text.dropFirst(11)[..<end.lowerBound]))
+            }
+            if text.hasPrefix("Proc-Type:"), text.hasSuffix("ENCRYPTED") { encrypted = true }
+        }
+        all = labels
+        hasEncryptionHeader = encrypted
+    }
+
+    var hasPrivateKey: Bool { all.contains { $0.hasSuffix("PRIVATE KEY") } }
+    var hasCertificate: Bool { all.contains("CERTIFICATE") || all.contains("TRUSTED CERTIFICATE") }
+    var isEncrypted: Bool { hasEncryptionHeader || all.contains("ENCRYPTED PRIVATE KEY") }
+}
+
+/// What OpenSSL's passphrase callback gets to see. Without a callback OpenSSL would ask on the terminal.
+struct PassphraseRequest {
+    /// The passphrase in UTF-8; nil when there is none to give.
+    var passphrase: [UInt8]?
+    /// Whether OpenSSL asked: the key is encrypted.
+    var wasAsked = false
+
+    init(_ passphrase: String?) { self.passphrase = passphrase.map { Array($0.utf8) } }
+
+    static let callback: @convention(c) (UnsafeMutablePointer<CChar>?, Int32, Int32, UnsafeMutableRawPointer?) -> Int32 = {
+        buffer, size, _, user in
+        guard let buffer, let request = user?.assumingMemoryBound(to: PassphraseRequest.self) else { return -1 }
+        request.pointee.wasAsked = true
+        guard let passphrase = request.pointee.passphrase, passphrase.count <= Int(size) else { return -1 }
+        UnsafeMutableRawPointer(buffer).copyMemory(from: passphrase, byteCount: passphrase.count)
+        return Int32(passphrase.count)
+    }
+}
+
+/// Reads the first private key of a PEM text, of whatever kind; nil when there is none or it cannot be decoded.
+/// - Parameter context: the library context whose algorithms decrypt it; nil for the default one.
+func readPrivateKey(_ bytes: UnsafeRawBufferPointer, _ request: inout PassphraseRequest, context: OpaquePointer? = nil) -> OpenSSLHandle? {
+    let source = require(OpenSSLHandle.reader(bytes), "BIO")
+    defer { ERR_clear_error() }
+    return OpenSSLHandle.key(
+        withUnsafeMutablePointer(to: &request) {
+            PEM_read_bio_PrivateKey_ex(source.pointer, nil, PassphraseRequest.callback, $0, context, nil)
+        })
+}

@@ -1,0 +1,57 @@
+import COpenSSL
+
+/// SHA-256 (FIPS 180-4) over bytes that arrive in pieces.
+public struct SHA256: ~Copyable {
+    private let context: OpenSSLHandle
+    private var isFinished = false
+
+    /// Bytes of a digest.
+    public static let digestBytes = 32
+
+    /// Nothing hashed yet.
+    public init() {
+        context = require(OpenSSLHandle.digestContext(), "digest context")
+        guard EVP_DigestInit_ex(context.pointer, EVP_sha256(), nil) == 1 else { fatalError("OpenSSL failed: SHA-256") }
+    }
+
+    /// Hashes on. Not allowed after `finalize`.
+    public mutating func update(_ bytes: UnsafeRawBufferPointer) {
+        precondition(!isFinished, "a digest takes nothing more once it is finished")
+        guard EVP_DigestUpdate(context.pointer, bytes.baseAddress, bytes.count) == 1 else { fatalError("OpenSSL failed: SHA-256") }
+    }
+
+    /// Hashes on. Not allowed after `finalize`.
+    public mutating func update(_ bytes: [UInt8]) { bytes.withUnsafeBytes { update($0) } }
+
+    /// Hashes on with the text in UTF-8. Not allowed after `finalize`.
+    public mutating func update(_ text: String) {
+        var text = text
+        text.withUTF8 { update(UnsafeRawBufferPointer($0)) }
+    }
+
+    /// The 32 bytes of the digest; once only.
+    public mutating func finalize() -> [UInt8] {
+        precondition(!isFinished, "a digest is finished once")
+        isFinished = true
+        return [UInt8](unsafeUninitializedCapacity: Self.digestBytes) { buffer, filled in
+            guard EVP_DigestFinal_ex(context.pointer, buffer.baseAddress, nil) == 1 else { fatalError("OpenSSL failed: SHA-256") }
+            filled = Self.digestBytes
+        }
+    }
+
+    /// The digest as 64 lower-case hex digits; once only.
+    public mutating func finalizeHex() -> String { Self.hex(finalize()) }
+
+    /// The digest of `bytes` in one go.
+    public static func digest(of bytes: [UInt8]) -> [UInt8] {
+        var hash = SHA256()
+        hash.update(bytes)
+        return hash.finalize()
+    }
+
+    /// Any bytes as lower-case hex digits.
+    public static func hex(_ bytes: [UInt8]) -> String {
+        let digits = Array("0123456789abcdef".utf8)
+        return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
+}

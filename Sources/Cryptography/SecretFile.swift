@@ -1,0 +1,109 @@
+import Base
+import COpenSSL
+import Glibc
+
+/// Bytes that are wiped before their memory is given back.
+struct SecretBytes: ~Copyable {
+    private let storage: UnsafeMutableRawBufferPointer
+    private(set) var count = 0
+
+    init(capacity: Int) { storage = .allocate(byteCount: capacity, alignment: 1) }
+
+    deinit {
+        OPENSSL_cleanse(storage.baseAddress, storage.count)
+        storage.deallocate()
+    }
+
+    /// The bytes, valid as long as this value.
+    borrowing func withBytes<Result: ~Copyable, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try body(UnsafeRawBufferPointer(rebasing: storage[..<count]))
+    }
+
+    /// Reads on until the end of the file or of the capacity; the error number when it fails.
+    mutating func fill(from descriptor: Int32) -> Int32? {
+        while count < storage.count {
+            let free = UnsafeMutableRawBufferPointer(rebasing: storage[count...])
+            let got = read(descriptor, free.baseAddress, free.count)
+            if got == 0 { return nil }
+            if got < 0 {
+                if errno == EINTR { continue }
+                return errno
+            }
+            count += got
+        }
+        return nil
+    }
+}
+
+/// A file that holds a secret: reading it, and who else may.
+enum SecretFile {
+    /// No key or certificate comes near this size.
+    private static let maximumBytes = 1 << 20
+
+    /// Reads a whole file.
+    /// - Parameter kind: what the file should be, for the message: `key`, `certificate`.
+    static func read(_ file: String, kind: String) throws(Diagnostic) -> SecretBytes {
+        let descriptor = open(file, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw cannotOpen(file, kind: kind, error: errno) }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT != S_IFDIR else {
+            throw Diagnostic("this is a directory, not a \(kind) file", file: file, remedy: "Name the file inside it")
+        }
+        var bytes = SecretBytes(capacity: maximumBytes)
+        if let error = bytes.fill(from: descriptor) {
+            throw Diagnostic("the \(kind) file cannot be read: \(systemMessage(error))", file: file, remedy: "Check the disk and the file")
+        }
+        guard bytes.count > 0 else {
+            throw Diagnostic("the \(kind) file is empty", file: file, remedy: "Copy it again from where it was downloaded or exported")
+        }
+        guard bytes.count < maximumBytes else {
+            throw Diagnostic("this is too large to be a \(kind) file", file: file, remedy: "Check the path in volley.yaml")
+        }
+        return bytes
+    }
+
+    /// A warning when others than the file's owner may read or change it; nil when all is well or there is no such file.
+    static func permissionWarning(_ file: String) -> Diagnostic? {
+        var status = stat()
+        guard stat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        let others = status.st_mode & 0o077
+        guard others != 0 else { return nil }
+        let mode = String(status.st_mode & 0o777, radix: 8)
+        return Diagnostic(
+            "other users of this machine may use this secret (its permissions are \(mode))", file: file,
+            remedy: "Run: chmod 600 \(shellQuoted(file))", severity: .warning)
+    }
+
+    private static func cannotOpen(_ file: String, kind: String, error: Int32) -> Diagnostic {
+        switch error {
+        case ENOENT, ENOTDIR:
+            Diagnostic("there is no such \(kind) file", file: file, remedy: "Correct the path in volley.yaml, or put the file there")
+        case EACCES, EPERM:
+            Diagnostic(
+                "the \(kind) file may not be read by this user", file: file,
+                remedy: "Make it yours: chown $(whoami) \(shellQuoted(file)) && chmod 600 \(shellQuoted(file))")
+        default: Diagnostic("the \(kind) file cannot be opened: \(systemMessage(error))", file: file, remedy: "Check the path in volley.yaml")
+        }
+    }
+
+    private static func systemMessage(_ error: Int32) -> String {
+        guard let text = strerror(error) else { return "error \(error)" }
+        return String(cString: text)
+    }
+}
+
+/// `text` as one word of a shell command.
+func shellQuoted(_ text: String) -> String {
+    let safe = text.utf8.allSatisfy { byte in
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+        default: "/._-+=:@,".utf8.contains(byte)
+        }
+    }
+    guard !safe || text.isEmpty else { return text }
+    let quote = "'\\''"
+    return "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: quote) + "'"
+}

@@ -1,0 +1,44 @@
+import CCurl
+
+/// What libcurl's error says about a push and its connection.
+enum CurlFailure: Hashable {
+    /// No connection came about: nothing was sent.
+    case connection(ConnectionFailure)
+    /// The connection cannot be used for more.
+    case broken
+    /// This stream alone was reset.
+    case stream
+
+    init(_ code: CURLcode, message: String, connection: CurlConnection) {
+        if connection.negotiated == .other, !connection.hasAnswered {
+            self = .connection(.notHTTP2)
+        } else if !connection.hasAnswered, Self.isAboutClientCertificate(message) {
+            self = .connection(.certificateRefused(message))
+        } else if connection.isSealed {
+            self = code == CURLE_HTTP2_STREAM ? .stream : .broken
+        } else {
+            self = .connection(Self.failure(code, message))
+        }
+    }
+
+    private static func failure(_ code: CURLcode, _ message: String) -> ConnectionFailure {
+        switch code {
+        case CURLE_PEER_FAILED_VERIFICATION: .untrusted(message)
+        case CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CRL_BADFILE: .misconfigured("the ca file cannot be read: \(message)")
+        case CURLE_SSL_CERTPROBLEM: .misconfigured("the client certificate cannot be used: \(message)")
+        case CURLE_UNSUPPORTED_PROTOCOL, CURLE_URL_MALFORMAT, CURLE_NOT_BUILT_IN, CURLE_SSL_ENGINE_NOTFOUND, CURLE_OUT_OF_MEMORY:
+            .misconfigured(message)
+        default: .unreachable(message)
+        }
+    }
+
+    /// OpenSSL's names of the alerts by which a server refuses a client's certificate (RFC 8446 section 6.2). With TLS 1.3 they arrive
+    /// after the client's handshake is over, as an error of reading.
+    private static func isAboutClientCertificate(_ message: String) -> Bool {
+        let alerts = [
+            "alert bad certificate", "alert unsupported certificate", "alert certificate revoked", "alert certificate expired",
+            "alert certificate unknown", "alert unknown ca", "alert access denied", "alert certificate required",
+        ]
+        return alerts.contains { message.contains($0) }
+    }
+}

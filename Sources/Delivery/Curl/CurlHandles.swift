@@ -1,0 +1,47 @@
+import CCurl
+import Glibc
+
+/// Set up once in a process, as libcurl asks, before any handle is made.
+let curlIsReady: Bool = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
+
+/// An easy handle, freed with its owner.
+struct CurlEasyHandle: ~Copyable {
+    let pointer: UnsafeMutableRawPointer
+
+    init() {
+        precondition(curlIsReady, "libcurl cannot be set up")
+        guard let pointer = curl_easy_init() else { preconditionFailure("libcurl is out of memory") }
+        self.pointer = pointer
+    }
+
+    deinit { curl_easy_cleanup(pointer) }
+}
+
+/// A multi handle, freed with its owner; its easy handles must have been removed before.
+struct CurlMultiHandle: ~Copyable {
+    let pointer: UnsafeMutableRawPointer
+
+    init() {
+        precondition(curlIsReady, "libcurl cannot be set up")
+        guard let pointer = curl_multi_init() else { preconditionFailure("libcurl is out of memory") }
+        self.pointer = pointer
+    }
+
+    deinit { curl_multi_cleanup(pointer) }
+}
+
+/// Header lines in libcurl's own form, freed with their owner.
+struct CurlHeaderList: ~Copyable {
+    let first: UnsafeMutablePointer<curl_slist>
+
+    /// - Parameter lines: at least one.
+    init(_ lines: [String]) {
+        var list: UnsafeMutablePointer<curl_slist>?
+        for line in lines { list = curl_slist_append(list, line) ?? list }
+        guard let list else { preconditionFailure("libcurl is out of memory") }
+        first = list
+    }
+
+    deinit { curl_slist_free_all(first) }
+}
+

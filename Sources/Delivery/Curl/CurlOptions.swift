@@ -1,0 +1,58 @@
+import CCurl
+import Cryptography
+
+/// What every easy handle of a sender is set to, once.
+struct CurlOptions {
+    let url: String
+    let certificateAuthorityFile: String?
+    let clientCertificate: [UInt8]?
+    let connectTimeoutSeconds: Double
+
+    init(_ settings: SenderSettings) {
+        let host = settings.endpoint.host
+        // An IPv6 address stands in brackets within a URL.
+        url = "https://\(host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host):\(settings.endpoint.port)/"
+        certificateAuthorityFile = settings.endpoint.certificateAuthorityFile
+        if case .certificate(let certificate) = settings.credentials { clientCertificate = certificate.pem } else { clientCertificate = nil }
+        connectTimeoutSeconds = settings.connectTimeoutSeconds
+    }
+
+    func apply(to easy: UnsafeMutableRawPointer) {
+        volley_easy_set_string(easy, CURLOPT_URL, url)
+        volley_easy_set_long(easy, CURLOPT_POST, 1)
+        volley_easy_set_long(easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
+        volley_easy_set_string(easy, CURLOPT_PROTOCOLS_STR, "https")
+        volley_easy_set_long(easy, CURLOPT_FOLLOWLOCATION, 0)
+        // Signals would hit whatever thread they like.
+        volley_easy_set_long(easy, CURLOPT_NOSIGNAL, 1)
+        // Wait for the one connection rather than ask for another.
+        volley_easy_set_long(easy, CURLOPT_PIPEWAIT, 1)
+        volley_easy_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, Int(connectTimeoutSeconds * 1000))
+        // A connection is never too old by itself, nor is its address: both are renewed by closing it.
+        volley_easy_set_long(easy, CURLOPT_MAXAGE_CONN, 86_400)
+        volley_easy_set_long(easy, CURLOPT_DNS_CACHE_TIMEOUT, -1)
+        // An answer is a line of JSON and a push a few hundred bytes: the usual 16 and 64 KiB for each stream would be for nothing.
+        volley_easy_set_long(easy, CURLOPT_BUFFERSIZE, 4096)
+        volley_easy_set_long(easy, CURLOPT_UPLOAD_BUFFERSIZE, 16_384)
+        applyTLS(to: easy)
+        volley_easy_set_open_socket_function(easy) { context, purpose, address in
+            guard let context, let address else { return CURL_SOCKET_BAD }
+            return CurlConnection.from(context).openSocket(address.pointee)
+        }
+    }
+
+    private func applyTLS(to easy: UnsafeMutableRawPointer) {
+        volley_easy_set_long(easy, CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+        volley_easy_set_long(easy, CURLOPT_SSL_VERIFYPEER, 1)
+        volley_easy_set_long(easy, CURLOPT_SSL_VERIFYHOST, 2)
+        if let certificateAuthorityFile { volley_easy_set_string(easy, CURLOPT_CAINFO, certificateAuthorityFile) }
+        guard var pem = clientCertificate else { return }
+        pem.withUnsafeMutableBytes { bytes in
+            var blob = curl_blob(data: bytes.baseAddress, len: bytes.count, flags: UInt32(CURL_BLOB_COPY))
+            volley_easy_set_pointer(easy, CURLOPT_SSLCERT_BLOB, &blob)
+            volley_easy_set_pointer(easy, CURLOPT_SSLKEY_BLOB, &blob)
+        }
+        volley_easy_set_string(easy, CURLOPT_SSLCERTTYPE, "PEM")
+        volley_easy_set_string(easy, CURLOPT_SSLKEYTYPE, "PEM")
+    }
+}

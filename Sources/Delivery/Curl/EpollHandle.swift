@@ -1,0 +1,26 @@
+import CCurl
+import Glibc
+
+/// An epoll instance, closed with its owner.
+struct EpollHandle: ~Copyable {
+    let descriptor: Int32
+
+    init() {
+        descriptor = epoll_create1(Int32(EPOLL_CLOEXEC))
+        precondition(descriptor >= 0, "no epoll instance can be had: too many open files")
+    }
+
+    deinit { close(descriptor) }
+
+    /// Waits for events, at most so long; returns how many came.
+    func wait(_ events: inout [epoll_event], milliseconds: Int32) -> Int {
+        Int(max(0, epoll_wait(descriptor, &events, Int32(events.count), milliseconds)))
+    }
+}
+
+/// The clock that intervals are measured with.
+func monotonicNanoseconds() -> Int64 {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+}

@@ -1,0 +1,25 @@
+/// What the machine knows of a connection.
+struct ConnectionSlot {
+    enum State: UInt8 {
+        case closed
+        /// Asked for; nothing may be submitted yet.
+        case opening
+        case open
+        /// Answers are still awaited, nothing more is submitted.
+        case retiring
+    }
+
+    var state = State.closed
+    /// A push was accepted on it. Until then APNs allows a single stream.
+    var isWarm = false
+    /// The peer's latest limit of streams.
+    var peerLimit = Int.max
+    /// Answers it gave.
+    var answers = 0
+    /// The last sign of life, or when it was opened: monotonic nanoseconds.
+    var lastProgress: Int64 = 0
+    /// Pushes in flight, linked in order of submission; -1 for none.
+    var inFlight = 0
+    var oldest: Int32 = -1
+    var newest: Int32 = -1
+}

@@ -1,0 +1,127 @@
+import Base
+
+extension DeliveryMachine {
+    /// APNs answered a push in flight.
+    mutating func answered(_ push: Int, _ answer: Answer, at now: Moment) {
+        let connection = takeOff(push)
+        noteAnswer(on: connection, at: now)
+        pushes[push].status = Int32(clamping: answer.status)
+        pushes[push].latencyNanoseconds = now.nanoseconds - pushes[push].submitted
+        let verdict = Verdict(status: answer.status, reason: answer.reason)
+        if case .retry(.serviceBusy) = verdict { lastServiceReason = "\(answer.status) \(answer.reason)" } else { serviceHealth.answered() }
+        let isAlarming = tokenHealth.isAlarming(afterBadToken: verdict == .invalidToken(blamesRun: true))
+        switch verdict {
+        case .accepted:
+            connections[connection].isWarm = true
+            window.accepted()
+            settle(push, .accepted, reason: "", at: now)
+        case .invalidToken:
+            settle(push, .invalidToken, reason: answer.reason, invalidSince: answer.invalidSince, at: now)
+            if isAlarming { stopForBadTokens(reason: answer.reason, at: now) }
+        case .rejected:
+            settle(push, .rejected, reason: reasonText(answer), at: now)
+        case .stop(let advice):
+            settle(push, .rejected, reason: reasonText(answer), at: now)
+            stop("APNs refused the push with \(reasonText(answer)) (\(answer.status)), and would refuse all others. \(advice)", at: now)
+        case .retry(let retry):
+            pushes[push].reason = reasonText(answer)
+            self.retry(push, retry, answer, connection, at: now)
+        }
+        closeIfDrained(connection)
+    }
+
+    /// Nothing of a push in flight reached the peer's application, provably: it is sent again and the attempt does not count.
+    mutating func notProcessed(_ push: Int, at now: Moment) {
+        let connection = takeOff(push)
+        pushes[push].attempts -= 1
+        requeueAtOnce(push, at: now)
+        closeIfDrained(connection)
+    }
+
+    /// A push was handed to the wire and its answer will never come; nobody knows whether the phone has it.
+    mutating func answerLost(_ push: Int, reason: String, at now: Moment) {
+        let connection = takeOff(push)
+        resolveLost(push, reason: reason, at: now)
+        closeIfDrained(connection)
+    }
+
+    /// No other provider token may be had, though APNs calls this one expired.
+    mutating func tokenRefused(at now: Moment) {
+        stop(
+            "APNs calls the provider token expired although it is younger than 20 minutes, and allows no newer one before that. "
+                + "Check this machine's clock.", at: now)
+    }
+
+    private mutating func retry(_ push: Int, _ retry: Verdict.Retry, _ answer: Answer, _ connection: Int, at now: Moment) {
+        switch retry {
+        case .deviceBusy:
+            retryLater(push, retryAfterSeconds: answer.retryAfterSeconds, at: now)
+        case .serviceBusy, .serviceLeaves:
+            if retry == .serviceLeaves { retire(connection) } else { serviceHealth.refused(at: now.nanoseconds) }
+            retryLater(push, retryAfterSeconds: answer.retryAfterSeconds, at: now)
+        case .connectionIdle:
+            retire(connection)
+            retryAtOnce(push, at: now)
+        case .tokenExpired:
+            guard settings.usesProviderToken else {
+                settle(push, .rejected, reason: reasonText(answer), at: now)
+                return stop("APNs refused the client certificate with \(answer.reason) (403). Check its date in volley.yaml.", at: now)
+            }
+            // The connection stays wedged with the token it saw first.
+            if connections[connection].state == .open {
+                actions.append(.renewToken(connection: connection))
+                retire(connection)
+            }
+            retryAtOnce(push, at: now)
+        }
+    }
+
+    /// Queues a push that APNs refused for a later attempt, or gives it up.
+    mutating func retryLater(_ push: Int, retryAfterSeconds: Double?, at now: Moment) {
+        let delay = settings.retry.delayNanoseconds(
+            afterAttempts: Int(pushes[push].attempts), retryAfterSeconds: retryAfterSeconds, random: &random)
+        let due = now.adding(nanoseconds: delay)
+        let isTooLate = due.nanoseconds - pushes[push].firstSubmitted > Int64(nanosecondsFromSeconds: settings.retry.maximumTotalSeconds)
+        let isPastDeadline = settings.deadline.map { due.wall >= $0 } ?? false
+        guard mayTryAgain(push), !isTooLate, !isPastDeadline else { return giveUp(push, at: now) }
+        guard ending == nil else { return settleUnsent(push, at: now) }
+        pushes[push].state = .waiting
+        waiting.insert(push, at: due.nanoseconds)
+        actions.append(.hold(push: push))
+    }
+
+    private mutating func retryAtOnce(_ push: Int, at now: Moment) {
+        guard mayTryAgain(push) else { return giveUp(push, at: now) }
+        requeueAtOnce(push, at: now)
+    }
+
+    mutating func resolveLost(_ push: Int, reason: String, at now: Moment) {
+        pushes[push].mayBeDelivered = true
+        pushes[push].reason = reason
+        guard settings.resendsUnknown, ending == nil, !isExpired, mayTryAgain(push) else {
+            return settle(push, .unknown, reason: reason, at: now)
+        }
+        requeueAtOnce(push, at: now)
+    }
+
+    mutating func requeueAtOnce(_ push: Int, at now: Moment) {
+        guard ending == nil, !isExpired else { return settleUnsent(push, at: now) }
+        pushes[push].state = .ready
+        if pushes[push].attempts == 0 { fresh.prepend(push) } else { again.append(push) }
+    }
+
+    private func mayTryAgain(_ push: Int) -> Bool { Int(pushes[push].attempts) < max(1, settings.retry.maximumAttempts) }
+
+    /// The retries are used up. A push that was lost before may have arrived, whatever the later refusals say.
+    mutating func giveUp(_ push: Int, at now: Moment) {
+        settle(push, pushes[push].mayBeDelivered ? .unknown : .failed, reason: pushes[push].reason, at: now)
+    }
+
+    private func reasonText(_ answer: Answer) -> String { answer.reason.isEmpty ? "HTTP\(answer.status)" : answer.reason }
+
+    private mutating func stopForBadTokens(reason: String, at now: Moment) {
+        stop(
+            "More than half of the device tokens were refused as \(reason). That is the wrong environment (production or sandbox) or the wrong topic, "
+                + "not the tokens: check environment and topic in volley.yaml, and that the export belongs to this app.", at: now)
+    }
+}

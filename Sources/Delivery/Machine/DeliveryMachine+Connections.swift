@@ -1,0 +1,164 @@
+import Base
+
+/// Why a connection could not be had.
+enum ConnectionFailure: Hashable, Sendable {
+    /// May pass: refused, no such name, timed out.
+    case unreachable(String)
+    /// The server's certificate is not to be trusted.
+    case untrusted(String)
+    /// The server does not speak HTTP/2.
+    case notHTTP2
+    /// The server refused the client certificate during the handshake.
+    case certificateRefused(String)
+    /// This machine's own settings cannot work: a file that cannot be read, say.
+    case misconfigured(String)
+}
+
+extension DeliveryMachine {
+    /// A connection asked for by `open` takes pushes now.
+    mutating func connectionOpened(_ connection: Int, at now: Moment) {
+        precondition(connections[connection].state == .opening, "only a connection that was asked for opens")
+        connections[connection].state = .open
+        connections[connection].lastProgress = now.nanoseconds
+    }
+
+    /// A connection could not be had. Nothing that was submitted to it reached the peer.
+    mutating func connectionFailed(_ connection: Int, _ failure: ConnectionFailure, at now: Moment) {
+        guard connections[connection].state != .closed else { return }
+        // Not to be closed halfway, when it is empty.
+        connections[connection].state = .open
+        while let push = oldest(on: connection) { notProcessed(push, at: now) }
+        forget(connection)
+        switch failure {
+        case .unreachable(let cause): noteFruitless(cause, at: now)
+        case .untrusted(let cause):
+            stop(
+                "The certificate of \(settings.endpoint) cannot be trusted: \(cause). Check the host in volley.yaml, its ca file, this machine's "
+                    + "clock and its ca-certificates package.", at: now)
+        case .notHTTP2:
+            stop("\(settings.endpoint) does not speak HTTP/2, so it is no APNs server. Check host and port in volley.yaml, and any proxy.", at: now)
+        case .certificateRefused(let cause):
+            stop(
+                "\(settings.endpoint) refused the client certificate: \(cause). Check certificate and environment of the app in volley.yaml.",
+                at: now)
+        case .misconfigured(let cause): stop("No connection to \(settings.endpoint) can be made: \(cause).", at: now)
+        }
+    }
+
+    /// A connection died. What is still in flight on it was handed to the wire and will not be answered; the driver has said `notProcessed`
+    /// before of what provably was not.
+    mutating func connectionLost(_ connection: Int, cause: String, at now: Moment) {
+        guard connections[connection].state != .closed else { return }
+        let slot = connections[connection]
+        loseAllInFlight(on: connection, reason: "ConnectionLost", at: now)
+        forget(connection)
+        if slot.state != .retiring { noteEnd(of: slot, cause: cause, at: now) }
+    }
+
+    /// A connection takes no more pushes (GOAWAY, or the first sign that it is broken); what is in flight may still be answered.
+    mutating func connectionLeaves(_ connection: Int, cause: String, at now: Moment) {
+        guard connections[connection].state != .closed, connections[connection].state != .retiring else { return }
+        noteEnd(of: connections[connection], cause: cause, at: now)
+        retire(connection)
+    }
+
+    private mutating func noteEnd(of connection: ConnectionSlot, cause: String, at now: Moment) {
+        window.lost(afterAnswers: connection.answers)
+        if connection.answers == 0 { noteFruitless(cause, at: now) } else { noteLoss(at: now) }
+    }
+
+    /// The peer's limit of streams changed; the latest counts.
+    mutating func limitChanged(_ connection: Int, to limit: Int) {
+        connections[connection].peerLimit = max(1, limit)
+    }
+
+    /// Another provider token is to be used from now on: over new connections, as a connection may stay wedged with the token it saw first.
+    mutating func tokenChanged() {
+        for connection in connections.indices { retire(connection) }
+    }
+
+    /// The peer wants to leave, or the connection should not be used further: answers are awaited, nothing more is submitted.
+    mutating func retire(_ connection: Int) {
+        guard connections[connection].state == .open || connections[connection].state == .opening else { return }
+        connections[connection].state = .retiring
+        closeIfDrained(connection)
+    }
+
+    mutating func closeIfDrained(_ connection: Int) {
+        if connections[connection].state == .retiring, connections[connection].inFlight == 0 { close(connection) }
+    }
+
+    mutating func close(_ connection: Int) {
+        forget(connection)
+        actions.append(.close(connection: connection))
+    }
+
+    private mutating func forget(_ connection: Int) {
+        precondition(connections[connection].inFlight == 0, "a connection must be empty before it is closed")
+        connections[connection] = ConnectionSlot()
+    }
+
+    /// Asks for a connection if there is none, or if all that are there are full and more may help.
+    mutating func openIfNeeded(at now: Moment) {
+        guard ending == nil, now.nanoseconds >= reconnectAt, !fresh.isEmpty || !again.isEmpty else { return }
+        var used = 0
+        for connection in connections where connection.state == .open || connection.state == .opening {
+            used += 1
+            // One that is not warm yet shows first whether the server is well.
+            if connection.state == .opening || !connection.isWarm || connection.inFlight < limit(of: connection) { return }
+        }
+        guard used < settings.connections else { return }
+        let free = connections.firstIndex { $0.state == .closed }
+        if free == nil { connections.append(ConnectionSlot()) }
+        let connection = free ?? connections.count - 1
+        connections[connection].state = .opening
+        connections[connection].lastProgress = now.nanoseconds
+        actions.append(.open(connection: connection))
+    }
+
+    /// Pushes that may be in flight there: one until the first was accepted, then what both sides allow.
+    func limit(of connection: ConnectionSlot) -> Int {
+        connection.isWarm ? max(1, min(window.limit, connection.peerLimit)) : 1
+    }
+
+    /// The open connection with the most room, nil when all are full.
+    func connectionWithRoom() -> Int? {
+        var best: Int?
+        var bestRoom = 0
+        for (index, connection) in connections.enumerated() where connection.state == .open {
+            let room = limit(of: connection) - connection.inFlight
+            if room > bestRoom { (best, bestRoom) = (index, room) }
+        }
+        return best
+    }
+
+    mutating func noteAnswer(on connection: Int, at now: Moment) {
+        connections[connection].answers += 1
+        connections[connection].lastProgress = now.nanoseconds
+        hasEverAnswered = true
+        fruitlessConnections = 0
+    }
+
+    private mutating func noteLoss(at now: Moment) {
+        let remembered = recentLosses.add(at: now.nanoseconds)
+        let ceiling = Int64(nanosecondsFromSeconds: min(1, 0.05 * (remembered - 1)))
+        reconnectAt = now.nanoseconds + Int64.random(in: 0...ceiling, using: &random)
+    }
+
+    /// A connection ended without a single answer: wait longer each time, and give up where waiting no longer makes sense.
+    private mutating func noteFruitless(_ cause: String, at now: Moment) {
+        if fruitlessConnections == 0 { fruitlessSince = now.nanoseconds }
+        fruitlessConnections += 1
+        let ceiling = min(30, 0.5 * Double(1 << min(fruitlessConnections - 1, 10)))
+        reconnectAt = now.nanoseconds + Int64(nanosecondsFromSeconds: Double.random(in: ceiling / 2...ceiling, using: &random))
+        if !hasEverAnswered, fruitlessConnections >= settings.fruitlessConnectionLimit {
+            stop(
+                "\(fruitlessConnections) attempts to reach \(settings.endpoint) failed, the last with: \(cause). "
+                    + "Check host and port, the network, a firewall or proxy (443 and 2197 must be open).", at: now)
+        } else if now.nanoseconds - fruitlessSince > Int64(nanosecondsFromSeconds: settings.retry.maximumTotalSeconds) {
+            stop(
+                "The connection to \(settings.endpoint) was lost and could not be had again: \(cause). "
+                    + "Check the network, then resume the run.", at: now)
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import Base
+
+extension DeliveryMachine {
+    /// It would be wrong to go on: nothing more is submitted, what is in flight is awaited for a bounded time.
+    mutating func stop(_ reason: String, at now: Moment) {
+        begin(.stopped(reason: reason), word: "Stopped", at: now)
+    }
+
+    /// Someone asked the run to stop.
+    mutating func interrupt(at now: Moment) {
+        begin(.interrupted, word: "Interrupted", at: now)
+    }
+
+    private mutating func begin(_ end: SendEnd, word: String, at now: Moment) {
+        guard ending == nil, self.end == nil else { return }
+        ending = Ending(
+            end: end, word: word, drainsUntil: now.nanoseconds + Int64(nanosecondsFromSeconds: settings.drainSeconds))
+        settleAllNotInFlight(at: now)
+    }
+
+    /// The deadline is over: what was not submitted stays so.
+    mutating func expireIfDue(at now: Moment) {
+        guard let deadline = settings.deadline, now.wall >= deadline, ending == nil else { return }
+        isExpired = true
+        settleAllNotInFlight(at: now)
+    }
+
+    private mutating func settleAllNotInFlight(at now: Moment) {
+        while let push = fresh.removeFirst() { settleUnsent(push, at: now) }
+        while let push = again.removeFirst() { settleUnsent(push, at: now) }
+        for push in waiting.removeAll() { settleUnsent(push, at: now) }
+    }
+
+    /// Settles a push that will not be submitted (again).
+    mutating func settleUnsent(_ push: Int, at now: Moment) {
+        let slot = pushes[push]
+        if slot.mayBeDelivered {
+            settle(push, .unknown, reason: slot.reason, at: now)
+        } else if let ending {
+            // Also when APNs refused it for now: it has not got the push, and resuming the run tries again.
+            settle(push, .unsent, reason: ending.word, at: now)
+        } else if slot.attempts > 0 {
+            settle(push, .failed, reason: slot.reason, at: now)
+        } else {
+            settle(push, .unsent, reason: "Expired", at: now)
+        }
+    }
+
+    /// Ends the run once everything is settled, or once the answers were awaited for long enough.
+    mutating func finishIfDone(at now: Moment) {
+        guard end == nil else { return }
+        if let ending, inFlightCount > 0 {
+            guard now.nanoseconds >= ending.drainsUntil else { return }
+            for connection in connections.indices where connections[connection].inFlight > 0 {
+                loseAllInFlight(on: connection, reason: "NoAnswer", at: now)
+            }
+        }
+        guard heldCount == 0, isSourceEnded else { return }
+        for connection in connections.indices where connections[connection].state != .closed { close(connection) }
+        end = ending?.end ?? .finished
+    }
+}

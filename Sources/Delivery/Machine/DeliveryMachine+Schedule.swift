@@ -1,0 +1,159 @@
+import Base
+
+extension DeliveryMachine {
+    /// Time passed, or events came: everything that is due now.
+    mutating func advance(to now: Moment) {
+        guard end == nil else { return }
+        noteStall(at: now)
+        expireIfDue(at: now)
+        while let push = waiting.removeDue(by: now.nanoseconds) {
+            pushes[push].state = .ready
+            again.append(push)
+        }
+        checkTimeouts(at: now)
+        stopIfTroubleLasts(at: now)
+        if ending == nil, !isExpired {
+            openIfNeeded(at: now)
+            submitReady(at: now)
+        } else {
+            settleNewcomers(at: now)
+        }
+        finishIfDone(at: now)
+    }
+
+    /// When `advance` must be called again even if nothing happens: monotonic nanoseconds, nil for never.
+    func nextWake(after now: Moment) -> Int64? {
+        guard end == nil else { return nil }
+        var times: [Int64?] = [waiting.earliest, ending?.drainsUntil]
+        if ending == nil, !fresh.isEmpty || !again.isEmpty {
+            if reconnectAt > now.nanoseconds { times.append(reconnectAt) }
+            if connectionWithRoom() != nil, nextPushIsAllowed { times.append(pacer?.nextTime) }
+        }
+        if let deadline = settings.deadline, !isExpired, ending == nil {
+            let milliseconds = max(0, min(deadline.epochMilliseconds - now.wall.epochMilliseconds, 86_400_000))
+            times.append(now.nanoseconds + milliseconds * 1_000_000)
+        }
+        for connection in connections where connection.inFlight > 0 || connection.state == .opening {
+            times.append(max(timeout(of: connection), timeoutsResumeAt))
+        }
+        return times.compactMap { $0 }.min()
+    }
+
+    /// A loop that was held up (the one who records fell behind, the machine slept) must read what arrived meanwhile before it may judge
+    /// that answers are missing.
+    private mutating func noteStall(at now: Moment) {
+        if let lastAdvance, now.nanoseconds - lastAdvance > 1_000_000_000 { timeoutsResumeAt = now.nanoseconds + 1_000_000_000 }
+        lastAdvance = now.nanoseconds
+    }
+
+    private mutating func settleNewcomers(at now: Moment) {
+        while let push = fresh.removeFirst() { settleUnsent(push, at: now) }
+        while let push = again.removeFirst() { settleUnsent(push, at: now) }
+    }
+
+    // MARK: Submitting
+
+    private mutating func submitReady(at now: Moment) {
+        while !fresh.isEmpty || !again.isEmpty {
+            guard nextPushIsAllowed, let connection = connectionWithRoom() else { return }
+            guard pacer?.take(at: now.nanoseconds) ?? true else { return }
+            // Those tried before come first: they are the oldest, and the number of pushes in doubt stays small.
+            guard let push = again.removeFirst() ?? fresh.removeFirst() else { return }
+            submit(push, on: connection, at: now)
+        }
+    }
+
+    /// While the service has trouble only a few pushes are in the middle of their attempts.
+    private var nextPushIsAllowed: Bool {
+        guard serviceHealth.troubleSince != nil, again.isEmpty else { return true }
+        return heldCount - fresh.count < ServiceHealth.pushesTriedInTrouble
+    }
+
+    private mutating func submit(_ push: Int, on connection: Int, at now: Moment) {
+        if pushes[push].attempts == 0 { pushes[push].firstSubmitted = now.nanoseconds }
+        pushes[push].attempts += 1
+        pushes[push].submitted = now.nanoseconds
+        pushes[push].latencyNanoseconds = 0
+        pushes[push].state = .inFlight
+        pushes[push].connection = Int32(connection)
+        pushes[push].previous = connections[connection].newest
+        pushes[push].next = -1
+        let newest = Int(connections[connection].newest)
+        if newest >= 0 { pushes[newest].next = Int32(push) } else { connections[connection].oldest = Int32(push) }
+        connections[connection].newest = Int32(push)
+        if connections[connection].inFlight == 0 { connections[connection].lastProgress = now.nanoseconds }
+        connections[connection].inFlight += 1
+        inFlightCount += 1
+        actions.append(.submit(push: push, connection: connection))
+    }
+
+    /// Takes a push off its connection; returns the connection. The push is nowhere until the caller queues or settles it.
+    mutating func takeOff(_ push: Int) -> Int {
+        let slot = pushes[push]
+        precondition(slot.state == .inFlight, "only a push in flight can be answered or lost")
+        let connection = Int(slot.connection)
+        if slot.previous >= 0 { pushes[Int(slot.previous)].next = slot.next } else { connections[connection].oldest = slot.next }
+        if slot.next >= 0 { pushes[Int(slot.next)].previous = slot.previous } else { connections[connection].newest = slot.previous }
+        pushes[push].connection = -1
+        pushes[push].state = .ready
+        connections[connection].inFlight -= 1
+        inFlightCount -= 1
+        return connection
+    }
+
+    func oldest(on connection: Int) -> Int? {
+        let push = connections[connection].oldest
+        return push < 0 ? nil : Int(push)
+    }
+
+    // MARK: Timeouts
+
+    private mutating func checkTimeouts(at now: Moment) {
+        guard now.nanoseconds >= timeoutsResumeAt else { return }
+        for connection in connections.indices {
+            while now.nanoseconds >= timeout(of: connections[connection]), connections[connection].state != .closed {
+                timedOut(connection, at: now)
+            }
+        }
+    }
+
+    /// When the oldest push in flight, or the connection attempt, has waited for long enough.
+    private func timeout(of connection: ConnectionSlot) -> Int64 {
+        let toConnect = Int64(nanosecondsFromSeconds: settings.connectTimeoutSeconds)
+        if connection.state == .opening { return connection.lastProgress + toConnect }
+        guard connection.oldest >= 0 else { return .max }
+        // A transport may connect only when the first push comes.
+        let allowance = connection.answers == 0 ? toConnect : 0
+        return pushes[Int(connection.oldest)].submitted + Int64(nanosecondsFromSeconds: settings.answerTimeoutSeconds) + allowance
+    }
+
+    private mutating func timedOut(_ connection: Int, at now: Moment) {
+        if connections[connection].state == .opening {
+            actions.append(.close(connection: connection))
+            return connectionFailed(connection, .unreachable("no connection within \(settings.connectTimeoutSeconds) s"), at: now)
+        }
+        guard let push = oldest(on: connection) else { return }
+        if connections[connection].lastProgress <= pushes[push].submitted {
+            // Not a word since this push: the connection is dead, whatever TCP believes.
+            actions.append(.close(connection: connection))
+            connectionLost(connection, cause: "no answer within \(settings.answerTimeoutSeconds) s", at: now)
+        } else {
+            actions.append(.abandon(push: push, connection: connection))
+            answerLost(push, reason: "NoAnswer", at: now)
+        }
+    }
+
+    /// Everything in flight there will not be answered.
+    mutating func loseAllInFlight(on connection: Int, reason: String, at now: Moment) {
+        while let push = oldest(on: connection) {
+            _ = takeOff(push)
+            resolveLost(push, reason: reason, at: now)
+        }
+    }
+
+    private mutating func stopIfTroubleLasts(at now: Moment) {
+        guard let since = serviceHealth.troubleSince else { return }
+        guard now.nanoseconds - since > Int64(nanosecondsFromSeconds: settings.retry.maximumTotalSeconds) else { return }
+        stop("APNs refuses every push for now (\(lastServiceReason)) and has done so for a long time. Resume the run later.", at: now)
+    }
+}

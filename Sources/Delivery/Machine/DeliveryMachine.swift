@@ -1,0 +1,135 @@
+import Base
+
+/// Decides everything about delivery and does nothing itself: a value without I/O and without a clock. Events are its mutating methods; what is
+/// to be done about them it appends to `actions` and `settlements`, which its driver carries out and clears.
+///
+/// It owns retry, pacing, stream limits, timeouts, reconnecting and the reasons to stop. A driver's loop: tell it the events, call `advance`,
+/// carry out the actions, sleep until something happens or until `nextWake`.
+struct DeliveryMachine {
+    /// What the driver is to do. Pushes and connections are named by their slots.
+    enum Action: Hashable, Sendable {
+        /// Open a connection, and say `connectionOpened` or `connectionFailed`.
+        case open(connection: Int)
+        /// Close it; nothing is in flight on it any more as far as the machine is concerned.
+        case close(connection: Int)
+        /// Hand a push to a connection.
+        case submit(push: Int, connection: Int)
+        /// Stop waiting for an answer; the push is settled, or will be submitted again.
+        case abandon(push: Int, connection: Int)
+        /// The push will wait for a while: keep its bytes without its batch.
+        case hold(push: Int)
+        /// The provider token used on this connection is refused as expired; say `tokenRefused` if no other may be had.
+        case renewToken(connection: Int)
+    }
+
+    /// An answer of APNs.
+    struct Answer: Hashable, Sendable {
+        var status: Int
+        var reason = ""
+        var retryAfterSeconds: Double?
+        var invalidSince: Timestamp?
+    }
+
+    /// How the run is ending; what is in flight is still awaited.
+    struct Ending {
+        var end: SendEnd
+        /// The reason of what is unsent.
+        var word: String
+        /// Answers are awaited until then: monotonic nanoseconds.
+        var drainsUntil: Int64
+    }
+
+    let settings: MachineSettings
+    var random: SplitMix
+
+    // What the driver reads.
+    /// To be carried out in order, and cleared by the driver.
+    var actions: [Action] = []
+    /// To be recorded, and cleared by the driver.
+    var settlements: [Settlement] = []
+    /// Slots that are free again: their bytes are not needed any more. Cleared by the driver.
+    var released: [Int32] = []
+    /// How the run ended; nil while it goes on.
+    var end: SendEnd?
+
+    // Pushes.
+    var pushes: [PushSlot] = []
+    var freePushes = IndexQueue()
+    var heldCount = 0
+    var fresh = IndexQueue()
+    var again = IndexQueue()
+    var waiting = RetryHeap()
+    var isSourceEnded = false
+
+    // Connections.
+    var connections: [ConnectionSlot] = []
+    var window: StreamWindow
+    var inFlightCount = 0
+    var reconnectAt: Int64 = 0
+    /// Connections in a row that ended without a single answer.
+    var fruitlessConnections = 0
+    var fruitlessSince: Int64 = 0
+    var hasEverAnswered = false
+    var recentLosses = RecentLosses()
+
+    // The run.
+    var pacer: Pacer?
+    var tokenHealth = TokenHealth()
+    var serviceHealth = ServiceHealth()
+    var lastServiceReason = ""
+    /// Set once nothing more will be submitted: the driver closes its source then, adds what is left there, and says `sourceEnded`.
+    var ending: Ending?
+    var isExpired = false
+    var lastAdvance: Int64?
+    var timeoutsResumeAt: Int64 = 0
+
+    init(_ settings: MachineSettings) {
+        self.settings = settings
+        random = SplitMix(seed: settings.jitterSeed)
+        window = StreamWindow(largest: settings.streamsPerConnection)
+        pacer = settings.pace.map { Pacer($0) }
+    }
+
+    /// Whether more pushes are welcome: enough to keep all streams busy, and never so many that memory grows with the audience.
+    var wantsPushes: Bool {
+        end == nil && ending == nil && fresh.count < settings.readyTarget && heldCount < settings.heldLimit
+    }
+
+    /// Takes a push over; returns its slot, by which the driver finds its bytes.
+    mutating func add(recipient: Int, at now: Moment) -> Int {
+        precondition(end == nil, "a machine that ended takes no pushes")
+        let push = claimSlot()
+        pushes[push].recipient = recipient
+        pushes[push].state = .ready
+        fresh.append(push)
+        return push
+    }
+
+    /// No more pushes will come.
+    mutating func sourceEnded() { isSourceEnded = true }
+
+    private mutating func claimSlot() -> Int {
+        heldCount += 1
+        if let free = freePushes.removeFirst() {
+            pushes[free] = PushSlot()
+            return free
+        }
+        pushes.append(PushSlot())
+        return pushes.count - 1
+    }
+
+    /// The only place where a push is settled: once, and its slot is free again.
+    mutating func settle(_ push: Int, _ outcome: Outcome, reason: String, invalidSince: Timestamp? = nil, at now: Moment) {
+        let slot = pushes[push]
+        precondition(slot.state != .free, "a push settles exactly once")
+        precondition(slot.state != .inFlight, "a push in flight must be taken off its connection first")
+        settlements.append(
+            Settlement(
+                recipient: slot.recipient, outcome: outcome, status: Int(slot.status), reason: reason, attempts: Int(slot.attempts),
+                latencyMilliseconds: Int(slot.latencyNanoseconds / 1_000_000), settledAt: now.wall, invalidSince: invalidSince))
+        pushes[push].state = .free
+        freePushes.append(push)
+        released.append(Int32(push))
+        heldCount -= 1
+    }
+}

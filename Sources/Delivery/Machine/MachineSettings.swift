@@ -1,0 +1,59 @@
+import Base
+
+/// What the machine needs of a sender's settings: figures and names, no secrets.
+struct MachineSettings: Sendable {
+    /// `host:port`, for sentences.
+    var endpoint: String
+    var usesProviderToken: Bool
+    var pace: Pace?
+    var deadline: Timestamp?
+    var resendsUnknown = true
+    var retry = RetryPolicy()
+    var connections = 2
+    var streamsPerConnection = 1000
+    var connectTimeoutSeconds = 10.0
+    var answerTimeoutSeconds = 30.0
+    /// Connections without an answer after which a run that never saw one gives up.
+    var fruitlessConnectionLimit = 5
+    /// Pushes held at most: in flight, ready and waiting for a retry.
+    var heldLimit = 65_536
+    var jitterSeed: UInt64 = 0
+
+    init(endpoint: String, usesProviderToken: Bool) {
+        self.endpoint = endpoint
+        self.usesProviderToken = usesProviderToken
+    }
+
+    init(_ settings: SenderSettings) {
+        endpoint = settings.endpoint.description
+        if case .token = settings.credentials { usesProviderToken = true } else { usesProviderToken = false }
+        pace = settings.pace
+        deadline = settings.deadline
+        resendsUnknown = settings.resendsUnknown
+        retry = settings.retry
+        connections = max(1, settings.connections)
+        streamsPerConnection = max(1, settings.streamsPerConnection)
+        connectTimeoutSeconds = settings.connectTimeoutSeconds
+        answerTimeoutSeconds = settings.answerTimeoutSeconds
+        jitterSeed = .random(in: .min ... .max)
+    }
+
+    /// Pushes to have at hand so that no stream waits for the source.
+    var readyTarget: Int { min(heldLimit, max(1000, 2 * connections * streamsPerConnection)) }
+
+    /// Answers still awaited once the run is ending.
+    var drainSeconds: Double { min(answerTimeoutSeconds, 10) }
+}
+
+/// Connections lost lately, forgotten at one a second: APNs takes rapid connecting and closing for an attack.
+struct RecentLosses {
+    private var level = 0.0
+    private var updated: Int64 = 0
+
+    /// Counts one; returns how many are remembered.
+    mutating func add(at nanoseconds: Int64) -> Double {
+        level = max(0, level - Double(nanoseconds - updated) / 1e9) + 1
+        updated = nanoseconds
+        return level
+    }
+}

@@ -1,0 +1,14 @@
+extension RetryPolicy {
+    /// The wait before the attempt that follows `attempts` attempts: exponential with full jitter.
+    /// Source: AWS Architecture Blog, "Exponential Backoff And Jitter".
+    /// - Parameter retryAfterSeconds: the server's own wish, never undercut.
+    func delayNanoseconds(afterAttempts attempts: Int, retryAfterSeconds: Double?, random: inout SplitMix) -> Int64 {
+        let doublings = Double(min(max(attempts - 1, 0), 60))
+        var ceiling = max(0, firstDelaySeconds)
+        if doublings > 0 { ceiling = min(longestDelaySeconds, ceiling * exponentOfTwo(doublings)) }
+        let jittered = Double.random(in: 0...max(0, min(longestDelaySeconds, ceiling)), using: &random)
+        return Int64(nanosecondsFromSeconds: max(jittered, retryAfterSeconds ?? 0))
+    }
+
+    private func exponentOfTwo(_ exponent: Double) -> Double { Double(sign: .plus, exponent: Int(exponent), significand: 1) }
+}

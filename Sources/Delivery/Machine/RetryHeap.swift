@@ -1,0 +1,53 @@
+/// Pushes that wait for their next attempt, the earliest first: a binary heap in one array.
+struct RetryHeap {
+    private struct Entry {
+        var time: Int64
+        var push: Int32
+    }
+
+    private var entries: [Entry] = []
+
+    var count: Int { entries.count }
+
+    /// When the earliest is due.
+    var earliest: Int64? { entries.first?.time }
+
+    mutating func insert(_ push: Int, at time: Int64) {
+        var child = entries.count
+        entries.append(Entry(time: time, push: Int32(push)))
+        while child > 0 {
+            let parent = (child - 1) / 2
+            guard entries[child].time < entries[parent].time else { break }
+            entries.swapAt(child, parent)
+            child = parent
+        }
+    }
+
+    /// Takes the earliest if it is due by `time`.
+    mutating func removeDue(by time: Int64) -> Int? {
+        guard let first = entries.first, first.time <= time else { return nil }
+        removeFirst()
+        return Int(first.push)
+    }
+
+    /// Takes all, in no particular order.
+    mutating func removeAll() -> [Int] {
+        defer { entries.removeAll() }
+        return entries.map { Int($0.push) }
+    }
+
+    private mutating func removeFirst() {
+        let last = entries.removeLast()
+        guard !entries.isEmpty else { return }
+        entries[0] = last
+        var parent = 0
+        while true {
+            var child = 2 * parent + 1
+            guard child < entries.count else { return }
+            if child + 1 < entries.count, entries[child + 1].time < entries[child].time { child += 1 }
+            guard entries[child].time < entries[parent].time else { return }
+            entries.swapAt(child, parent)
+            parent = child
+        }
+    }
+}

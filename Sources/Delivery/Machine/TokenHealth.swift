@@ -1,0 +1,23 @@
+/// Watches the share of tokens that APNs calls bad. Some are normal in any list; most of them being bad means a wrong environment or topic, and
+/// going on would get the connections closed and the tokens of a whole audience written off.
+struct TokenHealth {
+    /// Judged from so many answers on, and then over windows of `windowSize`.
+    private static let firstJudgement = 100
+    private static let windowSize = 1000
+
+    private var answers = 0
+    private var bad = 0
+
+    /// Counts an answer; true when the run must stop.
+    mutating func isAlarming(afterBadToken isBad: Bool) -> Bool {
+        answers += 1
+        if isBad { bad += 1 }
+        let alarm = isBad && answers >= Self.firstJudgement && bad * 2 > answers
+        if answers == Self.windowSize {
+            // Halved, not forgotten: the next window is judged from its first answer.
+            answers /= 2
+            bad /= 2
+        }
+        return alarm
+    }
+}

@@ -1,0 +1,27 @@
+/// Pushes on their way to the sender, a batch at a time: one arena of bytes, no allocation per push.
+public struct PushBatch: Sendable {
+    /// One push: the recipient's id, and where its token (hex) and payload lie in `bytes`.
+    public struct Push: Hashable, Sendable {
+        /// The dense id within the run.
+        public var recipient: Int
+        /// Token in `bytes[start..<payloadStart]`, payload in `bytes[payloadStart..<end]`.
+        public var start: Int, payloadStart: Int, end: Int
+    }
+
+    /// In sending order.
+    public private(set) var pushes: [Push] = []
+    /// Tokens and payloads one after the other.
+    public private(set) var bytes: [UInt8] = []
+
+    /// An empty batch.
+    public init() {}
+
+    /// Adds a push.
+    public mutating func append(recipient: Int, token: String, payload: [UInt8]) {
+        let start = bytes.count
+        bytes.append(contentsOf: token.utf8)
+        let payloadStart = bytes.count
+        bytes.append(contentsOf: payload)
+        pushes.append(Push(recipient: recipient, start: start, payloadStart: payloadStart, end: bytes.count))
+    }
+}

@@ -1,0 +1,175 @@
+import Base
+
+/// Drives the machine: tells it what happened, carries out what it decides. One thread, one loop; it sleeps whenever nothing is due.
+struct SenderLoop {
+    /// Batches come from another thread that cannot wake this one: looked for this often when pushes are wanted.
+    private static let sourceInterval: Int64 = 2_000_000
+    /// No sleep is longer: someone may interrupt, and the machine takes longer gaps for a stall.
+    private static let longestSleep: Int64 = 50_000_000
+    private static let flushInterval: Int64 = 100_000_000
+    private static let groupLimit = 1000
+    private static let tokenInterval: Int64 = 1_000_000_000
+
+    private let settings: SenderSettings
+    private let source: BoundedQueue<PushBatch>
+    private let results: BoundedQueue<[Settlement]>
+    private let control: SendControl
+    private var machine: DeliveryMachine
+    private var store = PushStore()
+    private let transport: CurlTransport
+    private var isSourceEmpty = false
+    private var flushedAt: Int64 = 0
+    private var tokenCheckedAt: Int64 = 0
+    private var lastToken: ProviderToken?
+
+    init(_ settings: SenderSettings, source: BoundedQueue<PushBatch>, results: BoundedQueue<[Settlement]>, control: SendControl) {
+        self.settings = settings
+        self.source = source
+        self.results = results
+        self.control = control
+        machine = DeliveryMachine(MachineSettings(settings))
+        transport = CurlTransport(settings)
+    }
+
+    mutating func run() -> SendEnd {
+        while true {
+            let now = Moment(nanoseconds: monotonicNanoseconds(), wall: .now())
+            if control.isInterrupted { machine.interrupt(at: now) }
+            checkToken(at: now)
+            takeBatches(at: now)
+            machine.advance(to: now)
+            carryOut(at: now)
+            flush(at: now)
+            if let end = machine.end {
+                results.close()
+                return end
+            }
+            transport.poll(until: sleepEnd(after: now))
+            deliverEvents()
+        }
+    }
+
+    private func sleepEnd(after now: Moment) -> Int64 {
+        // Something may have been decided while actions were carried out.
+        guard transport.events.isEmpty else { return now.nanoseconds }
+        var end = min(machine.nextWake(after: now) ?? .max, now.nanoseconds + Self.longestSleep)
+        if isSourceEmpty { end = min(end, now.nanoseconds + Self.sourceInterval) }
+        return end
+    }
+
+    // MARK: Source
+
+    private mutating func takeBatches(at now: Moment) {
+        if machine.ending != nil { return drainSource(at: now) }
+        isSourceEmpty = false
+        while machine.wantsPushes, !machine.isSourceEnded {
+            guard let batch = source.takeIfReady() else {
+                // Asked in this order: a batch may come between the two questions, but none after it is finished.
+                if source.isFinished { machine.sourceEnded() } else { isSourceEmpty = true }
+                return
+            }
+            add(batch, at: now)
+        }
+    }
+
+    /// The run is ending: what the source still holds is settled as unsent, at once.
+    private mutating func drainSource(at now: Moment) {
+        guard !machine.isSourceEnded else { return }
+        source.close()
+        while let batch = source.takeIfReady() {
+            add(batch, at: now)
+            machine.advance(to: now)
+            carryOut(at: now)
+            flush(at: now)
+        }
+        machine.sourceEnded()
+    }
+
+    private mutating func add(_ batch: PushBatch, at now: Moment) {
+        guard !batch.pushes.isEmpty else { return }
+        let stored = store.insert(batch)
+        for (index, push) in batch.pushes.enumerated() {
+            store.assign(machine.add(recipient: push.recipient, at: now), batch: stored, index: index)
+        }
+    }
+
+    // MARK: Events
+
+    private mutating func deliverEvents() {
+        guard !transport.events.isEmpty else { return }
+        let now = Moment(nanoseconds: monotonicNanoseconds(), wall: .now())
+        for event in transport.events {
+            switch event {
+            case .answered(let push, let answer): machine.answered(push, answer, at: now)
+            case .notProcessed(let push): machine.notProcessed(push, at: now)
+            case .lost(let push): machine.answerLost(push, reason: "ConnectionLost", at: now)
+            case .leaving(let connection, let cause): machine.connectionLeaves(connection, cause: cause, at: now)
+            case .failed(let connection, let failure):
+                machine.connectionFailed(connection, failure, at: now)
+                transport.close(connection)
+            }
+        }
+        transport.events.removeAll(keepingCapacity: true)
+        carryOut(at: now)
+    }
+
+    // MARK: Actions
+
+    private mutating func carryOut(at now: Moment) {
+        for action in machine.actions {
+            switch action {
+            case .open(let connection):
+                transport.open(connection)
+                if lastToken == nil { lastToken = transport.token(of: connection) }
+                machine.connectionOpened(connection, at: now)
+            case .close(let connection): transport.close(connection)
+            case .submit(let push, let connection): submit(push, on: connection)
+            case .abandon(let push, _): transport.abandon(push: push)
+            case .hold(let push): store.hold(push)
+            case .renewToken(let connection): renewToken(of: connection, at: now)
+            }
+        }
+        machine.actions.removeAll(keepingCapacity: true)
+        for push in machine.released { store.free(Int(push)) }
+        machine.released.removeAll(keepingCapacity: true)
+    }
+
+    private func submit(_ push: Int, on connection: Int) {
+        let id = APNsID(runSeed: settings.runSeed, recipient: machine.pushes[push].recipient)
+        store.withBytes(of: push) { token, payload in
+            transport.submit(push: push, id: id, on: connection, token: token, payload: payload)
+        }
+    }
+
+    // MARK: Provider token
+
+    /// A token grows old while a run goes on: the next one needs new connections.
+    private mutating func checkToken(at now: Moment) {
+        guard case .token(let tokens) = settings.credentials, now.nanoseconds - tokenCheckedAt >= Self.tokenInterval else { return }
+        tokenCheckedAt = now.nanoseconds
+        let token = tokens.current()
+        if let lastToken, token != lastToken { machine.tokenChanged() }
+        lastToken = token
+    }
+
+    private mutating func renewToken(of connection: Int, at now: Moment) {
+        guard case .token(let tokens) = settings.credentials, let refused = transport.token(of: connection) else { return }
+        guard let token = tokens.renew(after: refused) else { return machine.tokenRefused(at: now) }
+        lastToken = token
+    }
+
+    // MARK: Results
+
+    private mutating func flush(at now: Moment) {
+        let isDue = now.nanoseconds - flushedAt >= Self.flushInterval || machine.end != nil
+        guard machine.settlements.count >= Self.groupLimit || isDue else { return }
+        flushedAt = now.nanoseconds
+        guard !machine.settlements.isEmpty else { return }
+        var rest = machine.settlements[...]
+        while !rest.isEmpty {
+            results.put(Array(rest.prefix(Self.groupLimit)))
+            rest = rest.dropFirst(Self.groupLimit)
+        }
+        machine.settlements.removeAll(keepingCapacity: true)
+    }
+}

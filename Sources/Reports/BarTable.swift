@@ -1,0 +1,38 @@
+/// Rows of a name, a number, a share, a bar and a few words, with aligned columns.
+struct BarTable {
+    struct Row {
+        var name: String
+        var number: Int
+        var ink: TextStyle.Ink?
+        /// A few words beside the bar, left out when the terminal is too narrow.
+        var note = ""
+        /// What it means and what to do, below the row.
+        var explanation = ""
+    }
+
+    var rows: [Row]
+    /// What 100 % is; without it there is no column of shares.
+    var whole: Int?
+
+    func lines(_ style: TextStyle) -> [String] {
+        let names = rows.map(\.name.count).max() ?? 0
+        let numbers = rows.map { TextStyle.thousands($0.number).count }.max() ?? 0
+        let largest = rows.map(\.number).max() ?? 0
+        let fixed = 2 + names + 2 + numbers + 2 + (whole == nil ? 0 : 9)
+        let notes = rows.map(\.note.count).max() ?? 0
+        // Notes stay only when a bar of ten columns fits beside them.
+        let hasNotes = notes > 0 && fixed + 10 + 2 + notes <= style.width
+        let columns = max(4, min(24, style.width - fixed - (hasNotes ? notes + 2 : 0)))
+        return rows.flatMap { row in
+            var line = "  \(TextStyle.padded(row.name, names))  \(TextStyle.padded(TextStyle.thousands(row.number), numbers, right: true))  "
+            if let whole { line += TextStyle.padded(TextStyle.percent(row.number, of: whole), 7, right: true) + "  " }
+            let bar = TextStyle.bar(row.number, of: largest, columns: columns)
+            line += style.paint(bar, row.number > 0 ? row.ink : nil)
+            if hasNotes, !row.note.isEmpty {
+                line += String(repeating: " ", count: columns - bar.count + 2) + style.paint(row.note, .dim)
+            }
+            while line.last == " " { line.removeLast() }
+            return [line] + style.wrapped(row.explanation, indent: 6).map { style.paint($0, .dim) }
+        }
+    }
+}

@@ -1,0 +1,33 @@
+public import Base
+import Runs
+
+extension Report {
+    /// The document of `report --format json`. What is not there yet is null; `rate` and `latency_ms` always have their members.
+    public var json: JSONValue {
+        .object(pairs: [
+            ("run", .string(plan.id)),
+            ("campaign", .string(plan.campaign)),
+            ("app", .string(plan.app)),
+            ("state", .string(status.state.rawValue)),
+            ("audience", number(plan.audience)),
+            ("skipped", .object(pairs: skipped.map { ($0.name, number($0.rows)) })),
+            ("outcomes", .object(pairs: Outcome.allCases.map { ($0.name, number(count($0))) })),
+            ("reasons", .object(pairs: reasons.map { ($0.name, number($0.recipients)) })),
+            ("attempts", number(figures.attempts)),
+            ("started_at", moment(status.startedAt)),
+            ("finished_at", moment(status.finishedAt)),
+            ("rate", .object(pairs: [("mean_per_second", number(meanPerSecond)), ("peak_per_second", number(peakPerSecond))])),
+            (
+                "latency_ms",
+                .object(pairs: [
+                    ("p50", number(figures.latency?.p50)), ("p90", number(figures.latency?.p90)),
+                    ("p99", number(figures.latency?.p99)), ("max", number(figures.latency?.max)),
+                ])
+            ),
+        ])
+    }
+
+    private func number(_ value: Int?) -> JSONValue { value.map { .integer(Int64($0)) } ?? .null }
+
+    private func moment(_ value: Timestamp?) -> JSONValue { value.map { .string($0.description) } ?? .null }
+}

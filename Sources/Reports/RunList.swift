@@ -1,0 +1,80 @@
+public import Base
+public import Runs
+
+/// All runs of a folder, for `volley runs`.
+public struct RunList: Sendable {
+    private var reports: [Report] = []
+    private var broken: [Diagnostic]
+
+    /// Gathers each run's figures, in the order given; a run that turns out to be broken joins `broken`. Leaves the runs closed.
+    /// - Throws: what is no `Diagnostic`.
+    public init(runs: [RunStore], broken: [Diagnostic]) throws {
+        self.broken = broken
+        for run in runs {
+            do { reports.append(try Report(run)) } catch let error as Diagnostic { self.broken.append(error) }
+            run.close()
+        }
+    }
+
+    /// The document of `runs --json`: `runs`, each like `report --format json`, and `broken`.
+    public var json: JSONValue {
+        let broken = broken.map { diagnostic in
+            JSONValue.object(pairs: [
+                ("file", diagnostic.file.map { .string($0) } ?? .null), ("message", .string(diagnostic.message)),
+                ("remedy", diagnostic.remedy.map { .string($0) } ?? .null),
+            ])
+        }
+        return .object(pairs: [("runs", .array(reports.map(\.json))), ("broken", .array(broken))])
+    }
+
+    /// A table, one line a run, and below it what is wrong with the files that are broken. Of the outcomes only those that occur have a
+    /// column; a narrow terminal loses the campaign (the id tells it) and then the start.
+    public func text(width: Int, colour: Bool) -> String {
+        let style = TextStyle(width: width, colour: colour)
+        guard !reports.isEmpty || !broken.isEmpty else {
+            return "There are no runs yet. `volley plan` and `volley send` make one."
+        }
+        var columns = allColumns
+        for droppable in ["CAMPAIGN", "STARTED"] where Self.width(of: columns) > style.width { columns.removeAll { $0.title == droppable } }
+        var lines: [String] = []
+        if !reports.isEmpty { lines.append(style.paint(Self.line(columns, \.title), .bold)) }
+        for row in reports.indices { lines.append(Self.line(columns) { $0.cells[row] }) }
+        if !broken.isEmpty {
+            if !lines.isEmpty { lines.append("") }
+            lines.append(style.paint(broken.count == 1 ? "1 file cannot be read:" : "\(broken.count) files cannot be read:", .red))
+            lines += broken.flatMap { style.wrapped($0.description, indent: 2) }
+        }
+        return lines.joined(separator: "\n")
+    }
+
+    private struct Column {
+        var title: String
+        var isNumber: Bool
+        var cells: [String]
+
+        var width: Int { max(title.count, cells.map(\.count).max() ?? 0) }
+    }
+
+    private var allColumns: [Column] {
+        var columns = [
+            Column(title: "RUN", isNumber: false, cells: reports.map(\.plan.id)),
+            Column(title: "CAMPAIGN", isNumber: false, cells: reports.map(\.plan.campaign)),
+            Column(title: "STATE", isNumber: false, cells: reports.map(\.status.state.rawValue)),
+            Column(title: "AUDIENCE", isNumber: true, cells: reports.map { TextStyle.thousands($0.plan.audience) }),
+        ]
+        for outcome in Outcome.allCases where outcome == .accepted || reports.contains(where: { $0.count(outcome) > 0 }) {
+            columns.append(
+                Column(title: outcome.name.uppercased(), isNumber: true, cells: reports.map { TextStyle.thousands($0.count(outcome)) }))
+        }
+        columns.append(Column(title: "STARTED", isNumber: false, cells: reports.map { $0.status.startedAt?.description ?? "-" }))
+        return columns
+    }
+
+    private static func width(of columns: [Column]) -> Int { columns.reduce(-2) { $0 + $1.width + 2 } }
+
+    private static func line(_ columns: [Column], _ cell: (Column) -> String) -> String {
+        var line = columns.map { TextStyle.padded(cell($0), $0.width, right: $0.isNumber) }.joined(separator: "  ")
+        while line.last == " " { line.removeLast() }
+        return line
+    }
+}

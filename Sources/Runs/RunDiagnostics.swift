@@ -1,0 +1,100 @@
+import Base
+import GRDB
+import Glibc
+
+/// Turns what SQLite and the system say into what a person can act on.
+enum RunDiagnostics {
+    /// What the file was being used for, which decides the advice.
+    enum Activity { case planning, sending, reading }
+
+    /// Runs `body`; a database error comes out as a `Diagnostic`, everything else as it is.
+    static func translating<T>(_ path: String, _ activity: Activity, _ body: () throws -> T) throws -> T {
+        do { return try body() } catch let error as DatabaseError { throw diagnostic(for: error, path: path, activity: activity) }
+    }
+
+    static func diagnostic(for error: DatabaseError, path: String, activity: Activity) -> Diagnostic {
+        switch error.resultCode {
+        case .SQLITE_FULL: return diskFull(path, activity)
+        case .SQLITE_IOERR:
+            if freeBytes(folder(of: path)).map({ $0 < 1 << 20 }) ?? false { return diskFull(path, activity) }
+            return Diagnostic(
+                "the disk failed while the run file was in use (SQLite error \(error.extendedResultCode.rawValue))", file: path,
+                remedy: "Check the disk and its file system before sending.")
+        case .SQLITE_NOTADB: return notARun(path)
+        case .SQLITE_CORRUPT: return damaged(path, "its pages do not fit together")
+        case .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_AUTH, .SQLITE_READONLY:
+            return notPermitted(path, toWrite: activity != .reading)
+        case .SQLITE_BUSY, .SQLITE_LOCKED:
+            return Diagnostic("another process holds the run file", file: path, remedy: "Wait until it is done, then try again.")
+        default:
+            // A database without Volley's tables or columns although it carries Volley's mark.
+            if error.resultCode == .SQLITE_ERROR, activity == .reading { return damaged(path, error.message ?? "a table is missing") }
+            return Diagnostic(
+                "the run file cannot be used: SQLite says \"\(error.message ?? "error \(error.extendedResultCode.rawValue)")\"", file: path)
+        }
+    }
+
+    static func diskFull(_ path: String, _ activity: Activity) -> Diagnostic {
+        let advice =
+            switch activity {
+            case .planning: "Free space; nothing was sent."
+            case .sending: "Free space, then resume the run: everything recorded so far is safe."
+            case .reading: "Free space, then try again."
+            }
+        return Diagnostic("the disk is full under \(folder(of: path))", remedy: advice)
+    }
+
+    static func missing(_ path: String) -> Diagnostic {
+        Diagnostic("there is no such run file", file: path, remedy: "`volley runs` lists the runs there are.")
+    }
+
+    static func isFolder(_ path: String) -> Diagnostic {
+        Diagnostic("this is a folder, not a run file", file: path, remedy: "Name a run's id, its file, or `last`.")
+    }
+
+    static func unfinishedPlan(_ path: String) -> Diagnostic {
+        Diagnostic("this plan is still being made, or was interrupted; it is not a run", file: path, remedy: "Plan the campaign again.")
+    }
+
+    static func notARun(_ path: String) -> Diagnostic {
+        Diagnostic("this is not a run file", file: path, remedy: "Run files are made by `volley plan` and `volley send`.")
+    }
+
+    static func damaged(_ path: String, _ what: String) -> Diagnostic {
+        Diagnostic("the run file is damaged: \(what)", file: path, remedy: "Restore it from a backup; do not send from it.")
+    }
+
+    static func newer(_ path: String, version: Int) -> Diagnostic {
+        Diagnostic(
+            "the run file was written by a newer Volley (format \(version); this one reads \(RunSchema.version))", file: path,
+            remedy: "Use the newer Volley for this run.")
+    }
+
+    static func notPermitted(_ path: String, toWrite: Bool) -> Diagnostic {
+        Diagnostic(
+            "the run file may not be \(toWrite ? "written" : "read")", file: path,
+            remedy: "Check the permissions of the file and of its folder, and who runs volley.")
+    }
+
+    /// A failed system call.
+    static func system(_ doing: String, path: String, errno code: Int32, activity: Activity) -> Diagnostic {
+        switch code {
+        case ENOSPC, EDQUOT: diskFull(path, activity)
+        case ENOENT: Diagnostic("\(doing): there is no such file or folder", file: path)
+        case EACCES, EPERM, EROFS:
+            Diagnostic("\(doing): permission denied", file: path, remedy: "Check the permissions of the folder, and who runs volley.")
+        default: Diagnostic("\(doing): \(String(cString: strerror(code)))", file: path)
+        }
+    }
+
+    /// The folder that a path lies in.
+    static func folder(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+
+    private static func freeBytes(_ folder: String) -> UInt? {
+        var status = statvfs()
+        return statvfs(folder, &status) == 0 ? status.f_bavail * status.f_frsize : nil
+    }
+}

@@ -1,0 +1,65 @@
+public import Base
+
+extension RunStore {
+    /// All run files of a folder, oldest first (then by id), opened for reading, and those that could not be opened. Cheap: only what was
+    /// frozen is read, and no file stays open. Plans that are still being made are no runs. A folder that is not there yet holds no runs.
+    /// - Throws: `Diagnostic`: the folder cannot be listed.
+    public static func all(in folder: String) throws -> (runs: [RunStore], broken: [Diagnostic]) {
+        var runs: [RunStore] = []
+        var broken: [Diagnostic] = []
+        for name in try RunFile.names(in: folder) where name.hasSuffix(RunFile.suffix) {
+            do { runs.append(try RunStore(path: RunFile.join(folder, name), readOnly: true)) } catch let error as Diagnostic {
+                broken.append(error)
+            }
+        }
+        runs.sort { ($0.plan.plannedAt, $0.plan.id) < ($1.plan.plannedAt, $1.plan.id) }
+        return (runs, broken)
+    }
+
+    /// The file that a command's RUN argument means: a run's id, a path to its file, or `last`, the one planned last.
+    /// - Throws: `Diagnostic` when there is none, with the nearest id when it looks misspelt.
+    public static func resolve(_ argument: String, in folder: String) throws -> String {
+        if argument == "last" { return try last(in: folder) }
+        let byID = RunFile.path(argument, in: folder)
+        if !argument.contains("/") {
+            if RunFile.kind(byID) == .file { return byID }
+            if RunFile.kind(RunFile.join(folder, argument + RunFile.partialSuffix)) == .file {
+                throw RunDiagnostics.unfinishedPlan(RunFile.join(folder, argument + RunFile.partialSuffix))
+            }
+        }
+        switch RunFile.kind(argument) {
+        case .file: return argument
+        case .folder where argument.contains("/"): throw RunDiagnostics.isFolder(argument)
+        case .forbidden: throw RunDiagnostics.notPermitted(argument, toWrite: false)
+        default: break
+        }
+        if argument.contains("/") { throw RunDiagnostics.missing(argument) }
+        // The name of a file of the folder, as completion or a listing gives it.
+        if argument.hasSuffix(RunFile.suffix), RunFile.kind(RunFile.join(folder, argument)) == .file {
+            return RunFile.join(folder, argument)
+        }
+        throw try unknownRun(argument, in: folder)
+    }
+
+    private static func last(in folder: String) throws -> String {
+        let (runs, broken) = try all(in: folder)
+        if let newest = runs.last { return newest.path }
+        if !broken.isEmpty {
+            throw Diagnostic("none of the run files can be opened", file: folder, remedy: "`volley runs` says what is wrong with each.")
+        }
+        throw noRuns(folder)
+    }
+
+    private static func noRuns(_ folder: String) -> Diagnostic {
+        Diagnostic("there are no runs yet", file: folder, remedy: "`volley plan` and `volley send` make one; --runs names another folder.")
+    }
+
+    private static func unknownRun(_ argument: String, in folder: String) throws -> Diagnostic {
+        let ids = try RunFile.names(in: folder).filter { $0.hasSuffix(RunFile.suffix) }.map { String($0.dropLast(RunFile.suffix.count)) }
+        if ids.isEmpty { return noRuns(folder) }
+        let nearest = nearestName(to: argument, among: ids)
+        return Diagnostic(
+            "there is no run \"\(argument)\" in \(folder)",
+            remedy: nearest.map { "Did you mean \($0)?" } ?? "`volley runs` lists the runs there are.")
+    }
+}

@@ -1,0 +1,56 @@
+public import Base
+
+/// What a plan freezes about a run, beside its recipients. Secrets never enter it.
+public struct RunPlan: Sendable, Hashable {
+    /// `20261201-090000-spring-sale-7f3a`
+    public var id: String
+    /// The campaign's name.
+    public var campaign: String
+    /// The app's name.
+    public var app: String
+    /// The campaign file's path and text.
+    public var campaignFile: String, campaignSource: String
+    /// volley.yaml's path: where credentials are found again.
+    public var projectFile: String
+    /// 128 random bits behind all apns-ids.
+    public var seed: RunSeed
+    /// The columns whose cells recipients carry, in order.
+    public var fields: [String]
+    /// When the plan was made.
+    public var plannedAt: Timestamp
+    /// Equal for equal campaign, export and rules.
+    public var planHash: String
+    /// Rows read.
+    public var rows: Int
+    /// Recipients: ids are 0 ..< audience.
+    public var audience: Int
+    /// Rows by skip reason.
+    public var skipped: [SkipReason: Int]
+    /// What sending needs beside recipients and campaign: where to, how fast. Secrets are named by file only.
+    public var settings: JSONValue
+    /// The preview as JSON, so that a report can show what was promised.
+    public var preview: JSONValue
+
+    /// A plan.
+    public init(
+        id: String, campaign: String, app: String, campaignFile: String, campaignSource: String, projectFile: String, seed: RunSeed,
+        fields: [String], plannedAt: Timestamp, planHash: String, rows: Int, audience: Int, skipped: [SkipReason: Int], settings: JSONValue,
+        preview: JSONValue
+    ) {
+        self.id = id
+        self.campaign = campaign
+        self.app = app
+        self.campaignFile = campaignFile
+        self.campaignSource = campaignSource
+        self.projectFile = projectFile
+        self.seed = seed
+        self.fields = fields
+        self.plannedAt = plannedAt
+        self.planHash = planHash
+        self.rows = rows
+        self.audience = audience
+        self.skipped = skipped
+        self.settings = settings
+        self.preview = preview
+    }
+}

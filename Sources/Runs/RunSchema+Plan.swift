@@ -1,0 +1,64 @@
+import Base
+import GRDB
+
+extension RunSchema {
+    /// Stores the one row of `run`.
+    static func insert(_ plan: RunPlan, into db: Database) throws {
+        let skipped = SkipReason.allCases.compactMap { reason in plan.skipped[reason].map { (reason.rawValue, JSONValue.integer(Int64($0))) } }
+        try db.execute(
+            sql: """
+                INSERT INTO run (id, campaign, app, state, reason, planned_at, rows, audience, skipped, seed, plan_hash, fields,
+                    project_file, campaign_file, campaign_source, settings, preview)
+                VALUES (?, ?, ?, ?, '', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """,
+            arguments: [
+                plan.id, plan.campaign, plan.app, RunState.planned.rawValue, plan.plannedAt.epochMilliseconds, plan.rows, plan.audience,
+                JSONValue.object(pairs: skipped).text, hex(plan.seed.high) + hex(plan.seed.low), plan.planHash,
+                JSONValue.array(plan.fields.map { .string($0) }).text, plan.projectFile, plan.campaignFile, plan.campaignSource,
+                plan.settings.text, plan.preview.text,
+            ])
+    }
+
+    /// Reads it back; nil when something in it cannot be what `insert` wrote.
+    static func plan(from db: Database) throws -> RunPlan? {
+        let sql = """
+            SELECT id, campaign, app, campaign_file, campaign_source, project_file, plan_hash, planned_at, rows, audience, seed, fields,
+                skipped, settings, preview FROM run
+            """
+        guard let row = try Row.fetchOne(db, sql: sql) else { return nil }
+        let texts = (0..<7).compactMap { row[$0] as String? }
+        guard texts.count == 7, let plannedAt = row[7] as Int64?, let rows = row[8] as Int?, let audience = row[9] as Int?, audience >= 0,
+            let seed = (row[10] as String?).flatMap(seed), let fields = (row[11] as String?).flatMap(fieldNames),
+            let skipped = (row[12] as String?).flatMap(skips), let settings = (row[13] as String?).flatMap({ try? JSONValue(parsing: $0) }),
+            let preview = (row[14] as String?).flatMap({ try? JSONValue(parsing: $0) })
+        else { return nil }
+        return RunPlan(
+            id: texts[0], campaign: texts[1], app: texts[2], campaignFile: texts[3], campaignSource: texts[4], projectFile: texts[5],
+            seed: seed, fields: fields, plannedAt: Timestamp(epochMilliseconds: plannedAt), planHash: texts[6], rows: rows,
+            audience: audience, skipped: skipped, settings: settings, preview: preview)
+    }
+
+    private static func hex(_ word: UInt64) -> String {
+        let digits = String(word, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+
+    private static func seed(_ text: String) -> RunSeed? {
+        guard text.utf8.count == 32, let high = UInt64(text.prefix(16), radix: 16), let low = UInt64(text.suffix(16), radix: 16) else {
+            return nil
+        }
+        return RunSeed(high: high, low: low)
+    }
+
+    private static func fieldNames(_ text: String) -> [String]? { FieldsCell.decode(text) }
+
+    private static func skips(_ text: String) -> [SkipReason: Int]? {
+        guard case .object(let members)? = try? JSONValue(parsing: text) else { return nil }
+        var skipped: [SkipReason: Int] = [:]
+        for member in members {
+            guard let reason = SkipReason(rawValue: member.name), let count = member.value.integerValue else { return nil }
+            skipped[reason] = Int(count)
+        }
+        return skipped
+    }
+}

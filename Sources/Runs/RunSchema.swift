@@ -1,0 +1,107 @@
+import Base
+import GRDB
+
+/// What a run file looks like inside. Whatever changes here changes `version`.
+///
+/// Made to be read with `sqlite3 FILE` too: `SELECT outcome, count(*) FROM result GROUP BY outcome`. Moments are milliseconds since
+/// 1970 in the tables and ISO 8601 in the view. Blank text and 0 mean "none", which costs no byte. Device tokens are in
+/// `recipient` and nowhere else.
+enum RunSchema {
+    /// "Voly": tells a run file from every other SQLite database (`PRAGMA application_id`).
+    static let applicationID = 0x566F_6C79
+    /// The format's number (`PRAGMA user_version`).
+    static let version = 1
+
+    /// The tables a plan fills.
+    static let planTables = """
+        CREATE TABLE recipient (
+            id INTEGER PRIMARY KEY,              -- dense: 0, 1, 2, … in sending order
+            device_token TEXT NOT NULL,
+            registration_id TEXT NOT NULL,
+            alias TEXT NOT NULL,
+            language TEXT NOT NULL,
+            fields TEXT NOT NULL                 -- JSON array: the cells of the columns in run.fields
+        );
+        CREATE TABLE run (
+            id TEXT NOT NULL, campaign TEXT NOT NULL, app TEXT NOT NULL,
+            state TEXT NOT NULL,                 -- planned, running, paused, stopped, finished, cancelled
+            reason TEXT NOT NULL,                -- why it stopped
+            planned_at INTEGER NOT NULL, started_at INTEGER, finished_at INTEGER,
+            rows INTEGER NOT NULL, audience INTEGER NOT NULL,
+            skipped TEXT NOT NULL,               -- JSON object: rows by skip reason
+            seed TEXT NOT NULL,                  -- 128 bits in hex, behind every apns-id
+            plan_hash TEXT NOT NULL,
+            fields TEXT NOT NULL,                -- JSON array of column names
+            project_file TEXT NOT NULL, campaign_file TEXT NOT NULL, campaign_source TEXT NOT NULL,
+            settings TEXT NOT NULL,              -- JSON: where to, how fast; secrets are named by file only
+            preview TEXT NOT NULL                -- JSON
+        );
+        """
+
+    /// The tables that sending fills, and what makes them readable.
+    static let sendingTables = """
+        CREATE TABLE claim (                     -- committed before any of these recipients goes onto the wire
+            first_id INTEGER PRIMARY KEY,
+            last_id INTEGER NOT NULL,
+            claimed_at INTEGER NOT NULL
+        );
+        CREATE TABLE outcome (
+            recipient_id INTEGER PRIMARY KEY,
+            outcome INTEGER NOT NULL,
+            status INTEGER NOT NULL,
+            reason TEXT NOT NULL,
+            attempts INTEGER NOT NULL,
+            latency_ms INTEGER NOT NULL,
+            settled_at INTEGER NOT NULL,
+            invalid_since INTEGER                -- with 410: since when APNs knows the token to be invalid
+        );
+        CREATE TABLE outcome_name (outcome INTEGER PRIMARY KEY, name TEXT NOT NULL);
+        CREATE TABLE figures (json TEXT NOT NULL);  -- a row only while claims and outcomes have not changed since it was made
+        CREATE VIEW result AS
+            SELECT r.id, r.device_token, r.registration_id, r.alias, r.language,
+                coalesce(n.name, CASE WHEN (SELECT last_id FROM claim WHERE first_id <= r.id ORDER BY first_id DESC LIMIT 1) >= r.id
+                    THEN 'unknown' ELSE 'unsent' END) AS outcome,
+                nullif(o.status, 0) AS status, coalesce(o.reason, '') AS reason, coalesce(o.attempts, 0) AS attempts,
+                CASE WHEN o.status > 0 THEN o.latency_ms END AS latency_ms,
+                strftime('%Y-%m-%dT%H:%M:%fZ', o.settled_at / 1000.0, 'unixepoch') AS settled_at,
+                strftime('%Y-%m-%dT%H:%M:%fZ', o.invalid_since / 1000.0, 'unixepoch') AS invalid_since
+            FROM recipient r
+            LEFT JOIN outcome o ON o.recipient_id = r.id
+            LEFT JOIN outcome_name n ON n.outcome = o.outcome;
+        """
+
+    static let upsertRecipient = """
+        INSERT OR REPLACE INTO recipient (id, device_token, registration_id, alias, language, fields) VALUES (?, ?, ?, ?, ?, ?)
+        """
+
+    /// NULL never reaches Swift, so that a damaged record cannot crash it.
+    static let selectRecipients = """
+        SELECT id, coalesce(device_token, ''), coalesce(registration_id, ''), coalesce(alias, ''), coalesce(language, ''), coalesce(fields, '')
+        FROM recipient WHERE id >= ? AND id < ? ORDER BY id
+        """
+
+    /// Only `unsent` may be replaced; for anything else the statement changes no row.
+    static let insertOutcome = """
+        INSERT INTO outcome (recipient_id, outcome, status, reason, attempts, latency_ms, settled_at, invalid_since)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+        ON CONFLICT (recipient_id) DO UPDATE SET outcome = excluded.outcome, status = excluded.status, reason = excluded.reason,
+            attempts = excluded.attempts, latency_ms = excluded.latency_ms, settled_at = excluded.settled_at,
+            invalid_since = excluded.invalid_since
+        WHERE outcome.outcome = \(Outcome.unsent.rawValue)
+        """
+
+    static let selectOutcomes = """
+        SELECT recipient_id, coalesce(outcome, -1), status, coalesce(reason, ''), attempts, latency_ms, settled_at,
+            coalesce(invalid_since, \(Int64.min))
+        FROM outcome ORDER BY recipient_id
+        """
+
+    /// Fills the lookup table and marks the file as a run of this version.
+    static func seal(_ db: Database) throws {
+        for outcome in Outcome.allCases {
+            try db.execute(sql: "INSERT INTO outcome_name VALUES (?, ?)", arguments: [outcome.rawValue, outcome.name])
+        }
+        try db.execute(sql: "PRAGMA application_id = \(applicationID)")
+        try db.execute(sql: "PRAGMA user_version = \(version)")
+    }
+}

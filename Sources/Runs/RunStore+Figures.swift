@@ -1,0 +1,121 @@
+import Base
+import GRDB
+
+extension RunStore {
+    /// The figures of the report. At once for a run that has ended and not changed since; otherwise the outcomes are read through,
+    /// about half a second for a million.
+    public func figures() throws -> RunFigures {
+        try read { db in
+            // Kept figures that cannot be read are as good as none: the outcomes are the truth.
+            if let kept = try String.fetchOne(db, sql: "SELECT json FROM figures"), let json = try? JSONValue(parsing: kept),
+                let figures = RunFigures(json: json)
+            {
+                return figures
+            }
+            return try countFigures(db)
+        }
+    }
+
+    /// Keeps the figures until the next claim or outcome.
+    func keepFigures(_ db: Database) throws {
+        let figures = try countFigures(db)
+        try db.execute(sql: "DELETE FROM figures")
+        try db.execute(sql: "INSERT INTO figures VALUES (?)", arguments: [figures.json.text])
+    }
+
+    private func countFigures(_ db: Database) throws -> RunFigures {
+        var tally = FigureTally(claims: try claims(db))
+        let outcomes = try outcomeCursor(db)
+        while let settled = try outcomes.next() {
+            guard (0..<plan.audience).contains(settled.recipient) else {
+                throw RunDiagnostics.damaged(path, "an outcome has no recipient")
+            }
+            tally.add(settled)
+        }
+        return tally.figures(audience: plan.audience)
+    }
+}
+
+/// Counts outcomes in id order, in memory that depends on how much latencies and seconds vary and not on how many recipients there are.
+private struct FigureTally {
+    private var claims: ArraySlice<Range<Int>>
+    private let claimed: Int
+    private var settledInClaims = 0
+    private var outcomes = [Int](repeating: 0, count: Outcome.allCases.count)
+    private var reasons: [String: Int] = [:]
+    private var attempts = 0
+    private var attempted = 0
+    private var perSecond = Counter()
+    private var latencies = Counter()
+
+    init(claims: [Range<Int>]) {
+        self.claims = claims[...]
+        claimed = claims.reduce(0) { $0 + $1.count }
+    }
+
+    mutating func add(_ settled: Settlement) {
+        while let claim = claims.first, claim.upperBound <= settled.recipient { claims.removeFirst() }
+        if claims.first?.contains(settled.recipient) ?? false { settledInClaims += 1 }
+        outcomes[settled.outcome.rawValue] += 1
+        if !settled.reason.isEmpty { reasons[settled.reason, default: 0] += 1 }
+        if settled.attempts > 0 {
+            attempts += settled.attempts
+            attempted += 1
+            perSecond.add(Int(settled.settledAt.epochSeconds))
+        }
+        if settled.status > 0 { latencies.add(max(0, settled.latencyMilliseconds)) }
+    }
+
+    func figures(audience: Int) -> RunFigures {
+        var figures = RunFigures()
+        for outcome in Outcome.allCases { figures.outcomes[outcome] = outcomes[outcome.rawValue] }
+        let lost = claimed - settledInClaims
+        figures.outcomes[.unknown, default: 0] += lost
+        figures.outcomes[.unsent, default: 0] += audience - outcomes.reduce(0, +) - lost
+        figures.reasons = reasons
+        figures.attempts = attempts
+        figures.attempted = attempted
+        figures.peakPerSecond = perSecond.counts.values.max() ?? 0
+        figures.latency = latencyFigures()
+        return figures
+    }
+
+    /// Nearest rank: the smallest latency that at least so many per cent of the answers did not exceed.
+    private func latencyFigures() -> LatencyFigures? {
+        let ordered = latencies.counts.sorted { $0.key < $1.key }
+        guard let slowest = ordered.last?.key else { return nil }
+        let answers = ordered.reduce(0) { $0 + $1.value }
+        func percentile(_ percent: Int) -> Int {
+            let rank = (answers * percent + 99) / 100
+            var seen = 0
+            for (latency, count) in ordered {
+                seen += count
+                if seen >= rank { return latency }
+            }
+            return slowest
+        }
+        return LatencyFigures(p50: percentile(50), p90: percentile(90), p99: percentile(99), max: slowest)
+    }
+}
+
+/// Counts numbers of which neighbours are mostly alike: a dictionary is asked only when the number changes.
+private struct Counter {
+    private var past: [Int: Int] = [:]
+    private var number = 0
+    private var run = 0
+
+    mutating func add(_ next: Int) {
+        if next == number {
+            run += 1
+        } else {
+            if run > 0 { past[number, default: 0] += run }
+            (number, run) = (next, 1)
+        }
+    }
+
+    var counts: [Int: Int] {
+        var counts = past
+        if run > 0 { counts[number, default: 0] += run }
+        return counts
+    }
+}

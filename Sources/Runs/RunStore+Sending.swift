@@ -1,0 +1,125 @@
+public import Base
+import GRDB
+import Synchronization
+
+extension RunStore {
+    /// Takes the right to send this run until the store is closed: two processes that resume one run would send pushes twice.
+    /// - Throws: `Diagnostic` when another process is sending it.
+    func lockForSending() throws {
+        try sendingLock.withLock { lock in
+            if lock == nil { lock = try SendingLock(run: path) }
+        }
+    }
+
+    /// Commits the claim for a range. Must return before any of its recipients goes onto the wire.
+    /// - Throws: `Diagnostic` when part of it is claimed already or is not in the audience; nothing is claimed then.
+    public func claim(_ range: Range<Int>, at now: Timestamp) throws {
+        guard !range.isEmpty else { return }
+        guard range.lowerBound >= 0, range.upperBound <= plan.audience else {
+            throw broken("recipients \(range.lowerBound) to \(range.upperBound - 1) were claimed, of \(plan.audience)")
+        }
+        try write { db in
+            // Earlier claims do not overlap one another, so only the last that begins before our end can overlap ours.
+            if let earlier = try lastClaim(atOrBefore: range.upperBound - 1, db), earlier.overlaps(range) {
+                let id = max(earlier.lowerBound, range.lowerBound)
+                throw broken("recipient \(id) is claimed already, perhaps by another volley that sends this run")
+            }
+            try db.execute(
+                sql: "INSERT INTO claim (first_id, last_id, claimed_at) VALUES (?, ?, ?)",
+                arguments: [range.lowerBound, range.upperBound - 1, now.epochMilliseconds])
+            try db.execute(sql: "DELETE FROM figures")
+        }
+    }
+
+    /// Records outcomes in one transaction. A recipient recorded twice is an error, except that `unsent` may be replaced; so is one that
+    /// was never claimed, unless it is `unsent`.
+    /// - Throws: `Diagnostic`; none of the group is recorded then.
+    public func record(_ settlements: [Settlement]) throws {
+        guard !settlements.isEmpty else { return }
+        try write { db in
+            let insert = try db.cachedStatement(sql: RunSchema.insertOutcome)
+            var claim = 0..<0
+            for settled in settlements {
+                guard (0..<plan.audience).contains(settled.recipient) else {
+                    throw broken("recipient \(settled.recipient) was settled, of \(plan.audience)")
+                }
+                if settled.outcome != .unsent, !claim.contains(settled.recipient) {
+                    claim = try lastClaim(atOrBefore: settled.recipient, db) ?? 0..<0
+                    guard claim.contains(settled.recipient) else {
+                        throw broken("recipient \(settled.recipient) is \(settled.outcome) but was never claimed")
+                    }
+                }
+                insert.setUncheckedArguments([
+                    settled.recipient, settled.outcome.rawValue, settled.status, settled.reason, settled.attempts,
+                    settled.latencyMilliseconds, settled.settledAt.epochMilliseconds, settled.invalidSince?.epochMilliseconds,
+                ])
+                try insert.execute()
+                if db.changesCount != 1 { throw broken("recipient \(settled.recipient) was settled twice, now as \(settled.outcome)") }
+            }
+            try db.execute(sql: "DELETE FROM figures")
+        }
+    }
+
+    /// The first id outside all claims; the audience's size when everyone is claimed.
+    public func firstUnclaimed() throws -> Int {
+        try read { db in try claims(db).reduce(0) { next, claim in claim.lowerBound == next ? claim.upperBound : next } }
+    }
+
+    /// Recipients that were claimed and have no outcome: after a crash, those that may or may not have been pushed. Ascending.
+    public func unsettled() throws -> [Range<Int>] {
+        try read { db in
+            var gaps: [Range<Int>] = []
+            var claims = try claims(db)[...]
+            var next = claims.first?.lowerBound ?? 0
+            let settled = try StatementCursor(db, sql: "SELECT recipient_id FROM outcome ORDER BY recipient_id") {
+                Int(Int64(sqliteStatement: $0, index: 0))
+            }
+            /// Everything claimed from `next` up to `end` is a gap.
+            func close(upTo end: Int) {
+                while let claim = claims.first, claim.lowerBound < end {
+                    let gap = max(next, claim.lowerBound)..<max(next, claim.lowerBound, min(end, claim.upperBound))
+                    if !gap.isEmpty { gaps.append(gap) }
+                    if claim.upperBound > end { break }
+                    claims.removeFirst()
+                }
+            }
+            while let id = try settled.next() {
+                close(upTo: id)
+                next = id + 1
+            }
+            close(upTo: plan.audience)
+            return gaps
+        }
+    }
+
+    /// Claimed ids as ascending ranges, neighbours united.
+    func claims(_ db: Database) throws -> [Range<Int>] {
+        let rows = try StatementCursor(db, sql: "SELECT first_id, last_id FROM claim ORDER BY first_id") {
+            (Int(Int64(sqliteStatement: $0, index: 0)), Int(Int64(sqliteStatement: $0, index: 1)))
+        }
+        var ranges: [Range<Int>] = []
+        while let (first, last) = try rows.next() {
+            guard first <= last, first >= ranges.last?.upperBound ?? 0, last < plan.audience else {
+                throw RunDiagnostics.damaged(path, "its claims overlap")
+            }
+            if let end = ranges.indices.last, ranges[end].upperBound == first {
+                ranges[end] = ranges[end].lowerBound..<last + 1
+            } else {
+                ranges.append(first..<last + 1)
+            }
+        }
+        return ranges
+    }
+
+    private func lastClaim(atOrBefore id: Int, _ db: Database) throws -> Range<Int>? {
+        let statement = try db.cachedStatement(sql: "SELECT first_id, last_id FROM claim WHERE first_id <= ? ORDER BY first_id DESC LIMIT 1")
+        guard let row = try Row.fetchOne(statement, arguments: [id]), let first = row[0] as Int?, let last = row[1] as Int?, first <= last
+        else { return nil }
+        return first..<last + 1
+    }
+
+    /// An invariant that the caller broke: sending must stop at once, and the file stays as it was.
+    private func broken(_ what: String) -> Diagnostic {
+        Diagnostic("the account of this run does not add up: \(what)", file: path, remedy: "Nothing more is sent. Please report this.")
+    }
+}

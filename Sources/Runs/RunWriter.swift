@@ -1,0 +1,156 @@
+public import Base
+import GRDB
+import Glibc
+
+/// Writes a new run file. Until `finish` the file carries a name that no command takes for a run; a writer that is dropped
+/// without `finish` removes it.
+public final class RunWriter {
+    /// Rows a transaction: enough to make its cost vanish, few enough to keep them all in memory.
+    private static let batch = 10_000
+
+    private let folder: String
+    private let id: String
+    private let path: String
+    private var database: DatabaseQueue?
+    private var pending: [(slot: Int, recipient: Recipient)] = []
+    private var buffer: [UInt8] = []
+    /// Ids are 0 ..< slots: every new slot is the next one.
+    private var slots = 0
+
+    /// - Parameter folder: the folder of runs; made when missing.
+    /// - Throws: `Diagnostic`: the folder cannot be written, the disk is full, there is a run of that id.
+    public init(folder: String, id: String) throws {
+        self.folder = folder
+        self.id = id
+        path = RunFile.join(folder, id + RunFile.partialSuffix)
+        try RunFile.makeFolder(folder)
+        guard RunFile.kind(RunFile.path(id, in: folder)) == .missing else { throw Self.exists(RunFile.path(id, in: folder)) }
+        // Only its owner may read device tokens. SQLite takes the empty file as a new database.
+        let descriptor = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            if errno == EEXIST { throw Self.exists(path) }
+            throw RunDiagnostics.system("cannot write a run file", path: path, errno: errno, activity: .planning)
+        }
+        close(descriptor)
+        do { database = try RunDiagnostics.translating(path, .planning) { try Self.newDatabase(path) } } catch {
+            RunFile.remove(path)
+            throw error
+        }
+        pending.reserveCapacity(Self.batch)
+    }
+
+    deinit { cancel() }
+
+    /// Gives up: removes what was written. Does nothing after `finish`.
+    public func cancel() {
+        guard let database else { return }
+        self.database = nil
+        // The file is removed whatever closing says.
+        try? database.close()
+        RunFile.remove(path)
+    }
+
+    /// Stores the recipient of a slot. A new slot is always the next one; a slot may be stored again, which replaces it.
+    /// - Throws: `Diagnostic`: the disk is full. The writer is of no use afterwards.
+    public func put(_ recipient: Recipient, at slot: Int) throws {
+        precondition(slot >= 0 && slot <= slots, "a new slot must be the next one")
+        if slot == slots { slots += 1 }
+        pending.append((slot, recipient))
+        if pending.count == Self.batch { try flush() }
+    }
+
+    /// Takes slots out again and closes the gaps by moving the last recipients into them, so that ids are dense: 0 ..< (slots − dropped).
+    /// - Parameters:
+    ///   - dropped: slots in any order, each once.
+    ///   - slots: how many slots were stored.
+    public func drop(_ dropped: [Int], of slots: Int) throws {
+        precondition(slots == self.slots, "slots are counted differently")
+        let dropped = dropped.sorted()
+        precondition(dropped.first ?? 0 >= 0 && dropped.last ?? 0 < max(slots, 1), "a slot that was never stored")
+        precondition(zip(dropped, dropped.dropFirst()).allSatisfy { $0 < $1 }, "a slot dropped twice")
+        try flush()
+        let remaining = slots - dropped.count
+        try write { db in
+            let move = try db.cachedStatement(sql: "UPDATE OR REPLACE recipient SET id = ? WHERE id = ?")
+            var tail = dropped[...]
+            var last = slots - 1
+            for hole in dropped where hole < remaining {
+                while tail.last == last {
+                    tail.removeLast()
+                    last -= 1
+                }
+                move.setUncheckedArguments([hole, last])
+                try move.execute()
+                last -= 1
+            }
+            try db.execute(sql: "DELETE FROM recipient WHERE id >= ?", arguments: [remaining])
+        }
+        self.slots = remaining
+    }
+
+    /// Stores the plan, makes everything durable, and gives the file its name.
+    /// - Throws: `Diagnostic`: the disk is full, there is a run of that id.
+    public func finish(_ plan: RunPlan) throws -> RunStore {
+        precondition(plan.id == id && plan.audience == slots, "the plan is of another run")
+        try flush()
+        try write { db in
+            try RunSchema.insert(plan, into: db)
+            try db.execute(sql: RunSchema.sendingTables)
+            try RunSchema.seal(db)
+        }
+        try RunDiagnostics.translating(path, .planning) { try database?.close() }
+        try RunFile.synchronize(path)
+        let final = RunFile.path(id, in: folder)
+        // link fails when the name is taken, where rename would replace another run.
+        guard link(path, final) == 0 || (errno != EEXIST && rename(path, final) == 0) else {
+            throw errno == EEXIST ? Self.exists(final) : RunDiagnostics.system("cannot name the run", path: final, errno: errno, activity: .planning)
+        }
+        database = nil
+        RunFile.remove(path)
+        try RunFile.synchronize(folder)
+        return try RunStore(path: final)
+    }
+
+    /// Speed over safety: until it has its name, the file is nothing that could be lost.
+    private static func newDatabase(_ path: String) throws -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.prepareDatabase { db in
+            for pragma in ["journal_mode = OFF", "synchronous = OFF", "locking_mode = EXCLUSIVE", "cache_size = -16000"] {
+                try db.execute(sql: "PRAGMA \(pragma)")
+            }
+        }
+        let database = try DatabaseQueue(path: path, configuration: configuration)
+        try database.writeWithoutTransaction { try $0.execute(sql: RunSchema.planTables) }
+        return database
+    }
+
+    private func flush() throws {
+        guard !pending.isEmpty else { return }
+        try write { db in
+            let statement = try db.cachedStatement(sql: RunSchema.upsertRecipient)
+            for (slot, recipient) in pending {
+                statement.setUncheckedArguments([
+                    slot, recipient.token.hex, Self.bindable(recipient.registrationID), Self.bindable(recipient.alias),
+                    Self.bindable(recipient.language), FieldsCell.encode(recipient.fields, buffer: &buffer),
+                ])
+                try statement.execute()
+            }
+        }
+        pending.removeAll(keepingCapacity: true)
+    }
+
+    /// GRDB binds text up to its first NUL, which would cut the rest off in silence.
+    private static func bindable(_ text: String) -> String {
+        guard text.utf8.contains(0) else { return text }
+        return String(String.UnicodeScalarView(text.unicodeScalars.map { $0 == "\0" ? "\u{FFFD}" : $0 }))
+    }
+
+    private func write(_ body: (Database) throws -> Void) throws {
+        guard let database else { preconditionFailure("the writer has ended") }
+        try RunDiagnostics.translating(path, .planning) { try database.write(body) }
+    }
+
+    private static func exists(_ path: String) -> Diagnostic {
+        Diagnostic("there is a run of this id already", file: path, remedy: "Plan again: the next plan has an id of its own.")
+    }
+}

@@ -1,0 +1,41 @@
+import Base
+import Glibc
+
+/// The right to send a run: held by at most one process at a time, and given back by the system when that process dies.
+struct SendingLock: ~Copyable {
+    private let path: String
+    private let descriptor: Int32
+
+    /// - Throws: `Diagnostic` when another process (or another store of this one) holds it.
+    init(run: String) throws {
+        path = run + ".lock"
+        while true {
+            let descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
+            guard descriptor >= 0 else {
+                throw RunDiagnostics.system("cannot lock the run", path: path, errno: errno, activity: .sending)
+            }
+            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+                let code = errno
+                Glibc.close(descriptor)
+                guard code == EWOULDBLOCK else {
+                    throw RunDiagnostics.system("cannot lock the run", path: path, errno: code, activity: .sending)
+                }
+                throw Diagnostic(
+                    "this run is being sent by another volley", file: run, remedy: "Wait until it has ended, or pause it, before resuming it.")
+            }
+            // Whoever held it before may have removed the file between our open and our lock: then it locks nobody out.
+            var ours = stat()
+            var named = stat()
+            if fstat(descriptor, &ours) == 0, stat(path, &named) == 0, ours.st_ino == named.st_ino, ours.st_dev == named.st_dev {
+                self.descriptor = descriptor
+                return
+            }
+            Glibc.close(descriptor)
+        }
+    }
+
+    deinit {
+        unlink(path)
+        Glibc.close(descriptor)
+    }
+}

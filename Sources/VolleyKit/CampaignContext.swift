@@ -1,0 +1,107 @@
+import Base
+import Campaigns
+import Content
+import Glibc
+
+/// The options that most commands share.
+public struct CommonOptions: Sendable {
+    /// volley.yaml; nil looks beside the campaign file, then upward.
+    public var config: String?
+    /// Folder of run files; nil takes the one of volley.yaml.
+    public var runs: String?
+    /// Whether the result is one JSON document.
+    public var isJSON: Bool
+
+    /// Options.
+    public init(config: String? = nil, runs: String? = nil, isJSON: Bool = false) {
+        self.config = config
+        self.runs = runs
+        self.isJSON = isJSON
+    }
+}
+
+/// A campaign with everything it refers to, read and checked: what every command about a campaign begins with.
+struct CampaignContext {
+    var campaign: Campaign
+    var project: Project
+    var app: App
+    var template: PayloadTemplate
+    var warnings: [Diagnostic]
+
+    /// Reads a campaign file and its volley.yaml.
+    /// - Throws: every mistake of both at once.
+    static func read(file: String, options: CommonOptions, now: Timestamp) throws -> CampaignContext {
+        var mistakes: [Diagnostic] = []
+        var warnings: [Diagnostic] = []
+        let campaign = collect(&mistakes, &warnings) { () throws(Diagnostics) in try Campaign.read(file: file, now: now) }
+        var project: Project?
+        if let path = options.config ?? Project.find(startingAt: FilePaths.folder(of: file)) {
+            project = collect(&mistakes, &warnings) { () throws(Diagnostics) in try Project.read(file: path) }
+        } else {
+            mistakes.append(
+                Diagnostic(
+                    "there is no volley.yaml beside this campaign or above it", file: file,
+                    remedy: "Name one with --config, or run `volley init`."))
+        }
+        guard let campaign else { throw Diagnostics(mistakes) }
+        let template = collect(&mistakes, &warnings) { () throws(Diagnostics) in
+            let template = try PayloadTemplate(campaign.content)
+            return (template, template.warnings)
+        }
+        let app = project.flatMap { project in
+            let app = project.app(named: campaign.app.value)
+            if app == nil { mistakes.append(unknownApp(campaign.app, in: project)) }
+            return app
+        }
+        guard mistakes.isEmpty, let project, let template, let app else { throw Diagnostics(mistakes) }
+        return CampaignContext(campaign: campaign, project: project, app: app, template: template, warnings: warnings)
+    }
+
+    private static func collect<Value>(
+        _ mistakes: inout [Diagnostic], _ warnings: inout [Diagnostic], _ read: () throws(Diagnostics) -> (Value, [Diagnostic])
+    ) -> Value? {
+        do throws(Diagnostics) {
+            let (value, found) = try read()
+            warnings += found
+            return value
+        } catch {
+            mistakes += error.all
+            return nil
+        }
+    }
+
+    private static func unknownApp(_ name: SourceText, in project: Project) -> Diagnostic {
+        let names = project.apps.map(\.name.value)
+        let remedy =
+            nearestName(to: name.value, among: names).map { "Did you mean '\($0)'?" }
+            ?? "It has: \(names.joined(separator: ", "))."
+        return Diagnostic("there is no app '\(name.value)' in \(project.file)", at: name.position, remedy: remedy)
+    }
+
+    /// The folder of run files.
+    func runsFolder(_ options: CommonOptions) -> String { project.runsFolder(options) }
+
+    /// The pace that counts: the campaign's, never faster than the app's.
+    var pace: Pace? { Pace.slower(campaign.delivery.pace, app.pace) }
+}
+
+extension Project {
+    /// volley.yaml for commands without a campaign: `--config`, or found from the current folder upward.
+    static func find(with options: CommonOptions) throws -> Project? {
+        guard let path = options.config ?? Project.find(startingAt: ".") else { return nil }
+        return try Project.read(file: path).0
+    }
+
+    /// The folder of run files: `--runs`, or that of volley.yaml.
+    func runsFolder(_ options: CommonOptions) -> String {
+        options.runs ?? FilePaths.resolve(runs, besideFile: file)
+    }
+
+    /// The folder of run files for commands that can do without volley.yaml.
+    static func runsFolder(_ options: CommonOptions) throws -> String {
+        if let runs = options.runs { return runs }
+        if let project = try find(with: options) { return project.runsFolder(options) }
+        // A project kept in ./campaigns, as in Volley's own repository.
+        return "runs"
+    }
+}

@@ -1,0 +1,55 @@
+import Audience
+import Base
+import Campaigns
+
+/// `volley check`: reads and validates campaigns; nothing is expanded.
+public enum CheckCommand {
+    /// Checks each file, shows all mistakes of all of them, and says which are fine.
+    public static func run(files: [String], options: CommonOptions, console: Console) throws -> ExitStatus {
+        var results: [JSONValue] = []
+        var isClean = true
+        for file in files {
+            let (errors, warnings) = check(file, options)
+            isClean = isClean && errors.isEmpty
+            results.append(
+                .object(pairs: [
+                    ("file", .string(file)), ("valid", .bool(errors.isEmpty)),
+                    ("errors", .array(errors.map(\.json))), ("warnings", .array(warnings.map(\.json))),
+                ]))
+            guard !options.isJSON else { continue }
+            console.show(warnings + errors)
+            if errors.isEmpty { try console.out("\(file): fine") }
+        }
+        if options.isJSON { try console.out(.object(pairs: [("files", .array(results))])) }
+        return isClean ? .done : .wrong
+    }
+
+    /// Everything that can be known without reading the rows of an export: both files, lists, columns, key and certificate.
+    private static func check(_ file: String, _ options: CommonOptions) -> (errors: [Diagnostic], warnings: [Diagnostic]) {
+        do {
+            let now = Timestamp.now()
+            let context = try CampaignContext.read(file: file, options: options, now: now)
+            let columnWarnings = try context.audienceQuery(now: now).checkColumns()
+            let keyWarnings = try Gateway.check(RunSettings(context, at: now), now: now)
+            return ([], context.warnings + columnWarnings + keyWarnings)
+        } catch let mistakes as Diagnostics {
+            return (mistakes.all.filter { $0.severity == .error }, mistakes.all.filter { $0.severity == .warning })
+        } catch let mistake as Diagnostic {
+            return ([mistake], [])
+        } catch {
+            return ([Diagnostic("\(error)", file: file)], [])
+        }
+    }
+}
+
+extension Diagnostic {
+    fileprivate var json: JSONValue {
+        .object(pairs: [
+            ("file", file.map { .string($0) } ?? .null),
+            ("line", position.map { .integer(Int64($0.line)) } ?? .null),
+            ("column", position.map { .integer(Int64($0.column)) } ?? .null),
+            ("message", .string(message)),
+            ("remedy", remedy.map { .string($0) } ?? .null),
+        ])
+    }
+}

@@ -1,0 +1,23 @@
+import Audience
+import Base
+import Campaigns
+import Runs
+
+/// `volley plan`: freezes the audience into a run file and sends nothing.
+public enum PlanCommand {
+    /// Prints the preview and the run's id; with `--json` the preview's document with the members `run` and `file` in front.
+    public static func run(file: String, options: CommonOptions, console: Console) throws -> ExitStatus {
+        Interruption.install()
+        let now = Timestamp.now()
+        let context = try CampaignContext.read(file: file, options: options, now: now)
+        let (run, preview) = try Planner(context: context, console: console, now: now).plan(runsFolder: context.runsFolder(options))
+        if options.isJSON {
+            guard case .object(let members) = preview.json else { return .done }
+            try console.out(.object([JSONMember("run", .string(run.plan.id)), JSONMember("file", .string(run.path))] + members))
+        } else {
+            try console.out(preview.text(width: console.width, colour: console.colour))
+            try console.out("\nPlanned as \(run.plan.id) in \(run.path)\nSend it with: volley send --plan \(run.plan.id)")
+        }
+        return .done
+    }
+}

@@ -1,0 +1,20 @@
+import Base
+import Campaigns
+
+/// `volley preview`: who would get a campaign, and what. Nothing is written or sent.
+public enum PreviewCommand {
+    /// - Parameters:
+    ///   - samples: rendered payloads to show.
+    public static func run(file: String, samples: Int, options: CommonOptions, console: Console) throws -> ExitStatus {
+        Interruption.install()
+        let now = Timestamp.now()
+        let context = try CampaignContext.read(file: file, options: options, now: now)
+        let preview = try Planner(context: context, console: console, now: now).preview(samples: samples)
+        if options.isJSON {
+            try console.out(preview.json)
+        } else {
+            try console.out(preview.text(width: console.width, colour: console.colour))
+        }
+        return .done
+    }
+}

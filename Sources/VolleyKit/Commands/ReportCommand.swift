@@ -1,0 +1,80 @@
+import Base
+import Campaigns
+import Glibc
+import Reports
+import Runs
+
+/// `volley report`: what became of a run.
+public enum ReportCommand {
+    /// The forms a report is written in.
+    public enum Format: String, CaseIterable, Sendable { case text, json, csv }
+
+    /// - Parameters:
+    ///   - run: an id, a path, or `last`.
+    ///   - output: a file instead of standard output.
+    public static func run(_ argument: String, format: Format, output: String?, options: CommonOptions, console: Console) throws
+        -> ExitStatus
+    {
+        let run = try RunStore(path: RunStore.resolve(argument, in: Project.runsFolder(options)), readOnly: true)
+        let sink = try ReportSink(file: output, console: console)
+        switch format {
+        case .text:
+            let isFile = output != nil
+            try sink.write(Array((Report(run).text(width: isFile ? 100 : console.width, colour: !isFile && console.colour) + "\n").utf8))
+        case .json: try sink.write(Array((Report(run).json.indentedText + "\n").utf8))
+        case .csv: try ReportCSV.write(run) { try sink.write($0) }
+        }
+        try sink.finish()
+        return .done
+    }
+}
+
+/// Takes a report to standard output or into a file, which appears under its name only when it is whole.
+private final class ReportSink {
+    private let console: Console
+    private let file: String?
+    private var stream: UnsafeMutablePointer<FILE>?
+
+    init(file: String?, console: Console) throws {
+        self.console = console
+        self.file = file
+        guard let file else { return }
+        stream = fopen(file + ".partial", "w")
+        if stream == nil { throw failure() }
+    }
+
+    deinit {
+        guard let stream, let file else { return }
+        fclose(stream)
+        unlink(file + ".partial")
+    }
+
+    func write(_ bytes: [UInt8]) throws {
+        guard let stream else {
+            try console.write(bytes)
+            // Nobody reads on: as with any filter, that is a fine end.
+            if console.isReaderGone { throw ReaderGone() }
+            return
+        }
+        if fwrite(bytes, 1, bytes.count, stream) != bytes.count { throw failure() }
+    }
+
+    func finish() throws {
+        guard let stream, let file else { return }
+        self.stream = nil
+        guard fclose(stream) == 0, rename(file + ".partial", file) == 0 else {
+            let failure = failure()
+            unlink(file + ".partial")
+            throw failure
+        }
+    }
+
+    private func failure() -> Diagnostic {
+        Diagnostic(
+            "the report cannot be written: \(String(cString: strerror(errno)))", file: file,
+            remedy: "The run itself is unharmed; try another --output.")
+    }
+}
+
+/// Standard output was closed by its reader.
+struct ReaderGone: Error {}

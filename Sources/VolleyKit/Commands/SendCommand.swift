@@ -1,0 +1,105 @@
+import APNsSimulator
+import Base
+import Campaigns
+import Content
+import Delivery
+import Reports
+import Runs
+
+/// `volley send`: plans, shows the preview, asks, sends, reports.
+public enum SendCommand {
+    /// What to send.
+    public enum Source: Sendable {
+        /// A campaign file, planned now.
+        case campaign(file: String)
+        /// A run that was planned before: an id, a path, or `last`.
+        case plan(run: String)
+    }
+
+    /// - Parameter isConfirmed: `--yes`: does not ask.
+    public static func run(_ source: Source, isConfirmed: Bool, options: CommonOptions, console: Console) throws -> ExitStatus {
+        guard isConfirmed || console.inputIsTerminal else {
+            throw Diagnostic(
+                "volley send asks before it sends, and standard input is no terminal",
+                remedy: "Add --yes to send without a question. Nothing was sent.")
+        }
+        Interruption.install()
+        switch source {
+        case .campaign(let file): return try sendCampaign(file, isConfirmed, options, console)
+        case .plan(let run): return try sendPlan(run, isConfirmed, options, console)
+        }
+    }
+
+    private static func sendCampaign(_ file: String, _ isConfirmed: Bool, _ options: CommonOptions, _ console: Console) throws -> ExitStatus
+    {
+        let now = Timestamp.now()
+        let context = try CampaignContext.read(file: file, options: options, now: now)
+        let settings = try RunSettings(context, at: now)
+        let gateway = try Gateway(settings, now: now)
+        console.show(gateway.warnings)
+        let (run, preview) = try Planner(context: context, console: console, now: now).plan(runsFolder: context.runsFolder(options))
+        if !options.isJSON { try console.out(preview.text(width: console.width, colour: console.colour) + "\n") }
+        guard try isAgreed(run, settings, isConfirmed, console) else {
+            try run.remove()
+            console.warn("Nothing was sent, and the plan is gone.")
+            return .wrong
+        }
+        return try send(run, gateway, settings, context.template, options, console)
+    }
+
+    private static func sendPlan(_ argument: String, _ isConfirmed: Bool, _ options: CommonOptions, _ console: Console) throws -> ExitStatus
+    {
+        let run = try RunStore(path: RunStore.resolve(argument, in: Project.runsFolder(options)))
+        let state = try run.status().state
+        guard state == .planned else {
+            throw Diagnostic(
+                "the run is \(state.rawValue), so it cannot be sent as a plan", file: run.path, remedy: "Plan the campaign again.")
+        }
+        let settings = try RunSettings(json: run.plan.settings, runFile: run.path)
+        // The campaign is taken as it was planned; an expiry that has passed since is found by the sender, device by device.
+        let (campaign, _) = try Campaign.read(source: run.plan.campaignSource, file: run.plan.campaignFile, now: run.plan.plannedAt)
+        let template = try PayloadTemplate(campaign.content)
+        let gateway = try Gateway(settings, now: .now())
+        console.show(gateway.warnings)
+        guard try isAgreed(run, settings, isConfirmed, console) else {
+            console.warn("Nothing was sent; the plan is kept.")
+            return .wrong
+        }
+        return try send(run, gateway, settings, template, options, console)
+    }
+
+    private static func isAgreed(_ run: RunStore, _ settings: RunSettings, _ isConfirmed: Bool, _ console: Console) throws -> Bool {
+        if run.plan.audience == 0 { console.warn("No device is in the audience: there is nothing to send.") }
+        if isConfirmed { return true }
+        let devices = "\(TextFormat.count(run.plan.audience)) device\(run.plan.audience == 1 ? "" : "s")"
+        return console.confirms("Send '\(run.plan.campaign)' to \(devices) of \(run.plan.app) (\(settings.environment.name))?")
+    }
+
+    private static func send(
+        _ run: RunStore, _ gateway: Gateway, _ settings: RunSettings, _ template: PayloadTemplate, _ options: CommonOptions,
+        _ console: Console
+    ) throws -> ExitStatus {
+        let stage = SendStage(
+            run: run, endpoint: gateway.endpoint, credentials: gateway.credentials, settings: settings, template: template, console: console
+        )
+        let end = try stage.send()
+        let ledger = gateway.close()
+        try run.settleDown()
+        let report = try Report(run)
+        try console.out(options.isJSON ? report.json.indentedText : report.text(width: console.width, colour: console.colour))
+        if let ledger {
+            let check = LedgerCheck(ledger, figures: try run.figures())
+            console.say(check.text)
+            if !check.agrees { return .doneWithFailures }
+        }
+        switch end {
+        case .finished: return report.isClean ? .done : .doneWithFailures
+        case .stopped(let reason):
+            console.warn("The run stopped: \(reason)")
+            return .stopped
+        case .interrupted:
+            console.warn("Interrupted; what was not sent is unsent in the report.")
+            return .interrupted
+        }
+    }
+}

@@ -1,0 +1,127 @@
+import Base
+import Glibc
+import Synchronization
+
+/// Where results and messages go. Results to standard output, everything else to standard error.
+///
+/// A reader that closes standard output early (`volley report … | head`) is no error: what would follow is dropped, and a run
+/// that is being sent goes on.
+public final class Console: Sendable {
+    /// What a command may show.
+    public struct Options: Sendable {
+        /// No progress, no messages but errors.
+        public var isQuiet: Bool
+        /// Says more about what happens.
+        public var isVerbose: Bool
+
+        /// What a command may show.
+        public init(isQuiet: Bool = false, isVerbose: Bool = false) {
+            self.isQuiet = isQuiet
+            self.isVerbose = isVerbose
+        }
+    }
+
+    /// What may be shown.
+    public let options: Options
+    /// Whether standard output, standard error and standard input are a terminal.
+    let outputIsTerminal: Bool, errorIsTerminal: Bool, inputIsTerminal: Bool
+    private let isOutputClosed = Atomic(false)
+    private let hasProgressLine = Atomic(false)
+
+    /// The process's own streams.
+    public init(_ options: Options = Options()) {
+        self.options = options
+        outputIsTerminal = isatty(STDOUT_FILENO) == 1
+        errorIsTerminal = isatty(STDERR_FILENO) == 1
+        inputIsTerminal = isatty(STDIN_FILENO) == 1
+        // A closed pipe is met as an error of write(2), not as a signal that ends the process in the middle of a run.
+        signal(SIGPIPE, SIG_IGN)
+    }
+
+    /// Whether results may be coloured: on a terminal, unless NO_COLOR is set (no-color.org).
+    var colour: Bool { outputIsTerminal && (getenv("NO_COLOR").map { $0.pointee == 0 } ?? true) }
+
+    /// Columns of the terminal, 100 where there is none, never fewer than 60.
+    var width: Int {
+        var size = winsize()
+        guard outputIsTerminal, ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 100 }
+        return max(60, Int(size.ws_col))
+    }
+
+    /// Whether progress lines are wanted and can be overwritten.
+    var showsProgress: Bool { errorIsTerminal && !options.isQuiet }
+
+    /// A result, with a line break behind it.
+    func out(_ text: String) throws { try write(Array((text + "\n").utf8)) }
+
+    /// A JSON document as the result.
+    func out(_ document: JSONValue) throws { try out(document.indentedText) }
+
+    /// Part of a result.
+    /// - Throws: a `Diagnostic` when standard output cannot take it (a full disk); a reader that went away is no error.
+    func write(_ bytes: [UInt8]) throws {
+        guard !isOutputClosed.load(ordering: .relaxed) else { return }
+        clearProgress()
+        switch writeAll(bytes, to: STDOUT_FILENO) {
+        case 0: return
+        case EPIPE: isOutputClosed.store(true, ordering: .relaxed)
+        case let code: throw Diagnostic("standard output cannot be written: \(String(cString: strerror(code)))")
+        }
+    }
+
+    /// Whether whoever read standard output has gone: writing on is pointless.
+    var isReaderGone: Bool { isOutputClosed.load(ordering: .relaxed) }
+
+    /// A message for the person, not shown with `--quiet`.
+    func say(_ text: String) {
+        guard !options.isQuiet else { return }
+        warn(text)
+    }
+
+    /// A message that only `--verbose` shows.
+    func detail(_ text: @autoclosure () -> String) {
+        if options.isVerbose { say(text()) }
+    }
+
+    /// A message that `--quiet` does not silence.
+    public func warn(_ text: String) {
+        clearProgress()
+        _ = writeAll(Array((text + "\n").utf8), to: STDERR_FILENO)
+    }
+
+    /// Warnings and errors, a line each.
+    func show(_ diagnostics: [Diagnostic]) {
+        for diagnostic in diagnostics { diagnostic.severity == .warning ? say(diagnostic.description) : warn(diagnostic.description) }
+    }
+
+    /// Shows a line that the next one overwrites; nothing where there is no terminal.
+    func progress(_ line: String) {
+        guard showsProgress else { return }
+        hasProgressLine.store(true, ordering: .relaxed)
+        _ = writeAll(Array("\r\u{1B}[2K\(line)".utf8), to: STDERR_FILENO)
+    }
+
+    /// Removes the progress line.
+    func clearProgress() {
+        guard hasProgressLine.exchange(false, ordering: .relaxed) else { return }
+        _ = writeAll(Array("\r\u{1B}[2K".utf8), to: STDERR_FILENO)
+    }
+
+    /// Asks for a yes; anything else is a no. Never called where standard input is no terminal.
+    func confirms(_ question: String) -> Bool {
+        clearProgress()
+        _ = writeAll(Array("\(question) [y/N] ".utf8), to: STDERR_FILENO)
+        guard let answer = readLine(strippingNewline: true) else { return false }
+        return ["y", "yes"].contains(answer.lowercased())
+    }
+
+    /// 0, or errno.
+    private func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Int32 {
+        var start = 0
+        while start < bytes.count {
+            let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress?.advanced(by: start), bytes.count - start) }
+            if count > 0 { start += count } else if errno != EINTR { return errno }
+        }
+        return 0
+    }
+}

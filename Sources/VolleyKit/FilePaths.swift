@@ -1,0 +1,81 @@
+import Base
+import Glibc
+
+/// Paths in campaigns and volley.yaml are relative to the file that names them.
+enum FilePaths {
+    /// `path` as it is when absolute, else below the folder of `file`. `~/` is the home folder.
+    static func resolve(_ path: String, besideFile file: String) -> String {
+        if path.hasPrefix("/") { return path }
+        if path.hasPrefix("~/"), let home = getenv("HOME") { return String(cString: home) + path.dropFirst() }
+        let folder = folder(of: file)
+        return folder == "." ? path : folder + "/" + path
+    }
+
+    /// The folder of a file; `.` when the path names none.
+    static func folder(of file: String) -> String {
+        guard let slash = file.lastIndex(of: "/") else { return "." }
+        return slash == file.startIndex ? "/" : String(file[..<slash])
+    }
+
+    /// An absolute path, symbolic links resolved; the path itself when it does not exist.
+    static func absolute(_ path: String) -> String {
+        guard let resolved = realpath(path, nil) else { return path }
+        defer { free(resolved) }
+        return String(cString: resolved)
+    }
+
+    static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
+    /// Makes a folder and those above it.
+    static func makeFolder(_ path: String) throws(Diagnostic) {
+        if path.isEmpty || exists(path) { return }
+        try makeFolder(path.contains("/") ? folder(of: path) : "")
+        guard mkdir(path, 0o777) == 0 || errno == EEXIST else {
+            throw Diagnostic("the folder cannot be made: \(String(cString: strerror(errno)))", file: path)
+        }
+    }
+
+    /// Writes a whole new file; refuses to overwrite one.
+    /// - Parameter mode: permissions, before the umask.
+    static func create(_ path: String, _ bytes: [UInt8], mode: mode_t = 0o666, replacing: Bool = false) throws(Diagnostic) {
+        let descriptor = open(path, O_WRONLY | O_CREAT | (replacing ? O_TRUNC : O_EXCL), mode)
+        guard descriptor >= 0 else { throw Diagnostic("the file cannot be written: \(String(cString: strerror(errno)))", file: path) }
+        var start = 0
+        while start < bytes.count {
+            let count = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress?.advanced(by: start), bytes.count - start) }
+            if count > 0 { start += count; continue }
+            if errno == EINTR { continue }
+            let reason = String(cString: strerror(errno))
+            close(descriptor)
+            unlink(path)
+            throw Diagnostic("the file cannot be written: \(reason)", file: path)
+        }
+        close(descriptor)
+    }
+
+    /// Reads a small file whole.
+    static func read(_ path: String, atMost limit: Int = 1 << 20) throws(Diagnostic) -> [UInt8] {
+        let descriptor = open(path, O_RDONLY)
+        guard descriptor >= 0 else { throw Diagnostic("the file cannot be read: \(String(cString: strerror(errno)))", file: path) }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 65536)
+        while true {
+            let count = Glibc.read(descriptor, &chunk, chunk.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw Diagnostic("the file cannot be read: \(String(cString: strerror(errno)))", file: path) }
+            if count == 0 { return bytes }
+            bytes.append(contentsOf: chunk[..<count])
+            guard bytes.count <= limit else { throw Diagnostic("the file is larger than \(TextFormat.bytes(limit))", file: path) }
+        }
+    }
+
+    /// The lines of a small text file, trimmed, without the empty ones.
+    static func lines(_ path: String) throws(Diagnostic) -> [String] {
+        String(decoding: try read(path, atMost: 1 << 28), as: UTF8.self)
+            .split(whereSeparator: \.isNewline)
+            .map { $0.trimmingPrefix(while: \.isWhitespace) }
+            .map { String($0.reversed().trimmingPrefix(while: \.isWhitespace).reversed()) }
+            .filter { !$0.isEmpty }
+    }
+}

@@ -1,0 +1,98 @@
+import APNsSimulator
+import Base
+import Cryptography
+import Delivery
+import Glibc
+
+/// The server a run talks to, and who Volley is to it. Opened before anything is planned, so that a missing key or a wrong
+/// passphrase is said while nothing has happened yet.
+final class Gateway {
+    let endpoint: Endpoint
+    let credentials: Credentials
+    let warnings: [Diagnostic]
+    private let simulator: APNsSimulator?
+    private let authorityFile: String?
+
+    /// The key id and team of the key that Volley makes when the simulator is used without one.
+    static let simulatorKeyID = "SIMULATOR1", simulatorTeamID = "VOLLEYTEAM"
+
+    /// - Throws: a `Diagnostic` for a key or certificate that cannot be used.
+    init(_ settings: RunSettings, now: Timestamp) throws {
+        var warnings: [Diagnostic] = []
+        var trusted: [TrustedKey] = []
+        credentials = try Self.credentials(settings, now: now, warnings: &warnings, trusted: &trusted)
+        self.warnings = warnings
+        switch settings.environment {
+        case .production: (endpoint, simulator, authorityFile) = (.production, nil, nil)
+        case .sandbox: (endpoint, simulator, authorityFile) = (.sandbox, nil, nil)
+        case .server(let host, let port, let authority):
+            (endpoint, simulator, authorityFile) = (Endpoint(host: host, port: port, certificateAuthorityFile: authority), nil, nil)
+        case .simulator:
+            var configuration = SimulatorConfiguration()
+            configuration.keys = trusted
+            let simulator = try APNsSimulator(configuration)
+            let file = try Self.temporaryFile(simulator.certificateAuthorityPEM)
+            (self.simulator, authorityFile) = (simulator, file)
+            endpoint = Endpoint(host: "localhost", port: simulator.port, certificateAuthorityFile: file)
+        }
+    }
+
+    deinit {
+        if let authorityFile { unlink(authorityFile) }
+    }
+
+    /// Ends the built-in simulator and says what it saw; nil when the run went elsewhere.
+    func close() -> LedgerSummary? { simulator?.stop() }
+
+    /// Reads key or certificate without opening anything.
+    /// - Returns: warnings about them.
+    static func check(_ settings: RunSettings, now: Timestamp) throws -> [Diagnostic] {
+        var warnings: [Diagnostic] = []
+        var trusted: [TrustedKey] = []
+        _ = try credentials(settings, now: now, warnings: &warnings, trusted: &trusted)
+        return warnings
+    }
+
+    private static func credentials(
+        _ settings: RunSettings, now: Timestamp, warnings: inout [Diagnostic], trusted: inout [TrustedKey]
+    ) throws -> Credentials {
+        if let reference = settings.certificate {
+            if let warning = SigningKey.permissionWarning(file: reference.file) { warnings.append(warning) }
+            let passphrase = try reference.passphraseVariable.map { name in
+                guard let value = getenv(name) else {
+                    throw Diagnostic(
+                        "the environment variable \(name), which should hold the passphrase, is not set", file: reference.file,
+                        remedy: "Set it, for example with `read -s \(name); export \(name)`.")
+                }
+                return String(cString: value)
+            }
+            return .certificate(try ClientCertificate(file: reference.file, passphrase: passphrase, now: now))
+        }
+        var key: SigningKey
+        var (keyID, teamID) = (simulatorKeyID, simulatorTeamID)
+        if let reference = settings.key {
+            key = try SigningKey(file: reference.file)
+            (keyID, teamID) = (reference.keyID, reference.teamID)
+            if let warning = SigningKey.permissionWarning(file: reference.file) { warnings.append(warning) }
+        } else {
+            guard settings.environment == .simulator else {
+                throw Diagnostic("the app has neither key nor certificate", remedy: "Add `key:` to the app in volley.yaml.")
+            }
+            key = SigningKey.generate()
+        }
+        trusted.append(TrustedKey(keyID: keyID, teamID: teamID, key: key.verificationKey))
+        return .token(ProviderTokenSource(key: key, keyID: keyID, teamID: teamID))
+    }
+
+    /// A file of its own for the simulator's certificate authority: libcurl reads authorities from files.
+    private static func temporaryFile(_ text: String) throws(Diagnostic) -> String {
+        let folder = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        var path = Array("\(folder)/volley-ca-XXXXXX".utf8CString)
+        let descriptor = mkstemp(&path)
+        let name = String(decoding: path.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        guard descriptor >= 0 else { throw Diagnostic("no temporary file can be made: \(String(cString: strerror(errno)))", file: folder) }
+        Glibc.close(descriptor)
+        try FilePaths.create(name, Array(text.utf8), replacing: true)
+        return name
+    }
+}

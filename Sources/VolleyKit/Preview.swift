@@ -1,0 +1,75 @@
+import Audience
+import Base
+
+/// Who would get a campaign, and what: the answer of `preview`, and what `send` shows before it asks.
+struct Preview: Sendable {
+    var campaign: String
+    var app: String
+    /// Where the pushes would go, for people.
+    var destination: String
+    var audience: AudienceResult
+    var payloadBytes: PayloadBytes?
+    var pace: Pace?
+    var samples: [PreviewSample]
+    var planHash: String
+
+    /// Seconds that the audience takes at the pace; nil without one.
+    var secondsAtPace: Double? {
+        pace.map { (Double(audience.audience) / $0.perSecond * 10).rounded() / 10 }
+    }
+
+    /// Recipients by language; empty when the export knows none.
+    var languages: [(name: String, recipients: Int)] {
+        guard audience.languages.keys.contains(where: { !$0.isEmpty }) else { return [] }
+        return audience.languages.map { ($0.key.isEmpty ? "unknown" : $0.key, $0.value) }
+            .sorted { ($1.1, $0.0) < ($0.1, $1.0) }
+    }
+
+    /// Rows by skip reason, in the order of the reasons, those without rows left out.
+    var skipped: [(name: String, rows: Int)] {
+        SkipReason.allCases.compactMap { reason in
+            audience.skipped[reason].flatMap { $0 > 0 ? (reason.rawValue, $0) : nil }
+        }
+    }
+
+    /// The document of `preview --json`.
+    var json: JSONValue {
+        .object(pairs: [
+            ("campaign", .string(campaign)),
+            ("app", .string(app)),
+            ("rows", .integer(Int64(audience.rows))),
+            ("audience", .integer(Int64(audience.audience))),
+            ("skipped", Self.counts(skipped)),
+            ("selected_by", Self.counts(audience.selectedBy.map { ($0.selector, $0.recipients) })),
+            ("languages", Self.counts(languages)),
+            ("variants", .object([])),
+            (
+                "payload_bytes",
+                payloadBytes.map { bytes in
+                    .object(pairs: [
+                        ("min", .integer(Int64(bytes.min))), ("p50", .integer(Int64(bytes.p50))), ("max", .integer(Int64(bytes.max))),
+                    ])
+                } ?? .null
+            ),
+            ("seconds_at_pace", secondsAtPace.map { .double($0) } ?? .null),
+            ("samples", .array(samples.map(\.json))),
+            ("plan_hash", .string(planHash)),
+        ])
+    }
+
+    private static func counts(_ pairs: [(String, Int)]) -> JSONValue {
+        .object(pairs: pairs.map { ($0.0, .integer(Int64($0.1))) })
+    }
+}
+
+extension PreviewSample {
+    /// A sample as it stands in `preview --json`.
+    var json: JSONValue {
+        .object(pairs: [
+            ("device_token", .string(token.redacted)),
+            ("selected_by", .array(selectedBy.map { .string($0) })),
+            // Rendered payloads are JSON by construction; a null here would be the template's fault, and tests look for it.
+            ("payload", (try? JSONValue(parsing: payload)) ?? .null),
+        ])
+    }
+}

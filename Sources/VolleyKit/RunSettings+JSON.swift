@@ -1,0 +1,111 @@
+import Base
+import Campaigns
+import Delivery
+
+/// Settings as the run file keeps them.
+extension RunSettings {
+    /// The settings as JSON.
+    var json: JSONValue {
+        .object(pairs: [
+            ("environment", environment.json),
+            ("topic", .string(topic)),
+            (
+                "key",
+                key.map { .object(pairs: [("file", .string($0.file)), ("id", .string($0.keyID)), ("team", .string($0.teamID))]) } ?? .null
+            ),
+            (
+                "certificate",
+                certificate.map {
+                    .object(pairs: [("file", .string($0.file)), ("passphrase_env", optional($0.passphraseVariable))])
+                } ?? .null
+            ),
+            ("push_type", .string(pushType.rawValue)),
+            ("priority", .integer(Int64(priority.rawValue))),
+            ("expires", expiry?.json ?? .null),
+            ("collapse", optional(collapseID)),
+            (
+                "pace",
+                pace.map { .object(pairs: [("pushes", .integer(Int64($0.pushes))), ("seconds", .integer(Int64($0.intervalSeconds)))]) }
+                    ?? .null
+            ),
+            ("unknown", .string(unknownPolicy.rawValue)),
+        ])
+    }
+
+    /// Reads what `json` wrote.
+    /// - Throws: a `Diagnostic` when a member is missing or strange: the run file was written by something else.
+    init(json: JSONValue, runFile: String) throws(Diagnostic) {
+        func need<Value>(_ value: Value?, _ name: String) throws(Diagnostic) -> Value {
+            guard let value else {
+                throw Diagnostic("the run file's setting '\(name)' cannot be read", file: runFile, remedy: "Plan the campaign again.")
+            }
+            return value
+        }
+        environment = try need(json["environment"].flatMap { FrozenEnvironment(json: $0) }, "environment")
+        topic = try need(json["topic"]?.stringValue, "topic")
+        key = json["key"].flatMap { key in
+            guard let file = key["file"]?.stringValue, let id = key["id"]?.stringValue, let team = key["team"]?.stringValue else {
+                return nil
+            }
+            return FrozenKey(file: file, keyID: id, teamID: team)
+        }
+        certificate = json["certificate"].flatMap { certificate in
+            certificate["file"]?.stringValue.map {
+                FrozenCertificate(file: $0, passphraseVariable: certificate["passphrase_env"]?.stringValue)
+            }
+        }
+        pushType = try need(json["push_type"]?.stringValue.flatMap(PushType.init(rawValue:)), "push_type")
+        priority = try need(json["priority"]?.integerValue.flatMap { PushPriority(rawValue: Int($0)) }, "priority")
+        expiry = json["expires"].flatMap { Expiry(json: $0) }
+        collapseID = json["collapse"]?.stringValue
+        pace = json["pace"].flatMap { pace in
+            guard let pushes = pace["pushes"]?.integerValue, let seconds = pace["seconds"]?.integerValue else { return nil }
+            return Pace(pushes: Int(pushes), intervalSeconds: Int(seconds))
+        }
+        unknownPolicy = try need(json["unknown"]?.stringValue.flatMap(UnknownPolicy.init(rawValue:)), "unknown")
+    }
+
+    private func optional(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
+}
+
+extension FrozenEnvironment {
+    fileprivate var json: JSONValue {
+        guard case .server(let host, let port, let authority) = self else { return .string(name) }
+        return .object(pairs: [
+            ("host", .string(host)), ("port", .integer(Int64(port))), ("ca", authority.map { .string($0) } ?? .null),
+        ])
+    }
+
+    fileprivate init?(json: JSONValue) {
+        switch json.stringValue {
+        case "production": self = .production
+        case "sandbox": self = .sandbox
+        case "simulator": self = .simulator
+        default:
+            guard let host = json["host"]?.stringValue, let port = json["port"]?.integerValue else { return nil }
+            self = .server(host: host, port: Int(port), certificateAuthority: json["ca"]?.stringValue)
+        }
+    }
+}
+
+extension Expiry {
+    fileprivate var json: JSONValue {
+        switch self {
+        case .immediately: .integer(0)
+        case .after(let seconds): .object(pairs: [("after_seconds", .integer(Int64(seconds)))])
+        case .at(let moment): .object(pairs: [("at_ms", .integer(moment.epochMilliseconds))])
+        }
+    }
+
+    fileprivate init?(json: JSONValue) {
+        if json.integerValue == 0 {
+            self = .immediately
+        } else if let seconds = json["after_seconds"]?.integerValue {
+            self = .after(seconds: Int(seconds))
+        } else if let moment = json["at_ms"]?.integerValue {
+            self = .at(Timestamp(epochMilliseconds: moment))
+        } else {
+            return nil
+        }
+    }
+}

@@ -1,0 +1,129 @@
+import Base
+import Campaigns
+import Content
+import Delivery
+
+/// What a plan freezes about the way of a campaign: everything that sending needs beside the recipients. Credentials are named
+/// by their files, never kept.
+struct RunSettings: Sendable {
+    var environment: FrozenEnvironment
+    var topic: String
+    var key: FrozenKey?
+    var certificate: FrozenCertificate?
+    var pushType: PushType
+    var priority: PushPriority
+    var expiry: Expiry?
+    var collapseID: String?
+    var pace: Pace?
+    var unknownPolicy: UnknownPolicy
+}
+
+/// Where a run goes.
+enum FrozenEnvironment: Hashable, Sendable {
+    case production, sandbox, simulator
+    case server(host: String, port: Int, certificateAuthority: String?)
+}
+
+/// A .p8 by its absolute path.
+struct FrozenKey: Hashable, Sendable { var file: String, keyID: String, teamID: String }
+
+/// A client certificate by its absolute path.
+struct FrozenCertificate: Hashable, Sendable { var file: String, passphraseVariable: String? }
+
+extension RunSettings {
+    /// The settings of a campaign that is about to be planned.
+    init(_ context: CampaignContext, at now: Timestamp) throws {
+        let (campaign, app) = (context.campaign, context.app)
+        try self.init(app, projectFile: context.project.file, pushType: context.template.pushType)
+        if let priority = campaign.delivery.priority { self.priority = priority }
+        expiry = campaign.delivery.expiry
+        collapseID = campaign.delivery.collapseID?.value
+        pace = context.pace
+        unknownPolicy = campaign.delivery.unknownPolicy
+    }
+
+    /// The settings of an app, with everything else as usual.
+    init(_ app: App, projectFile: String, pushType: PushType) throws {
+        func path(_ text: SourceText) -> String { FilePaths.absolute(FilePaths.resolve(text.value, besideFile: projectFile)) }
+        environment = try FrozenEnvironment(app.environment, path)
+        // The suffix that a type needs is Volley's business, unless whoever runs the app wrote it already.
+        topic = app.topic.value.hasSuffix(pushType.topicSuffix) ? app.topic.value : app.topic.value + pushType.topicSuffix
+        key = app.key.map { FrozenKey(file: path($0.file), keyID: $0.keyID.value, teamID: $0.teamID.value) }
+        certificate = app.certificate.map { FrozenCertificate(file: path($0.file), passphraseVariable: $0.passphraseVariable?.value) }
+        self.pushType = pushType
+        priority = pushType == .background ? .normal : .high
+        pace = app.pace
+        unknownPolicy = .resend
+    }
+
+    /// The headers of a run that begins at `start`.
+    func headers(startingAt start: Timestamp) -> PushHeaders {
+        PushHeaders(topic: topic, pushType: pushType, priority: priority, expiration: expiration(startingAt: start), collapseID: collapseID)
+    }
+
+    /// apns-expiration for a run that begins at `start`, in epoch seconds.
+    func expiration(startingAt start: Timestamp) -> Int64? {
+        switch expiry {
+        case nil: nil
+        case .immediately: 0
+        case .after(let seconds): start.epochSeconds + Int64(seconds)
+        case .at(let moment): moment.epochSeconds
+        }
+    }
+
+    /// After this moment a push is no longer wanted, so none is sent.
+    func deadline(startingAt start: Timestamp) -> Timestamp? {
+        guard let expiration = expiration(startingAt: start), expiration > 0 else { return nil }
+        return Timestamp(epochSeconds: expiration)
+    }
+}
+
+extension FrozenEnvironment {
+    fileprivate init(_ environment: Environment, _ path: (SourceText) -> String) throws {
+        switch environment {
+        case .production: self = .production
+        case .sandbox: self = .sandbox
+        case .simulator: self = .simulator
+        case .server(let url, let authority):
+            let (host, port) = try Self.parts(of: url)
+            self = .server(host: host, port: port, certificateAuthority: authority.map(path))
+        }
+    }
+
+    /// Host and port of `https://host[:port][/]`, IPv6 addresses in brackets.
+    private static func parts(of url: SourceText) throws -> (String, Int) {
+        var rest = url.value.dropFirst("https://".count)
+        if rest.last == "/" { rest.removeLast() }
+        var port = 443
+        if let colon = rest.lastIndex(of: ":"), !rest[colon...].contains("]") {
+            guard let number = Int(rest[rest.index(after: colon)...]), (1...65535).contains(number) else {
+                throw Diagnostic("the port in '\(url.value)' is not a number from 1 to 65535", at: url.position)
+            }
+            port = number
+            rest = rest[..<colon]
+        }
+        return (String(rest), port)
+    }
+
+    /// For people.
+    var name: String {
+        switch self {
+        case .production: "production"
+        case .sandbox: "sandbox"
+        case .simulator: "simulator"
+        case .server(let host, let port, _): "\(host):\(port)"
+        }
+    }
+}
+
+extension App {
+    /// Where its pushes go, for people.
+    var destination: String {
+        switch environment {
+        case .production: "production"
+        case .sandbox: "sandbox"
+        case .simulator: "simulator"
+        case .server(let url, _): url.value
+        }
+    }
+}

@@ -1,0 +1,48 @@
+import Glibc
+import Synchronization
+
+/// A thread with a result. Stages of a run block on queues and sockets for minutes: they get threads of their own, not places in the
+/// pool of Swift concurrency.
+final class WorkerThread<Result: Sendable>: Sendable {
+    private let thread: pthread_t
+    private let slot: ResultSlot<Result>
+
+    /// Starts the thread.
+    init(_ body: @escaping @Sendable () -> Result) {
+        let slot = ResultSlot<Result>()
+        self.slot = slot
+        thread = startThread {
+            let result = body()
+            slot.value.withLock { $0 = result }
+        }
+    }
+
+    /// Waits for the thread's end. Call it once.
+    func join() -> Result {
+        pthread_join(thread, nil)
+        guard let result = slot.value.withLock({ $0 }) else { preconditionFailure("a thread ended without a result") }
+        return result
+    }
+}
+
+/// Where a thread leaves its result.
+private final class ResultSlot<Result: Sendable>: Sendable {
+    let value = Mutex<Result?>(nil)
+}
+
+private final class ThreadBody: Sendable {
+    let run: @Sendable () -> Void
+    init(_ run: @escaping @Sendable () -> Void) { self.run = run }
+}
+
+private func startThread(_ body: @escaping @Sendable () -> Void) -> pthread_t {
+    var thread = pthread_t()
+    let code = pthread_create(
+        &thread, nil,
+        { pointer in
+            if let pointer { Unmanaged<ThreadBody>.fromOpaque(pointer).takeRetainedValue().run() }
+            return nil
+        }, Unmanaged.passRetained(ThreadBody(body)).toOpaque())
+    precondition(code == 0, "the system has no thread left: \(String(cString: strerror(code)))")
+    return thread
+}

@@ -1,0 +1,105 @@
+import ArgumentParser
+import VolleyKit
+
+struct Init: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Write volley.yaml, a sample campaign and a sample export that run against the simulator.")
+
+    @Argument(help: "The folder; made when missing.", completion: .directory)
+    var folder = "."
+
+    @OptionGroup var json: JSONOption
+    @OptionGroup var shared: SharedOptions
+
+    func run() throws {
+        let console = shared.console
+        try perform(console) { try InitCommand.run(folder: folder, options: shared.common(json: json), console: console) }
+    }
+}
+
+struct Check: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Read and validate campaigns; nothing is expanded.")
+
+    @Argument(help: "Campaign files.", completion: campaignCompletion)
+    var files: [String]
+
+    @OptionGroup var json: JSONOption
+    @OptionGroup var shared: SharedOptions
+
+    func run() throws {
+        let console = shared.console
+        try perform(console) { try CheckCommand.run(files: files, options: shared.common(json: json), console: console) }
+    }
+}
+
+struct Preview: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Dry run: who gets a campaign, and what. Nothing is written or sent.",
+        discussion:
+            "Counts recipients by selector and language and skipped rows by reason; shows rendered payloads, their sizes, and the time needed."
+    )
+
+    @Argument(help: "The campaign file.", completion: campaignCompletion)
+    var file: String
+
+    @Option(name: .long, help: "Rendered payloads to show.")
+    var show = 3
+
+    @OptionGroup var json: JSONOption
+    @OptionGroup var shared: SharedOptions
+
+    func validate() throws {
+        guard (0...500).contains(show) else { throw ValidationError("--show takes a number from 0 to 500.") }
+    }
+
+    func run() throws {
+        let console = shared.console
+        try perform(console) { try PreviewCommand.run(file: file, samples: show, options: shared.common(json: json), console: console) }
+    }
+}
+
+struct Plan: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Make the run file (frozen audience) and send nothing.", discussion: "Send it later with `volley send --plan RUN`.")
+
+    @Argument(help: "The campaign file.", completion: campaignCompletion)
+    var file: String
+
+    @OptionGroup var json: JSONOption
+    @OptionGroup var shared: SharedOptions
+
+    func run() throws {
+        let console = shared.console
+        try perform(console) { try PlanCommand.run(file: file, options: shared.common(json: json), console: console) }
+    }
+}
+
+struct Send: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Plan, show the preview, ask, send, report.",
+        discussion: "Every device of the audience gets an outcome in the report. Ctrl-C stops in good order; a second one at once.")
+
+    @Argument(help: "The campaign file.", completion: campaignCompletion)
+    var file: String?
+
+    @Option(name: .long, help: ArgumentHelp("Send exactly a plan made before: a run's id, its file, or `last`.", valueName: "run"))
+    var plan: String?
+
+    @Flag(name: .long, help: "Do not ask.")
+    var yes = false
+
+    @OptionGroup var json: JSONOption
+    @OptionGroup var shared: SharedOptions
+
+    func validate() throws {
+        guard (file == nil) != (plan == nil) else { throw ValidationError("Name a campaign file, or a plan with --plan.") }
+    }
+
+    func run() throws {
+        let console = shared.console
+        try perform(console) {
+            let source: SendCommand.Source = plan.map { .plan(run: $0) } ?? .campaign(file: file ?? "")
+            return try SendCommand.run(source, isConfirmed: yes, options: shared.common(json: json), console: console)
+        }
+    }
+}

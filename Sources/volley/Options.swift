@@ -1,0 +1,45 @@
+import ArgumentParser
+import VolleyKit
+
+/// What every command takes.
+struct SharedOptions: ParsableArguments {
+    enum Transport: String, CaseIterable, ExpressibleByArgument { case auto, curl }
+
+    @Option(
+        name: .long, help: "volley.yaml; otherwise it is looked for beside the campaign file, then upward.",
+        completion: .file(extensions: ["yaml", "yml"]))
+    var config: String?
+
+    @Option(name: .long, help: "Folder of run files; otherwise the one that volley.yaml names.", completion: .directory)
+    var runs: String?
+
+    @Option(name: .long, help: "How pushes travel; auto takes the fastest that is possible.")
+    var transport = Transport.auto
+
+    @Flag(name: .long, help: "Show errors only.")
+    var quiet = false
+
+    @Flag(name: .long, help: "Say more about what happens.")
+    var verbose = false
+
+    var console: Console { Console(.init(isQuiet: quiet, isVerbose: verbose)) }
+
+    func common(json: JSONOption) -> CommonOptions { CommonOptions(config: config, runs: runs, isJSON: json.json) }
+}
+
+/// Results as one JSON document.
+struct JSONOption: ParsableArguments {
+    @Flag(name: .long, help: "Print exactly one JSON document.")
+    var json = false
+}
+
+/// A campaign file.
+let campaignCompletion = CompletionKind.file(extensions: ["yaml", "yml"])
+
+extension ParsableCommand {
+    /// Runs a command of VolleyKit and leaves with its exit code.
+    func perform(_ console: Console, _ body: () throws -> ExitStatus) throws {
+        let status = VolleyKit.run(console, body)
+        if status != .done { throw ExitCode(status.rawValue) }
+    }
+}

@@ -1,0 +1,140 @@
+import ArgumentParser
+import VolleyKit
+
+struct Push: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Send one push and show APNs' answer: the test tool.",
+        discussion: "Example: volley push --app shop --token 7276… --title Hello --body 'Is this thing on?'")
+
+    @Option(name: .long, help: "The app, as volley.yaml calls it.")
+    var app: String
+
+    @Option(name: .long, help: "The device token, in hex.")
+    var token: String
+
+    @Option(name: .long, help: "The alert's title.")
+    var title: String?
+
+    @Option(name: .long, help: "The alert's subtitle.")
+    var subtitle: String?
+
+    @Option(name: .long, help: "The alert's text.")
+    var body: String?
+
+    @Option(name: .long, help: "A sound, for example `default`.")
+    var sound: String?
+
+    @Option(name: .long, help: "The number on the app's icon; 0 clears it.")
+    var badge: Int?
+
+    @Flag(name: .long, help: "A background push that shows nothing.")
+    var silent = false
+
+    @Option(name: .long, help: "The whole payload, from a JSON file.", completion: .file(extensions: ["json"]))
+    var payload: String?
+
+    @Option(name: .long, help: "apns-collapse-id, at most 64 bytes.")
+    var collapse: String?
+
+    @OptionGroup var json: JSONOption
+    @OptionGroup var shared: SharedOptions
+
+    func validate() throws {
+        if let badge, badge < 0 { throw ValidationError("--badge takes 0 or more.") }
+        if let collapse, !(1...64).contains(collapse.utf8.count) { throw ValidationError("--collapse takes 1 to 64 bytes.") }
+    }
+
+    func run() throws {
+        let console = shared.console
+        var message = PushCommand.Message()
+        (message.title, message.subtitle, message.body) = (title, subtitle, body)
+        (message.sound, message.badge, message.isSilent) = (sound, badge, silent)
+        (message.payloadFile, message.collapseID) = (payload, collapse)
+        try perform(console) {
+            try PushCommand.run(app: app, token: token, message: message, options: shared.common(json: json), console: console)
+        }
+    }
+}
+
+struct Simulate: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Run the APNs simulator: as strict as APNs, on this machine only.",
+        discussion: """
+            Takes provider tokens signed with the keys of volley.yaml, or makes a key when there is none. Tokens that begin with \
+            00000410 are answered 410 Unregistered, 00000400 BadDeviceToken; 00000429 and 00000503 are refused once and then accepted.
+            """)
+
+    @Option(name: .long, help: "The port; 0 takes a free one.")
+    var port = 2197
+
+    @Option(name: .long, help: "A file that gets a line of JSON per request.", completion: .file())
+    var ledger: String?
+
+    @Option(name: .long, help: "Where the certificate authority is written.", completion: .file())
+    var ca = "simulator-ca.pem"
+
+    @Option(name: .long, help: "Where a key is written when volley.yaml names none.", completion: .file())
+    var key = "AuthKey_SIMULATOR1.p8"
+
+    @Option(name: .customLong("for"), help: ArgumentHelp("End after so many seconds.", valueName: "seconds"))
+    var seconds: Double?
+
+    @Option(name: .long, help: "A file of tokens that are answered 410 Unregistered.", completion: .file())
+    var unregistered: String?
+
+    @Option(name: .long, help: "A file of tokens that are answered 400 BadDeviceToken.", completion: .file())
+    var badTokens: String?
+
+    @Option(name: .long, help: "Streams that a connection may have, after its first accepted push.")
+    var streamLimit = 1000
+
+    @Option(name: .long, help: "Hold every answer back for so many milliseconds.")
+    var latency = 0
+
+    @Option(name: .long, help: "Answer every n-th push 429 TooManyRequests.")
+    var tooManyRequestsEvery = 0
+
+    @Option(name: .long, help: "Answer every n-th push 503 ServiceUnavailable.")
+    var unavailableEvery = 0
+
+    @Option(name: .long, help: "Answer every n-th push 500 InternalServerError.")
+    var internalErrorEvery = 0
+
+    @Option(name: .long, help: "Accept every n-th push and never answer it.")
+    var silentEvery = 0
+
+    @Option(name: .long, help: "End a connection with GOAWAY after n pushes.")
+    var goAwayEvery = 0
+
+    @Option(name: .long, help: "Cut a connection after n pushes.")
+    var disconnectEvery = 0
+
+    @Option(name: .long, help: "Send retry-after with 429 and 503.")
+    var retryAfter: Int?
+
+    @OptionGroup var json: JSONOption
+    @OptionGroup var shared: SharedOptions
+
+    func validate() throws {
+        guard (0...65535).contains(port) else { throw ValidationError("--port takes a number from 0 to 65535.") }
+        guard streamLimit >= 1 else { throw ValidationError("--stream-limit takes 1 or more.") }
+        let counts = [latency, tooManyRequestsEvery, unavailableEvery, internalErrorEvery, silentEvery, goAwayEvery, disconnectEvery]
+        guard counts.allSatisfy({ $0 >= 0 }) else { throw ValidationError("Counts and times are 0 or more.") }
+    }
+
+    func run() throws {
+        let console = shared.console
+        try perform(console) { try SimulateCommand.run(settings, options: shared.common(json: json), console: console) }
+    }
+
+    private var settings: SimulateCommand.Settings {
+        var settings = SimulateCommand.Settings()
+        (settings.port, settings.ledgerFile, settings.authorityFile, settings.keyFile) = (port, ledger, ca, key)
+        (settings.seconds, settings.unregisteredFile, settings.badTokenFile) = (seconds, unregistered, badTokens)
+        (settings.streamLimit, settings.latencyMilliseconds, settings.retryAfterSeconds) = (streamLimit, latency, retryAfter)
+        (settings.tooManyRequestsEvery, settings.unavailableEvery) = (tooManyRequestsEvery, unavailableEvery)
+        (settings.internalErrorEvery, settings.silentEvery) = (internalErrorEvery, silentEvery)
+        (settings.goAwayEvery, settings.disconnectEvery) = (goAwayEvery, disconnectEvery)
+        return settings
+    }
+}

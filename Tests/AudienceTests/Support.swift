@@ -1,0 +1,124 @@
+import Base
+import Glibc
+
+@testable import Audience
+
+/// A folder below /tmp that vanishes with its test.
+final class TemporaryFolder {
+    let path: String
+
+    init() {
+        var template = Array("/tmp/volley-audience-XXXXXX".utf8CString)
+        path = mkdtemp(&template).map { String(cString: $0) } ?? "/tmp"
+    }
+
+    deinit {
+        for name in names { unlink("\(path)/\(name)") }
+        rmdir(path)
+    }
+
+    private var names: [String] = []
+
+    /// Writes a file and returns its path.
+    func file(_ name: String, _ text: String) -> String { file(name, Array(text.utf8)) }
+
+    func file(_ name: String, _ bytes: [UInt8]) -> String {
+        let path = "\(path)/\(name)"
+        names.append(name)
+        let stream = fopen(path, "wb")
+        fwrite(bytes, 1, bytes.count, stream)
+        if let stream { fclose(stream) }
+        return path
+    }
+}
+
+/// Random numbers from a seed (SplitMix64), so that a failure can be repeated.
+struct SeededRandom: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(_ seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var word = state
+        word = (word ^ word >> 30) &* 0xBF58_476D_1CE4_E5B9
+        word = (word ^ word >> 27) &* 0x94D0_49BB_1331_11EB
+        return word ^ word >> 31
+    }
+}
+
+/// Keeps what a scan hands over.
+struct CollectingSink: RecipientSink {
+    var slots: [Recipient] = []
+    var dropped: [Int] = []
+    var finishedSlots: Int?
+    var putCount = 0
+    var verdict: (Recipient) -> SkipReason? = { _ in nil }
+
+    mutating func put(_ recipient: Recipient, at slot: Int) throws -> SkipReason? {
+        putCount += 1
+        if slot == slots.count { slots.append(recipient) } else { slots[slot] = recipient }
+        return verdict(recipient)
+    }
+
+    mutating func finish(slots: Int, dropping dropped: [Int]) throws {
+        finishedSlots = slots
+        self.dropped = dropped
+    }
+
+    var recipients: [Recipient] { slots.indices.filter { !dropped.contains($0) }.map { slots[$0] } }
+    var ids: [String] { recipients.map(\.registrationID) }
+}
+
+/// 2026-11-20T12:00:00Z
+let noon = Timestamp(epochSeconds: 1_795_176_000)
+
+func place(_ text: String, line: Int = 7, column: Int = 3) -> SourceText {
+    SourceText(text, at: SourcePosition(file: "spring.yaml", line: line, column: column))
+}
+
+func condition(_ column: String, _ test: ColumnTest) -> ColumnCondition { ColumnCondition(column: place(column), test: test) }
+
+/// A token of 64 digits that is easy to tell apart.
+func token(_ number: Int) -> String {
+    let digits = String(number, radix: 16)
+    return String(repeating: "0", count: 64 - digits.count) + digits
+}
+
+extension AudienceQuery {
+    init(_ files: String..., columns: ExportColumns = ExportColumns()) { self.init(files: files, columns: columns, now: noon) }
+
+    func with(_ change: (inout AudienceQuery) -> Void) -> AudienceQuery {
+        var query = self
+        change(&query)
+        return query
+    }
+
+    /// Scans into a fresh sink; bad rows are allowed.
+    func run(
+        chunkSize: Int = 256 << 10, verdict: @escaping (Recipient) -> SkipReason? = { _ in nil }
+    ) throws -> (result: AudienceResult, sink: CollectingSink) {
+        var sink = CollectingSink()
+        sink.verdict = verdict
+        let result = try with { $0.maximumBadRowShare = 1 }.scan(into: &sink, limits: ReadingLimits(chunkSize: chunkSize))
+        return (result, sink)
+    }
+
+    /// The mistakes that a scan throws.
+    func mistakes() -> [Diagnostic] {
+        var sink = CollectingSink()
+        do {
+            _ = try scan(into: &sink)
+            return []
+        } catch let mistakes as Diagnostics {
+            return mistakes.all
+        } catch {
+            return [Diagnostic("\(error)")]
+        }
+    }
+}
+
+extension AudienceResult {
+    var selectors: [String: Int] { Dictionary(uniqueKeysWithValues: selectedBy.map { ($0.selector, $0.recipients) }) }
+    var isBalanced: Bool { rows == audience + skipped.values.reduce(0, +) }
+}

@@ -1,0 +1,124 @@
+import Base
+import Glibc
+import Testing
+
+@testable import Campaigns
+
+/// A folder of its own below /tmp, removed afterwards.
+final class TemporaryFolder {
+    let path: String
+    private var made: [String] = []
+
+    init() throws {
+        var template = Array("/tmp/volley-campaigns-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw Diagnostic("no temporary folder") }
+        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    deinit { for name in ([path] + made).reversed() { remove(name) } }
+
+    func folder(_ name: String) -> String {
+        mkdir("\(path)/\(name)", 0o755)
+        made.append("\(path)/\(name)")
+        return "\(path)/\(name)"
+    }
+
+    func file(_ name: String, _ bytes: [UInt8]) -> String {
+        let descriptor = open("\(path)/\(name)", O_WRONLY | O_CREAT | O_TRUNC, 0o644)
+        _ = write(descriptor, bytes, bytes.count)
+        close(descriptor)
+        made.append("\(path)/\(name)")
+        return "\(path)/\(name)"
+    }
+}
+
+@Suite("Files")
+struct FileTests {
+    private func foundIn(_ file: String) -> String { found { () throws(Diagnostics) in try Campaign.read(file: file, now: now) } }
+
+    @Test("a file that is missing is named")
+    func missing() throws {
+        let folder = try TemporaryFolder()
+        #expect(
+            foundIn("\(folder.path)/a.yaml")
+                == "\(folder.path)/a.yaml: there is no such file. Check the name, and the folder that you are in.")
+        #expect(foundIn("") == ": there is no such file")
+        #expect(found { () throws(Diagnostics) in try Project.read(file: "\(folder.path)/volley.yaml") }.contains("there is no such file"))
+    }
+
+    @Test("a folder is no file")
+    func folder() throws {
+        let folder = try TemporaryFolder()
+        #expect(foundIn(folder.path) == "\(folder.path): this is a folder, not a file. Name a file in it.")
+    }
+
+    @Test("a file that may not be read says who can help")
+    func unreadable() {
+        #expect(
+            cannotRead("a.yaml", EACCES).description
+                == "a.yaml: you are not allowed to read this file. Ask its owner, or change its permissions with 'chmod u+r'.")
+        #expect(cannotRead("a.yaml", EIO).description == "a.yaml: the file cannot be read (Input/output error)")
+    }
+
+    @Test("a file on disk is read like any other")
+    func onDisk() throws {
+        let folder = try TemporaryFolder()
+        let yaml = completed("")
+        let (campaign, _) = try Campaign.read(file: folder.file("a.yaml", Array(yaml.utf8)), now: now)
+        #expect(campaign.file == "\(folder.path)/a.yaml")
+        #expect(campaign.source == yaml)
+    }
+
+    @Test("a file of 2 MB is refused at once")
+    func tooLarge() throws {
+        let folder = try TemporaryFolder()
+        let file = folder.file("a.yaml", [UInt8](repeating: UInt8(ascii: "#"), count: 2_000_000))
+        #expect(
+            foundIn(file) == """
+                \(file): the file is larger than 1 MB, which no campaign or volley.yaml is. \
+                Device exports are named below 'devices', they are not given in place of a campaign.
+                """)
+    }
+
+    @Test("a device that never ends is refused like a large file")
+    func endless() {
+        #expect(foundIn("/dev/zero").contains("larger than 1 MB"))
+    }
+
+    @Test("volley.yaml is found beside the campaign")
+    func besides() throws {
+        let folder = try TemporaryFolder()
+        let file = folder.file("volley.yaml", [])
+        #expect(Project.find(startingAt: folder.path) == file)
+        #expect(Project.find(startingAt: folder.path + "/") == file)
+    }
+
+    @Test("volley.yaml is found above, the nearest first")
+    func above() throws {
+        let folder = try TemporaryFolder()
+        _ = folder.folder("a")
+        _ = folder.folder("a/b")
+        let inner = folder.folder("a/b/c")
+        let outer = folder.file("volley.yaml", [])
+        #expect(Project.find(startingAt: inner) == outer)
+        let nearer = folder.file("a/volley.yaml", [])
+        #expect(Project.find(startingAt: inner) == nearer)
+    }
+
+    @Test("a folder that is called volley.yaml is passed over")
+    func folderOfThatName() throws {
+        let folder = try TemporaryFolder()
+        let inner = folder.folder("a")
+        _ = folder.folder("a/volley.yaml")
+        let outer = folder.file("volley.yaml", [])
+        #expect(Project.find(startingAt: inner) == outer)
+    }
+
+    @Test("without volley.yaml anywhere above, or without the folder, nothing is found")
+    func nowhere() throws {
+        let folder = try TemporaryFolder()
+        #expect(Project.find(startingAt: folder.path) == nil)
+        #expect(Project.find(startingAt: folder.path + "/missing") == nil)
+        #expect(Project.find(startingAt: "a\0b") == nil)
+    }
+}

@@ -1,0 +1,282 @@
+import Base
+import Testing
+
+@testable import Campaigns
+
+@Suite("Mistakes in the audience")
+struct MistakesInAudienceTests {
+    @Test("each is said at its place, with what to do", arguments: mistakes)
+    func isSaid(_ mistake: Mistake) {
+        #expect(found { () throws(Diagnostics) in try readPart(mistake.yaml) } == mistake.expected)
+    }
+
+    static let mistakes: [Mistake] = [
+        Mistake(
+            "everyone beside tags and aliases",
+            #"""
+            audience:
+              everyone: true
+              tags: [a]
+              aliases: [b]
+
+            """#,
+            """
+            campaign.yaml:3:3: 'everyone' stands alone, but 'tags' is given too. Remove one of them; to leave somebody out, use 'exclude' or 'where'.
+            campaign.yaml:4:3: 'everyone' stands alone, but 'aliases' is given too. Remove one of them; to leave somebody out, use 'exclude' or 'where'.
+            """),
+        Mistake(
+            "no selector",
+            "audience:\n  where: {language: en}\n",
+            """
+            campaign.yaml:2:3: the audience selects nobody. Add tags, aliases or registration_ids, or write everyone: true to send to all devices.
+            """),
+        Mistake(
+            "everyone: false alone",
+            "audience: {everyone: false}\n",
+            """
+            campaign.yaml:1:11: the audience selects nobody. Add tags, aliases or registration_ids, or write everyone: true to send to all devices.
+            """),
+        Mistake(
+            "an empty list of tags alone",
+            "audience: {tags: []}\n",
+            """
+            campaign.yaml:1:11: the audience selects nobody. Add tags, aliases or registration_ids, or write everyone: true to send to all devices.
+            """),
+        Mistake(
+            "only tags to leave out",
+            "audience: {tags: {none: [beta]}}\n",
+            """
+            campaign.yaml:1:11: 'none' takes devices away, but nothing selects any. Add tags, aliases or registration_ids, or write everyone: true to send to all devices.
+            """),
+        Mistake(
+            "everyone: yes",
+            "audience: {everyone: yes}\n",
+            "campaign.yaml:1:22: 'everyone' must be true or false, not 'yes'. Write everyone: true."),
+        Mistake(
+            "everyone in quotes",
+            "audience: {everyone: \"true\"}\n",
+            "campaign.yaml:1:22: 'everyone' must be true or false, not a text in quotes. Remove the quotes."),
+        Mistake(
+            "everyone is a number",
+            "audience: {everyone: 1}\n",
+            "campaign.yaml:1:22: 'everyone' must be true or false, not '1'. For example: everyone: true."),
+        Mistake(
+            "names with a comma and no brackets",
+            #"""
+            audience:
+              tags: discount, daily
+              exclude:
+                tags: unsubscribed,beta
+
+            """#,
+            """
+            campaign.yaml:2:9: 'discount, daily' is read as a single name. For several names write tags: [discount, daily]; for a name with a comma put it in quotes.
+            campaign.yaml:4:11: 'unsubscribed,beta' is read as a single name. For several names write tags: [unsubscribed, beta]; for a name with a comma put it in quotes.
+            """),
+        Mistake(
+            "tags without value",
+            "audience:\n  tags:\n",
+            "campaign.yaml:2:8: 'tags' has no value. For example: tags: [one, two]."),
+        Mistake(
+            "a tag that is a list",
+            "audience:\n  tags: [[a], b]\n",
+            "campaign.yaml:2:10: an entry of 'tags' must be a text, not a list. For example: tags: [one, two]."),
+        Mistake(
+            "a blank alias",
+            "audience:\n  aliases: [a, \"\"]\n",
+            "campaign.yaml:2:16: an entry of 'aliases' is blank. For example: aliases: [one, two]."),
+        Mistake(
+            "a list file without name",
+            #"""
+            audience:
+              aliases: {}
+              tags: {file: [a]}
+
+            """#,
+            """
+            campaign.yaml:2:12: the key 'file' is missing in 'aliases'. Add it, for example: aliases: {file: names.txt}.
+            campaign.yaml:3:16: 'file' must be a text, not a list. For example: tags: {file: names.txt}.
+            """),
+        Mistake(
+            "a misspelt list file",
+            "audience:\n  aliases: {fiel: vip.txt}\n",
+            "campaign.yaml:2:13: unknown key 'fiel' in 'aliases'. Did you mean 'file'?"),
+        Mistake(
+            "a tag file beside other keys",
+            "audience:\n  tags: {file: a.txt, all: [b]}\n",
+            "campaign.yaml:2:10: 'file' stands alone below 'tags'. Write it below 'any', for example: any: {file: tags.txt}."),
+        Mistake(
+            "a misspelt kind of tags",
+            "audience:\n  tags: {al: [b], any: [c]}\n",
+            "campaign.yaml:2:10: unknown key 'al' in 'tags'. Did you mean 'all'?"),
+        Mistake(
+            "a misspelt exclusion",
+            #"""
+            audience:
+              tags: [a]
+              exclude: {tag: [b]}
+
+            """#,
+            "campaign.yaml:3:13: unknown key 'tag' in 'exclude'. Did you mean 'tags'?"),
+        Mistake(
+            "exclude is a list",
+            #"""
+            audience:
+              tags: [a]
+              exclude: [b]
+
+            """#,
+            """
+            campaign.yaml:3:12: 'exclude' must hold keys of its own, not a list. For example: exclude: {tags: [unsubscribed]}.
+            """),
+        Mistake(
+            "devices that are empty or a group",
+            #"""
+            audience:
+              tags: [a]
+              devices: []
+              exclude: {devices: {a: b}}
+
+            """#,
+            """
+            campaign.yaml:3:12: 'devices' is an empty list. Name a file, or remove the key.
+            campaign.yaml:4:22: 'devices' must be a text, not a group of keys. For example: devices: suppressed.csv.
+            """),
+        Mistake(
+            "an alias limit of 0",
+            "audience: {aliases: [a], alias_limit: 0}\n",
+            """
+            campaign.yaml:1:39: 'alias_limit' must be a whole number from 1 to 1000000, not '0'. For example: alias_limit: 10.
+            """),
+        Mistake(
+            "an alias limit in quotes and in words",
+            "audience: {aliases: [a], alias_limit: \"5\"}\n",
+            "campaign.yaml:1:39: 'alias_limit' must be a whole number, not a text in quotes. Remove the quotes."),
+        Mistake(
+            "an alias limit that is no number",
+            "audience: {aliases: [a], alias_limit: ten}\n",
+            "campaign.yaml:1:39: 'alias_limit' must be a whole number, not 'ten'. For example: alias_limit: 10."),
+        Mistake(
+            "bad rows as a fraction",
+            "audience: {tags: [a], max_bad_rows: 0.01}\n",
+            "campaign.yaml:1:37: '0.01' is no percentage. Write it with a percent sign, for example: 1% or 0.5%."),
+        Mistake(
+            "bad rows beyond all",
+            "audience: {tags: [a], max_bad_rows: 101%}\n",
+            "campaign.yaml:1:37: '101%' is more than 100%. Write 0% to 100%."),
+        Mistake(
+            "bad rows below none",
+            "audience: {tags: [a], max_bad_rows: -1%}\n",
+            "campaign.yaml:1:37: '-1%' is no percentage. Write it with a percent sign, for example: 1% or 0.5%."),
+        Mistake(
+            "where without conditions",
+            "audience: {tags: [a], where: {}}\n",
+            """
+            campaign.yaml:1:30: 'where' is empty. For example: where: {language: [en, de], last_active: within 30 days}. Or remove the key.
+            """),
+        Mistake(
+            "where is a text",
+            "audience: {tags: [a], where: language en}\n",
+            """
+            campaign.yaml:1:30: 'where' must hold keys of its own, not 'language en'. For example: where: {language: [en, de], last_active: within 30 days}.
+            """),
+        Mistake(
+            "a condition without value",
+            #"""
+            audience:
+              tags: [a]
+              where:
+                language:
+
+            """#,
+            """
+            campaign.yaml:4:14: the condition on 'language' has no value. For cells that are blank write 'missing', for the others 'present'.
+            """),
+        Mistake(
+            "a condition that is a group",
+            #"""
+            audience:
+              tags: [a]
+              where:
+                language: {is: en}
+
+            """#,
+            """
+            campaign.yaml:4:15: the condition on 'language' must be a value, a list or a comparison, not a group of keys. For example: language: ">= 3.2.0".
+            """),
+        Mistake(
+            "a condition that is an empty list",
+            #"""
+            audience:
+              tags: [a]
+              where:
+                language: []
+
+            """#,
+            "campaign.yaml:4:15: no value can be in an empty list. List values, or remove the condition."),
+        Mistake(
+            "comparisons that are none",
+            #"""
+            audience:
+              tags: [a]
+              where:
+                a: = 3
+                b: "=> 3"
+                c: ">="
+                d: "<> 3"
+
+            """#,
+            """
+            campaign.yaml:4:8: '=' is no comparison. Use one of >=, <=, >, <, == and !=; for a text that begins so, write a list: ["…"].
+            campaign.yaml:5:8: '=>' is no comparison. Use one of >=, <=, >, <, == and !=; for a text that begins so, write a list: ["…"].
+            campaign.yaml:6:8: the comparison '>=' compares with nothing. For example: ">= 3.2.0".
+            campaign.yaml:7:8: '<>' is no comparison. Use one of >=, <=, >, <, == and !=; for a text that begins so, write a list: ["…"].
+            """),
+        Mistake(
+            "ages that are none",
+            #"""
+            audience:
+              tags: [a]
+              where:
+                a: within a month
+                b: within 3 months
+                c: older than 30
+                d: within 1.5 days
+                e: older than 30 m
+                f: within 99999999999999999999 days
+
+            """#,
+            """
+            campaign.yaml:4:8: in 'within a month', 'a month' is no length of time. Write for example 'within 30 days' or 'older than 12 hours'; for a plain value, write a list: ["…"].
+            campaign.yaml:5:8: in 'within 3 months', the unit of '3 months' can be misread. Write for example 'within 30 days' or 'older than 12 hours'; for a plain value, write a list: ["…"].
+            campaign.yaml:6:8: in 'older than 30', '30' lacks a unit. Write for example 'within 30 days' or 'older than 12 hours'; for a plain value, write a list: ["…"].
+            campaign.yaml:7:8: in 'within 1.5 days', '1.5 days' is no whole number of its unit. Write for example 'within 30 days' or 'older than 12 hours'; for a plain value, write a list: ["…"].
+            campaign.yaml:8:8: in 'older than 30 m', the unit of '30 m' can be misread. Write for example 'within 30 days' or 'older than 12 hours'; for a plain value, write a list: ["…"].
+            campaign.yaml:9:8: in 'within 99999999999999999999 days', '99999999999999999999 days' is too long a time. Write for example 'within 30 days' or 'older than 12 hours'; for a plain value, write a list: ["…"].
+            """),
+        Mistake(
+            "conditions in a list",
+            #"""
+            audience:
+              tags: [a]
+              where:
+                language: [en, missing]
+                v: [">= 3", 2]
+              alias_limit: 0
+
+            """#,
+            """
+            campaign.yaml:4:20: warning: in a list, 'missing' is a plain value and no condition. Write a condition without brackets: language: 'missing'.
+            campaign.yaml:5:9: warning: in a list, '>= 3' is a plain value and no condition. Write a condition without brackets: v: '>= 3'.
+            campaign.yaml:6:16: 'alias_limit' must be a whole number from 1 to 1000000, not '0'. For example: alias_limit: 10.
+            """),
+        Mistake(
+            "a misspelt selector alone",
+            "audience: {tag: [a]}\n",
+            "campaign.yaml:1:12: unknown key 'tag' in 'audience'. Did you mean 'tags'?"),
+        Mistake(
+            "a misspelt everyone alone",
+            "audience: {everyon: true}\n",
+            "campaign.yaml:1:12: unknown key 'everyon' in 'audience'. Did you mean 'everyone'?"),
+    ]
+}

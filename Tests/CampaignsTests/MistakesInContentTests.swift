@@ -1,0 +1,261 @@
+import Base
+import Testing
+
+@testable import Campaigns
+
+@Suite("Mistakes in the content")
+struct MistakesInContentTests {
+    @Test("each is said at its place, with what to do", arguments: mistakes)
+    func isSaid(_ mistake: Mistake) {
+        #expect(found { () throws(Diagnostics) in try readPart(mistake.yaml) } == mistake.expected)
+    }
+
+    static let mistakes: [Mistake] = [
+        Mistake(
+            "an empty title and a blank body",
+            #"""
+            content:
+              title: ""
+              body: "  "
+
+            """#,
+            """
+            campaign.yaml:2:10: 'title' is blank. For example: title: "Spring sale".
+            campaign.yaml:3:9: 'body' is blank. For example: body: "20 % off everything.".
+            """),
+        Mistake(
+            "a title without value",
+            #"""
+            content:
+              title:
+              body: x
+
+            """#,
+            "campaign.yaml:2:9: 'title' has no value. For example: title: \"Spring sale\"."),
+        Mistake(
+            "a title that is only a comment for YAML",
+            "content:\n  title: #1 in sales\n",
+            "campaign.yaml:2:9: 'title' has no text: YAML reads what follows # as a comment. Put the whole text in quotes."),
+        Mistake(
+            "a title that is a list",
+            "content:\n  title: [a]\n",
+            "campaign.yaml:2:10: 'title' must be a text, not a list. For example: title: \"Spring sale\"."),
+        Mistake(
+            "a text cut by a comment, and curly quotes",
+            #"""
+            content:
+              title: “Hi”
+              body: Get it #today only
+              badge: x
+
+            """#,
+            """
+            campaign.yaml:2:10: warning: the curly quotes are part of the text. Replace them by straight quotes, or, if they belong to the text, put straight quotes around them.
+            campaign.yaml:3:9: warning: the text ends before '#today only', which YAML reads as a comment. Put the whole text in quotes if that belongs to it.
+            campaign.yaml:4:10: 'badge' must be a whole number, not 'x'. For example: badge: 1.
+            """),
+        Mistake(
+            "nothing to show",
+            #"""
+            content:
+              category: SALE
+              data: {a: b}
+
+            """#,
+            """
+            campaign.yaml:2:3: the content shows nothing. Add a title, body, badge or sound, or write silent: true for a push that only wakes the app.
+            """),
+        Mistake(
+            "only wake_app",
+            "content: {wake_app: true}\n",
+            """
+            campaign.yaml:1:10: the content shows nothing. Add a title, body, badge or sound, or write silent: true for a push that only wakes the app.
+            """),
+        Mistake(
+            "a badge that adds",
+            "content: {badge: \"+1\"}\n",
+            """
+            campaign.yaml:1:18: APNs cannot add to a badge, it shows the number that it is sent. Send the number from your own data, for example: badge: 1.
+            """),
+        Mistake(
+            "a badge that adds, without quotes",
+            "content: {badge: +1}\n",
+            """
+            campaign.yaml:1:18: APNs cannot add to a badge, it shows the number that it is sent. Send the number from your own data, for example: badge: 1.
+            """),
+        Mistake(
+            "a badge below 0",
+            "content: {badge: -1}\n",
+            "campaign.yaml:1:18: 'badge' must be a whole number from 0 to 2147483647, not '-1'. For example: badge: 1."),
+        Mistake(
+            "a badge in quotes",
+            "content: {badge: \"1\"}\n",
+            "campaign.yaml:1:18: 'badge' must be a whole number, not a text in quotes. Remove the quotes."),
+        Mistake(
+            "a badge with a fraction",
+            "content: {badge: 1.5}\n",
+            "campaign.yaml:1:18: 'badge' must be a whole number, not '1.5'. For example: badge: 1."),
+        Mistake(
+            "a badge from a template",
+            "content: {badge: \"{{ unread }}\"}\n",
+            "campaign.yaml:1:18: 'badge' must be a whole number, not '{{ unread }}'. For example: badge: 1."),
+        Mistake(
+            "a badge too large",
+            "content: {badge: 99999999999}\n",
+            """
+            campaign.yaml:1:18: 'badge' must be a whole number from 0 to 2147483647, not '99999999999'. For example: badge: 1.
+            """),
+        Mistake(
+            "an image over http",
+            "content: {title: Hi, image: \"http://example.com/a.jpg\"}\n",
+            """
+            campaign.yaml:1:29: 'image' must be a web address that begins with https://, not 'http://example.com/a.jpg'. For example: image: https://cdn.example.com/spring.jpg.
+            """),
+        Mistake(
+            "an image without host",
+            "content: {title: Hi, image: \"https://\"}\n",
+            """
+            campaign.yaml:1:29: 'image' must be a web address that begins with https://, not 'https://'. For example: image: https://cdn.example.com/spring.jpg.
+            """),
+        Mistake(
+            "an image beside a badge only",
+            "content: {badge: 1, image: \"https://example.com/a.jpg\"}\n",
+            "campaign.yaml:1:21: an image needs a text beside it. Add a title or a body."),
+        Mistake(
+            "a sound that is a group",
+            "content: {title: Hi, sound: {critical: 1}}\n",
+            "campaign.yaml:1:29: 'sound' must be a text, not a group of keys. For example: sound: default."),
+        Mistake(
+            "data that is a text",
+            "content: {title: Hi, data: spring}\n",
+            "campaign.yaml:1:28: 'data' must hold keys of its own, not 'spring'. For example: data: {campaign: spring-sale}."),
+        Mistake(
+            "data with aps",
+            "content: {title: Hi, data: {aps: {badge: 1}}}\n",
+            """
+            campaign.yaml:1:29: 'data' must not hold 'aps', which belongs to APNs. Use the keys of 'content', or write the whole push as 'payload'.
+            """),
+        Mistake(
+            "data beside link and image",
+            #"""
+            content:
+              title: Hi
+              link: shop://a
+              image: https://example.com/a.jpg
+              data: {link: x, image: y}
+
+            """#,
+            """
+            campaign.yaml:5:10: 'data' holds 'link', which 'content' sets too. Keep one of them.
+            campaign.yaml:5:19: 'data' holds 'image', which 'content' sets too. Keep one of them.
+            """),
+        Mistake(
+            "data with a template as a key",
+            "content: {title: Hi, data: {\"{{ store }}\": x}}\n",
+            "campaign.yaml:1:29: a key cannot hold a template. Only values can; give the key a fixed name."),
+        Mistake(
+            "numbers in data that cannot be sent",
+            #"""
+            content:
+              title: Hi
+              data: {a: .inf, b: 99999999999999999999, c: 1e999, d: [.nan]}
+
+            """#,
+            """
+            campaign.yaml:3:13: the number '.inf' cannot be sent. Put it in quotes to send it as text.
+            campaign.yaml:3:22: the number '99999999999999999999' cannot be sent. Put it in quotes to send it as text.
+            campaign.yaml:3:47: the number '1e999' cannot be sent. Put it in quotes to send it as text.
+            campaign.yaml:3:58: the number '.nan' cannot be sent. Put it in quotes to send it as text.
+            """),
+        Mistake(
+            "numbers in data that change",
+            #"""
+            content:
+              title: Hi
+              badge: x
+              data: {zip: 01234, phone: +4930123, version: 3.10, hex: 0x10}
+
+            """#,
+            """
+            campaign.yaml:3:10: 'badge' must be a whole number, not 'x'. For example: badge: 1.
+            campaign.yaml:4:15: warning: '01234' is sent as the number 1234. Put it in quotes to send it as it stands.
+            campaign.yaml:4:29: warning: '+4930123' is sent as the number 4930123. Put it in quotes to send it as it stands.
+            campaign.yaml:4:48: warning: '3.10' is sent as the number 3.1. Put it in quotes to send it as it stands.
+            campaign.yaml:4:59: warning: '0x10' is sent as the number 16. Put it in quotes to send it as it stands.
+            """),
+        Mistake(
+            "silent beside everything visible",
+            #"""
+            content:
+              silent: true
+              title: a
+              subtitle: b
+              body: c
+              sound: d
+              badge: 1
+              category: e
+              thread: f
+              image: https://example.com/a.jpg
+
+            """#,
+            """
+            campaign.yaml:3:3: a silent push has no 'title'. Remove it, or remove 'silent' if people shall see the push.
+            campaign.yaml:4:3: a silent push has no 'subtitle'. Remove it, or remove 'silent' if people shall see the push.
+            campaign.yaml:5:3: a silent push has no 'body'. Remove it, or remove 'silent' if people shall see the push.
+            campaign.yaml:6:3: a silent push has no 'sound'. Remove it, or remove 'silent' if people shall see the push.
+            campaign.yaml:7:3: a silent push has no 'badge'. Remove it, or remove 'silent' if people shall see the push.
+            campaign.yaml:8:3: a silent push has no 'category'. Remove it, or remove 'silent' if people shall see the push.
+            campaign.yaml:9:3: a silent push has no 'thread'. Remove it, or remove 'silent' if people shall see the push.
+            campaign.yaml:10:3: a silent push has no 'image'. Remove it, or remove 'silent' if people shall see the push.
+            """),
+        Mistake(
+            "silent and wake_app",
+            "content: {silent: true, wake_app: true}\n",
+            "campaign.yaml:1:25: 'wake_app' says nothing beside 'silent', which wakes the app by itself. Remove it."),
+        Mistake(
+            "silent is a text",
+            "content: {silent: maybe}\n",
+            "campaign.yaml:1:19: 'silent' must be true or false, not 'maybe'. For example: silent: true."),
+        Mistake(
+            "payload beside other keys",
+            #"""
+            content:
+              title: Hi
+              data: {a: b}
+              payload: {aps: {alert: Hi}}
+
+            """#,
+            """
+            campaign.yaml:2:3: 'payload' is the whole push by hand, so 'title' cannot stand beside it. Write it into the payload, or remove 'payload'.
+            campaign.yaml:3:3: 'payload' is the whole push by hand, so 'data' cannot stand beside it. Write it into the payload, or remove 'payload'.
+            """),
+        Mistake(
+            "payload without aps",
+            "content: {payload: {alert: Hi}}\n",
+            """
+            campaign.yaml:1:20: the payload has no 'aps', so APNs would show nothing. For example: payload: {aps: {alert: Hello}}.
+            """),
+        Mistake(
+            "payload whose aps is a text",
+            "content: {payload: {aps: Hi}}\n",
+            "campaign.yaml:1:26: 'aps' must hold keys of its own. For example: payload: {aps: {alert: Hello}}."),
+        Mistake(
+            "payload that is a list",
+            "content: {payload: [aps]}\n",
+            """
+            campaign.yaml:1:20: 'payload' must hold keys of its own, not a list. For example: payload: {aps: {alert: Hello}}.
+            """),
+        Mistake(
+            "a misspelt title alone",
+            "content: {titel: Hi}\n",
+            "campaign.yaml:1:11: unknown key 'titel' in 'content'. Did you mean 'title'?"),
+        Mistake(
+            "a key of the payload misspelt",
+            "content: {paylod: {aps: {alert: Hi}}}\n",
+            "campaign.yaml:1:11: unknown key 'paylod' in 'content'. Did you mean 'payload'?"),
+        Mistake(
+            "a colon without space within a group",
+            "content: {title:Hi}\n",
+            "campaign.yaml:1:11: a space is missing after the ':' of 'title:Hi'. Write it as 'name: value'."),
+    ]
+}

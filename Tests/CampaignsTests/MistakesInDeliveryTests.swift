@@ -1,0 +1,177 @@
+import Base
+import Testing
+
+@testable import Campaigns
+
+@Suite("Mistakes in the delivery")
+struct MistakesInDeliveryTests {
+    @Test("each is said at its place, with what to do", arguments: mistakes)
+    func isSaid(_ mistake: Mistake) {
+        #expect(found { () throws(Diagnostics) in try readPart(mistake.yaml) } == mistake.expected)
+    }
+
+    static let mistakes: [Mistake] = [
+        Mistake(
+            "priority high for a silent push",
+            "content: {silent: true}\ndelivery: {priority: high}\n",
+            """
+            campaign.yaml:2:22: a silent push must go out with priority normal (5): APNs refuses any other for background pushes. Write priority: normal, or remove the key.
+            """),
+        Mistake(
+            "priority low for a silent push",
+            "content: {silent: true}\ndelivery: {priority: low}\n",
+            """
+            campaign.yaml:2:22: a silent push must go out with priority normal (5): APNs refuses any other for background pushes. Write priority: normal, or remove the key.
+            """),
+        Mistake(
+            "a misspelt priority",
+            "delivery: {priority: hihg}\n",
+            "campaign.yaml:1:22: 'priority' must be high, normal or low, not 'hihg'. Did you mean 'high'?"),
+        Mistake(
+            "a priority as a number",
+            "delivery: {priority: 10}\n",
+            "campaign.yaml:1:22: 'priority' must be high, normal or low, not '10'. For example: priority: high."),
+        Mistake(
+            "an unknown policy",
+            "delivery: {unknown: retry}\n",
+            "campaign.yaml:1:21: 'unknown' must be resend or skip, not 'retry'. For example: unknown: resend."),
+        Mistake(
+            "a collapse id of 65 bytes",
+            "delivery: {collapse: ééééééééééééééééééééééééééééééééa}\n",
+            """
+            campaign.yaml:1:22: 'collapse' has 65 bytes, and APNs takes at most 64. Shorten it; letters beyond a-z count as two to four bytes each.
+            """),
+        Mistake(
+            "a collapse id with a template",
+            "delivery: {collapse: \"{{ store }}\"}\n",
+            """
+            campaign.yaml:1:22: 'collapse' cannot hold a template: it is the same for every device. Write a fixed name, for example: collapse: spring-sale.
+            """),
+        Mistake(
+            "a collapse id of two lines",
+            "delivery: {collapse: \"a\\nb\"}\n",
+            """
+            campaign.yaml:1:22: 'collapse' must be a single line without control characters. Write a short name, for example: collapse: spring-sale.
+            """),
+        Mistake(
+            "a pace of 0",
+            "delivery:\n  pace: 0/s\n",
+            "campaign.yaml:2:9: a pace of 0 would never send anything. Write at least 1, for example: 100/s."),
+        Mistake(
+            "a pace without unit",
+            "delivery:\n  pace: 5000\n",
+            "campaign.yaml:2:9: '5000' does not say per what. Write 5000/s, 5000/min or 5000/h."),
+        Mistake(
+            "a pace with a comma",
+            "delivery:\n  pace: \"5,000/s\"\n",
+            """
+            campaign.yaml:2:9: the number of '5,000/s' must be digits only. Write it without separators, for example: 5000/s.
+            """),
+        Mistake(
+            "a pace with underscores",
+            "delivery:\n  pace: 5_000/s\n",
+            """
+            campaign.yaml:2:9: the number of '5_000/s' must be digits only. Write it without separators, for example: 5000/s.
+            """),
+        Mistake(
+            "a pace with a k",
+            "delivery:\n  pace: 5k/s\n",
+            "campaign.yaml:2:9: '5k/s' is no pace. Write it like one of these: 5000/s, 300000/min, 100/h."),
+        Mistake(
+            "a pace per minute as m",
+            "delivery:\n  pace: 300/m\n",
+            "campaign.yaml:2:9: the unit of '300/m' is not known. Write 300/s, 300/min or 300/h."),
+        Mistake(
+            "a pace per day",
+            "delivery:\n  pace: 300/d\n",
+            "campaign.yaml:2:9: the unit of '300/d' is not known. Write 300/s, 300/min or 300/h."),
+        Mistake(
+            "a pace in words",
+            "delivery:\n  pace: fast\n",
+            "campaign.yaml:2:9: 'fast' is no pace. Write it like one of these: 5000/s, 300000/min, 100/h."),
+        Mistake(
+            "a pace below 0",
+            "delivery:\n  pace: -5/s\n",
+            "campaign.yaml:2:9: '-5/s' is no pace. Write it like one of these: 5000/s, 300000/min, 100/h."),
+        Mistake(
+            "a pace too fast",
+            "delivery:\n  pace: 99999999999/s\n",
+            """
+            campaign.yaml:2:9: '99999999999/s' is faster than anything Volley can do. Write at most 1000000000, or leave 'pace' out.
+            """),
+        Mistake(
+            "a pace with two strokes",
+            "delivery:\n  pace: 5/s/s\n",
+            "campaign.yaml:2:9: '5/s/s' is no pace. Write it like one of these: 5000/s, 300000/min, 100/h."),
+        Mistake(
+            "a pace that is empty",
+            "delivery:\n  pace: \n",
+            "campaign.yaml:2:8: 'pace' has no value. For example: pace: 5000/s."),
+        Mistake(
+            "a pace that is a list",
+            "delivery:\n  pace: [5/s]\n",
+            "campaign.yaml:2:9: 'pace' must be a text, not a list. For example: pace: 5000/s."),
+        Mistake(
+            "an expiry in the past",
+            "delivery:\n  expires: 2026-01-01 09:00\n",
+            """
+            campaign.yaml:2:12: the expiry 2026-01-01T09:00:00Z is past. Write a later moment, or a time from the start such as 4h.
+            """),
+        Mistake(
+            "an expiry without a time",
+            "delivery:\n  expires: 2026-12-01\n",
+            """
+            campaign.yaml:2:12: the date '2026-12-01' lacks a time. For example: expires: 2026-12-01 18:00 (UTC), or 2026-12-01 18:00 +02:00.
+            """),
+        Mistake(
+            "an expiry with an hour of one digit",
+            "delivery:\n  expires: 2026-12-01 9:00\n",
+            """
+            campaign.yaml:2:12: '2026-12-01 9:00' is no date and time. Write it like 2026-12-01 09:00 (UTC) or 2026-12-01 09:00 +02:00.
+            """),
+        Mistake(
+            "an expiry on no day",
+            "delivery:\n  expires: 2026-02-30 09:00\n",
+            """
+            campaign.yaml:2:12: '2026-02-30 09:00' is no date and time. Write it like 2026-12-01 09:00 (UTC) or 2026-12-01 09:00 +02:00.
+            """),
+        Mistake(
+            "an expiry without a unit",
+            "delivery:\n  expires: 3600\n",
+            "campaign.yaml:2:12: '3600' lacks a unit. Write 3600s, 3600min, 3600h or 3600d."),
+        Mistake(
+            "an expiry in months",
+            "delivery:\n  expires: 1 month\n",
+            """
+            campaign.yaml:2:12: the unit of '1 month' can be misread. Write min for minutes; write months in days, for example: 30d.
+            """),
+        Mistake(
+            "an expiry in m",
+            "delivery:\n  expires: 90m\n",
+            """
+            campaign.yaml:2:12: the unit of '90m' can be misread. Write min for minutes; write months in days, for example: 30d.
+            """),
+        Mistake(
+            "an expiry with a fraction",
+            "delivery:\n  expires: 1.5h\n",
+            """
+            campaign.yaml:2:12: '1.5h' is no whole number of its unit. Use a smaller unit, for example 90min for an hour and a half.
+            """),
+        Mistake(
+            "an expiry in words",
+            "delivery:\n  expires: soon\n",
+            "campaign.yaml:2:12: 'soon' is no length of time. Write it like one of these: 30s, 15min, 4h, 2d, 1w."),
+        Mistake(
+            "an expiry below 0",
+            "delivery:\n  expires: -4h\n",
+            "campaign.yaml:2:12: '-4h' is no length of time. Write it like one of these: 30s, 15min, 4h, 2d, 1w."),
+        Mistake(
+            "an expiry too far away",
+            "delivery:\n  expires: 9999999w\n",
+            "campaign.yaml:2:12: '9999999w' is too long a time. Write a shorter one."),
+        Mistake(
+            "an expiry as a list",
+            "delivery:\n  expires: [4h]\n",
+            "campaign.yaml:2:12: 'expires' must be a text, not a list. For example: expires: 4h."),
+    ]
+}

@@ -1,0 +1,109 @@
+import Base
+import Testing
+
+@testable import Campaigns
+
+@Suite("Keys and names")
+struct MistakesInKeysTests {
+    @Test("each is said at its place, with what to do", arguments: mistakes)
+    func isSaid(_ mistake: Mistake) {
+        #expect(found { () throws(Diagnostics) in try readPart(mistake.yaml) } == mistake.expected)
+    }
+
+    static let mistakes: [Mistake] = [
+        Mistake(
+            "a misspelt key",
+            "desciption: x\ndelivery: {expiers: 4h}\n",
+            """
+            campaign.yaml:1:1: unknown key 'desciption' at the top level. Did you mean 'description'?
+            campaign.yaml:2:12: unknown key 'expiers' in 'delivery'. Did you mean 'expires'?
+            """),
+        Mistake(
+            "a misplaced key",
+            #"""
+            title: Hi
+            content:
+              body: x
+              expires: 4h
+
+            """#,
+            """
+            campaign.yaml:1:1: unknown key 'title' at the top level. It belongs in 'content'; check the indentation.
+            campaign.yaml:4:3: unknown key 'expires' in 'content'. It belongs in 'delivery'; check the indentation.
+            """),
+        Mistake(
+            "a key like no other",
+            "frobnicate: 1\n",
+            """
+            campaign.yaml:1:1: unknown key 'frobnicate' at the top level. Valid here: name, app, description, audience, content, delivery.
+            """),
+        Mistake(
+            "a key without space within a group",
+            "audience: {tags:[a]}\n",
+            """
+            campaign.yaml:1:16: a space is missing after the ':'. Write it as 'name: value'; if the ':' belongs to a text, put the whole text in quotes.
+            """),
+        Mistake(
+            "keys of later versions",
+            #"""
+            variants: {short: {share: 50}}
+            schedule: {at: 2026-12-01 09:00}
+            content:
+              title: Hi
+              languages: {de: {title: Hallo}}
+            delivery:
+              stop_when: {rejected: 1%}
+
+            """#,
+            """
+            campaign.yaml:1:1: 'variants' is part of the campaign language, but this version of Volley cannot do it yet. Remove it.
+            campaign.yaml:2:1: 'schedule' is part of the campaign language, but this version of Volley cannot do it yet. Remove it.
+            campaign.yaml:5:3: 'languages' is part of the campaign language, but this version of Volley cannot do it yet. Remove it.
+            campaign.yaml:7:3: 'stop_when' is part of the campaign language, but this version of Volley cannot do it yet. Remove it.
+            """),
+        Mistake(
+            "a name with capitals and spaces",
+            "name: Spring Sale 2026!\n",
+            """
+            campaign.yaml:1:7: the name 'Spring Sale 2026!' may hold only small letters a-z, digits and hyphens. Write name: spring-sale-2026.
+            """),
+        Mistake(
+            "a name in Chinese",
+            "name: 双十一\n",
+            """
+            campaign.yaml:1:7: the name '双十一' may hold only small letters a-z, digits and hyphens. For example: name: spring-sale.
+            """),
+        Mistake(
+            "a name of 70 characters",
+            "name: spring-spring-spring-spring-spring-spring-spring-spring-spring-spring-\n",
+            """
+            campaign.yaml:1:7: the name 'spring-spring-spring-spring-spring-spring-spring-spring-spri…' is longer than 64 characters. Write name: spring-spring-spring-spring-spring-spring-spring-spring-spring-s.
+            """),
+        Mistake(
+            "a name that is a list",
+            "name: [a]\n",
+            "campaign.yaml:1:7: 'name' must be a text, not a list. For example: name: spring-sale."),
+        Mistake(
+            "a name that is empty",
+            "name:\n",
+            "campaign.yaml:1:6: 'name' has no value. For example: name: spring-sale."),
+        Mistake(
+            "an app that is blank",
+            "app: \"  \"\n",
+            "campaign.yaml:1:6: 'app' is blank. For example: app: shop."),
+        Mistake(
+            "audience is a text",
+            "audience: discount\n",
+            """
+            campaign.yaml:1:11: 'audience' must hold keys of its own, not 'discount'. For example: audience: {tags: [discount]}.
+            """),
+        Mistake(
+            "content is empty",
+            "content:\n",
+            "campaign.yaml:1:9: 'content' is empty. For example: content: {title: Hello, body: \"How are you?\"}."),
+        Mistake(
+            "delivery is a list",
+            "delivery: [4h]\n",
+            "campaign.yaml:1:11: 'delivery' must hold keys of its own, not a list. For example: delivery: {expires: 4h}."),
+    ]
+}

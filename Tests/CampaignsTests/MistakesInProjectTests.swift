@@ -1,0 +1,307 @@
+import Base
+import Testing
+
+@testable import Campaigns
+
+@Suite("Mistakes in volley.yaml")
+struct MistakesInProjectTests {
+    @Test("each is said at its place, with what to do", arguments: mistakes)
+    func isSaid(_ mistake: Mistake) {
+        #expect(found { () throws(Diagnostics) in try readProject(mistake.yaml) } == mistake.expected)
+    }
+
+    static let mistakes: [Mistake] = [
+        Mistake(
+            "no apps",
+            "runs: runs\n",
+            """
+            volley.yaml:1:1: the key 'apps' is missing. Add it, for example: apps: {shop: {topic: com.example.shop, environment: simulator}}.
+            """),
+        Mistake(
+            "apps is empty",
+            "apps: {}\n",
+            "volley.yaml:1:7: 'apps' is empty. For example: apps: {shop: {topic: com.example.shop, environment: simulator}}."),
+        Mistake(
+            "apps is a list",
+            "apps: [shop]\n",
+            """
+            volley.yaml:1:7: 'apps' must hold keys of its own, not a list. For example: apps: {shop: {topic: com.example.shop, environment: simulator}}.
+            """),
+        Mistake(
+            "an app that is a text",
+            "apps: {shop: com.example.shop}\n",
+            """
+            volley.yaml:1:14: 'shop' must hold keys of its own, not 'com.example.shop'. For example: shop: {topic: com.example.shop, environment: simulator}.
+            """),
+        Mistake(
+            "an app with nothing in it",
+            "apps: {shop: {}}\n",
+            """
+            volley.yaml:1:14: the key 'topic' is missing in 'shop'. Add it, for example: topic: com.example.shop.
+            volley.yaml:1:14: the key 'environment' is missing in 'shop'. Add it, for example: environment: sandbox.
+            """),
+        Mistake(
+            "keys misspelt everywhere",
+            #"""
+            run: runs
+            apps:
+              shop:
+                topik: com.example.shop
+                environment: simulator
+                colums: {token: a}
+
+            """#,
+            """
+            volley.yaml:1:1: unknown key 'run' at the top level. Did you mean 'runs'?
+            volley.yaml:4:5: unknown key 'topik' in 'shop'. Did you mean 'topic'?
+            volley.yaml:6:5: unknown key 'colums' in 'shop'. Did you mean 'columns'?
+            """),
+        Mistake(
+            "keys of no version",
+            #"""
+            apps:
+              shop:
+                topic: com.example.shop
+                environment: simulator
+                proxy: http://localhost
+                approval: true
+                test_devices: [a]
+
+            """#,
+            """
+            volley.yaml:5:5: unknown key 'proxy' in 'shop'. Valid here: topic, environment, key, certificate, devices, columns, pace.
+            volley.yaml:6:5: unknown key 'approval' in 'shop'. Valid here: topic, environment, key, certificate, devices, columns, pace.
+            volley.yaml:7:5: unknown key 'test_devices' in 'shop'. Valid here: topic, environment, key, certificate, devices, columns, pace.
+            """),
+        Mistake(
+            "a topic with a blank",
+            #"""
+            apps:
+              shop:
+                topic: com example
+                environment: simulator
+
+            """#,
+            """
+            volley.yaml:3:12: the topic 'com example' is no bundle id, which has only letters, digits, hyphens and full stops. For example: topic: com.example.shop.
+            """),
+        Mistake(
+            "a misspelt environment",
+            #"""
+            apps:
+              shop:
+                topic: com.example.shop
+                environment: prod
+                certificate: {file: a.p12}
+
+            """#,
+            """
+            volley.yaml:4:18: 'environment' must be production, sandbox or simulator, not 'prod'. For example: environment: production.
+            """),
+        Mistake(
+            "a sandbox without key",
+            #"""
+            apps:
+              shop:
+                topic: com.example.shop
+                environment: sandbox
+
+            """#,
+            """
+            volley.yaml:3:5: the app 'shop' has neither 'key' nor 'certificate', and APNs answers nobody without. Add, for example: key: {file: keys/AuthKey_ABC123DEFG.p8, id: ABC123DEFG, team: DEF123GHIJ}.
+            """),
+        Mistake(
+            "a key and a certificate",
+            #"""
+            apps:
+              shop:
+                topic: com.example.shop
+                environment: simulator
+                key: {file: a.p8, id: ABC123DEFG, team: DEF123GHIJ}
+                certificate: {file: a.p12}
+
+            """#,
+            "volley.yaml:6:5: 'key' and 'certificate' exclude each other. Keep the one that this app uses."),
+        Mistake(
+            "a key with wrong identifiers",
+            #"""
+            apps:
+              shop:
+                topic: com.example.shop
+                environment: simulator
+                key: {file: a.p8, id: abc123defg, team: DEF123GHI}
+
+            """#,
+            """
+            volley.yaml:5:27: 'id' must be exactly 10 capital letters and digits, not 'abc123defg'. Copy it from Apple's developer site, for example: id: ABC123DEFG.
+            volley.yaml:5:45: 'team' must be exactly 10 capital letters and digits, not 'DEF123GHI'. Copy it from Apple's developer site, for example: team: DEF123GHIJ.
+            """),
+        Mistake(
+            "a key without parts",
+            #"""
+            apps:
+              shop:
+                topic: com.example.shop
+                environment: simulator
+                key: {}
+
+            """#,
+            """
+            volley.yaml:5:10: the key 'file' is missing in 'key'. Add it, for example: file: keys/AuthKey_ABC123DEFG.p8.
+            volley.yaml:5:10: the key 'id' is missing in 'key'. Add it, for example: id: ABC123DEFG.
+            volley.yaml:5:10: the key 'team' is missing in 'key'. Add it, for example: team: DEF123GHIJ.
+            """),
+        Mistake(
+            "a passphrase in the file",
+            #"""
+            apps:
+              shop:
+                topic: com.example.shop
+                environment: simulator
+                certificate: {file: a.p12, passphrase_env: "s3cret pass"}
+
+            """#,
+            """
+            volley.yaml:5:48: 'passphrase_env' must be the name of an environment variable. The passphrase itself must not stand in this file; write, for example: passphrase_env: PUSH_PASSPHRASE.
+            """),
+        Mistake(
+            "a certificate without file",
+            #"""
+            apps:
+              shop:
+                topic: com.example.shop
+                environment: simulator
+                certificate: {passphrase_env: PASS}
+
+            """#,
+            "volley.yaml:5:18: the key 'file' is missing in 'certificate'. Add it, for example: file: keys/push.p12."),
+        Mistake(
+            "a server over http",
+            #"""
+            apps:
+              shop:
+                topic: com.example.shop
+                environment: {url: "http://localhost"}
+                certificate: {file: a.p12}
+
+            """#,
+            """
+            volley.yaml:4:24: the address 'http://localhost' must begin with https://. For example: url: "https://localhost:2197".
+            """),
+        Mistake(
+            "a server with a path",
+            #"""
+            apps:
+              shop:
+                topic: com.example.shop
+                environment: {url: "https://localhost:2197/3/device"}
+                certificate: {file: a.p12}
+
+            """#,
+            """
+            volley.yaml:4:24: the address 'https://localhost:2197/3/device' must end after the host and port. Remove the path. For example: url: "https://localhost:2197".
+            """),
+        Mistake(
+            "a server with a port that is none",
+            #"""
+            apps:
+              shop:
+                topic: com.example.shop
+                environment: {url: "https://localhost:99999"}
+                certificate: {file: a.p12}
+
+            """#,
+            """
+            volley.yaml:4:24: the port of 'https://localhost:99999' must be a number from 1 to 65535. For example: url: "https://localhost:2197".
+            """),
+        Mistake(
+            "a server without host",
+            #"""
+            apps:
+              shop:
+                topic: com.example.shop
+                environment: {url: "https://:2197"}
+                certificate: {file: a.p12}
+
+            """#,
+            "volley.yaml:4:24: the address 'https://:2197' names no host. For example: url: \"https://localhost:2197\"."),
+        Mistake(
+            "a server with a user",
+            #"""
+            apps:
+              shop:
+                topic: com.example.shop
+                environment: {url: "https://me@localhost"}
+                certificate: {file: a.p12}
+
+            """#,
+            "volley.yaml:4:24: the address 'https://me@localhost' names no host. For example: url: \"https://localhost:2197\"."),
+        Mistake(
+            "a server without address",
+            #"""
+            apps:
+              shop:
+                topic: com.example.shop
+                environment: {ca: ca.pem}
+                certificate: {file: a.p12}
+
+            """#,
+            """
+            volley.yaml:4:18: the key 'url' is missing in 'environment'. Add it, for example: url: "https://localhost:2197".
+            """),
+        Mistake(
+            "columns of no standard name",
+            #"""
+            apps:
+              shop:
+                topic: com.example.shop
+                environment: simulator
+                columns: {tokens: a, last_activ: b}
+
+            """#,
+            """
+            volley.yaml:5:15: unknown key 'tokens' in 'columns'. Did you mean 'token'?
+            volley.yaml:5:26: unknown key 'last_activ' in 'columns'. Did you mean 'last_active'?
+            """),
+        Mistake(
+            "a column that is a list",
+            #"""
+            apps:
+              shop:
+                topic: com.example.shop
+                environment: simulator
+                columns: {token: [a], tags: {column: tags, separator: "; "}}
+
+            """#,
+            """
+            volley.yaml:5:22: 'token' must be a text, not a list. For example: token: token.
+            volley.yaml:5:59: 'separator' must be a single character such as ; or |, not '; '. For example: separator: ";".
+            """),
+        Mistake(
+            "a tag separator that is nothing",
+            #"""
+            apps:
+              shop:
+                topic: com.example.shop
+                environment: simulator
+                columns: {tags: {separator: }}
+
+            """#,
+            "volley.yaml:5:33: 'separator' has no value. For example: separator: \";\"."),
+        Mistake(
+            "a pace of 0 and no devices",
+            #"""
+            apps:
+              shop:
+                topic: com.example.shop
+                environment: simulator
+                devices: []
+                pace: 0/s
+
+            """#,
+            """
+            volley.yaml:5:14: 'devices' is an empty list. Name a file, or remove the key.
+            volley.yaml:6:11: a pace of 0 would never send anything. Write at least 1, for example: 100/s.
+            """),
+    ]
+}

@@ -1,0 +1,85 @@
+import Base
+import Testing
+
+@testable import Campaigns
+
+@Suite("A volley.yaml without mistakes")
+struct ProjectReadingTests {
+    @Test("every key is read as written")
+    func everything() throws {
+        let (project, warnings) = try readProject(
+            """
+            runs: sent/runs
+            apps:
+              shop:
+                topic: com.example.shop
+                environment: production
+                key: {file: keys/AuthKey_ABC123DEFG.p8, id: ABC123DEFG, team: 0123456789}
+                devices: [a.csv, b.csv]
+                columns: {token: device, alias: user, tags: {column: labels, separator: "|"}, last_active: seen}
+                pace: 9000/s
+
+            """)
+        let app = try #require(project.app(named: "shop"))
+        #expect(warnings.isEmpty)
+        #expect(project.file == "volley.yaml")
+        #expect(project.runs == "sent/runs")
+        #expect(app.name.position.description == "volley.yaml:3:3")
+        #expect(app.topic.value == "com.example.shop")
+        #expect(app.key?.file.value == "keys/AuthKey_ABC123DEFG.p8")
+        #expect(app.key?.keyID.value == "ABC123DEFG")
+        #expect(app.key?.teamID.value == "0123456789")
+        #expect(app.certificate == nil)
+        #expect(app.devices.map(\.value) == ["a.csv", "b.csv"])
+        #expect(app.columns.names.mapValues(\.value) == [.token: "device", .alias: "user", .tags: "labels", .lastActive: "seen"])
+        #expect(app.columns.tagSeparator == "|")
+        #expect(app.pace == Pace(pushes: 9000, intervalSeconds: 1))
+        guard case .production = app.environment else {
+            Issue.record("not production")
+            return
+        }
+    }
+
+    @Test("a server of one's own has an address and an authority, and a certificate may stand instead of a key")
+    func server() throws {
+        let project = try readProject(
+            """
+            apps:
+              shop:
+                topic: com.example.shop
+                environment: {url: "https://localhost:2197", ca: ca.pem}
+                certificate: {file: keys/push.p12, passphrase_env: PUSH_PASSPHRASE}
+
+            """
+        ).0
+        let app = try #require(project.apps.first)
+        #expect(app.certificate?.file.value == "keys/push.p12")
+        #expect(app.certificate?.passphraseVariable?.value == "PUSH_PASSPHRASE")
+        guard case .server(let url, let authority) = app.environment else {
+            Issue.record("not a server")
+            return
+        }
+        #expect(url.value == "https://localhost:2197")
+        #expect(authority?.value == "ca.pem")
+    }
+
+    @Test("what it leaves out has the defaults of the language, and the simulator needs no key")
+    func defaults() throws {
+        let project = try readProject("apps: {shop: {topic: a.b, environment: simulator, columns: {tags: labels}}}\n").0
+        let app = try #require(project.apps.first)
+        #expect(project.runs == "runs")
+        #expect(app.key == nil)
+        #expect(app.devices.isEmpty)
+        #expect(app.columns.names.mapValues(\.value) == [.tags: "labels"])
+        #expect(app.columns.tagSeparator == ";")
+        #expect(app.pace == nil)
+    }
+
+    @Test("apps keep the order of the file")
+    func order() throws {
+        let app = "{topic: a.b, environment: simulator}"
+        let project = try readProject("apps: {z: \(app), a: \(app), m: \(app)}\n").0
+        #expect(project.apps.map(\.name.value) == ["z", "a", "m"])
+        #expect(project.app(named: "b") == nil)
+    }
+}

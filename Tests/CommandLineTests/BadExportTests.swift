@@ -1,0 +1,97 @@
+import Foundation
+import Testing
+
+/// What is wrong with exports. Whatever it is, no run file is left that looks whole.
+@Suite("bad exports")
+struct BadExportTests {
+    private func preview(_ folder: ProjectFolder, _ file: String, audience: String = "everyone: true") throws -> VolleyBinary.Result {
+        try folder.writeCampaign(audience: "devices: \(file)\n\(audience)")
+        return try folder.volley("preview", "campaign.yaml", "--json")
+    }
+
+    private func expectRefused(_ result: VolleyBinary.Result, _ words: String..., in folder: ProjectFolder) throws {
+        #expect(result.status == 2, "\(result.errors)")
+        for word in words { #expect(result.errors.contains(word), "\(word): \(result.errors)") }
+        let sent = try folder.volley("send", "campaign.yaml", "--yes")
+        #expect(sent.status == 2)
+        #expect(folder.files(in: "runs").isEmpty)
+    }
+
+    @Test("an empty file, a folder and a file without tokens are refused")
+    func unusable() throws {
+        let folder = try ProjectFolder()
+        try folder.write("empty.csv", "")
+        try expectRefused(preview(folder, "empty.csv"), "empty.csv", "empty", in: folder)
+        try FileManager.default.createDirectory(at: folder.url.appendingPathComponent("folder.csv"), withIntermediateDirectories: true)
+        try expectRefused(preview(folder, "folder.csv"), "folder.csv", in: folder)
+        try folder.write("people.csv", "name,devicetoken\nAda,\(ProjectFolder.token(1))\n")
+        try expectRefused(preview(folder, "people.csv"), "people.csv", "devicetoken", "columns", in: folder)
+        try folder.write("people.txt", "a,b\n")
+        try expectRefused(preview(folder, "people.txt"), ".csv", in: folder)
+    }
+
+    @Test("a gzip file that ends too early is refused")
+    func truncatedGzip() throws {
+        let folder = try ProjectFolder(export: ProjectFolder.export(devices: 5000))
+        _ = try RunningVolley(
+            executable: "/bin/sh", ["-c", "gzip -k devices.csv && head -c 20000 devices.csv.gz > cut.csv.gz"], in: folder.url,
+            environment: [:], input: nil
+        ).finish()
+        let whole = try preview(folder, "devices.csv.gz")
+        #expect(try whole.json().int("audience") == 5000)
+        try expectRefused(preview(folder, "cut.csv.gz"), "cut.csv.gz", in: folder)
+    }
+
+    @Test("a NUL byte and rows of the wrong length are bad rows, counted and shown with their lines")
+    func badRows() throws {
+        let tokens = (0..<6).map(ProjectFolder.token)
+        let folder = try ProjectFolder(
+            export:
+                "device_token,first_name\n\(tokens[0]),Ada\n\(tokens[1]),A\0a\n\(tokens[2]),Ada,extra\n\(tokens[3])\n\(tokens[4]),Ada\n\(tokens[5]),Ada\n"
+        )
+        try expectRefused(preview(folder, "devices.csv"), "devices.csv:3", "max_bad_rows", in: folder)
+        let allowed = try preview(folder, "devices.csv", audience: "everyone: true\nmax_bad_rows: 60%")
+        let document = try allowed.json()
+        #expect(document["skipped"]?.int("bad_row") == 3)
+        #expect(document.int("audience") == 3)
+        for line in [3, 4, 5] { #expect(allowed.errors.contains("devices.csv:\(line)"), "\(allowed.errors)") }
+    }
+
+    @Test("a cell of ten megabytes is only a large cell")
+    func largeCell() throws {
+        let folder = try ProjectFolder(
+            export:
+                "device_token,note\n\(ProjectFolder.token(1)),\(String(repeating: "x", count: 10_000_000))\n\(ProjectFolder.token(2)),y\n")
+        let result = try preview(folder, "devices.csv")
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(try result.json().int("audience") == 2)
+    }
+
+    @Test("broken JSON in line 7 is a bad row with its line")
+    func brokenJSONLine() throws {
+        let folder = try ProjectFolder()
+        let lines = (0..<200).map {
+            $0 == 6 ? "{\"device_token\": \"\(ProjectFolder.token($0))" : "{\"device_token\": \"\(ProjectFolder.token($0))\"}"
+        }
+        try folder.write("devices.jsonl", lines.joined(separator: "\n") + "\n")
+        let result = try preview(folder, "devices.jsonl")
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(try result.json()["skipped"]?.int("bad_row") == 1)
+        #expect(result.errors.contains("devices.jsonl:7"), "\(result.errors)")
+    }
+
+    @Test("a broken JSON array is refused")
+    func brokenJSONArray() throws {
+        let folder = try ProjectFolder()
+        try folder.write("devices.json", "[\n{\"device_token\": \"\(ProjectFolder.token(1))\"},\n{\"device_token\" \"x\"}\n]\n")
+        try expectRefused(preview(folder, "devices.json"), "devices.json:3", in: folder)
+    }
+
+    @Test("globs take every file that matches, and one that matches none is refused")
+    func globs() throws {
+        let folder = try ProjectFolder()
+        try folder.write("more.csv", "device_token\n\(ProjectFolder.token(100))\n")
+        #expect(try preview(folder, "\"*.csv\"").json().int("audience") == 21)
+        try expectRefused(preview(folder, "\"*.jsonl\""), "*.jsonl", in: folder)
+    }
+}

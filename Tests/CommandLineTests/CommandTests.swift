@@ -1,0 +1,111 @@
+import Base
+import Foundation
+import Testing
+
+@Suite("the other commands")
+struct CommandTests {
+    private func emptyFolder() throws -> URL {
+        let url = FileManager.default.temporaryDirectory.appendingPathComponent("volley-test-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        return url
+    }
+
+    @Test("init leaves a folder whose campaign can be sent at once, and never overwrites")
+    func initialise() throws {
+        let folder = try emptyFolder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        #expect(try VolleyBinary.run(["init", "shop"], in: folder).status == 0)
+        let sent = try VolleyBinary.run(["send", "shop/welcome.yaml", "--yes", "--json"], in: folder)
+        #expect(sent.status == 0, "\(sent.errors)")
+        #expect((try sent.json()["outcomes"]?.int("accepted") ?? 0) > 50)
+        let again = try VolleyBinary.run(["init", "shop"], in: folder)
+        #expect(again.status == 2)
+        #expect(again.errors.contains("already"))
+    }
+
+    @Test("check says which files are fine and shows every mistake of the others")
+    func check() throws {
+        let folder = try ProjectFolder()
+        try folder.writeCampaign()
+        try folder.write("bad.yaml", "name: Bad Name\napp: shp\naudience:\n  tags: [news]\ncontnt:\n  title: x\n")
+        let result = try folder.volley("check", "campaign.yaml", "bad.yaml")
+        #expect(result.status == 2)
+        #expect(result.output == "campaign.yaml: fine\n")
+        for part in ["bad.yaml:1:7: ", "bad.yaml:2:6: ", "bad.yaml:5:1: ", "content"] {
+            #expect(result.errors.contains(part), "\(result.errors)")
+        }
+        let document = try folder.volley("check", "campaign.yaml", "bad.yaml", "--json").json()
+        guard case .array(let files)? = document["files"] else { Issue.record("no files"); return }
+        #expect(files.map { $0["valid"] } == [.bool(true), .bool(false)])
+    }
+
+    @Test("runs lists what was planned and sent")
+    func runs() throws {
+        let folder = try ProjectFolder()
+        #expect(try folder.volley("runs", "--json").json()["runs"] == .array([]))
+        try folder.writeCampaign()
+        #expect(try folder.volley("plan", "campaign.yaml").status == 0)
+        #expect(try folder.volley("send", "campaign.yaml", "--yes", "--quiet").status == 0)
+        guard case .array(let runs)? = try folder.volley("runs", "--json").json()["runs"] else { Issue.record("no runs"); return }
+        #expect(runs.map { $0["state"]?.stringValue } == ["planned", "finished"])
+        let text = try folder.volley("runs").output
+        #expect(text.contains("planned") && text.contains("finished"))
+    }
+
+    @Test("push sends one push and shows the answer in words")
+    func push() throws {
+        let folder = try ProjectFolder()
+        let accepted = try folder.volley(
+            "push", "--app", "shop", "--token", ProjectFolder.token(1), "--title", "Hello", "--body", "World", "--json")
+        #expect(accepted.status == 0, "\(accepted.errors)")
+        #expect(try accepted.json()["status"] == .integer(200))
+        let refused = try folder.volley(
+            "push", "--app", "shop", "--token", "00000410" + String(repeating: "cd", count: 28), "--title", "Hello")
+        #expect(refused.status == 1)
+        #expect(refused.output.contains("410 Unregistered"))
+        try folder.write("payload.json", #"{"aps": {"alert": "Hi", "badge": 3}, "own": [1, 2]}"#)
+        #expect(try folder.volley("push", "--app", "shop", "--token", ProjectFolder.token(1), "--payload", "payload.json").status == 0)
+        let wrong = try folder.volley("push", "--app", "shop", "--token", "not-a-token", "--title", "Hello")
+        #expect(wrong.status == 2)
+        #expect(
+            try folder.volley("push", "--app", "shopp", "--token", ProjectFolder.token(1), "--title", "x").errors.contains(
+                "Did you mean 'shop'?"))
+    }
+
+    @Test("simulate serves another process's campaign, and its ledger names every device")
+    func simulate() throws {
+        let folder = try ProjectFolder()
+        let simulator = try VolleyBinary.start(
+            ["simulate", "--port", "0", "--ledger", "ledger.jsonl", "--json", "--for", "60"], in: folder.url)
+        defer { _ = simulator.finish(timeout: 0) }
+        while simulator.isRunning, !simulator.outputSoFar.hasSuffix("}\n") { usleep(20_000) }
+        let server = try JSONValue(parsing: simulator.outputSoFar)
+        let url = try #require(server["url"]?.stringValue), key = try #require(server["key"]?.stringValue)
+        try folder.writeProject(
+            app: "environment: {url: \"\(url)\", ca: simulator-ca.pem}\nkey: {file: \(key), id: SIMULATOR1, team: VOLLEYTEAM}")
+        try folder.writeCampaign()
+        let sent = try folder.volley("send", "campaign.yaml", "--yes", "--json")
+        #expect(sent.status == 0, "\(sent.errors)")
+        simulator.interrupt()
+        #expect(simulator.finish().status == 0)
+        let ledger = try String(contentsOf: folder.url.appendingPathComponent("ledger.jsonl"), encoding: .utf8).split(separator: "\n")
+        let tokens = try Set(ledger.map { try JSONValue(parsing: String($0))["token"]?.stringValue ?? "" })
+        #expect(tokens == Set((0..<20).map(ProjectFolder.token)))
+    }
+
+    @Test("wrong arguments end with 2 and say what is right")
+    func arguments() throws {
+        let folder = try emptyFolder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        for arguments in [
+            ["sned"], ["send"], ["preview", "x.yaml", "--show", "many"], ["report"], ["send", "x.yaml", "--transport", "pigeon"],
+        ] {
+            let result = try VolleyBinary.run(arguments, in: folder)
+            #expect(result.status == 2, "\(arguments)")
+            #expect(!result.errors.isEmpty)
+            #expect(result.output.isEmpty)
+        }
+        #expect(try VolleyBinary.run(["--help"], in: folder).status == 0)
+        #expect(try VolleyBinary.run(["--version"], in: folder).output == "0.1.0\n")
+    }
+}

@@ -1,0 +1,80 @@
+import Base
+import Foundation
+
+/// A folder with volley.yaml, an export and campaigns, removed with the value.
+final class ProjectFolder {
+    let url: URL
+
+    /// - Parameter app: lines below the app in volley.yaml, without indentation.
+    init(app: String = "environment: simulator", export: String? = nil) throws {
+        url = FileManager.default.temporaryDirectory.appendingPathComponent("volley-test-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        try writeProject(app: app)
+        try write("devices.csv", export ?? Self.export(devices: 20))
+    }
+
+    deinit { try? FileManager.default.removeItem(at: url) }
+
+    func writeProject(app: String) throws {
+        let lines = app.split(separator: "\n").map { "    \($0)" }.joined(separator: "\n")
+        try write("volley.yaml", "runs: runs\napps:\n  shop:\n    topic: com.example.shop\n    columns: {token: device_token}\n\(lines)\n")
+    }
+
+    func write(_ file: String, _ text: String) throws { try write(file, Data(text.utf8)) }
+
+    func write(_ file: String, _ data: Data) throws { try data.write(to: url.appendingPathComponent(file)) }
+
+    /// A campaign to everyone in devices.csv, or with other parts.
+    func writeCampaign(
+        _ file: String = "campaign.yaml", name: String = "test", audience: String = "devices: devices.csv\neveryone: true",
+        content: String = "title: Hello\nbody: World", delivery: String? = nil
+    ) throws {
+        func indented(_ text: String) -> String { text.split(separator: "\n").map { "  \($0)" }.joined(separator: "\n") }
+        var text = "name: \(name)\napp: shop\naudience:\n\(indented(audience))\ncontent:\n\(indented(content))\n"
+        if let delivery { text += "delivery:\n\(indented(delivery))\n" }
+        try write(file, text)
+    }
+
+    func volley(_ arguments: String..., environment: [String: String] = [:], input: String? = nil, timeout: Double = 120) throws
+        -> VolleyBinary.Result
+    {
+        try VolleyBinary.run(arguments, in: url, environment: environment, input: input, timeout: timeout)
+    }
+
+    func files(in folder: String) -> [String] {
+        ((try? FileManager.default.contentsOfDirectory(atPath: url.appendingPathComponent(folder).path)) ?? []).sorted()
+    }
+
+    /// A token that the simulator accepts, different for each number.
+    static func token(_ number: Int) -> String {
+        let digits = String(number, radix: 16)
+        return "aa" + String(repeating: "0", count: 62 - digits.count) + digits
+    }
+
+    /// An export with the columns that most tests need.
+    static func export(devices: Int) -> String {
+        var lines = ["device_token,registration_id,alias,tags,language,last_active,first_name"]
+        for device in 0..<devices {
+            lines.append(
+                "\(token(device)),reg\(device),user\(device / 2),\(device % 2 == 0 ? "news" : "sports"),en,2026-11-01,\(device % 3 == 0 ? "" : "Ada")"
+            )
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+}
+
+extension JSONValue {
+    /// The sum of an object's whole numbers.
+    var sum: Int {
+        guard case .object(let members) = self else { return 0 }
+        return members.reduce(0) { $0 + Int($1.value.integerValue ?? 0) }
+    }
+
+    /// The names of an object's members, in order.
+    var names: [String] {
+        guard case .object(let members) = self else { return [] }
+        return members.map(\.name)
+    }
+
+    func int(_ name: String) -> Int? { self[name]?.integerValue.map { Int($0) } }
+}

@@ -1,0 +1,147 @@
+import Base
+import Foundation
+import Testing
+
+@Suite("volley send")
+struct SendTests {
+    @Test("a campaign reaches every device, and report, CSV and simulator agree")
+    func endToEnd() throws {
+        let folder = try ProjectFolder()
+        try folder.writeCampaign()
+        let sent = try folder.volley("send", "campaign.yaml", "--yes", "--json")
+        #expect(sent.status == 0, "\(sent.errors)")
+        #expect(sent.errors.contains("the report agrees"))
+        let report = try sent.json()
+        #expect(
+            report.names == [
+                "run", "campaign", "app", "state", "audience", "skipped", "outcomes", "reasons", "attempts", "started_at", "finished_at",
+                "rate", "latency_ms",
+            ])
+        #expect(report["state"]?.stringValue == "finished")
+        #expect(report.int("audience") == 20)
+        #expect(report["outcomes"]?.names == ["accepted", "invalid_token", "rejected", "failed", "unknown", "unsent"])
+        #expect(report["outcomes"]?.int("accepted") == 20)
+        #expect(report["outcomes"]?.sum == report.int("audience"))
+
+        let again = try folder.volley("report", "last", "--format", "json")
+        #expect(try again.json() == report)
+        let csv = try folder.volley("report", "last", "--format", "csv")
+        let lines = csv.output.split(separator: "\n")
+        #expect(
+            lines.first
+                == "device_token,registration_id,alias,language,variant,outcome,status,reason,attempts,apns_id,latency_ms,settled_at")
+        #expect(lines.count == 21)
+        #expect(lines.dropFirst().allSatisfy { $0.contains(",accepted,200,,1,") })
+    }
+
+    @Test("refusals end in their outcomes, and only failed pushes change the exit code")
+    func outcomes() throws {
+        let tokens = ["00000410", "00000400", "00000429", "00000503"].map { $0 + String(repeating: "ab", count: 28) }
+        let export = "device_token\n" + (tokens + (0..<150).map(ProjectFolder.token)).joined(separator: "\n") + "\n"
+        let folder = try ProjectFolder(export: export)
+        try folder.writeCampaign()
+        let sent = try folder.volley("send", "campaign.yaml", "--yes", "--json")
+        #expect(sent.status == 0, "\(sent.errors)")
+        let report = try sent.json()
+        #expect(report["outcomes"]?.int("accepted") == 152)
+        #expect(report["outcomes"]?.int("invalid_token") == 2)
+        #expect(report["reasons"] == .object(pairs: [("BadDeviceToken", .integer(1)), ("Unregistered", .integer(1))]))
+        #expect(report.int("attempts") == 156)
+    }
+
+    @Test("without --yes and without a terminal nothing is planned or sent")
+    func asksOnlyOnATerminal() throws {
+        let folder = try ProjectFolder()
+        try folder.writeCampaign()
+        let sent = try folder.volley("send", "campaign.yaml", input: "y\n")
+        #expect(sent.status == 2)
+        #expect(sent.errors.contains("--yes"))
+        #expect(folder.files(in: "runs").isEmpty)
+    }
+
+    @Test("a plan is sent exactly as it was made, once")
+    func plan() throws {
+        let folder = try ProjectFolder()
+        try folder.writeCampaign()
+        let planned = try folder.volley("plan", "campaign.yaml", "--json")
+        #expect(planned.status == 0, "\(planned.errors)")
+        let run = try #require(try planned.json()["run"]?.stringValue)
+        #expect(try folder.volley("report", run, "--format", "json").json()["state"]?.stringValue == "planned")
+        // The export changes after the plan was made; the plan does not.
+        try folder.write("devices.csv", ProjectFolder.export(devices: 3))
+        let sent = try folder.volley("send", "--plan", run, "--yes", "--json")
+        #expect(sent.status == 0, "\(sent.errors)")
+        #expect(try sent.json().int("audience") == 20)
+        let twice = try folder.volley("send", "--plan", run, "--yes", "--json")
+        #expect(twice.status == 2)
+        #expect(twice.errors.contains("finished"))
+    }
+
+    @Test("the pace of the app is never exceeded")
+    func pace() throws {
+        let folder = try ProjectFolder(app: "environment: simulator\npace: 100/s", export: ProjectFolder.export(devices: 250))
+        try folder.writeCampaign(delivery: "pace: 5000/s")
+        let report = try folder.volley("send", "campaign.yaml", "--yes", "--json").json()
+        #expect(report["outcomes"]?.int("accepted") == 250)
+        #expect((report["rate"]?.int("peak_per_second") ?? .max) <= 105)
+        #expect((report["rate"]?.int("mean_per_second") ?? 0) >= 60)
+    }
+
+    @Test("Ctrl-C ends in good order: what was not sent is unsent, and the exit code says so")
+    func interrupt() throws {
+        let folder = try ProjectFolder(app: "environment: simulator\npace: 50/s", export: ProjectFolder.export(devices: 1000))
+        try folder.writeCampaign()
+        let running = try VolleyBinary.start(["send", "campaign.yaml", "--yes", "--json"], in: folder.url)
+        usleep(1_500_000)
+        running.interrupt()
+        let sent = running.finish()
+        #expect(sent.status == 130, "\(sent.errors)")
+        let report = try sent.json()
+        #expect(report["state"]?.stringValue == "stopped")
+        #expect((report["outcomes"]?.int("accepted") ?? 0) > 0)
+        #expect((report["outcomes"]?.int("unsent") ?? 0) > 800)
+        #expect(report["outcomes"]?.int("unknown") == 0)
+        #expect(report["outcomes"]?.sum == 1000)
+    }
+
+    @Test("an audience of nobody finishes with a warning")
+    func nobody() throws {
+        let folder = try ProjectFolder()
+        try folder.writeCampaign(audience: "devices: devices.csv\ntags: [nothing]")
+        let sent = try folder.volley("send", "campaign.yaml", "--yes", "--json")
+        #expect(sent.status == 0, "\(sent.errors)")
+        #expect(sent.errors.contains("nothing to send"))
+        #expect(try sent.json().int("audience") == 0)
+    }
+
+    @Test("one device whose payload is too large is skipped, and the rest is sent")
+    func payloadTooLarge() throws {
+        let long = String(repeating: "x", count: 5000)
+        let export = "device_token,first_name\n\(ProjectFolder.token(1)),Ada\n\(ProjectFolder.token(2)),\(long)\n"
+        let folder = try ProjectFolder(export: export)
+        try folder.writeCampaign(content: "title: Hi {{ first_name }}\nbody: World")
+        let sent = try folder.volley("send", "campaign.yaml", "--yes", "--json")
+        #expect(sent.status == 0, "\(sent.errors)")
+        let report = try sent.json()
+        #expect(report.int("audience") == 1)
+        #expect(report["skipped"] == .object(pairs: [("payload_too_large", .integer(1))]))
+    }
+
+    @Test("standard output that closes early does not stop a run")
+    func closedOutput() throws {
+        let folder = try ProjectFolder()
+        try folder.writeCampaign()
+        let shell = try RunningVolley(
+            executable: "/bin/sh", ["-c", "\(VolleyBinary.path) send campaign.yaml --yes | true"], in: folder.url, environment: [:],
+            input: nil)
+        _ = shell.finish()
+        let report = try folder.volley("report", "last", "--format", "json").json()
+        #expect(report["outcomes"]?.int("accepted") == 20)
+        let piped = try RunningVolley(
+            executable: "/bin/bash", ["-c", "set -o pipefail; \(VolleyBinary.path) report last --format csv | head -1"], in: folder.url,
+            environment: [:],
+            input: nil
+        ).finish()
+        #expect(piped.status == 0, "\(piped.errors)")
+    }
+}

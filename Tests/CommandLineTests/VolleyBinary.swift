@@ -1,0 +1,79 @@
+import Base
+import Foundation
+
+/// The real binary, as the tests' build left it, run in a folder of its own.
+struct VolleyBinary {
+    /// What a process left behind.
+    struct Result {
+        var status: Int32
+        var output: String
+        var errors: String
+
+        /// Standard output as JSON.
+        func json() throws -> JSONValue { try JSONValue(parsing: output) }
+    }
+
+    /// Beside the test bundle.
+    static let path = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath().deletingLastPathComponent()
+        .appendingPathComponent("volley").path
+
+    /// Runs `volley` to its end.
+    /// - Parameter timeout: in seconds; a process that takes longer is ended and its status is SIGKILL's.
+    static func run(
+        _ arguments: [String], in folder: URL, environment: [String: String] = [:], input: String? = nil, timeout: Double = 120
+    ) throws -> Result {
+        try start(arguments, in: folder, environment: environment, input: input).finish(timeout: timeout)
+    }
+
+    /// Starts `volley` and returns at once.
+    static func start(
+        _ arguments: [String], in folder: URL, environment: [String: String] = [:], input: String? = nil
+    ) throws -> RunningVolley {
+        try RunningVolley(executable: path, arguments, in: folder, environment: environment, input: input)
+    }
+}
+
+/// A process under way. Its output goes to files, so that no pipe ever fills up.
+final class RunningVolley {
+    private let process = Process()
+    private let output: URL
+    private let errors: URL
+
+    init(executable: String, _ arguments: [String], in folder: URL, environment: [String: String], input: String?) throws {
+        let scratch = FileManager.default.temporaryDirectory.appendingPathComponent("volley-out-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: scratch, withIntermediateDirectories: true)
+        (output, errors) = (scratch.appendingPathComponent("out"), scratch.appendingPathComponent("err"))
+        for file in [output, errors] { try Data().write(to: file) }
+        process.executableURL = URL(fileURLWithPath: executable)
+        process.arguments = arguments
+        process.currentDirectoryURL = folder
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        process.standardOutput = try FileHandle(forWritingTo: output)
+        process.standardError = try FileHandle(forWritingTo: errors)
+        if let input {
+            let file = scratch.appendingPathComponent("in")
+            try Data(input.utf8).write(to: file)
+            process.standardInput = try FileHandle(forReadingFrom: file)
+        } else {
+            process.standardInput = FileHandle.nullDevice
+        }
+        try process.run()
+    }
+
+    deinit { try? FileManager.default.removeItem(at: output.deletingLastPathComponent()) }
+
+    var outputSoFar: String { (try? String(contentsOf: output, encoding: .utf8)) ?? "" }
+    var errorsSoFar: String { (try? String(contentsOf: errors, encoding: .utf8)) ?? "" }
+    var isRunning: Bool { process.isRunning }
+
+    func interrupt() { kill(process.processIdentifier, SIGINT) }
+
+    func finish(timeout: Double = 120) -> VolleyBinary.Result {
+        let deadline = Date().addingTimeInterval(timeout)
+        while process.isRunning, Date() < deadline { usleep(5_000) }
+        if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+        process.waitUntilExit()
+        let status = process.terminationReason == .uncaughtSignal ? 128 + process.terminationStatus : process.terminationStatus
+        return VolleyBinary.Result(status: status, output: outputSoFar, errors: errorsSoFar)
+    }
+}

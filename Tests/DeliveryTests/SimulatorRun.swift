@@ -1,0 +1,117 @@
+import APNsSimulator
+import Base
+import Cryptography
+import Delivery
+import Glibc
+import Testing
+
+/// A sender's whole run against a simulator over TLS, in one process.
+struct SimulatorRun {
+    static let topic = "com.example.shop"
+
+    var faults = SimulatorFaults()
+    var pushes = 20
+    var configure: (inout SenderSettings) -> Void = { _ in }
+    /// Called from another thread while the run goes on.
+    var meanwhile: (@Sendable (SendControl) -> Void)?
+
+    struct Result {
+        var end: SendEnd
+        var settlements: [Settlement]
+        var ledger: LedgerSummary
+
+        func count(_ outcome: Outcome) -> Int { settlements.count { $0.outcome == outcome } }
+    }
+
+    /// A token that means nothing to the simulator.
+    static func token(_ recipient: Int) -> String {
+        let digits = String(recipient, radix: 16)
+        return "c0ffee" + String(repeating: "0", count: 58 - digits.count) + digits
+    }
+
+    func run() throws -> Result {
+        let key = SigningKey.generate()
+        var configuration = SimulatorConfiguration()
+        configuration.keys = [TrustedKey(keyID: "ABC123DEFG", teamID: "DEF123GHIJ", key: key.verificationKey)]
+        configuration.topics = [Self.topic]
+        configuration.faults = faults
+        let simulator = try APNsSimulator(configuration)
+        let folder = try TemporaryFolder()
+        let authority = try folder.write("ca.pem", simulator.certificateAuthorityPEM)
+        let source = ProviderTokenSource(key: key, keyID: "ABC123DEFG", teamID: "DEF123GHIJ")
+        var settings = SenderSettings(
+            endpoint: Endpoint(host: "localhost", port: simulator.port, certificateAuthorityFile: authority), credentials: .token(source),
+            headers: PushHeaders(topic: Self.topic, pushType: .alert, priority: .high), runSeed: RunSeed.random())
+        settings.retry.firstDelaySeconds = 0.01
+        settings.retry.longestDelaySeconds = 0.1
+        configure(&settings)
+        let (end, settlements) = try send(settings, pushes: pushes, meanwhile: meanwhile)
+        return Result(end: end, settlements: settlements, ledger: simulator.stop())
+    }
+}
+
+/// Sends `pushes` pushes, and checks that every one of them settled exactly once.
+func send(
+    _ settings: SenderSettings, pushes: Int, meanwhile: (@Sendable (SendControl) -> Void)? = nil
+) throws -> (SendEnd, [Settlement]) {
+    let sender = try Sender(settings)
+    let source = BoundedQueue<PushBatch>(capacity: max(1, pushes / 500 + 1))
+    let results = BoundedQueue<[Settlement]>(capacity: 1000)
+    let control = SendControl()
+    var batch = PushBatch()
+    for recipient in 0..<pushes {
+        batch.append(recipient: recipient, token: SimulatorRun.token(recipient), payload: Array(#"{"aps":{"alert":"Hi"}}"#.utf8))
+        if batch.pushes.count == 500 {
+            source.put(batch)
+            batch = PushBatch()
+        }
+    }
+    source.put(batch)
+    source.close()
+    if let meanwhile { startThread { meanwhile(control) } }
+    let end = sender.run(source: source, results: results, control: control)
+    var settlements: [Settlement] = []
+    while let group = results.take() { settlements += group }
+    #expect(settlements.map(\.recipient).sorted() == Array(0..<pushes), "every push settles exactly once")
+    return (end, settlements)
+}
+
+/// Runs a closure on a thread of its own.
+func startThread(_ body: @escaping @Sendable () -> Void) {
+    final class Box: Sendable {
+        let body: @Sendable () -> Void
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
+    var thread = pthread_t()
+    pthread_create(&thread, nil, { context in
+        if let context { Unmanaged<Box>.fromOpaque(context).takeRetainedValue().body() }
+        return nil
+    }, Unmanaged.passRetained(Box(body)).toOpaque())
+    pthread_detach(thread)
+}
+
+/// A folder below /tmp that goes when the test is over.
+final class TemporaryFolder {
+    let path: String
+
+    init() throws {
+        var template = Array("/tmp/volley-delivery-XXXXXX".utf8CString)
+        try #require(mkdtemp(&template) != nil)
+        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    deinit {
+        for name in names { unlink("\(path)/\(name)") }
+        rmdir(path)
+    }
+
+    private var names: [String] = []
+
+    func write(_ name: String, _ text: String) throws -> String {
+        names.append(name)
+        let file = try #require(fopen("\(path)/\(name)", "w"))
+        fputs(text, file)
+        fclose(file)
+        return "\(path)/\(name)"
+    }
+}

@@ -1,0 +1,105 @@
+import Base
+import Glibc
+@testable import Runs
+import Testing
+
+@Suite struct DamagedRunTests {
+    @Test("what is no run is told apart: missing, a folder, text, empty, another database")
+    func noRun() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/x.sqlite"
+        #expect(diagnostic { _ = try RunStore(path: path) }?.message == "there is no such run file")
+        #expect(diagnostic { _ = try RunStore(path: folder.path) }?.message == "this is a folder, not a run file")
+        writeBytes(Array(String(repeating: "device_token,alias\n", count: 200).utf8), path)
+        #expect(diagnostic { _ = try RunStore(path: path) }?.message == "this is not a run file")
+        writeBytes([], path)
+        #expect(diagnostic { _ = try RunStore(path: path) }?.message == "this is not a run file")
+        #expect(folder.names == ["x.sqlite"])
+        guard hasSQLiteTool else { return }
+        unlink(path)
+        _ = query(path, "CREATE TABLE run (id TEXT)")
+        #expect(diagnostic { _ = try RunStore(path: path) }?.message == "this is not a run file")
+    }
+
+    @Test("a file of a newer Volley is refused, with both formats named")
+    func newer() throws {
+        let folder = try TemporaryFolder()
+        let path = try makeRun(folder, audience: 1).path
+        var bytes = readBytes(path)
+        // user_version: bytes 60 to 63 of the header (SQLite, "Database File Format", 1.3).
+        #expect(bytes[60...63] == [0, 0, 0, 1])
+        bytes[63] = 9
+        writeBytes(bytes, path)
+        #expect(diagnostic { _ = try RunStore(path: path) }?.message == "the run file was written by a newer Volley (format 9; this one reads 1)")
+    }
+
+    @Test("a truncated file is damaged", arguments: [0.3, 0.6, 0.95, 0.9999])
+    func truncated(share: Double) throws {
+        let folder = try TemporaryFolder()
+        let path = try makeRun(folder, audience: 500).path
+        let bytes = readBytes(path)
+        writeBytes(Array(bytes.prefix(Int(Double(bytes.count) * share))), path)
+        #expect(diagnostic { _ = try RunStore(path: path) }?.message.hasPrefix("the run file is damaged") == true)
+    }
+
+    @Test("random bytes anywhere are a diagnostic or harmless, never a crash", arguments: 0..<40)
+    func randomBytes(seed: UInt64) throws {
+        var random = Seeded(state: seed)
+        let folder = try TemporaryFolder()
+        let run = try makeRun(folder, audience: 200)
+        try run.claim(0..<150, at: noon)
+        try run.record((0..<120).map { settled($0, .failed, status: 503, reason: "ServiceUnavailable") })
+        try run.settleDown()
+        var bytes = readBytes(run.path)
+        // Whole pages, short stretches or single bytes.
+        let length = [4096, 64, 1][Int(seed) % 3]
+        for _ in 0..<(seed % 3 == 0 ? 1 : 30) {
+            let start = Int.random(in: 0..<bytes.count, using: &random)
+            for index in start..<min(bytes.count, start + length) { bytes[index] = .random(in: 0...255, using: &random) }
+        }
+        writeBytes(bytes, run.path)
+        do {
+            let damaged = try RunStore(path: run.path)
+            _ = try damaged.status()
+            _ = try damaged.recipients(0..<200)
+            _ = try damaged.figures()
+            _ = try damaged.unsettled()
+            var tokens = 0
+            try damaged.forEachResult { _, recipient, _, _ in
+                if DeviceToken(recipient.token.hex) != nil { tokens += 1 }
+            }
+            #expect(tokens == 200)
+        } catch { #expect(error is Diagnostic, "\(error)") }
+    }
+
+    @Test("a recipient that is missing or has no token is found, not skipped", .enabled(if: hasSQLiteTool, "needs the sqlite3 tool"))
+    func missingRecipient() throws {
+        let folder = try TemporaryFolder()
+        let path = try makeRun(folder, audience: 10).path
+        _ = query(path, "DELETE FROM recipient WHERE id = 4")
+        let run = try RunStore(path: path)
+        #expect(diagnostic { _ = try run.recipients(0..<10) }?.message == "the run file is damaged: recipient 4 of 10 is missing")
+        #expect(diagnostic { try run.forEachResult { _, _, _, _ in } }?.message.contains("recipient 4 of 10 is missing") == true)
+        #expect(try run.recipients(5..<10).count == 5)
+        _ = query(path, "UPDATE recipient SET device_token = '/../x' WHERE id = 6")
+        #expect(diagnostic { _ = try run.recipients(5..<10) }?.message.contains("recipient 6 has no device token") == true)
+        _ = query(path, "DELETE FROM recipient WHERE id = 9")
+        #expect(diagnostic { _ = try run.recipients(7..<10) }?.message.contains("recipient 9 of 10 is missing") == true)
+    }
+
+    @Test("a table that is gone is damage", .enabled(if: hasSQLiteTool, "needs the sqlite3 tool"))
+    func missingTable() throws {
+        let folder = try TemporaryFolder()
+        let path = try makeRun(folder, audience: 10).path
+        _ = query(path, "DROP TABLE outcome")
+        #expect(diagnostic { _ = try RunStore(path: path).figures() }?.message.hasPrefix("the run file is damaged") == true)
+    }
+
+    @Test("the body's own error passes through")
+    func foreignError() throws {
+        struct Mine: Error {}
+        let folder = try TemporaryFolder()
+        let run = try makeRun(folder, audience: 10)
+        #expect(throws: Mine.self) { try run.forEachResult { _, _, _, _ in throw Mine() } }
+    }
+}

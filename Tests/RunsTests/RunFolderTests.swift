@@ -1,0 +1,68 @@
+import Base
+import Glibc
+import Runs
+import Testing
+
+@Suite struct RunFolderTests {
+    @Test("a run's id names moment, campaign and four hex digits")
+    func id() {
+        let seed = RunSeed(high: 0x0f3a_0000_0000_0000, low: 1)
+        #expect(RunID.make(campaign: "spring-sale", now: Timestamp(epochSeconds: 1_796_115_600), seed: seed) == "20261201-090000-spring-sale-0f3a")
+    }
+
+    @Test("runs are listed oldest first, broken ones apart, other files not at all")
+    func listing() throws {
+        let folder = try TemporaryFolder()
+        _ = try makeRun(folder, id: "b", audience: 1, plannedAt: Timestamp(epochSeconds: 200))
+        _ = try makeRun(folder, id: "a", audience: 1, plannedAt: Timestamp(epochSeconds: 300))
+        _ = try makeRun(folder, id: "c", audience: 1, plannedAt: Timestamp(epochSeconds: 100))
+        let writer = try RunWriter(folder: folder.path, id: "d")
+        writeBytes(Array("no database, just text".utf8), folder.path + "/e.sqlite")
+        writeBytes([1], folder.path + "/notes.txt")
+        let (runs, broken) = try RunStore.all(in: folder.path)
+        #expect(runs.map(\.plan.id) == ["c", "b", "a"])
+        #expect(broken.map(\.file) == [folder.path + "/e.sqlite"])
+        writer.cancel()
+    }
+
+    @Test("a folder that is not there holds no runs")
+    func noFolder() throws {
+        #expect(try RunStore.all(in: "/tmp/volley-no-such-folder").runs.isEmpty)
+    }
+
+    @Test("a run is found by id, by path, by file name and as the last one")
+    func resolve() throws {
+        let folder = try TemporaryFolder()
+        let old = try makeRun(folder, id: "20261201-090000-sale-0001", audience: 1, plannedAt: Timestamp(epochSeconds: 100)).path
+        let new = try makeRun(folder, id: "20261101-090000-sale-0002", audience: 1, plannedAt: Timestamp(epochSeconds: 200)).path
+        #expect(try RunStore.resolve("20261201-090000-sale-0001", in: folder.path) == old)
+        #expect(try RunStore.resolve("20261201-090000-sale-0001.sqlite", in: folder.path) == old)
+        #expect(try RunStore.resolve(old, in: "/nowhere") == old)
+        #expect(try RunStore.resolve("last", in: folder.path) == new)
+        #expect(try RunStore.resolve("last", in: folder.path + "/") == folder.path + "/20261101-090000-sale-0002.sqlite")
+    }
+
+    @Test("a misspelt id gets the nearest one, an empty folder says so")
+    func unresolved() throws {
+        let folder = try TemporaryFolder()
+        #expect(diagnostic { _ = try RunStore.resolve("last", in: folder.path) }?.message == "there are no runs yet")
+        #expect(diagnostic { _ = try RunStore.resolve("x", in: folder.path) }?.message == "there are no runs yet")
+        _ = try makeRun(folder, id: "20261201-090000-sale-0001", audience: 1)
+        let writer = try RunWriter(folder: folder.path, id: "slow")
+        #expect(
+            diagnostic { _ = try RunStore.resolve("20261201-090000-slae-0001", in: folder.path) }?.remedy == "Did you mean 20261201-090000-sale-0001?")
+        #expect(diagnostic { _ = try RunStore.resolve("./x.sqlite", in: folder.path) }?.message == "there is no such run file")
+        #expect(diagnostic { _ = try RunStore.resolve("slow", in: folder.path) }?.message.contains("still being made") == true)
+        #expect(diagnostic { _ = try RunStore.resolve(folder.path, in: folder.path) }?.message == "this is a folder, not a run file")
+        writer.cancel()
+    }
+
+    @Test("last passes over broken files and says so when nothing else is there")
+    func lastAmongBroken() throws {
+        let folder = try TemporaryFolder()
+        writeBytes(Array("text".utf8), folder.path + "/z.sqlite")
+        #expect(diagnostic { _ = try RunStore.resolve("last", in: folder.path) }?.message == "none of the run files can be opened")
+        let run = try makeRun(folder, id: "a", audience: 1)
+        #expect(try RunStore.resolve("last", in: folder.path) == run.path)
+    }
+}

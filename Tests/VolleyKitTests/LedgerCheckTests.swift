@@ -1,0 +1,32 @@
+import APNsSimulator
+import Base
+import Runs
+import Testing
+
+@testable import VolleyKit
+
+@Suite("a report held against the simulator's ledger")
+struct LedgerCheckTests {
+    private func agrees(ledger accepted: Int, report: Int, unknown: Int) -> Bool {
+        var ledger = LedgerSummary()
+        ledger.acceptedTokens = accepted
+        var figures = RunFigures()
+        figures.outcomes = [.accepted: report, .unknown: unknown]
+        return LedgerCheck(ledger, figures: figures).agrees
+    }
+
+    @Test("agrees when both accepted the same")
+    func equal() { #expect(agrees(ledger: 5, report: 5, unknown: 0)) }
+
+    @Test("agrees when the rest is unknown to the report")
+    func unknown() {
+        #expect(agrees(ledger: 6, report: 5, unknown: 1))
+        #expect(agrees(ledger: 5, report: 5, unknown: 1))
+    }
+
+    @Test("disagrees about a device that only one of them accepted")
+    func different() {
+        #expect(!agrees(ledger: 6, report: 5, unknown: 0))
+        #expect(!agrees(ledger: 4, report: 5, unknown: 3))
+    }
+}

@@ -1,0 +1,22 @@
+import Testing
+
+@testable import VolleyKit
+
+@Suite("sizes of payloads")
+struct PayloadBytesTests {
+    private func bytes(_ sizes: [Int]) -> PayloadBytes? {
+        var counts = [Int](repeating: 0, count: 100)
+        for size in sizes { counts[size] += 1 }
+        return PayloadBytes(counts: counts)
+    }
+
+    @Test("have no figures without payloads")
+    func none() { #expect(bytes([]) == nil) }
+
+    @Test("have the middle one as median, the lower of two middles")
+    func median() {
+        #expect(bytes([7]).map { [$0.min, $0.p50, $0.max] } == [7, 7, 7])
+        #expect(bytes([3, 9]).map { [$0.min, $0.p50, $0.max] } == [3, 3, 9])
+        #expect(bytes([1, 50, 99]).map { [$0.min, $0.p50, $0.max] } == [1, 50, 99])
+    }
+}
