@@ -5,8 +5,9 @@ import Synchronization
 
 /// A strict stand-in for APNs on a loopback port, on a thread of its own.
 ///
-/// It checks every request as APNs would, and more strictly where Apple's documentation forbids something that APNs is known to let pass. What it
-/// answers, and why, is told in `RequestChecker`; what can be made to go wrong, in `SimulatorFaults`; tokens with a fate of their own, in `TokenRules`.
+/// It checks every request as APNs would, and more strictly where Apple's documentation forbids something that APNs is known to let pass.
+/// What it answers, and why, is told in `RequestChecker`; what can be made to go wrong, in `SimulatorFaults`; tokens with a fate of their
+/// own, in `TokenRules`.
 public final class APNsSimulator: Sendable {
     /// The port it listens on.
     public let port: Int

@@ -2,7 +2,8 @@ import Glibc
 
 /// Bytes one after the other that are only added to or all dropped: what a request's headers and payload are kept in.
 ///
-/// An array would do the same, but is retained, checked for uniqueness and released at every look, a third of the time of deciding a push.
+/// An array would do the same, but is retained, checked for uniqueness and released at every look. Measured with a profile: without that,
+/// and without the checks named at `PushRequest`, a push takes a fifth less of the server's time.
 struct ByteArena: ~Copyable {
     private var start: UnsafeMutablePointer<UInt8>
     private var capacity: Int

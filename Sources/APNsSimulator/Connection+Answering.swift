@@ -2,7 +2,7 @@ import CNghttp2
 
 /// The frames that a connection sends.
 extension Connection {
-    /// Apple's header table, frame size and header list, so far as clients report them. The connection's window is wide, as a
+    /// HTTP/2's own defaults said aloud, and the limit on header lists that a strict server sets. The connection's window is wide, as a
     /// thousand small requests at once must fit.
     func submitFirstSettings() {
         submit(settings: [
@@ -13,8 +13,8 @@ extension Connection {
         nghttp2_session_set_local_window_size(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), 0, 16 << 20)
     }
 
-    /// Announces a new stream limit. nghttp2 resets streams beyond it with REFUSED_STREAM until the client has acknowledged it, and ends the
-    /// connection with GOAWAY afterwards.
+    /// Announces a new stream limit. nghttp2 resets streams beyond it with REFUSED_STREAM until the client has acknowledged it, and ends
+    /// the connection with GOAWAY afterwards.
     func announce(streamLimit: Int) {
         submit(settings: [(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, UInt32(streamLimit))])
     }

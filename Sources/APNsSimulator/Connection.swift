@@ -28,8 +28,9 @@ final class Connection {
     @exclusivity(unchecked) var hasAnswered = false
     private var requests: [PushRequest] = []
     @exclusivity(unchecked) private var idleRequests: [PushRequest] = []
-    /// The last request whose headers came in; nil after those of an ignored stream. `requests` keeps it alive, and the two are emptied together.
-    @exclusivity(unchecked) private unowned(unsafe) var current: PushRequest?
+    /// The last request whose headers came in; nil after those of an ignored stream. `requests` keeps it alive, and the two are emptied
+    /// together.
+    @exclusivity(unchecked) private var current: Unmanaged<PushRequest>?
     private var outgoing: [UInt8] = []
     private var sentBytes = 0
     private var lastActivity: Timestamp
@@ -185,7 +186,7 @@ final class Connection {
         let request = idleRequests.popLast() ?? makeRequest()
         request.begin(streamID: streamID)
         nghttp2_session_set_stream_user_data(session, streamID, Unmanaged.passUnretained(request).toOpaque())
-        current = request
+        current = Unmanaged.passUnretained(request)
     }
 
     private func makeRequest() -> PushRequest {
@@ -194,7 +195,9 @@ final class Connection {
         return request
     }
 
-    func receive(_ header: HeaderName, _ value: UnsafeBufferPointer<UInt8>) { current?.add(header, value) }
+    func receive(_ header: HeaderName, _ value: UnsafeBufferPointer<UInt8>) {
+        current?._withUnsafeGuaranteedRef { $0.add(header, value) }
+    }
 
     func receive(payload: UnsafeBufferPointer<UInt8>, streamID: Int32) {
         request(on: streamID)?.addPayload(payload)
@@ -209,7 +212,8 @@ final class Connection {
         guard let request = request(on: streamID) else { return }
         if request.state == .held { server.ledger.write(request, connection: number, isAnswered: false, now: server.now) }
         request.state = .idle
-        if request === current { current = nil }
+        // Another stream's headers may be half read.
+        if current?.toOpaque() == Unmanaged.passUnretained(request).toOpaque() { current = nil }
         idleRequests.append(request)
     }
 
@@ -217,8 +221,7 @@ final class Connection {
 
     /// The request on an open stream. It stays alive in `requests` as long as the session can name it.
     private func request(on streamID: Int32) -> PushRequest? {
-        if let current, current.streamID == streamID { return current }
-        return nghttp2_session_get_stream_user_data(session, streamID).map { Unmanaged<PushRequest>.fromOpaque($0).takeUnretainedValue() }
+        nghttp2_session_get_stream_user_data(session, streamID).map { Unmanaged<PushRequest>.fromOpaque($0).takeUnretainedValue() }
     }
 
     func takeBody(streamID: Int32, into buffer: UnsafeMutableBufferPointer<UInt8>) -> (count: Int, isLast: Bool) {

@@ -7,7 +7,8 @@ struct HTTP2Callbacks: ~Copyable {
     private let callbacks: OpaquePointer
     private let options: OpaquePointer
 
-    /// Clients whose requests time out reset them in numbers; nghttp2 takes that for an attack (CVE-2023-44487) sooner than a simulator should.
+    /// Clients whose requests time out reset them in numbers; nghttp2 takes that for an attack (CVE-2023-44487) sooner than a simulator
+    /// should.
     private static let resetBurst: UInt64 = 1 << 40
 
     init() {

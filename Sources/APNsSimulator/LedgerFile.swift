@@ -2,10 +2,10 @@ import Base
 import Glibc
 
 /// A file of JSON Lines, an object per request, in the order of the answers:
-/// `time_ms`, `connection`, `stream`, `token` (whole, as it stood in the path: this file is a test's ground truth), `apns_id`, `status`, `reason`,
-/// `topic`, `push_type`, `priority`, `expiration`, `collapse_id`, `payload_bytes`, `answered`, and `payload` when asked for.
-/// Headers are text as the sender wrote it, null when absent. `answered` is false when no answer was handed to the connection; a connection that
-/// was cut may have lost answers that were.
+/// `time_ms`, `connection`, `stream`, `token` (whole, as it stood in the path: this file is a test's ground truth), `apns_id`, `status`,
+/// `reason`, `topic`, `push_type`, `priority`, `expiration`, `collapse_id`, `payload_bytes`, `answered`, and `payload` when asked for.
+/// Headers are text as the sender wrote it, null when absent. `answered` is false when no answer was handed to the connection; a connection
+/// that was cut may have lost answers that were.
 ///
 /// The file is written in large pieces and at least ten times a second. It is closed when this is freed.
 final class LedgerFile {

@@ -30,7 +30,8 @@ struct TokenHistory {
 
     private var issuedByKey: [Int: Issued] = [:]
 
-    /// Notes a token; false when it comes too soon after the one before it. The one before may still be used, by streams that were on their way.
+    /// Notes a token; false when it comes too soon after the one before it. The one before may still be used, by streams that were on their
+    /// way.
     mutating func admits(keyIndex: Int, issuedAt: Int64) -> Bool {
         guard let known = issuedByKey[keyIndex] else {
             issuedByKey[keyIndex] = Issued(latest: issuedAt)
@@ -44,7 +45,8 @@ struct TokenHistory {
 }
 
 /// Checks the header `authorization`: scheme, key, team, signature, age, the 20-minute rule.
-/// Source: Apple, "Establishing a token-based connection to APNs". A JWT is verified once and then known by its bytes; its age is checked every time.
+/// Source: Apple, "Establishing a token-based connection to APNs". A JWT is verified once and then known by its bytes; its age is checked
+/// every time.
 struct ProviderTokenChecker {
     /// A JWT that was looked at before.
     private struct KnownToken {

@@ -1,8 +1,8 @@
 /// One request while it is read, checked and answered. Requests are pooled: a connection makes as many as it had streams open at once, and
 /// reading a further push allocates nothing.
 ///
-/// Its properties are not checked for overlapping access: one thread uses them, no access calls out to code that could reach them again, and the
-/// checks cost a tenth of the whole server's time.
+/// Its properties are not checked for overlapping access: one thread uses them, no access calls out to code that could reach them again,
+/// and the checks cost a tenth of the whole server's time.
 final class PushRequest {
     /// Where a request stands.
     enum State {

@@ -1,11 +1,13 @@
 import Base
 
-/// Decides what APNs would answer to a push. Does no I/O: everything it goes by is in the request, the connection's trust and the clock it is told.
+/// Decides what APNs would answer to a push. Does no I/O: everything it goes by is in the request, the connection's trust and the clock it
+/// is told.
 ///
-/// The order is that of pushy's validating mock server, with this simulator's further checks where they belong: apns-id, method, duplicate headers,
-/// topic, collapse id, priority, push type, expiration, path and token, dead tokens, the token's topic, authorization, payload, tokens with a
-/// temporary refusal. Where Apple's documentation leaves the reason open:
-/// - a topic that cannot be a bundle id, or whose suffix is not that of the push type, is BadTopic; a bundle id that the configuration does not know
+/// The order is that of pushy's validating mock server, with this simulator's further checks where they belong: apns-id, method, duplicate
+/// headers, topic, collapse id, priority, push type, expiration, path and token, dead tokens, the token's topic, authorization, payload,
+/// tokens with a temporary refusal. Where Apple's documentation leaves the reason open:
+/// - a topic that cannot be a bundle id, or whose suffix is not that of the push type, is BadTopic; a bundle id that the configuration does
+///   not know
 ///   TopicDisallowed;
 /// - a push type is required, as for every device of the last years: without one InvalidPushType;
 /// - `background` wants priority 5 written out, as 10 is the default: otherwise BadPriority;
@@ -54,7 +56,7 @@ struct RequestChecker {
             return Answer(status: 405, reason: "MethodNotAllowed")
         }
         if request.hasDuplicateHeader { return .badRequest("DuplicateHeaders") }
-        let pushType = request[.pushType].flatMap(pushType(named:))
+        let pushType = pushType(of: request)
         if let refusal = topicRefusal(of: request, pushType: pushType) { return refusal }
         if let collapseID = request[.collapseID], collapseID.count > Self.longestCollapseID { return .badRequest("BadCollapseId") }
         if let refusal = priorityRefusal(of: request, pushType: pushType) { return refusal }
@@ -69,7 +71,8 @@ struct RequestChecker {
     private static let pushTypes = PushType.allCases.map { (name: Array($0.rawValue.utf8), suffix: Array($0.topicSuffix.utf8), type: $0) }
     private static let suffixes = pushTypes.map(\.suffix).filter { !$0.isEmpty }
 
-    private func pushType(named name: UnsafeBufferPointer<UInt8>) -> PushType? {
+    private func pushType(of request: PushRequest) -> PushType? {
+        guard let name = request[.pushType] else { return nil }
         if let approvedPushType, areEqual(name, approvedPushTypeName) { return approvedPushType }
         return Self.pushTypes.first { areEqual(name, $0.name) }?.type
     }
@@ -160,7 +163,7 @@ struct RequestChecker {
 
     private mutating func tokenRefusal(of token: UnsafeBufferPointer<UInt8>, in request: PushRequest, now: Timestamp) -> Answer? {
         guard DeviceToken.digitRange.contains(token.count), token.count % 2 == 0 else { return .badRequest("BadDeviceToken") }
-        guard token.allSatisfy(isHexDigit) else { return .badRequest("BadDeviceToken") }
+        guard areHexDigits(token) else { return .badRequest("BadDeviceToken") }
         if let refusal = rules.permanentRefusal(of: token, now: now) { return refusal }
         guard !tokenTopics.isEmpty, let owner = tokenTopics[TokenHash(hexDigits: token)] else { return nil }
         // The suffix was checked with the topic.

@@ -12,11 +12,13 @@ public struct SimulatorConfiguration: Sendable {
     public var clientAuthorityFile: String?
     /// Bundle ids that exist; empty accepts every well-formed topic.
     public var topics: [String] = []
-    /// Tokens (lower-case hex) that belong to one bundle id: a push under another is answered DeviceTokenNotForTopic. All others belong to every topic.
+    /// Tokens (lower-case hex) that belong to one bundle id: a push under another is answered DeviceTokenNotForTopic. All others belong to
+    /// every topic.
     public var tokenTopics: [String: String] = [:]
     /// How far the 20-minute rule for provider tokens reaches.
     public var tokenUpdateScope = TokenUpdateScope.connection
-    /// Writes a line per request; nil for none. The lines hold whole device tokens, on purpose: they are what a test measures a sender against.
+    /// Writes a line per request; nil for none. The lines hold whole device tokens, on purpose: they are what a test measures a sender
+    /// against.
     public var ledgerFile: String?
     /// Whether the lines of `ledgerFile` hold the payloads too.
     public var recordsPayloads = false
@@ -27,7 +29,8 @@ public struct SimulatorConfiguration: Sendable {
     public init() {}
 }
 
-/// Across what a second provider token of the same key, issued less than 20 minutes after the first, is answered TooManyProviderTokenUpdates.
+/// Across what a second provider token of the same key, issued less than 20 minutes after the first, is answered
+/// TooManyProviderTokenUpdates.
 public enum TokenUpdateScope: Hashable, Sendable {
     /// Among the pushes of one connection: what a sender that was stopped and started again within 20 minutes must be able to pass.
     case connection
@@ -54,8 +57,8 @@ public struct TrustedKey: Sendable {
 
 /// What goes wrong, on purpose.
 ///
-/// Besides these, tokens with certain first eight digits always meet their fate (`TokenRules`), so that any export with such tokens shows every
-/// kind of outcome in its report.
+/// Besides these, tokens with certain first eight digits always meet their fate (`TokenRules`), so that any export with such tokens shows
+/// every kind of outcome in its report.
 public struct SimulatorFaults: Sendable {
     /// Tokens that get a fixed answer (lower-case hex): `400 BadDeviceToken`, `410 Unregistered`, ….
     public var answers: [String: SimulatedAnswer] = [:]
@@ -63,7 +66,8 @@ public struct SimulatorFaults: Sendable {
     public var streamLimit = 1000
     /// Streams allowed before that. With a client certificate the full limit holds at once.
     public var firstStreamLimit = 1
-    /// After so many rejections on a connection the stream limit falls back to `firstStreamLimit`, until the next accepted push; 0 for never.
+    /// After so many rejections on a connection the stream limit falls back to `firstStreamLimit`, until the next accepted push; 0 for
+    /// never.
     public var streamLimitFallsBackAfterRejections = 0
     /// Answers are held back this long.
     public var latencyMilliseconds = 0
@@ -77,8 +81,8 @@ public struct SimulatorFaults: Sendable {
     public var goAwayEvery = 0
     /// After so many pushes on a connection it is cut without a word, the last of them accepted and unanswered; 0 for never.
     public var disconnectEvery = 0
-    /// After so many rejections on a connection (4xx but for 410 and 429, which are no error of the sender) it is closed with GOAWAY; 0 for never.
-    /// APNs does the same after a number that Apple does not publish.
+    /// After so many rejections on a connection (4xx but for 410 and 429, which are no error of the sender) it is closed with GOAWAY; 0 for
+    /// never. APNs does the same after a number that Apple does not publish.
     public var rejectionsBeforeGoAway = 1000
     /// A connection without a request for so long is closed with GOAWAY and the reason IdleTimeout, in seconds; 0 for never.
     public var idleTimeoutSeconds = 0

@@ -1,8 +1,8 @@
-/// The tokens that were accepted, each with the apns-id it was accepted under first: 24 bytes an entry, filled to between 57 and 85 per cent, so
-/// 28 to 42 bytes a token.
+/// The tokens that were accepted, each with the apns-id it was accepted under first: 24 bytes an entry, filled to between 57 and 85 per
+/// cent, so 28 to 42 bytes a token.
 ///
-/// Open addressing with linear probing. The place of a hash is its share of the table's length, so entries lie roughly in the order of their
-/// hashes, and growing walks both tables from front to back.
+/// Open addressing with linear probing. The place of a hash is its share of the table's length, so entries lie roughly in the order of
+/// their hashes, and growing walks both tables from front to back.
 struct TokenTable {
     /// What an accepted push is to those before it.
     enum Repeat {

@@ -26,6 +26,8 @@ extension AudienceQuery {
         var found = glob_t()
         defer { globfree(&found) }
         guard glob(path, 0, nil, &found) == 0, let paths = found.gl_pathv else { return [] }
-        return (0..<Int(found.gl_pathc)).compactMap { paths[$0].map { String(cString: $0) } }.sorted { Array($0.utf8).lexicographicallyPrecedes($1.utf8) }
+        return (0..<Int(found.gl_pathc)).compactMap { paths[$0].map { String(cString: $0) } }.sorted {
+            Array($0.utf8).lexicographicallyPrecedes($1.utf8)
+        }
     }
 }

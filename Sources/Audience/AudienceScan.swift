@@ -46,7 +46,7 @@ extension AudienceQuery {
     /// Reads the exports once, streaming, and hands every selected device to `sink`.
     ///
     /// A row that replaces an older one of its device is handed over at the same slot; what `put` says of the newest row counts. Other rows of
-    /// the device are `duplicateToken`. Memory: about 40 bytes a selected device, whatever the size of the exports.
+    /// the device are `duplicateToken`. Memory: about 45 bytes a selected device, whatever the size of the exports.
     /// - Parameters:
     ///   - progress: called about ten times a second, and once at the end.
     ///   - isCancelled: asked about ten times a second; true ends the scan with `CancellationError`.
@@ -62,7 +62,9 @@ extension AudienceQuery {
         into sink: inout some RecipientSink, limits: ReadingLimits, progress: (ScanProgress) -> Void = { _ in },
         isCancelled: () -> Bool = { false }
     ) throws -> AudienceResult {
-        if files.isEmpty { throw Diagnostics(Diagnostic("no export is named", remedy: "Name one: `audience: {devices: exports/devices.csv}`.")) }
+        if files.isEmpty {
+            throw Diagnostics(Diagnostic("no export is named", remedy: "Name one: `audience: {devices: exports/devices.csv}`."))
+        }
         var scanner = try AudienceScanner(self, limits: limits)
         try scanner.checkColumns()
         var meter = ScanMeter(files: files)

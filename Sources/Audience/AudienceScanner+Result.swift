@@ -60,7 +60,9 @@ extension AudienceScanner {
         aliasMembers.keep(limit: query.aliasLimit, in: &devices) { devices, slot in !isDecidedBefore(devices[slot]) }
         for slot in aliasMembers.slots {
             let device = devices[slot]
-            guard !device.isKeptByAlias, !isDecidedBefore(device), selections[device.selection].elementsEqual([aliasSelector]) else { continue }
+            guard !device.isKeptByAlias, !isDecidedBefore(device), selections[device.selection].elementsEqual([aliasSelector]) else {
+                continue
+            }
             devices[slot].verdict = UInt8(limit + 1)
         }
     }
@@ -90,7 +92,8 @@ extension AudienceScanner {
         }
         if missing.count > 10 {
             let rest = missing.count - 10
-            warnings.append(Diagnostic("nor \(rest) more of the campaign's \(kind == "alias" ? "aliases" : kind + "s")", severity: .warning))
+            warnings.append(
+                Diagnostic("nor \(rest) more of the campaign's \(kind == "alias" ? "aliases" : kind + "s")", severity: .warning))
         }
         return warnings
     }

@@ -138,7 +138,8 @@ struct AudienceScanner: ~Copyable {
         if lines >= Self.suspiciousLines, warnings.count < 100 {
             warnings.append(
                 Diagnostic(
-                    "one unreadable row takes up \(lines) lines: \(mistake.message)", at: mistake.position ?? SourcePosition(file: "", line: 1, column: 1),
+                    "one unreadable row takes up \(lines) lines: \(mistake.message)",
+                    at: mistake.position ?? SourcePosition(file: "", line: 1, column: 1),
                     remedy: "A quote that is never closed hides the rows behind it; check the export.", severity: .warning))
         }
     }

@@ -41,7 +41,8 @@ struct CellRow {
     func text(_ cell: Int, separator: [UInt8]) -> String {
         let bytes = bytes(cell)
         guard isJoined(cell) else { return String(decoding: bytes, as: UTF8.self) }
-        return String(decoding: Array(bytes.split(separator: 0, omittingEmptySubsequences: false).joined(separator: separator)), as: UTF8.self)
+        return String(
+            decoding: Array(bytes.split(separator: 0, omittingEmptySubsequences: false).joined(separator: separator)), as: UTF8.self)
     }
 
     private func resolve(_ index: Int) {

@@ -1,6 +1,6 @@
 import Base
 
-/// The devices found so far, one per token, numbered ("slots") in the order of their first row. 32 bytes each, and the 6 to 11 of the
+/// The devices found so far, one per token, numbered ("slots") in the order of their first row. 28 bytes each, and the 11 to 21 of the
 /// table that finds them; tokens themselves are not kept.
 struct DeviceTable: ~Copyable {
     /// What must be known of a device until the end of the scan.
@@ -44,6 +44,8 @@ struct SelectionSets: ~Copyable {
     private var starts = [0]
     private var members: [UInt32] = []
     private let hash: KeyedHash
+    /// Most rows are selected by the same as the one before.
+    private var last: UInt32?
 
     init(hash: KeyedHash) { self.hash = hash }
 
@@ -52,12 +54,14 @@ struct SelectionSets: ~Copyable {
 
     /// The number of a set.
     mutating func number(of set: [UInt32]) -> UInt32 {
+        if let last, self[last].elementsEqual(set) { return last }
         let key = set.withUnsafeBytes { hash($0.bindMemory(to: UInt8.self)) }
         let (number, isNew) = index.insert(key)
         if isNew {
             members += set
             starts.append(members.count)
         }
+        last = UInt32(number)
         return UInt32(number)
     }
 

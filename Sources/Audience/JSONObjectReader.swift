@@ -1,4 +1,5 @@
 import Base
+import Glibc
 
 /// Why an object could not be read to its end.
 enum JSONStop: Error {
@@ -116,7 +117,7 @@ struct JSONObjectReader {
     }
 
     private func equals(_ name: [UInt8], _ bytes: UnsafePointer<UInt8>, _ count: Int) -> Bool {
-        name.count == count && name.withUnsafeBufferPointer { $0.elementsEqual(UnsafeBufferPointer(start: bytes, count: count)) }
+        name.count == count && memcmp(name, bytes, count) == 0
     }
 
     // MARK: - Values

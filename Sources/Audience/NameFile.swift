@@ -28,7 +28,8 @@ public enum NameFile {
             let name = trimmed(UnsafeBufferPointer(start: buffer.base + buffer.start, count: min(end, buffer.end) - buffer.start))
             if let flaw = buffer.flaw(from: buffer.start, to: min(end, buffer.end)) {
                 throw Diagnostic(
-                    flaw.replacingRow(with: "line"), at: SourcePosition(file: path, line: line, column: 1), remedy: "Save the list as UTF-8.")
+                    flaw.replacingRow(with: "line"), at: SourcePosition(file: path, line: line, column: 1),
+                    remedy: "Save the list as UTF-8.")
             }
             if let first = name.first, first != UInt8(ascii: "#") { body(name) }
             if end >= buffer.end { return }

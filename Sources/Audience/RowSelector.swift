@@ -45,7 +45,7 @@ struct RowSelector: ~Copyable {
     /// Tags of the first rows, to guess what a misspelt one means.
     private(set) var sampledTags: Set<String> = []
 
-    private static let sampledRows = 20_000
+    private static let sampledRows = 2000
     private static let sampledTagLimit = 10_000
 
     init(_ query: AudienceQuery, hash: KeyedHash) {

@@ -12,13 +12,12 @@ extension Campaign {
 
     /// Reads and checks the text of a campaign file.
     static func read(_ source: YAMLSource, now: Timestamp) throws(Diagnostics) -> (Campaign, [Diagnostic]) {
-        let findings = Findings()
-        let root = rootSection(
-            of: source, CampaignKeys.root, CampaignKeys.file, example: "name: spring-sale", findings: findings)
-        let campaign = root.flatMap { CampaignReader(root: $0, source: source, now: now).read() }
-        let warnings = try findings.warnings()
-        guard let campaign else { preconditionFailure("a campaign was refused without saying why") }
-        return (campaign, warnings)
+        let draft = draft(source, now: now)
+        guard let campaign = draft.campaign else {
+            precondition(!draft.findings.isEmpty, "a campaign was refused without saying why")
+            throw Diagnostics(draft.findings)
+        }
+        return (campaign, draft.findings)
     }
 }
 
@@ -41,7 +40,7 @@ extension Project {
     }
 }
 
-private func openSource(_ file: String) throws(Diagnostics) -> YAMLSource {
+func openSource(_ file: String) throws(Diagnostics) -> YAMLSource {
     do throws(Diagnostic) {
         return try YAMLSource(file: file)
     } catch {
@@ -50,7 +49,7 @@ private func openSource(_ file: String) throws(Diagnostics) -> YAMLSource {
 }
 
 /// Parses a file and opens its top level; nil, and reported, when that is impossible.
-private func rootSection(of source: YAMLSource, _ group: KeyGroup, _ keys: FileKeys, example: String, findings: Findings) -> Section? {
+func rootSection(of source: YAMLSource, _ group: KeyGroup, _ keys: FileKeys, example: String, findings: Findings) -> Section? {
     let start = SourcePosition(file: source.file, line: 1, column: 1)
     do throws(Diagnostic) {
         var composer = YAMLComposer(source: source, findings: findings)

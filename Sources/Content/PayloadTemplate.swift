@@ -25,7 +25,8 @@ public struct PayloadTemplate: Sendable {
         let (constant, limit) = (writer.constantBytes, type.maximumPayloadBytes)
         if constant > limit {
             writer.error(
-                "the payload has at least \(constant) bytes, but APNs takes at most \(limit)", at: content.position, remedy: "Shorten its texts.")
+                "the payload has at least \(constant) bytes, but APNs takes at most \(limit)", at: content.position,
+                remedy: "Shorten its texts.")
         }
         let findings = Diagnostics(writer.findings).all
         guard !findings.contains(where: { $0.severity == .error }) else {

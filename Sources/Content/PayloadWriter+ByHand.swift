@@ -44,12 +44,15 @@ extension PayloadWriter {
             let member = members.first(where: { $0.name.value == "mutable-content" })
         {
             warning(
-                "'mutable-content' does nothing without 'alert': the app's extension runs only for a push with text", at: member.name.position,
+                "'mutable-content' does nothing without 'alert': the app's extension runs only for a push with text",
+                at: member.name.position,
                 remedy: "Add an alert, or remove it.")
         }
         if isVisible { return .alert }
         if names.contains("content-available") { return .background }
-        warning("'aps' has no alert, badge or sound: nobody would see this push", at: place, remedy: "Add an alert, or content-available: 1 for a silent push.")
+        warning(
+            "'aps' has no alert, badge or sound: nobody would see this push", at: place,
+            remedy: "Add an alert, or content-available: 1 for a silent push.")
         return .alert
     }
 
@@ -83,7 +86,9 @@ extension PayloadWriter {
     private mutating func checkAlert(_ value: ContentNode) {
         if case .text = value { return }
         guard case .object(let members, _) = value else {
-            return mustBe("alert", "a text, or an object with title, subtitle and body", value, remedy: "For example: alert: {title: Hello, body: World}.")
+            return mustBe(
+                "alert", "a text, or an object with title, subtitle and body", value,
+                remedy: "For example: alert: {title: Hello, body: World}.")
         }
         for member in members {
             let name = member.name.value
@@ -120,7 +125,8 @@ extension PayloadWriter {
     private mutating func checkInterruptionLevel(_ value: ContentNode) {
         let levels = APSRules.interruptionLevels
         guard case .text(let text) = value else {
-            return mustBe("interruption-level", "one of \(levels.joined(separator: ", "))", value, remedy: "For example: interruption-level: active.")
+            return mustBe(
+                "interruption-level", "one of \(levels.joined(separator: ", "))", value, remedy: "For example: interruption-level: active.")
         }
         // What a cell will hold is not known here.
         guard !text.value.contains("{{"), !levels.contains(text.value) else { return }

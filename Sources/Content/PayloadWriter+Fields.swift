@@ -2,7 +2,8 @@ import Base
 
 /// A payload from the keys of `content`.
 ///
-/// The combinations of keys are checked here too, though a campaign file never gets this far with a wrong one: content may also come from elsewhere.
+/// The combinations of keys are checked here too, though a campaign file never gets this far with a wrong one: content may also
+/// come from elsewhere.
 extension PayloadWriter {
     typealias Member = (name: String, write: (inout PayloadWriter) -> Void)
 
@@ -48,7 +49,9 @@ extension PayloadWriter {
         let texts = [content.title, content.subtitle, content.body].compactMap(\.self)
         if content.isSilent {
             for text in texts + [content.sound, content.category, content.thread, content.image].compactMap(\.self) {
-                error("a silent push has no text, sound, category, thread or image", at: text.position, remedy: "Remove it, or remove 'silent'.")
+                error(
+                    "a silent push has no text, sound, category, thread or image", at: text.position,
+                    remedy: "Remove it, or remove 'silent'.")
             }
             if content.badge != nil { error("a silent push has no badge", at: content.position, remedy: "Remove it, or remove 'silent'.") }
         } else if let image = content.image, texts.isEmpty {
@@ -69,15 +72,21 @@ extension PayloadWriter {
             let (name, place) = (member.name.value, member.name.position)
             switch name {
             case "aps":
-                error("'data' must not hold 'aps', which belongs to APNs", at: place, remedy: "Use the keys of 'content', or write the whole push as 'payload'.")
+                error(
+                    "'data' must not hold 'aps', which belongs to APNs", at: place,
+                    remedy: "Use the keys of 'content', or write the whole push as 'payload'.")
             case "image" where content.image != nil, "link" where content.link != nil:
                 error("'data' holds '\(name)', which 'content' sets too", at: place, remedy: "Keep one of them.")
-            default: warnOutsideAPS(member, remedy: APSRules.contentKeys[name].map { "If APNs shall use it, write it as '\($0)' directly under 'content'." })
+            default:
+                warnOutsideAPS(
+                    member, remedy: APSRules.contentKeys[name].map { "If APNs shall use it, write it as '\($0)' directly under 'content'." }
+                )
             }
         }
     }
 
-    /// iOS loads media only over https, so a start that can never become `https://` is a mistake. A start that is a column's cell is not known yet.
+    /// iOS loads media only over https, so a start that can never become `https://` is a mistake. A start that is a column's cell
+    /// is not known yet.
     private mutating func checkImage(_ image: SourceText, _ pieces: [TemplatePiece]) {
         var starts: [String] = []
         switch pieces.first {

@@ -64,10 +64,12 @@ struct TemplateTag {
                 quote = scalar
             } else if Self.curlyQuotes.contains(scalar) {
                 throw Mistake(
-                    message: "the quote \(scalar) does not work inside '{{ }}'", index: place, remedy: "Write straight quotes: 'text' or \"text\".")
+                    message: "the quote \(scalar) does not work inside '{{ }}'", index: place,
+                    remedy: "Write straight quotes: 'text' or \"text\".")
             } else if let plain = Self.fullWidth[scalar] {
                 throw Mistake(
-                    message: "the full-width sign \(scalar) does not work inside '{{ }}'", index: place, remedy: "Write the plain sign \(plain).")
+                    message: "the full-width sign \(scalar) does not work inside '{{ }}'", index: place,
+                    remedy: "Write the plain sign \(plain).")
             }
         }
     }
@@ -79,20 +81,28 @@ struct TemplateTag {
         let start = index
         if inside[start] == "'" || inside[start] == "\"" {
             throw Mistake(
-                message: "'{{ }}' takes a column, not a text in quotes", index: start, remedy: "Name a column, for example: {{ first_name }}.")
+                message: "'{{ }}' takes a column, not a text in quotes", index: start,
+                remedy: "Name a column, for example: {{ first_name }}.")
         }
         let end = inside[start...].firstIndex(of: "|") ?? inside.endIndex
         var last = end
-        while Self.isSpace(inside[last - 1]), last - 1 > start { last -= 1 }
+        while last > start, Self.isSpace(inside[last - 1]) { last -= 1 }
         let written = text(start..<last)
-        guard written != "|", last > start, end > start else {
-            throw Mistake(message: "the column is missing before '|'", index: start, remedy: "For example: {{ first_name | default: 'there' }}.")
+        guard last > start else {
+            throw Mistake(
+                message: "the column is missing before '|'", index: start, remedy: "For example: {{ first_name | default: 'there' }}.")
         }
-        if let space = inside[start..<last].firstIndex(where: Self.isSpace) { throw spacesInName(written, start: start, space: space) }
+        if let space = inside[start..<last].firstIndex(where: Self.isSpace),
+            inside[start..<space].allSatisfy(Self.isNameScalar)
+        {
+            throw spacesInName(written, start: start, space: space)
+        }
         guard Self.isName(inside[start..<last]) else {
             throw Mistake(
                 message: "'\(written)' cannot be a column's name", index: start,
-                remedy: "Names hold the letters a-z and A-Z, digits, '_', '.' and '-', and begin with a letter or '_'; rename the column in the export.")
+                remedy:
+                    "Names hold the letters a-z and A-Z, digits, '_', '.' and '-', and begin with a letter or '_'; rename the column in the export."
+            )
         }
         index = end
         return Column(name: written, start: start)
@@ -101,7 +111,9 @@ struct TemplateTag {
     private func spacesInName(_ written: String, start: Int, space: Int) -> Mistake {
         let words = written.unicodeScalars.split(whereSeparator: Self.isSpace).map { String($0) }
         let second = words[1].prefix { $0 != ":" }
-        if (TemplateLanguage.filters + TemplateLanguage.laterFilters).contains(String(second)), Self.isName(ArraySlice(words[0].unicodeScalars)) {
+        if (TemplateLanguage.filters + TemplateLanguage.laterFilters).contains(String(second)),
+            Self.isName(ArraySlice(words[0].unicodeScalars))
+        {
             let place = inside[space...].firstIndex { !Self.isSpace($0) } ?? space
             return Mistake(
                 message: "'|' is missing before '\(second)'", index: place, remedy: "For example: {{ \(words[0]) | default: 'text' }}.")
@@ -118,7 +130,8 @@ struct TemplateTag {
         while index < inside.endIndex, Self.isNameScalar(inside[index]) { index += 1 }
         let name = text(start..<index)
         guard !name.isEmpty else {
-            throw Mistake(message: "no filter stands after '|'", index: start, remedy: "For example: {{ \(column.name) | default: 'text' }}.")
+            throw Mistake(
+                message: "no filter stands after '|'", index: start, remedy: "For example: {{ \(column.name) | default: 'text' }}.")
         }
         guard !TemplateLanguage.laterFilters.contains(name) else {
             throw Mistake(
@@ -182,7 +195,8 @@ struct TemplateTag {
         return Mistake(
             message: "something follows the text of 'default'", index: index,
             remedy: isQuoted && inside[index...].contains(quote)
-                ? "A text that holds \(quote) stands between \(quote == "'" ? "\"…\"" : "'…'"); there are no escapes." : "Remove it, or put it inside the quotes.")
+                ? "A text that holds \(quote) stands between \(quote == "'" ? "\"…\"" : "'…'"); there are no escapes."
+                : "Remove it, or put it inside the quotes.")
     }
 
     private mutating func skipSpace() {

@@ -103,7 +103,9 @@ struct TemplateParser {
             index += 2
             return
         }
-        let word = scalars[(index + 2)..<end].drop { $0.properties.isWhitespace || $0 == "-" }.prefix { !$0.properties.isWhitespace && $0 != "-" }
+        let word = scalars[(index + 2)..<end].drop { $0.properties.isWhitespace || $0 == "-" }.prefix {
+            !$0.properties.isWhitespace && $0 != "-"
+        }
         let name = String(String.UnicodeScalarView(word))
         if TemplateLanguage.conditionWords.contains(name) {
             // One complaint a condition: its elsif, else and endif go with it.

@@ -49,7 +49,7 @@ final class X509Certificate {
     var notBefore: Timestamp { Self.moment(X509_get0_notBefore(pointer)) }
     var notAfter: Timestamp { Self.moment(X509_get0_notAfter(pointer)) }
 
-    /// Whether `key` is this certificate's.
+    /// Whether 'key' is this certificate's.
     func belongs(to key: OpaquePointer) -> Bool {
         defer { ERR_clear_error() }
         return X509_check_private_key(pointer, key) == 1

@@ -13,7 +13,7 @@ struct CertificateSource {
             let what = labels.hasPrivateKey ? "a key without a certificate" : "a \(labels.all.first?.lowercased() ?? "text")"
             throw Diagnostic(
                 "there is no certificate inside: this is \(what)", file: file,
-                remedy: labels.hasPrivateKey ? "Put the certificate into the same file, or name a .p8 under `key:`" : exportRemedy)
+                remedy: labels.hasPrivateKey ? "Put the certificate into the same file, or name a .p8 under 'key:'." : exportRemedy)
         }
         guard labels.hasPrivateKey else { throw noKey }
         var request = PassphraseRequest(passphrase)
@@ -55,7 +55,7 @@ struct CertificateSource {
             let names = certificates.map(\.commonName).joined(separator: ", ")
             throw Diagnostic(
                 "the key inside does not belong to the certificate (\(names))", file: file,
-                remedy: "Export certificate and key together from the keychain in which the request was made")
+                remedy: "Export certificate and key together from the keychain in which the request was made.")
         }
         var chain = certificates
         chain.remove(at: leaf)
@@ -90,14 +90,14 @@ struct CertificateSource {
 
 /// The ways in which it can fail.
 extension CertificateSource {
-    private var exportRemedy: String { "Export certificate and key together, as .p12, from Keychain Access" }
+    private var exportRemedy: String { "Export certificate and key together, as .p12, from Keychain Access." }
 
     private var passphraseProblem: Diagnostic {
         passphrase == nil
             ? Diagnostic(
                 "the file needs a passphrase, and none was given", file: file,
-                remedy: "Name the environment variable that holds it as `passphrase_env:` under `certificate:`, and set it")
-            : Diagnostic("the passphrase is wrong", file: file, remedy: "Check the environment variable that `passphrase_env:` names")
+                remedy: "Name the environment variable that holds it as 'passphrase_env:' under 'certificate:', and set it.")
+            : Diagnostic("the passphrase is wrong", file: file, remedy: "Check the environment variable that 'passphrase_env:' names.")
     }
 
     private var noKey: Diagnostic {
@@ -129,7 +129,7 @@ extension CertificateSource {
                 hasLegacy
                     ? "the file is encrypted with an algorithm that this machine's OpenSSL does not know"
                     : "the file is encrypted with an outdated algorithm (RC2 or RC4) that this machine's OpenSSL lacks",
-                file: file, remedy: "On a machine that has it, run: \(command); then name push.pem under `certificate:`")
+                file: file, remedy: "On a machine that has it, run: \(command); then name push.pem under 'certificate:'.")
         }
         return isProtected ? damaged : passphraseProblem
     }

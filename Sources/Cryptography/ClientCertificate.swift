@@ -18,7 +18,8 @@ public struct ClientCertificate: Sendable {
     /// - Parameters:
     ///   - passphrase: what the file is protected with; nil when nothing was given. Ignored for a file that needs none.
     ///   - now: the moment at which the certificate must be valid.
-    /// - Throws: a `Diagnostic` naming the file and the remedy: missing, wrong passphrase, no key inside, expired, key of another certificate.
+    /// - Throws: a `Diagnostic` naming the file and the remedy: missing, wrong passphrase, no key inside, expired, key of another
+    ///   certificate.
     public init(file: String, passphrase: String?, now: Timestamp) throws(Diagnostic) {
         try self.init(file: file, passphrase: passphrase, now: now, allowsLegacy: true)
     }
@@ -34,12 +35,13 @@ public struct ClientCertificate: Sendable {
         }
         guard now >= identity.notBefore else {
             throw Diagnostic(
-                "the certificate is valid only from \(identity.notBefore) on", file: file, remedy: "Check the clock of this machine: it says \(now)")
+                "the certificate is valid only from \(identity.notBefore) on", file: file,
+                remedy: "Check the clock of this machine: it says \(now).")
         }
         guard now < identity.notAfter else {
             throw Diagnostic(
                 "the certificate expired at \(identity.notAfter)", file: file,
-                remedy: "Make a new one under Certificates, Identifiers & Profiles and export it with its key")
+                remedy: "Make a new one under Certificates, Identifiers & Profiles and export it with its key.")
         }
         self.file = file
         pem = identity.pem
@@ -56,7 +58,7 @@ public struct ClientCertificate: Sendable {
         let when = days == 0 ? "within a day" : days == 1 ? "in 1 day" : "in \(days) days"
         return Diagnostic(
             "the certificate expires \(when), at \(notAfter)", file: file,
-            remedy: "Make a new one under Certificates, Identifiers & Profiles in time", severity: .warning)
+            remedy: "Make a new one under Certificates, Identifiers & Profiles in time.", severity: .warning)
     }
 
     /// A warning when other users of the machine may read the file, with the command that ends it; nil when they may not.

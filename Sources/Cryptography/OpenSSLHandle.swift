@@ -2,7 +2,8 @@ import COpenSSL
 
 /// Owns one object of OpenSSL and frees it exactly once.
 ///
-/// OpenSSL's types reach Swift as bare `OpaquePointer`s; the free function is chosen where the object is made, by the factory below that fits it.
+/// OpenSSL's types reach Swift as bare `OpaquePointer`s; the free function is chosen where the object is made, by the factory
+/// below that fits it.
 struct OpenSSLHandle: ~Copyable {
     let pointer: OpaquePointer
     private let free: (OpaquePointer) -> Void
@@ -40,7 +41,7 @@ struct OpenSSLHandle: ~Copyable {
     }
 }
 
-/// Whether a broken invariant of OpenSSL stops the process: these calls fail only when memory or random numbers run out.
+/// The handle, or the end of the process: the calls that pass through here fail only when memory or random numbers run out.
 func require<Handle: ~Copyable>(_ handle: consuming Handle?, _ what: StaticString) -> Handle {
     guard let handle else { fatalError("OpenSSL failed: \(what)") }
     return handle

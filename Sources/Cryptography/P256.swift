@@ -11,7 +11,7 @@ enum P256 {
 
     /// Whether the key is one of P-256, whole and consistent; otherwise what it is instead.
     static func problem(of key: OpaquePointer, file: String?) -> Diagnostic? {
-        let remedy = "Use the .p8 file that Apple gives out under Certificates, Identifiers & Profiles, Keys"
+        let remedy = "Use the .p8 file that Apple gives out under Certificates, Identifiers & Profiles, Keys."
         guard EVP_PKEY_get_base_id(key) == EVP_PKEY_EC else {
             return Diagnostic("this is \(algorithmName(of: key)) key, but APNs takes only P-256 (ES256)", file: file, remedy: remedy)
         }

@@ -43,24 +43,24 @@ enum SecretFile {
     private static let maximumBytes = 1 << 20
 
     /// Reads a whole file.
-    /// - Parameter kind: what the file should be, for the message: `key`, `certificate`.
+    /// - Parameter kind: what the file should be, for the message: 'key', 'certificate'.
     static func read(_ file: String, kind: String) throws(Diagnostic) -> SecretBytes {
         let descriptor = open(file, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw cannotOpen(file, kind: kind, error: errno) }
         defer { close(descriptor) }
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT != S_IFDIR else {
-            throw Diagnostic("this is a directory, not a \(kind) file", file: file, remedy: "Name the file inside it")
+            throw Diagnostic("this is a directory, not a \(kind) file", file: file, remedy: "Name the file inside it.")
         }
         var bytes = SecretBytes(capacity: maximumBytes)
         if let error = bytes.fill(from: descriptor) {
-            throw Diagnostic("the \(kind) file cannot be read: \(systemMessage(error))", file: file, remedy: "Check the disk and the file")
+            throw Diagnostic("the \(kind) file cannot be read: \(systemMessage(error))", file: file, remedy: "Check the disk and the file.")
         }
         guard bytes.count > 0 else {
-            throw Diagnostic("the \(kind) file is empty", file: file, remedy: "Copy it again from where it was downloaded or exported")
+            throw Diagnostic("the \(kind) file is empty", file: file, remedy: "Copy it again from where it was downloaded or exported.")
         }
         guard bytes.count < maximumBytes else {
-            throw Diagnostic("this is too large to be a \(kind) file", file: file, remedy: "Check the path in volley.yaml")
+            throw Diagnostic("this is too large to be a \(kind) file", file: file, remedy: "Check the path in volley.yaml.")
         }
         return bytes
     }
@@ -80,12 +80,13 @@ enum SecretFile {
     private static func cannotOpen(_ file: String, kind: String, error: Int32) -> Diagnostic {
         switch error {
         case ENOENT, ENOTDIR:
-            Diagnostic("there is no such \(kind) file", file: file, remedy: "Correct the path in volley.yaml, or put the file there")
+            Diagnostic("there is no such \(kind) file", file: file, remedy: "Correct the path in volley.yaml, or put the file there.")
         case EACCES, EPERM:
             Diagnostic(
                 "the \(kind) file may not be read by this user", file: file,
-                remedy: "Make it yours: chown $(whoami) \(shellQuoted(file)) && chmod 600 \(shellQuoted(file))")
-        default: Diagnostic("the \(kind) file cannot be opened: \(systemMessage(error))", file: file, remedy: "Check the path in volley.yaml")
+                remedy: "Give the file to the user that runs Volley, with permissions 600.")
+        default:
+            Diagnostic("the \(kind) file cannot be opened: \(systemMessage(error))", file: file, remedy: "Check the path in volley.yaml.")
         }
     }
 

@@ -35,15 +35,18 @@ public final class SigningKey: @unchecked Sendable {
     private static func damaged(_ file: String) -> Diagnostic {
         Diagnostic(
             "the key is damaged: it starts like one, but cannot be decoded", file: file,
-            remedy: "Copy the .p8 file again from where it was downloaded, as a file and not as text")
+            remedy: "Copy the .p8 file again from where it was downloaded, as a file and not as text.")
     }
 
     private static func notAKey(_ bytes: UnsafeRawBufferPointer, _ labels: PEMLabels, file: String) -> Diagnostic {
-        let remedy = "Name the .p8 file that Apple gives out under Certificates, Identifiers & Profiles, Keys"
+        let remedy = "Name the .p8 file that Apple gives out under Certificates, Identifiers & Profiles, Keys."
         if labels.hasCertificate {
-            return Diagnostic("this is a certificate, not a signing key", file: file, remedy: "Name it under `certificate:`, or the .p8 under `key:`")
+            return Diagnostic(
+                "this is a certificate, not a signing key", file: file, remedy: "Name it under 'certificate:', or the .p8 under 'key:'.")
         }
-        if let label = labels.all.first { return Diagnostic("this is not a signing key but a \(label.lowercased())", file: file, remedy: remedy) }
+        if let label = labels.all.first {
+            return Diagnostic("this is not a signing key but a \(label.lowercased())", file: file, remedy: remedy)
+        }
         // A .p12 and every other DER structure is a SEQUENCE of long form.
         if bytes.first == 0x30, bytes.count > 1, bytes[1] >= 0x80 {
             return Diagnostic("this is not a .p8 file in PEM: it is binary, like a .p12 or .cer", file: file, remedy: remedy)

@@ -38,9 +38,10 @@ public final class VerificationKey: @unchecked Sendable {
 
     private static func decode(_ bytes: UnsafeRawBufferPointer, file: String?) throws(Diagnostic) -> VerificationKey {
         let labels = PEMLabels(bytes)
-        let remedy = "Use the PEM of a P-256 public key, or a .p8 file"
+        let remedy = "Use the PEM of a P-256 public key, or a .p8 file."
         guard !labels.isEncrypted else {
-            throw Diagnostic("the key is encrypted with a passphrase", file: file, remedy: "Run: openssl pkcs8 -topk8 -nocrypt on it first")
+            throw Diagnostic(
+                "the key is encrypted with a passphrase", file: file, remedy: "Decrypt it first with openssl pkcs8 -topk8 -nocrypt.")
         }
         let source = require(OpenSSLHandle.reader(bytes), "BIO")
         defer { ERR_clear_error() }

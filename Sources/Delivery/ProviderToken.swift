@@ -1,6 +1,5 @@
 import Base
 public import Cryptography
-import Glibc
 import Synchronization
 
 /// A provider token (JWT) as the header `authorization` carries it.
@@ -30,9 +29,7 @@ public final class ProviderTokenSource: Sendable {
     ///   - teamID: claim `iss`, 10 characters.
     public convenience init(key: SigningKey, keyID: String, teamID: String) {
         self.init(key: key, keyID: keyID, teamID: teamID, history: .ofThisProcess) {
-            var time = timespec()
-            clock_gettime(CLOCK_BOOTTIME, &time)
-            return Moment(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec), wall: .now())
+            Moment(nanoseconds: bootNanoseconds(), wall: .now())
         }
     }
 
@@ -90,7 +87,11 @@ final class ProviderTokenHistory: Sendable {
         entries.withLock { entries in
             let index = entries.firstIndex { $0.keyID == keyID && $0.teamID == teamID && isSame($0.key, key) }
             let token = choose(index.map { entries[$0].token })
-            if let index { entries[index].token = token } else { entries.append(Entry(keyID: keyID, teamID: teamID, key: key, token: token)) }
+            if let index {
+                entries[index].token = token
+            } else {
+                entries.append(Entry(keyID: keyID, teamID: teamID, key: key, token: token))
+            }
             return token
         }
     }

@@ -7,7 +7,7 @@ public enum APNsReason {
 
     private static let campaign = "Correct the campaign or volley.yaml, then plan it again: every push would have failed."
 
-    private static let credentials = "Check the key or certificate of the app with `volley doctor`, then resume the run."
+    private static let credentials = "Check the app's key or certificate in volley.yaml."
 
     private static let meanings: [String: String] = [
         // The device.
@@ -33,7 +33,7 @@ public enum APNsReason {
         "BadPath": "APNs did not understand the request. This is a fault in Volley: please report it.",
         "MethodNotAllowed": "APNs did not understand the request. This is a fault in Volley: please report it.",
         // The credentials.
-        "ExpiredProviderToken": "The signature was too old for APNs. Check that this machine's clock is right, then resume the run.",
+        "ExpiredProviderToken": "The signature was too old for APNs. Check that this machine's clock is right.",
         "InvalidProviderToken": "APNs did not accept the key, its id or the team. \(credentials)",
         "MissingProviderToken": "APNs got neither a key's signature nor a certificate. \(credentials)",
         "BadCertificate": "APNs did not accept the certificate. \(credentials)",
@@ -44,18 +44,18 @@ public enum APNsReason {
         "Forbidden": "These credentials may not send this. \(credentials)",
         "TooManyProviderTokenUpdates": "The key was signed with too often. Send from one place at a time, and try again in 20 minutes.",
         // The server.
-        "IdleTimeout": "APNs closed an idle connection. `volley retry` sends to these devices again.",
-        "InternalServerError": "APNs had an internal error, and so it went until the retries ran out. `volley retry` sends to these again.",
-        "ServiceUnavailable": "APNs was not available until the retries ran out. `volley retry` sends to these devices again.",
-        "Shutdown": "APNs was shutting a server down until the retries ran out. `volley retry` sends to these devices again.",
+        "IdleTimeout": "APNs closed an idle connection. They can be sent to again.",
+        "InternalServerError": "APNs had internal errors until the retries ran out. They can be sent to again.",
+        "ServiceUnavailable": "APNs was not available until the retries ran out. They can be sent to again.",
+        "Shutdown": "APNs was shutting a server down until the retries ran out. They can be sent to again.",
         // Volley's own.
         "ConnectionLost":
-            "The connection broke before an answer came, so nobody knows whether these were delivered. `volley retry --outcome unknown` sends again.",
+            "The connection broke before an answer came, so nobody knows whether these were delivered. Sending again may show some twice.",
         "NoAnswer":
-            "No answer came in time, so nobody knows whether these were delivered. `volley retry --outcome unknown` sends to them again.",
+            "No answer came in time, so nobody knows whether these were delivered. Sending again may show some twice.",
         "Expired": "It was too late: the campaign's expiry had passed before their turn came.",
-        "Stopped": "The run stopped before their turn came. `volley resume` goes on with them.",
-        "Interrupted": "The run was interrupted before their turn came. `volley resume` goes on with them.",
+        "Stopped": "The run stopped before their turn came.",
+        "Interrupted": "The run was interrupted before their turn came.",
         "Cancelled": "The run was cancelled before their turn came.",
     ]
 }

@@ -1,3 +1,5 @@
+import Base
+
 /// Rows of a name, a number, a share, a bar and a few words, with aligned columns.
 struct BarTable {
     struct Row {
@@ -16,7 +18,7 @@ struct BarTable {
 
     func lines(_ style: TextStyle) -> [String] {
         let names = rows.map(\.name.count).max() ?? 0
-        let numbers = rows.map { TextStyle.thousands($0.number).count }.max() ?? 0
+        let numbers = rows.map { TextFormat.count($0.number).count }.max() ?? 0
         let largest = rows.map(\.number).max() ?? 0
         let fixed = 2 + names + 2 + numbers + 2 + (whole == nil ? 0 : 9)
         let notes = rows.map(\.note.count).max() ?? 0
@@ -24,9 +26,9 @@ struct BarTable {
         let hasNotes = notes > 0 && fixed + 10 + 2 + notes <= style.width
         let columns = max(4, min(24, style.width - fixed - (hasNotes ? notes + 2 : 0)))
         return rows.flatMap { row in
-            var line = "  \(TextStyle.padded(row.name, names))  \(TextStyle.padded(TextStyle.thousands(row.number), numbers, right: true))  "
-            if let whole { line += TextStyle.padded(TextStyle.percent(row.number, of: whole), 7, right: true) + "  " }
-            let bar = TextStyle.bar(row.number, of: largest, columns: columns)
+            var line = "  \(TextFormat.padded(row.name, to: names))  \(TextFormat.aligned(TextFormat.count(row.number), to: numbers))  "
+            if let whole { line += TextFormat.aligned(TextFormat.percent(share(row.number, of: whole)), to: 7) + "  " }
+            let bar = TextFormat.bar(share(row.number, of: largest), width: columns)
             line += style.paint(bar, row.number > 0 ? row.ink : nil)
             if hasNotes, !row.note.isEmpty {
                 line += String(repeating: " ", count: columns - bar.count + 2) + style.paint(row.note, .dim)
@@ -35,4 +37,6 @@ struct BarTable {
             return [line] + style.wrapped(row.explanation, indent: 6).map { style.paint($0, .dim) }
         }
     }
+
+    private func share(_ part: Int, of whole: Int) -> Double { whole > 0 ? Double(part) / Double(whole) : 0 }
 }

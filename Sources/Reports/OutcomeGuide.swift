@@ -1,15 +1,17 @@
 import Base
+import Runs
 
 /// Outcomes and skip reasons in a few words.
 enum OutcomeGuide {
-    static func note(_ outcome: Outcome) -> String {
-        switch outcome {
+    static func note(_ outcome: Outcome, in state: RunState) -> String {
+        let isUnderway = state == .running || state == .paused
+        return switch outcome {
         case .accepted: "APNs took it over"
         case .invalidToken: "the app is gone from the device"
         case .rejected: "refused for good"
         case .failed: "refused until retries ran out"
-        case .unknown: "sent, but no answer came"
-        case .unsent: "never sent"
+        case .unknown: isUnderway ? "no answer yet" : "no answer came"
+        case .unsent: isUnderway ? "not sent yet" : "never sent"
         }
     }
 

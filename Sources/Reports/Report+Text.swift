@@ -15,12 +15,12 @@ extension Report {
         lines.append("")
         lines += facts(style)
         lines += section("Skipped rows", skippedTable, style)
-        lines += section("Outcomes", outcomeTable, style)
+        if status.state != .planned, plan.audience > 0 { lines += section("Outcomes", outcomeTable, style) }
         lines += section("Reasons", reasonTable, style)
         let hidden = reasons.dropFirst(Self.shownReasons)
         if !hidden.isEmpty {
             let recipients = hidden.reduce(0) { $0 + $1.recipients }
-            lines.append("  and \(hidden.count) more reasons for \(TextStyle.thousands(recipients)) devices; `--format json` names them all")
+            lines.append("  and \(hidden.count) more reasons for \(TextFormat.count(recipients)) devices; `--format json` names them all")
         }
         let speed = speedFacts
         if !speed.isEmpty { lines += [""] + table(speed, style) }
@@ -30,10 +30,10 @@ extension Report {
 
     /// What came of it, in one sentence or two.
     var headline: String {
-        let all = TextStyle.thousands(plan.audience)
-        let accepted = TextStyle.thousands(count(.accepted))
+        let all = TextFormat.count(plan.audience)
+        let accepted = TextFormat.count(count(.accepted))
         guard plan.audience > 0 else { return "Nobody was in the audience; nothing was sent." }
-        let share = "\(accepted) of \(all) pushes (\(TextStyle.percent(count(.accepted), of: plan.audience)))"
+        let share = "\(accepted) of \(all) pushes (\(TextFormat.percent(Double(count(.accepted)) / Double(plan.audience))))"
         switch status.state {
         case .planned: return "Planned, not sent yet: \(all) \(plan.audience == 1 ? "device is" : "devices are") waiting."
         case .running: return "Still running: APNs accepted \(share) so far."
@@ -46,16 +46,18 @@ extension Report {
         }
     }
 
-    private var neverSent: String { "\(TextStyle.thousands(count(.unsent))) were never sent" }
+    private var neverSent: String { "\(TextFormat.count(count(.unsent))) \(count(.unsent) == 1 ? "was" : "were") never sent" }
 
     /// What became of those that were not accepted, the most frequent first.
     private var remainder: String {
-        let words: [(Outcome, String)] = [
-            (.invalidToken, "went to devices that no longer have the app"), (.rejected, "were rejected"), (.failed, "failed"),
-            (.unknown, "got no answer"), (.unsent, "were never sent"),
+        let words: [(outcome: Outcome, one: String, many: String)] = [
+            (.invalidToken, "went to a device that no longer has the app", "went to devices that no longer have the app"),
+            (.rejected, "was rejected", "were rejected"), (.failed, "failed", "failed"), (.unknown, "got no answer", "got no answer"),
+            (.unsent, "was never sent", "were never sent"),
         ]
-        let parts = words.filter { count($0.0) > 0 }.sorted { count($0.0) > count($1.0) }
-            .map { "\(TextStyle.thousands(count($0.0))) \($0.1)" }
+        let parts = words.filter { count($0.outcome) > 0 }.sorted { count($0.outcome) > count($1.outcome) }.map {
+            "\(TextFormat.count(count($0.outcome))) \(count($0.outcome) == 1 ? $0.one : $0.many)"
+        }
         guard parts.count > 1, let last = parts.last else { return (parts.first ?? "") + "." }
         return parts.dropLast().joined(separator: ", ") + " and \(last)."
     }
@@ -68,12 +70,12 @@ extension Report {
         if let end = status.finishedAt {
             var text = TextStyle.moment(end)
             if let start = status.startedAt {
-                text += ", after \(TextStyle.duration(milliseconds: max(0, end.epochMilliseconds - start.epochMilliseconds)))"
+                text += ", after \(TextFormat.duration(seconds: max(0, Double(end.epochMilliseconds - start.epochMilliseconds) / 1000)))"
             }
             facts.append(("Ended", text))
         }
-        let devices = "\(TextStyle.thousands(plan.audience)) \(plan.audience == 1 ? "device" : "devices")"
-        facts.append(("Audience", "\(devices) from \(TextStyle.thousands(plan.rows)) \(plan.rows == 1 ? "row" : "rows")"))
+        let devices = "\(TextFormat.count(plan.audience)) \(plan.audience == 1 ? "device" : "devices")"
+        facts.append(("Audience", "\(devices) from \(TextFormat.count(plan.rows)) \(plan.rows == 1 ? "row" : "rows")"))
         return table(facts, style)
     }
 
@@ -81,16 +83,16 @@ extension Report {
         var facts: [(String, String)] = []
         if figures.attempts > 0 {
             let repeats = figures.attempts - figures.attempted
-            let text = TextStyle.thousands(figures.attempts)
-            facts.append(("Pushes sent", repeats > 0 ? "\(text), \(TextStyle.thousands(repeats)) of them again" : text))
+            let text = TextFormat.count(figures.attempts)
+            facts.append(("Pushes sent", repeats > 0 ? "\(text), \(TextFormat.count(repeats)) of them again" : text))
         }
-        if let mean = meanPerSecond, let peak = peakPerSecond {
-            facts.append(("Rate", "\(TextStyle.thousands(mean)) a second on average, \(TextStyle.thousands(peak)) in the busiest second"))
+        if let mean = meanPerSecond, let peak = peakPerSecond, peak > 0 {
+            facts.append(("Rate", "\(TextFormat.count(mean)) a second on average, \(TextFormat.count(peak)) in the busiest second"))
         } else if let peak = peakPerSecond, peak > 0 {
-            facts.append(("Rate", "\(TextStyle.thousands(peak)) in the busiest second"))
+            facts.append(("Rate", "\(TextFormat.count(peak)) in the busiest second"))
         }
         if let latency = figures.latency {
-            let texts = [latency.p50, latency.p90, latency.p99, latency.max].map(TextStyle.thousands)
+            let texts = [latency.p50, latency.p90, latency.p99, latency.max].map(TextFormat.count)
             facts.append(("Latency", "half within \(texts[0]) ms, 90 % within \(texts[1]), 99 % within \(texts[2]), slowest \(texts[3])"))
         }
         return facts
@@ -100,7 +102,7 @@ extension Report {
         let names = facts.map(\.0.count).max() ?? 0
         return facts.flatMap { name, value -> [String] in
             let lines = style.wrapped(value, indent: names + 4)
-            let head = "  \(TextStyle.padded(name, names))  "
+            let head = "  \(TextFormat.padded(name, to: names))  "
             guard let first = lines.first else { return [] }
             return [head + first.dropFirst(names + 4)] + lines.dropFirst()
         }
@@ -117,7 +119,7 @@ extension Report {
 
     private var outcomeTable: BarTable {
         let rows = Outcome.allCases.map { outcome in
-            BarTable.Row(name: outcome.name, number: count(outcome), ink: OutcomeGuide.ink(outcome), note: OutcomeGuide.note(outcome))
+            BarTable.Row(name: outcome.name, number: count(outcome), ink: OutcomeGuide.ink(outcome), note: OutcomeGuide.note(outcome, in: status.state))
         }
         return BarTable(rows: rows, whole: plan.audience)
     }

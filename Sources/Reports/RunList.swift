@@ -28,14 +28,13 @@ public struct RunList: Sendable {
     }
 
     /// A table, one line a run, and below it what is wrong with the files that are broken. Of the outcomes only those that occur have a
-    /// column; a narrow terminal loses the campaign (the id tells it) and then the start.
+    /// column. A narrow terminal loses the campaign (the id tells it), then the start, then the difference between what was not accepted.
     public func text(width: Int, colour: Bool) -> String {
         let style = TextStyle(width: width, colour: colour)
         guard !reports.isEmpty || !broken.isEmpty else {
             return "There are no runs yet. `volley plan` and `volley send` make one."
         }
-        var columns = allColumns
-        for droppable in ["CAMPAIGN", "STARTED"] where Self.width(of: columns) > style.width { columns.removeAll { $0.title == droppable } }
+        let columns = columns(within: style.width)
         var lines: [String] = []
         if !reports.isEmpty { lines.append(style.paint(Self.line(columns, \.title), .bold)) }
         for row in reports.indices { lines.append(Self.line(columns) { $0.cells[row] }) }
@@ -55,25 +54,31 @@ public struct RunList: Sendable {
         var width: Int { max(title.count, cells.map(\.count).max() ?? 0) }
     }
 
-    private var allColumns: [Column] {
-        var columns = [
-            Column(title: "RUN", isNumber: false, cells: reports.map(\.plan.id)),
-            Column(title: "CAMPAIGN", isNumber: false, cells: reports.map(\.plan.campaign)),
-            Column(title: "STATE", isNumber: false, cells: reports.map(\.status.state.rawValue)),
-            Column(title: "AUDIENCE", isNumber: true, cells: reports.map { TextStyle.thousands($0.plan.audience) }),
+    private func columns(within width: Int) -> [Column] {
+        let run = Column(title: "RUN", isNumber: false, cells: reports.map(\.plan.id))
+        let campaign = Column(title: "CAMPAIGN", isNumber: false, cells: reports.map(\.plan.campaign))
+        let state = Column(title: "STATE", isNumber: false, cells: reports.map(\.status.state.rawValue))
+        let audience = numbers("AUDIENCE", \.plan.audience)
+        let accepted = numbers("ACCEPTED") { $0.count(.accepted) }
+        let rest = Outcome.allCases.dropFirst().filter { outcome in reports.contains { $0.count(outcome) > 0 } }
+            .map { outcome in numbers(outcome == .invalidToken ? "INVALID" : outcome.name.uppercased()) { $0.count(outcome) } }
+        let others = numbers("NOT ACCEPTED") { $0.plan.audience - $0.count(.accepted) }
+        let started = Column(title: "STARTED", isNumber: false, cells: reports.map { $0.status.startedAt.map(TextStyle.moment) ?? "-" })
+        let choices = [
+            [run, campaign, state, audience, accepted] + rest + [started], [run, state, audience, accepted] + rest + [started],
+            [run, state, audience, accepted] + rest,
         ]
-        for outcome in Outcome.allCases where outcome == .accepted || reports.contains(where: { $0.count(outcome) > 0 }) {
-            columns.append(
-                Column(title: outcome.name.uppercased(), isNumber: true, cells: reports.map { TextStyle.thousands($0.count(outcome)) }))
-        }
-        columns.append(Column(title: "STARTED", isNumber: false, cells: reports.map { $0.status.startedAt?.description ?? "-" }))
-        return columns
+        return choices.first { Self.width(of: $0) <= width } ?? [run, state, audience, accepted, others]
+    }
+
+    private func numbers(_ title: String, _ number: (Report) -> Int) -> Column {
+        Column(title: title, isNumber: true, cells: reports.map { TextFormat.count(number($0)) })
     }
 
     private static func width(of columns: [Column]) -> Int { columns.reduce(-2) { $0 + $1.width + 2 } }
 
     private static func line(_ columns: [Column], _ cell: (Column) -> String) -> String {
-        var line = columns.map { TextStyle.padded(cell($0), $0.width, right: $0.isNumber) }.joined(separator: "  ")
+        var line = columns.map { $0.isNumber ? TextFormat.aligned(cell($0), to: $0.width) : TextFormat.padded(cell($0), to: $0.width) }.joined(separator: "  ")
         while line.last == " " { line.removeLast() }
         return line
     }

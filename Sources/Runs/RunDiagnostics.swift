@@ -38,7 +38,7 @@ enum RunDiagnostics {
         let advice =
             switch activity {
             case .planning: "Free space; nothing was sent."
-            case .sending: "Free space, then resume the run: everything recorded so far is safe."
+            case .sending: "Free space; what is recorded so far is safe."
             case .reading: "Free space, then try again."
             }
         return Diagnostic("the disk is full under \(folder(of: path))", remedy: advice)

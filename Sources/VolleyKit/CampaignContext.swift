@@ -31,30 +31,42 @@ struct CampaignContext {
     /// Reads a campaign file and its volley.yaml.
     /// - Throws: every mistake of both at once.
     static func read(file: String, options: CommonOptions, now: Timestamp) throws -> CampaignContext {
-        var mistakes: [Diagnostic] = []
-        var warnings: [Diagnostic] = []
-        let campaign = collect(&mistakes, &warnings) { () throws(Diagnostics) in try Campaign.read(file: file, now: now) }
-        var project: Project?
-        if let path = options.config ?? Project.find(startingAt: FilePaths.folder(of: file)) {
-            project = collect(&mistakes, &warnings) { () throws(Diagnostics) in try Project.read(file: path) }
-        } else {
+        let draft = Campaign.draft(file: file, now: now)
+        var mistakes = draft.findings.filter { $0.severity == .error }
+        var warnings = draft.findings.filter { $0.severity == .warning }
+        let project = project(for: file, options, &mistakes, &warnings)
+        let app = project.flatMap { project in
+            draft.app.flatMap { name in
+                let app = project.app(named: name.value)
+                if app == nil { mistakes.append(unknownApp(name, in: project)) }
+                return app
+            }
+        }
+        let template = draft.content.flatMap { content in
+            // What the campaign's reader has said of a place already is not said again.
+            let known = Set(mistakes.compactMap(\.position?.line))
+            var found: [Diagnostic] = []
+            let template = collect(&found, &warnings) { () throws(Diagnostics) in
+                let template = try PayloadTemplate(content)
+                return (template, template.warnings)
+            }
+            mistakes += found.filter { $0.position.map { !known.contains($0.line) } ?? true }
+            return template
+        }
+        guard mistakes.isEmpty, let campaign = draft.campaign, let project, let template, let app else { throw Diagnostics(mistakes) }
+        return CampaignContext(campaign: campaign, project: project, app: app, template: template, warnings: warnings)
+    }
+
+    private static func project(
+        for file: String, _ options: CommonOptions, _ mistakes: inout [Diagnostic], _ warnings: inout [Diagnostic]
+    ) -> Project? {
+        guard let path = options.config ?? Project.find(startingAt: FilePaths.folder(of: file)) else {
             mistakes.append(
                 Diagnostic(
-                    "there is no volley.yaml beside this campaign or above it", file: file,
-                    remedy: "Name one with --config, or run `volley init`."))
+                    "there is no volley.yaml beside this campaign or above it", file: file, remedy: "Name one with --config, or run `volley init`."))
+            return nil
         }
-        guard let campaign else { throw Diagnostics(mistakes) }
-        let template = collect(&mistakes, &warnings) { () throws(Diagnostics) in
-            let template = try PayloadTemplate(campaign.content)
-            return (template, template.warnings)
-        }
-        let app = project.flatMap { project in
-            let app = project.app(named: campaign.app.value)
-            if app == nil { mistakes.append(unknownApp(campaign.app, in: project)) }
-            return app
-        }
-        guard mistakes.isEmpty, let project, let template, let app else { throw Diagnostics(mistakes) }
-        return CampaignContext(campaign: campaign, project: project, app: app, template: template, warnings: warnings)
+        return collect(&mistakes, &warnings) { () throws(Diagnostics) in try Project.read(file: path) }
     }
 
     private static func collect<Value>(

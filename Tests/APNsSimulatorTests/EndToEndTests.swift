@@ -33,9 +33,8 @@ private struct Stand {
     func push(_ token: String = someToken, host: String = "localhost", headers: String? = nil, options: String = "--http2") -> (
         output: String, exitCode: Int32
     ) {
-        run(
-            "curl -sS -i --max-time 5 \(options) --cacert \(authority) \(headers ?? self.headers) -d @\(payload) '\(url(token, host: host))'"
-        )
+        let trust = "--cacert \(authority)"
+        return run("curl -sS -i --max-time 5 \(options) \(trust) \(headers ?? self.headers) -d @\(payload) '\(url(token, host: host))'")
     }
 
     /// The frames of pushes that are sent at once on one connection.
@@ -43,6 +42,12 @@ private struct Stand {
 
     /// Sends pushes in the background.
     func startFrames(_ tokens: [String], output file: String) { run("(\(frameCommand(tokens)) > \(file) 2>&1 < /dev/null &)") }
+
+    /// Pushes to all URLs in turn, so many streams at a time.
+    func load(urls: [String], pushes: Int, connections: Int = 1, streams: Int = 100) -> String {
+        let list = folder.write(urls.joined(separator: "\n") + "\n", to: "urls.txt")
+        return run("timeout 20 h2load -t1 -c\(connections) -m\(streams) -n\(pushes) -d \(payload) -i \(list) \(headers)").output
+    }
 
     private func frameCommand(_ tokens: [String]) -> String {
         let urls = tokens.map { "'\(url($0, host: "127.0.0.1"))'" }.joined(separator: " ")
@@ -121,7 +126,7 @@ struct CurlTests {
     @Test("speaks HTTP/2 over TLS 1.2 or later and nothing else") func protocols() throws {
         let stand = try Stand()
         #expect(stand.push(options: "--http1.1").exitCode == 35)
-        #expect(stand.push(options: "--no-alpn").exitCode != 0)
+        #expect(stand.push(options: "--http2-prior-knowledge --no-alpn").exitCode != 0)
         #expect(stand.push(options: "--http2 --tlsv1.0 --tls-max 1.1").exitCode == 35)
         #expect(stand.push(options: "--http2 --tls-max 1.2").output.contains("HTTP/2 200"))
     }
@@ -212,6 +217,45 @@ struct FrameTests {
         for _ in 0..<500 where stand.simulator.summary.accepted == 0 { usleep(10_000) }
         #expect(stand.simulator.stop().accepted == 1)
         #expect(run("for i in $(seq 50); do grep Shutdown \(file) && break; sleep 0.1; done").output.contains(#"[{"reason":"Shutdown"}]"#))
+    }
+}
+
+@Suite("A simulator, under load,", .enabled(if: isInstalled("h2load"), "the program h2load is not installed"))
+struct LoadTests {
+    /// Headers come in halves here, and streams end between the halves.
+    @Test("answers every push of a fast sender for itself") func fastSender() throws {
+        let stand = try Stand { configuration, _ in configuration.faults.firstStreamLimit = 1000 }
+        // Long enough that a turn of reading ends within some push's headers.
+        let urls = (0..<500).map { stand.url(String(repeating: "ab", count: 252) + String(10_000_000 + $0), host: "127.0.0.1") }
+        let output = stand.load(urls: urls, pushes: 10_000, streams: 1000)
+        let summary = stand.simulator.stop()
+        #expect(output.contains("10000 2xx"), "\(output)")
+        #expect(summary.reasons.isEmpty)
+        #expect(summary.accepted == 10_000)
+        #expect(summary.acceptedTokens == 500)
+        #expect(summary.repeatedTokens == 500)
+        #expect(summary.repeatedIDs == 0)
+    }
+
+    @Test("counts in its ledger file what it counts in memory, whatever goes wrong") func ledgerAgrees() throws {
+        let stand = try Stand { configuration, folder in
+            configuration.faults.firstStreamLimit = 100
+            configuration.faults.latencyMilliseconds = 5
+            configuration.faults.unavailableEvery = 7
+            configuration.faults.refusedStreamEvery = 11
+            configuration.faults.disconnectEvery = 900
+            configuration.ledgerFile = folder.path + "/ledger.jsonl"
+        }
+        let urls = (0..<100).map { stand.url("abcd" + String(10_000_000 + $0), host: "127.0.0.1") }
+        _ = stand.load(urls: urls, pushes: 2_000, connections: 2)
+        let summary = stand.simulator.stop()
+        let file = stand.folder.path + "/ledger.jsonl"
+        #expect(run("grep -c '' \(file)").output == "\(summary.requests)\n")
+        #expect(run("grep -c '\"status\":200' \(file)").output == "\(summary.accepted)\n")
+        #expect(summary.connections == 2)
+        #expect(summary.accepted > 1_000)
+        #expect(summary.refusedStreams > 100)
+        #expect(summary.reasons["ServiceUnavailable", default: 0] > 100)
     }
 }
 

@@ -43,13 +43,13 @@ struct JSONSyntaxTests {
     }
 
     /// The slow parser is the specification: on every variation of a payload both say the same.
-    @Test("agrees with the parser of Base on ten thousand spoiled payloads") func agreement() {
+    @Test("agrees with the parser of Base on three thousand spoiled payloads") func agreement() {
         let payload = Array(
             #"{"aps":{"alert":{"title":"Grüße 🎉","body":"a\u00e9\"b"},"badge":-12.5e+3},"l":[true,false,null,{"x":0}]}"#.utf8)
         let spoilers = Array(#"{}[]",:\x01eE.+-u tnf"#.utf8) + [0x00, 0x1F, 0x7F, 0x80, 0xC3, 0xE2, 0xF0]
         var random = Seeded(state: 20_261_121)
         var valid = 0
-        for _ in 0..<10_000 {
+        for _ in 0..<3_000 {
             var bytes = payload
             for _ in 0...Int.random(in: 0...1, using: &random) {
                 let place = Int.random(in: 0..<bytes.count, using: &random)
@@ -64,7 +64,7 @@ struct JSONSyntaxTests {
             if isObject { valid += 1 }
             #expect((verdict(bytes) != .invalid) == isObject, "\(String(decoding: bytes, as: UTF8.self))")
         }
-        #expect(valid > 500)
+        #expect(valid > 150)
     }
 }
 

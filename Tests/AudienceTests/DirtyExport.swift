@@ -7,7 +7,9 @@ struct DirtyExport {
     static let header = ["device_token", "registration_id", "alias", "tags", "language", "last_active", "first_name", "app_version"]
     private var rows: [[String]] = []
     private static let tags = ["discount", "daily", "news", "beta", "数码", "Daily"]
-    private static let versions = ["3.2", "3.2.0", "v3.10.0", "3.9", "4.0.0-beta", "4.0.0-alpha", "4", "", "latest", "2026-01-01", "10", "9"]
+    private static let versions = [
+        "3.2", "3.2.0", "v3.10.0", "3.9", "4.0.0-beta", "4.0.0-alpha", "4", "", "latest", "2026-01-01", "10", "9",
+    ]
     private static let dates = [
         "2026-11-20", "2026-11-01T09:00:00Z", "2026-11-01 09:00", "2026-10-21T12:00:00+08:00", "1795000000", "1795000000000", "", "never",
         "2026-02-30", "2026-10-21T12:00:00Z", "2024-02-29T23:59:59Z", "2026-1-1",
@@ -46,7 +48,8 @@ struct DirtyExport {
             if dirt == 2 { bytes += Array(lineEnd.utf8) }
             let line = cells.map { cell in
                 let needsQuotes = cell.contains { "\",\r\n".contains($0) } || Int.random(in: 0..<4, using: &random) == 0
-                return needsQuotes ? "\"" + cell.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\"" : cell
+                return needsQuotes
+                    ? "\"" + cell.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\"" : cell
             }.joined(separator: ",")
             var lineBytes = Array(line.utf8)
             if dirt == 3 { lineBytes[lineBytes.count / 2] = 0xFF }
@@ -79,7 +82,9 @@ struct DirtyExport {
             if dirt == 9 { line = Array("[1]".utf8) }
             if dirt == 10 { line[line.count / 2] = 0xFF }
             if dirt == 11 { line = Array("{\"alias\": \"u\\u0031\", \"device_token\": \"abcd\\ud83d\", \"tags\": \"beta\"}".utf8) }
-            if dirt == 12 { line = Array("{\"al\\u0069as\": \"u\\u0031\", \"device_token\": \"abcdabc\\u0064\", \"tags\": [\"bet\\u0061\"]}".utf8) }
+            if dirt == 12 {
+                line = Array("{\"al\\u0069as\": \"u\\u0031\", \"device_token\": \"abcdabc\\u0064\", \"tags\": [\"bet\\u0061\"]}".utf8)
+            }
             bytes += line + [0x0A]
         }
         return bytes
@@ -102,7 +107,9 @@ struct DirtyExport {
         let tests: [ColumnCondition] = [
             condition("language", .oneOf(["en", "zh-hans", "de"])), condition("last_active", .within(seconds: 30 * 86400)),
             condition("last_active", .olderThan(seconds: 86400)), condition("first_name", .present), condition("first_name", .missing),
-            condition("app_version", .comparison(operators[Int.random(in: 0..<6, using: &random)], Self.versions.randomElement(using: &random) ?? "3")),
+            condition(
+                "app_version",
+                .comparison(operators[Int.random(in: 0..<6, using: &random)], Self.versions.randomElement(using: &random) ?? "3")),
             condition("last_active", .comparison(operators[Int.random(in: 0..<6, using: &random)], "2026-11-01")),
             condition("app_version", .oneOf(["3.2", "v3.10.0", "4"])),
         ]

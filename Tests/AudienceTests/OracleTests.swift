@@ -11,7 +11,8 @@ private let missingOracle: Comment = "python3 or Tests/Fixtures/audience_oracle.
 
 /// The rules, written a second time in Python, must come to the same counts.
 @Suite struct OracleTests {
-    @Test("the sample export gives the counts that the rules give when written a second time", .enabled(if: isOracleAvailable, missingOracle))
+    @Test(
+        "the sample export gives the counts that the rules give when written a second time", .enabled(if: isOracleAvailable, missingOracle))
     func sampleExport() throws {
         let files = [root + "/campaigns/exports/devices.csv", root + "/campaigns/exports/devices.jsonl"]
         let queries = files.map(sampleQueries)
@@ -19,7 +20,9 @@ private let missingOracle: Comment = "python3 or Tests/Fixtures/audience_oracle.
         try compare(Array(queries[0][...1]) + Array(queries[1][2...3]))
     }
 
-    @Test("random dirty exports give the counts that the rules give when written a second time", .enabled(if: isOracleAvailable, missingOracle))
+    @Test(
+        "random dirty exports give the counts that the rules give when written a second time",
+        .enabled(if: isOracleAvailable, missingOracle))
     func dirtyExports() throws {
         let folder = TemporaryFolder()
         let queries = (0..<24).map { seed in

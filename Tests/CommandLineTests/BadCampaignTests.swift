@@ -20,7 +20,7 @@ struct BadCampaignTests {
             (head + "audience:\n  devices: devices.csv\n  tags: {one: x}\ncontent:\n  title: Hi\n", "campaign.yaml:5:10: ", "one"),
             (head + tail + "  badge: many\n", "campaign.yaml:8:10: ", "badge"),
             (head + tail + "  badge: \"+1\"\n", "campaign.yaml:8:10: ", "add"),
-            (head + tail + "delivery:\n  expires: 4 moons\n", "campaign.yaml:9:12: ", "4h"),
+            (head + tail + "delivery:\n  expires: 4 parsecs\n", "campaign.yaml:9:12: ", "4h"),
             (head + tail + "delivery:\n  pace: 0/s\n", "campaign.yaml:9:9: ", "pace"),
             ("name: test\napp: shp\n" + tail, "campaign.yaml:2:6: ", "'shop'"),
             (head + tail + "variants:\n  a: {share: 50}\n", "campaign.yaml:8:1: ", "variants"),

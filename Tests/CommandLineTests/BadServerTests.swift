@@ -21,7 +21,7 @@ struct BadServerTests {
             let result = try VolleyBinary.run(command, in: folder.url)
             #expect(result.status == 2, "\(command): \(result.errors)")
             for word in words { #expect(result.errors.contains(word), "\(word): \(result.errors)") }
-            #expect(!result.errors.contains("PRIVATE KEY"))
+            #expect(!result.errors.contains("MII"))
         }
         #expect(folder.files(in: "runs").isEmpty)
     }
@@ -126,10 +126,6 @@ struct BadServerTests {
     @Test("provider tokens that the server does not know stop the run at the first push")
     func unknownKey() throws {
         let folder = try folderWithKey()
-        let simulator = try VolleyBinary.start(
-            ["simulate", "--port", "0", "--json", "--for", "60", "--runs", "x", "--config", "other.yaml"], in: folder.url)
-        defer { _ = simulator.finish(timeout: 0) }
-        #expect(simulator.finish(timeout: 5).status == 2)
         let other = try ProjectFolder()
         let running = try VolleyBinary.start(["simulate", "--port", "0", "--json", "--for", "60"], in: other.url)
         defer { _ = running.finish(timeout: 0) }

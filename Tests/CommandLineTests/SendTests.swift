@@ -92,7 +92,9 @@ struct SendTests {
         let folder = try ProjectFolder(app: "environment: simulator\npace: 50/s", export: ProjectFolder.export(devices: 1000))
         try folder.writeCampaign()
         let running = try VolleyBinary.start(["send", "campaign.yaml", "--yes", "--json"], in: folder.url)
-        usleep(1_500_000)
+        // The run file gets its name when everything is planned; then a second of sending.
+        while running.isRunning, !folder.files(in: "runs").contains(where: { $0.hasSuffix(".sqlite") }) { usleep(20_000) }
+        usleep(1_000_000)
         running.interrupt()
         let sent = running.finish()
         #expect(sent.status == 130, "\(sent.errors)")

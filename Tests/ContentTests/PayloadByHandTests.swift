@@ -7,7 +7,8 @@ import Testing
 
     @Test("a payload by hand goes out as written, in its order, templates filled in")
     func asWritten() throws {
-        let json = #"{"z":1,"aps":{"sound":{"critical":1,"name":"a.caf","volume":0.5},"alert":{"loc-key":"K","loc-args":["{{ name }}"],"launch-image":"i"},"#
+        let json =
+            #"{"z":1,"aps":{"sound":{"critical":1,"name":"a.caf","volume":0.5},"alert":{"loc-key":"K","loc-args":["{{ name }}"],"launch-image":"i"},"#
             + #""badge":3,"interruption-level":"time-sensitive","relevance-score":1,"target-content-id":"t","filter-criteria":"f","mutable-content":1},"#
             + #""a":{"b":[null,true,{"c":"{{ name }}"}]}}"#
         let rendered = try payload(byHand(json), ["name": "An\"na"])
@@ -32,13 +33,22 @@ import Testing
     @Test(
         "every mistake against Apple's rules is named at its place",
         arguments: [
-            (#"{"a":1}"#, "c.yaml:10:1: the payload has no 'aps', so APNs would show nothing. For example: payload: {aps: {alert: Hello}}."),
+            (
+                #"{"a":1}"#,
+                "c.yaml:10:1: the payload has no 'aps', so APNs would show nothing. For example: payload: {aps: {alert: Hello}}."
+            ),
             (#"[1]"#, "c.yaml:10:1: the payload must be an object. For example: payload: {aps: {alert: Hello}}."),
             (#"{"aps":"x"}"#, "c.yaml:11:1: 'aps' must hold keys of its own. For example: payload: {aps: {alert: Hello}}."),
             (#"{"aps":{"alret":"x","sound":"y"}}"#, "c.yaml:12:3: 'aps' has no key 'alret'. Did you mean 'alert'?"),
             (#"{"aps":{"alert":"x","threadid":"y"}}"#, "c.yaml:13:3: 'aps' has no key 'threadid'. Did you mean 'thread-id'?"),
-            (#"{"aps":{"alert":"x","campaign":"y"}}"#, "c.yaml:13:3: 'aps' has no key 'campaign'. Own keys stand beside 'aps', not inside it."),
-            (#"{"aps":{"alert":5}}"#, "c.yaml:12:1: 'alert' must be a text, or an object with title, subtitle and body, not 5. For example: alert: {title: Hello, body: World}."),
+            (
+                #"{"aps":{"alert":"x","campaign":"y"}}"#,
+                "c.yaml:13:3: 'aps' has no key 'campaign'. Own keys stand beside 'aps', not inside it."
+            ),
+            (
+                #"{"aps":{"alert":5}}"#,
+                "c.yaml:12:1: 'alert' must be a text, or an object with title, subtitle and body, not 5. For example: alert: {title: Hello, body: World}."
+            ),
             (#"{"aps":{"alert":{"title":true}}}"#, "c.yaml:13:1: 'title' must be a text, not true. Put it in quotes."),
             (#"{"aps":{"alert":{"tilte":"x"}}}"#, "c.yaml:13:3: 'alert' has no key 'tilte'. Did you mean 'title'?"),
             (
@@ -46,23 +56,53 @@ import Testing
                 "c.yaml:13:3: 'alert' has no key 'zzzzzzzzz'. It may hold title, subtitle, body, launch-image, title-loc-key, subtitle-loc-key, loc-key, "
                     + "title-loc-args, subtitle-loc-args, loc-args."
             ),
-            (#"{"aps":{"alert":{"loc-args":"x"}}}"#, #"c.yaml:13:1: 'loc-args' must be a list of texts, not the text 'x'. For example: loc-args: ["Anna", "5"]."#),
-            (#"{"aps":{"alert":{"loc-args":["x",1]}}}"#, #"c.yaml:13:1: 'loc-args' must be a list of texts, not a list. For example: loc-args: ["Anna", "5"]."#),
-            (#"{"aps":{"badge":"1"}}"#, "c.yaml:12:1: 'badge' must be a number from 0 up, not the text '1'. For example: badge: 1; 0 removes the badge."),
-            (#"{"aps":{"badge":-1}}"#, "c.yaml:12:1: 'badge' must be a number from 0 up, not -1. For example: badge: 1; 0 removes the badge."),
+            (
+                #"{"aps":{"alert":{"loc-args":"x"}}}"#,
+                #"c.yaml:13:1: 'loc-args' must be a list of texts, not the text 'x'. For example: loc-args: ["Anna", "5"]."#
+            ),
+            (
+                #"{"aps":{"alert":{"loc-args":["x",1]}}}"#,
+                #"c.yaml:13:1: 'loc-args' must be a list of texts, not a list. For example: loc-args: ["Anna", "5"]."#
+            ),
+            (
+                #"{"aps":{"badge":"1"}}"#,
+                "c.yaml:12:1: 'badge' must be a number from 0 up, not the text '1'. For example: badge: 1; 0 removes the badge."
+            ),
+            (
+                #"{"aps":{"badge":-1}}"#,
+                "c.yaml:12:1: 'badge' must be a number from 0 up, not -1. For example: badge: 1; 0 removes the badge."
+            ),
             (
                 #"{"aps":{"badge":"{{ n }}"}}"#,
                 "c.yaml:12:1: 'badge' must be a number from 0 up, not a template, which always gives a text. For example: badge: 1; 0 removes the badge."
             ),
-            (#"{"aps":{"sound":1}}"#, "c.yaml:12:1: 'sound' must be a text, or an object with critical, name and volume, not 1. For example: sound: default."),
-            (#"{"aps":{"sound":{"critical":true}}}"#, "c.yaml:13:1: 'critical' must be 0 or 1, not true. Write critical: 1 for a critical alert."),
-            (#"{"aps":{"sound":{"volume":1.5}}}"#, "c.yaml:13:1: 'volume' must be a number from 0 to 1, not 1.5. For example: volume: 0.8."),
+            (
+                #"{"aps":{"sound":1}}"#,
+                "c.yaml:12:1: 'sound' must be a text, or an object with critical, name and volume, not 1. For example: sound: default."
+            ),
+            (
+                #"{"aps":{"sound":{"critical":true}}}"#,
+                "c.yaml:13:1: 'critical' must be 0 or 1, not true. Write critical: 1 for a critical alert."
+            ),
+            (
+                #"{"aps":{"sound":{"volume":1.5}}}"#,
+                "c.yaml:13:1: 'volume' must be a number from 0 to 1, not 1.5. For example: volume: 0.8."
+            ),
             (#"{"aps":{"sound":{"name":1}}}"#, "c.yaml:13:1: 'name' must be a text, not 1. For example: name: default."),
             (#"{"aps":{"sound":{"nmae":"x"}}}"#, "c.yaml:13:3: 'sound' has no key 'nmae'. Did you mean 'name'?"),
             (#"{"aps":{"alert":"x","category":["a"]}}"#, "c.yaml:13:1: 'category' must be a text, not a list. Put it in quotes."),
-            (#"{"aps":{"content-available":true}}"#, "c.yaml:12:1: 'content-available' must be 1, not true. Write content-available: 1, or leave it out."),
-            (#"{"aps":{"alert":"x","mutable-content":0}}"#, "c.yaml:13:1: 'mutable-content' must be 1, not 0. Write mutable-content: 1, or leave it out."),
-            (#"{"aps":{"alert":"x","relevance-score":2}}"#, "c.yaml:13:1: 'relevance-score' must be a number from 0 to 1, not 2. For example: relevance-score: 0.5."),
+            (
+                #"{"aps":{"content-available":true}}"#,
+                "c.yaml:12:1: 'content-available' must be 1, not true. Write content-available: 1, or leave it out."
+            ),
+            (
+                #"{"aps":{"alert":"x","mutable-content":0}}"#,
+                "c.yaml:13:1: 'mutable-content' must be 1, not 0. Write mutable-content: 1, or leave it out."
+            ),
+            (
+                #"{"aps":{"alert":"x","relevance-score":2}}"#,
+                "c.yaml:13:1: 'relevance-score' must be a number from 0 to 1, not 2. For example: relevance-score: 0.5."
+            ),
             (
                 #"{"aps":{"alert":"x","interruption-level":"time_sensitive"}}"#,
                 "c.yaml:13:1: 'interruption-level' must be one of passive, active, time-sensitive, critical, not 'time_sensitive'. Did you mean 'time-sensitive'?"
@@ -85,7 +125,10 @@ import Testing
     @Test(
         "what is allowed but rarely meant gives a warning",
         arguments: [
-            (#"{"aps":{"alert":"x"},"sound":"y"}"#, "c.yaml:13:3: warning: 'sound' stands beside aps, where APNs does not look. If APNs shall use it, move it into 'aps'."),
+            (
+                #"{"aps":{"alert":"x"},"sound":"y"}"#,
+                "c.yaml:13:3: warning: 'sound' stands beside aps, where APNs does not look. If APNs shall use it, move it into 'aps'."
+            ),
             (
                 #"{"aps":{"badge":1,"mutable-content":1}}"#,
                 "c.yaml:13:3: warning: 'mutable-content' does nothing without 'alert': the app's extension runs only for a push with text. Add an alert, or remove it."

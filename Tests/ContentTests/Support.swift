@@ -11,9 +11,9 @@ func quoted(_ text: String, line: Int = 1) -> SourceText { SourceText(text, at: 
 func plain(_ text: String, line: Int = 1) -> SourceText { SourceText(text, at: at(line)) }
 
 /// Content whose `content:` stands on line 1.
-func content(_ fill: (inout MessageContent) -> Void) -> MessageContent {
+func content<Failure: Error>(_ fill: (inout MessageContent) throws(Failure) -> Void) throws(Failure) -> MessageContent {
     var content = MessageContent(position: at(1))
-    fill(&content)
+    try fill(&content)
     return content
 }
 

@@ -35,12 +35,16 @@ import Testing
         #expect(try body("Hi {{ name | default: 'you' }},", ["name": cell]) == "Hi you,")
     }
 
-    @Test("a cell with anything to see is not blank and stays as it is", arguments: ["0", " a ", "-", "\u{3000}名", "\u{200D}👩‍🚀", "\u{E9}", "~"])
+    @Test(
+        "a cell with anything to see is not blank and stays as it is",
+        arguments: ["0", " a ", "-", "\u{3000}名", "\u{200D}👩‍🚀", "\u{E9}", "~"])
     func notBlank(cell: String) throws {
         #expect(try body("{{ name }}", ["name": cell]) == cell)
     }
 
-    @Test("braces that make no tag are text", arguments: ["{ x }", "{", "}", "a } b { c", "{\"a\":1}", "100 %", "{ { x } }", "｛x｝", "“quoted”"])
+    @Test(
+        "braces that make no tag are text",
+        arguments: ["{ x }", "{", "}", "a } b { c", "{\"a\":1}", "100 %", "{ { x } }", "｛x｝", "“quoted”"])
     func plainBraces(text: String) throws {
         #expect(try body(text) == text)
     }
@@ -124,7 +128,8 @@ import Testing
     func laterFilters(filter: String) {
         let name = filter.prefix { $0 != ":" }
         #expect(
-            mistakes("{{ a | \(filter) }}") == "c.yaml:1:8: the filter '\(name)' is part of the language, but this version of Volley cannot do it yet. "
+            mistakes("{{ a | \(filter) }}")
+                == "c.yaml:1:8: the filter '\(name)' is part of the language, but this version of Volley cannot do it yet. "
                 + "Prepare the text in a column of the export.")
         #expect(mistakes("{{ a | default: 'x' | \(filter) }}").contains("the filter '\(name)' is part of the language"))
     }
@@ -155,7 +160,8 @@ import Testing
                 $0.title = quoted("{{ }} }} {{ a b }}", line: 3)
                 $0.sound = quoted("{{ a | upcase }}", line: 2)
             })
-        #expect(text.split(separator: "\n").map { String($0.prefix(12)) } == ["c.yaml:2:16:", "c.yaml:3:9: ", "c.yaml:3:15:", "c.yaml:3:21:"])
+        #expect(
+            text.split(separator: "\n").map { String($0.prefix(12)) } == ["c.yaml:2:16:", "c.yaml:3:9: ", "c.yaml:3:15:", "c.yaml:3:21:"])
     }
 
     @Test("a place in a block of several lines is its line")
@@ -168,7 +174,7 @@ import Testing
     func randomTexts() throws {
         let parts = ["{{", "}}", "{%", "%}", "{", "}", "|", ":", "'", "\"", " ", "a", "default", "if", "｛｛", "｝｝", "‘", "é", "1", ",", "👍"]
         var accepted = 0
-        for _ in 0..<20_000 {
+        for _ in 0..<4000 {
             let text = (0..<Int.random(in: 1...9)).map { _ in parts.randomElement() ?? "" }.joined()
             guard let template = try? PayloadTemplate(content { $0.body = plain(text) }) else { continue }
             var bytes: [UInt8] = []
@@ -176,6 +182,6 @@ import Testing
             #expect(throws: Never.self) { try JSONValue(parsing: bytes) }
             accepted += 1
         }
-        #expect(accepted > 100)
+        #expect(accepted > 20)
     }
 }

@@ -5,33 +5,33 @@ import Testing
 
 @Suite struct SigningKeyErrorTests {
     let folder = TemporaryFolder()
-    private let apple = "the .p8 file that Apple gives out under Certificates, Identifiers & Profiles, Keys"
+    private let apple = "the .p8 file that Apple gives out under Certificates, Identifiers & Profiles, Keys."
 
     @Test("a missing key file is named with its remedy")
     func missing() {
         #expect(
             refusal(folder.file("no.p8"), in: folder)
-                == "no.p8: there is no such key file. Correct the path in volley.yaml, or put the file there")
+                == "no.p8: there is no such key file. Correct the path in volley.yaml, or put the file there.")
     }
 
     @Test("a directory is not a key file")
     func directory() {
         folder.run("mkdir keys")
-        #expect(refusal(folder.file("keys"), in: folder) == "keys: this is a directory, not a key file. Name the file inside it")
+        #expect(refusal(folder.file("keys"), in: folder) == "keys: this is a directory, not a key file. Name the file inside it.")
     }
 
     @Test("an empty key file is named so")
     func emptyFile() {
         #expect(
             refusal(folder.write("key.p8", ""), in: folder)
-                == "key.p8: the key file is empty. Copy it again from where it was downloaded or exported")
+                == "key.p8: the key file is empty. Copy it again from where it was downloaded or exported.")
     }
 
     @Test("a file that the system cannot read is named with the system's words")
     func unreadable() {
         #expect(
             refusal("/proc/self/mem", in: folder)
-                == "/proc/self/mem: the key file cannot be read: Input/output error. Check the disk and the file")
+                == "/proc/self/mem: the key file cannot be read: Input/output error. Check the disk and the file.")
     }
 
     @Test("a file without permission says how to get it", .enabled(if: geteuid() != 0))
@@ -40,13 +40,12 @@ import Testing
         chmod(file, 0)
         #expect(
             refusal(file, in: folder)
-                == "key.p8: the key file may not be read by this user. Make it yours: chown $(whoami) \(file) && chmod 600 \(file)"
-                .replacing(folder.path + "/", with: ""))
+                == "key.p8: the key file may not be read by this user. Give the file to the user that runs Volley, with permissions 600.")
     }
 
     @Test("a file of a megabyte and more is not taken for a key")
     func tooLarge() {
-        #expect(refusal("/dev/zero", in: folder) == "/dev/zero: this is too large to be a key file. Check the path in volley.yaml")
+        #expect(refusal("/dev/zero", in: folder) == "/dev/zero: this is too large to be a key file. Check the path in volley.yaml.")
     }
 
     @Test("a text is not a key")
@@ -61,7 +60,7 @@ import Testing
         folder.run("openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout k.pem -subj /CN=a -out c.pem")
         #expect(
             refusal(folder.file("c.pem"), in: folder)
-                == "c.pem: this is a certificate, not a signing key. Name it under `certificate:`, or the .p8 under `key:`")
+                == "c.pem: this is a certificate, not a signing key. Name it under 'certificate:', or the .p8 under 'key:'.")
     }
 
     @Test("a public key is not a signing key")
@@ -72,7 +71,7 @@ import Testing
 
     @Test("a binary file is recognised as such")
     func binary() {
-        folder.run("openssl req -x509 -newkey rsa:2048 -nodes -keyout k.pem -subj /CN=a -outform DER -out c.cer")
+        folder.run("openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout k.pem -subj /CN=a -outform DER -out c.cer")
         #expect(
             refusal(folder.file("c.cer"), in: folder)
                 == "c.cer: this is not a .p8 file in PEM: it is binary, like a .p12 or .cer. Name \(apple)")
@@ -103,7 +102,7 @@ import Testing
     @Test(
         "keys of other algorithms and curves are named",
         arguments: [
-            ("-algorithm RSA -pkeyopt rsa_keygen_bits:2048", "this is an RSA key"),
+            ("-algorithm RSA -pkeyopt rsa_keygen_bits:1024", "this is an RSA key"),
             ("-algorithm ED25519", "this is an Ed25519 key"),
             ("-algorithm EC -pkeyopt ec_paramgen_curve:P-384", "this key is on the curve P-384"),
             ("-algorithm EC -pkeyopt ec_paramgen_curve:secp256k1", "this key is on the curve secp256k1"),
@@ -118,8 +117,9 @@ import Testing
         let pem = SigningKey.generate().pem
         var lines = pem.split(separator: "\n")
         lines.remove(at: 2)
-        let expected = "key.p8: the key is damaged: it starts like one, but cannot be decoded. "
-            + "Copy the .p8 file again from where it was downloaded, as a file and not as text"
+        let expected =
+            "key.p8: the key is damaged: it starts like one, but cannot be decoded. "
+            + "Copy the .p8 file again from where it was downloaded, as a file and not as text."
         #expect(refusal(folder.write("key.p8", lines.joined(separator: "\n")), in: folder) == expected)
     }
 
@@ -129,7 +129,8 @@ import Testing
         _ = folder.write("one.p8", one.pem)
         _ = folder.write("other.p8", other.pem)
         // PKCS #8 of P-256 is 138 bytes, of which the last 64 are the public point.
-        let mixed = "for k in one other; do openssl pkey -in $k.p8 -outform DER | openssl pkcs8 -topk8 -nocrypt -inform DER -outform DER -out $k.der; done; "
+        let mixed =
+            "for k in one other; do openssl pkey -in $k.p8 -outform DER | openssl pkcs8 -topk8 -nocrypt -inform DER -outform DER -out $k.der; done; "
             + "{ head -c 74 one.der; tail -c 64 other.der; } | openssl base64 >body; "
             + "{ echo -----BEGIN PRIVATE KEY-----; cat body; echo -----END PRIVATE KEY-----; } >mixed.p8"
         #expect(folder.run(mixed))
@@ -141,9 +142,11 @@ import Testing
         let key = SigningKey.generate()
         let pem = Array(key.pem.utf8)
         var random = SystemRandomNumberGenerator()
-        for _ in 0..<300 {
+        for _ in 0..<120 {
             var bytes = pem
-            for _ in 0..<Int.random(in: 1...4, using: &random) { bytes[Int.random(in: bytes.indices, using: &random)] = .random(in: 0...255, using: &random) }
+            for _ in 0..<Int.random(in: 1...4, using: &random) {
+                bytes[Int.random(in: bytes.indices, using: &random)] = .random(in: 0...255, using: &random)
+            }
             guard let read = try? SigningKey(file: folder.write("key.p8", bytes)) else { continue }
             #expect(key.verificationKey.isValid(read.sign([1]), for: [1]))
         }
@@ -151,7 +154,7 @@ import Testing
 
     @Test("a key that others may read gives a warning with the command, a private one none")
     func permissions() {
-        let file = folder.makeKey("it's.p8".replacing("'", with: ""))
+        let file = folder.makeKey("key.p8")
         chmod(file, 0o644)
         #expect(
             SigningKey.permissionWarning(file: file)?.description
@@ -176,7 +179,7 @@ import Testing
 
     @Test("what is no public key of P-256 is refused")
     func verificationKeyErrors() {
-        folder.run("openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048 | openssl pkey -pubout -out rsa.pem")
+        folder.run("openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:1024 | openssl pkey -pubout -out rsa.pem")
         func message(_ pem: String) -> String? {
             do throws(Diagnostic) {
                 _ = try VerificationKey(pem: pem)

@@ -32,7 +32,9 @@ func refusal(_ file: String, in folder: TemporaryFolder) -> String? {
     func openSSLSignatureIsValid() throws {
         let file = folder.makeKey("key.p8")
         _ = folder.write("message", "hello")
-        #expect(folder.run("openssl dgst -sha256 -sign key.p8 -out signature message && openssl asn1parse -inform DER -in signature -out /dev/null"))
+        #expect(
+            folder.run(
+                "openssl dgst -sha256 -sign key.p8 -out signature message && openssl asn1parse -inform DER -in signature -out /dev/null"))
         #expect(folder.run("openssl asn1parse -inform DER -in signature | grep INTEGER | sed 's/.*://' >numbers"))
         let numbers = folder.read("numbers").split(separator: "\n").map { text in
             let digits = String(repeating: "0", count: 64 - text.count) + text

@@ -40,7 +40,8 @@ struct DeliveryOverTLSTests {
     @Test(
         "final answers settle their push alone",
         arguments: [
-            (400, "BadDeviceToken", Outcome.invalidToken), (400, "DeviceTokenNotForTopic", .invalidToken), (410, "Unregistered", .invalidToken),
+            (400, "BadDeviceToken", Outcome.invalidToken), (400, "DeviceTokenNotForTopic", .invalidToken),
+            (410, "Unregistered", .invalidToken),
             (410, "ExpiredToken", .invalidToken), (413, "PayloadTooLarge", .rejected), (418, "SomethingNew", .rejected),
             (400, "AnotherNewReason", .rejected), (302, "Moved", .rejected),
         ])
@@ -88,7 +89,8 @@ struct DeliveryOverTLSTests {
     @Test(
         "an answer that all pushes would get stops the run, and says what to check",
         arguments: [
-            (400, "BadTopic", "topic"), (400, "TopicDisallowed", "key"), (400, "BadPriority", "priority"), (400, "BadCollapseId", "collapse"),
+            (400, "BadTopic", "topic"), (400, "TopicDisallowed", "key"), (400, "BadPriority", "priority"),
+            (400, "BadCollapseId", "collapse"),
             (400, "BadExpirationDate", "expires"), (400, "InvalidPushType", "push"), (400, "PayloadEmpty", "content"),
             (400, "DuplicateHeaders", "Volley"), (403, "InvalidProviderToken", "team"), (403, "BadCertificate", "certificate"),
             (403, "BadEnvironmentKeyInToken", "environment"), (403, "UnrelatedKeyIdInToken", "key"), (403, "Forbidden", "membership"),

@@ -7,7 +7,7 @@ import Testing
 struct DeliverySimulationTests {
     @Test("the invariants hold in thousands of campaigns with random faults", arguments: 0..<8)
     func invariantsHold(block: Int) {
-        for seed in UInt64(block) * 300..<UInt64(block + 1) * 300 {
+        for seed in UInt64(block) * 250..<UInt64(block + 1) * 250 {
             var campaign = SimulatedAPNs(seed: seed)
             campaign.run()
             guard campaign.violations.isEmpty else {

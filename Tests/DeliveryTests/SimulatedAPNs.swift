@@ -60,16 +60,21 @@ struct SimulatedAPNs {
         random = SplitMix(seed: seed)
         let isCalm = Bool.random(using: &random)
         nature = Nature(
-            pushes: Int.random(in: 1...(Int.random(in: 0..<6, using: &random) == 0 ? 200 : 40), using: &random), acceptance: Double.random(in: 0.3...1, using: &random),
-            temporary: isCalm ? 0 : Double.random(in: 0...0.6, using: &random), silence: isCalm ? 0 : Double.random(in: 0...0.1, using: &random),
+            pushes: Int.random(in: 1...(Int.random(in: 0..<6, using: &random) == 0 ? 200 : 40), using: &random),
+            acceptance: Double.random(in: 0.3...1, using: &random),
+            temporary: isCalm ? 0 : Double.random(in: 0...0.6, using: &random),
+            silence: isCalm ? 0 : Double.random(in: 0...0.1, using: &random),
             death: isCalm ? 0 : Double.random(in: 0...0.05, using: &random),
             refusedConnections: isCalm ? 0 : Double.random(in: 0...0.7, using: &random),
             latency: Int64.random(in: 1_000_000...300_000_000, using: &random),
-            interruptsAt: Int.random(in: 0..<8, using: &random) == 0 ? Int64.random(in: 1_000_000_000...4_000_000_000, using: &random) : nil,
+            interruptsAt: Int.random(in: 0..<8, using: &random) == 0
+                ? Int64.random(in: 1_000_000_000...4_000_000_000, using: &random) : nil,
             limit: Int.random(in: 1...60, using: &random))
         var settings = MachineSettings(endpoint: "example.com:443", usesProviderToken: Bool.random(using: &random))
-        settings.pace = [nil, Pace(pushes: 50, intervalSeconds: 1), Pace(pushes: 700, intervalSeconds: 60)].randomElement(using: &random) ?? nil
-        settings.deadline = Int.random(in: 0..<6, using: &random) == 0 ? now.wall.adding(seconds: Double.random(in: 0...5, using: &random)) : nil
+        settings.pace =
+            [nil, Pace(pushes: 50, intervalSeconds: 1), Pace(pushes: 700, intervalSeconds: 60)].randomElement(using: &random) ?? nil
+        settings.deadline =
+            Int.random(in: 0..<6, using: &random) == 0 ? now.wall.adding(seconds: Double.random(in: 0...5, using: &random)) : nil
         settings.resendsUnknown = Bool.random(using: &random)
         settings.connections = Int.random(in: 1...3, using: &random)
         settings.streamsPerConnection = Int.random(in: 1...50, using: &random)
@@ -218,7 +223,9 @@ struct SimulatedAPNs {
                 machine.limitChanged(connection, to: nature.limit)
             }
             if chance(0.02) {
-                schedule(.limit(connection, to: Int.random(in: 1...100, using: &random), generation: generations[connection]), within: nature.latency)
+                schedule(
+                    .limit(connection, to: Int.random(in: 1...100, using: &random), generation: generations[connection]),
+                    within: nature.latency)
             }
             return machine.answered(push, .init(status: 200), at: now)
         }
@@ -307,7 +314,9 @@ struct SimulatedAPNs {
         case .invalidToken, .rejected: break
         }
         if times > 1, !machine.settings.resendsUnknown { violate("recipient \(recipient) was accepted \(times) times") }
-        if settlement.attempts > machine.settings.retry.maximumAttempts { violate("recipient \(recipient) had \(settlement.attempts) attempts") }
+        if settlement.attempts > machine.settings.retry.maximumAttempts {
+            violate("recipient \(recipient) had \(settlement.attempts) attempts")
+        }
         if settlement.attempts > handedOver[recipient] { violate("recipient \(recipient) has more attempts than submissions") }
     }
 

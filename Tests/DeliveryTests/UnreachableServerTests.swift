@@ -14,6 +14,7 @@ struct UnreachableServerTests {
             headers: PushHeaders(topic: SimulatorRun.topic, pushType: .alert, priority: .high), runSeed: RunSeed.random())
         settings.connectTimeoutSeconds = 1
         settings.answerTimeoutSeconds = 0.2
+        settings.retry.firstDelaySeconds = 0.02
         return settings
     }
 
@@ -89,7 +90,7 @@ struct UnreachableServerTests {
         let began = Timestamp.now()
         let (end, settlements) = try send(settings(port: port, authority: nil), pushes: 5)
         expectStop(end, settlements, saying: "localhost:\(port)", "Check host and port")
-        #expect(Timestamp.now().epochMilliseconds - began.epochMilliseconds < 12_000)
+        #expect(Timestamp.now().epochMilliseconds - began.epochMilliseconds < 5_000)
     }
 
     @Test("a certificate from elsewhere stops the run at once")

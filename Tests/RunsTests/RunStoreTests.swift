@@ -324,7 +324,7 @@ import Testing
         let long = String(repeating: "x", count: 500)
         let problem = diagnostic { try run.record((1..<2000).map { settled($0, .failed, status: 503, reason: long) }) }
         #expect(problem?.message == "the disk is full under \(disk)")
-        #expect(problem?.remedy?.contains("resume") == true)
+        #expect(problem?.remedy?.contains("safe") == true)
         _ = shell("rm '\(disk)/filler'")
         try run.record([settled(1)])
         #expect(try run.figures().outcomes[.accepted] == 2)

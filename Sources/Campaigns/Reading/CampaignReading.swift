@@ -6,8 +6,8 @@ struct CampaignReader {
     let source: YAMLSource
     let now: Timestamp
 
-    /// The campaign; nil when something that it cannot be without was reported.
-    func read() -> Campaign? {
+    /// What could be read; what could not was reported.
+    func read() -> CampaignDraft {
         let name = root.requiredText("name", example: "name: spring-sale").flatMap { root.accepted($0, CampaignName.check) }
         let app = root.requiredText("app", example: "app: shop")
         let description = root.text("description", example: "description: Spring sale")
@@ -19,10 +19,13 @@ struct CampaignReader {
         let readContent = content.map { ContentReader(section: $0, source: source).read() }
         let readDelivery = delivery.map { DeliveryReader(section: $0, now: now).read() } ?? CampaignDelivery()
         if let readContent { checkPriority(of: readDelivery, for: readContent) }
-        guard let name, let app, let readAudience, let readContent else { return nil }
-        return Campaign(
-            file: source.file, source: source.text, name: name, app: app, description: description?.value, audience: readAudience,
-            content: readContent, delivery: readDelivery)
+        var draft = CampaignDraft(app: app, content: readContent)
+        if let name, let app, let readAudience, let readContent {
+            draft.campaign = Campaign(
+                file: source.file, source: source.text, name: name, app: app, description: description?.value, audience: readAudience,
+                content: readContent, delivery: readDelivery)
+        }
+        return draft
     }
 
     private func section(_ key: String, _ group: KeyGroup, example: String) -> Section? {

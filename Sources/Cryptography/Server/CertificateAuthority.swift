@@ -12,8 +12,8 @@ public struct IssuedCertificate: Sendable {
     public var pem: String { certificatePEM + keyPEM }
 }
 
-/// An authority of its own, on P-256, whose certificates hold from an hour ago for a few days: long enough for a simulation, too short to be trusted
-/// by accident. Its key never leaves the process.
+/// An authority of its own, on P-256, whose certificates hold from an hour ago for a few days: long enough for a simulation, too short to
+/// be trusted by accident. Its key never leaves the process.
 public struct CertificateAuthority: ~Copyable {
     private let key: OpenSSLHandle
     private let certificate: OpenSSLHandle

@@ -46,7 +46,8 @@ public struct TLSServerConnection: ~Copyable {
         return result == 1 ? .done(count) : failure(result)
     }
 
-    /// Writes a beginning of `bytes`, which must not be empty. After `.wantsWrite` the same bytes must be offered again (from wherever they are).
+    /// Writes a beginning of `bytes`, which must not be empty. After `.wantsWrite` the same bytes must be offered again (from wherever they
+    /// are).
     public func write(_ bytes: UnsafeRawBufferPointer) -> TLSProgress {
         ERR_clear_error()
         var count = 0

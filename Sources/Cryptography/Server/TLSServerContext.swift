@@ -11,7 +11,8 @@ public enum ClientCertificatePolicy: Sendable {
     case authority(file: String)
 }
 
-/// What the connections of a TLS server share: TLS 1.2 or later, its certificate, one application protocol (RFC 7301) that clients must offer.
+/// What the connections of a TLS server share: TLS 1.2 or later, its certificate, one application protocol (RFC 7301) that clients must
+/// offer.
 ///
 /// `@unchecked Sendable`: the SSL_CTX is not changed after init, and OpenSSL counts its references atomically.
 public final class TLSServerContext: @unchecked Sendable {

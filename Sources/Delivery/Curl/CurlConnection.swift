@@ -35,7 +35,9 @@ final class CurlConnection {
         setUpMulti()
     }
 
-    static func from(_ context: UnsafeMutableRawPointer) -> CurlConnection { Unmanaged<CurlConnection>.fromOpaque(context).takeUnretainedValue() }
+    static func from(_ context: UnsafeMutableRawPointer) -> CurlConnection {
+        Unmanaged<CurlConnection>.fromOpaque(context).takeUnretainedValue()
+    }
 
     private func setUpMulti() {
         let context = Unmanaged.passUnretained(self).toOpaque()

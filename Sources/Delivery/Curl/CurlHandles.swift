@@ -44,4 +44,3 @@ struct CurlHeaderList: ~Copyable {
 
     deinit { curl_slist_free_all(first) }
 }
-

@@ -13,7 +13,11 @@ struct CurlOptions {
         // An IPv6 address stands in brackets within a URL.
         url = "https://\(host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host):\(settings.endpoint.port)/"
         certificateAuthorityFile = settings.endpoint.certificateAuthorityFile
-        if case .certificate(let certificate) = settings.credentials { clientCertificate = certificate.pem } else { clientCertificate = nil }
+        if case .certificate(let certificate) = settings.credentials {
+            clientCertificate = certificate.pem
+        } else {
+            clientCertificate = nil
+        }
         connectTimeoutSeconds = settings.connectTimeoutSeconds
     }
 

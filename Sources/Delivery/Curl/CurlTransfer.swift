@@ -59,7 +59,9 @@ final class CurlTransfer {
         errorText.deallocate()
     }
 
-    static func from(_ context: UnsafeMutableRawPointer) -> CurlTransfer { Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue() }
+    static func from(_ context: UnsafeMutableRawPointer) -> CurlTransfer {
+        Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
+    }
 
     /// Makes the handle ready for a push.
     func prepare(

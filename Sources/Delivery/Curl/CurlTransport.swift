@@ -154,7 +154,9 @@ final class CurlTransport {
 
     private func headerLines(_ token: ProviderToken?) -> [String] {
         let headers = settings.headers
-        var lines = ["apns-topic: \(headers.topic)", "apns-push-type: \(headers.pushType.rawValue)", "apns-priority: \(headers.priority.rawValue)"]
+        var lines = [
+            "apns-topic: \(headers.topic)", "apns-push-type: \(headers.pushType.rawValue)", "apns-priority: \(headers.priority.rawValue)",
+        ]
         if let token { lines.append("authorization: bearer \(token.text)") }
         if let expiration = headers.expiration { lines.append("apns-expiration: \(expiration)") }
         if let collapseID = headers.collapseID { lines.append("apns-collapse-id: \(collapseID)") }

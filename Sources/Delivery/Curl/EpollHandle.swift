@@ -17,10 +17,3 @@ struct EpollHandle: ~Copyable {
         Int(max(0, epoll_wait(descriptor, &events, Int32(events.count), milliseconds)))
     }
 }
-
-/// The clock that intervals are measured with.
-func monotonicNanoseconds() -> Int64 {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-}

@@ -1,4 +1,6 @@
 import CCurl
+// Which of the two owns `timespec` to the compiler depends on the order in which it reads headers.
+import CCurl
 import Glibc
 
 /// Keeps SIGPIPE from this thread: writing to a connection that the peer closed must be an error, not the end of the process. libcurl

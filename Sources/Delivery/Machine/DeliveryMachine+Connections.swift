@@ -36,7 +36,9 @@ extension DeliveryMachine {
                 "The certificate of \(settings.endpoint) cannot be trusted: \(cause). Check the host in volley.yaml, its ca file, this machine's "
                     + "clock and its ca-certificates package.", at: now)
         case .notHTTP2:
-            stop("\(settings.endpoint) does not speak HTTP/2, so it is no APNs server. Check host and port in volley.yaml, and any proxy.", at: now)
+            stop(
+                "\(settings.endpoint) does not speak HTTP/2, so it is no APNs server. Check host and port in volley.yaml, and any proxy.",
+                at: now)
         case .certificateRefused(let cause):
             stop(
                 "\(settings.endpoint) refused the client certificate: \(cause). Check certificate and environment of the app in volley.yaml.",
@@ -141,7 +143,7 @@ extension DeliveryMachine {
 
     private mutating func noteLoss(at now: Moment) {
         let remembered = recentLosses.add(at: now.nanoseconds)
-        let ceiling = Int64(nanosecondsFromSeconds: min(1, 0.05 * (remembered - 1)))
+        let ceiling = Int64(nanosecondsFromSeconds: min(1, settings.retry.firstDelaySeconds / 10 * (remembered - 1)))
         reconnectAt = now.nanoseconds + Int64.random(in: 0...ceiling, using: &random)
     }
 
@@ -149,7 +151,7 @@ extension DeliveryMachine {
     private mutating func noteFruitless(_ cause: String, at now: Moment) {
         if fruitlessConnections == 0 { fruitlessSince = now.nanoseconds }
         fruitlessConnections += 1
-        let ceiling = min(30, 0.5 * Double(1 << min(fruitlessConnections - 1, 10)))
+        let ceiling = min(30, settings.retry.firstDelaySeconds * Double(1 << min(fruitlessConnections - 1, 10)))
         reconnectAt = now.nanoseconds + Int64(nanosecondsFromSeconds: Double.random(in: ceiling / 2...ceiling, using: &random))
         if !hasEverAnswered, fruitlessConnections >= settings.fruitlessConnectionLimit {
             stop(

@@ -61,12 +61,15 @@ enum Verdict: Hashable, Sendable {
         switch reason {
         case "ExpiredProviderToken": return .retry(.tokenExpired)
         case "InvalidProviderToken":
-            return .stop(advice: "Check in volley.yaml that the key file, its id and the team id belong together, and that the key was not revoked.")
+            return .stop(
+                advice: "Check in volley.yaml that the key file, its id and the team id belong together, and that the key was not revoked.")
         case "MissingProviderToken":
             return .stop(advice: "Check that the app in volley.yaml has a key, or a certificate that is valid for this server.")
-        case "BadCertificate": return .stop(advice: "Check the app's certificate in volley.yaml: it may be expired, revoked or for another app.")
+        case "BadCertificate":
+            return .stop(advice: "Check the app's certificate in volley.yaml: it may be expired, revoked or for another app.")
         case "BadCertificateEnvironment", "BadEnvironmentKeyInToken", "BadEnvironmentKeyIdInToken":
-            return .stop(advice: "The credentials belong to the other environment: check environment (production or sandbox) in volley.yaml.")
+            return .stop(
+                advice: "The credentials belong to the other environment: check environment (production or sandbox) in volley.yaml.")
         case "UnrelatedKeyIdInToken":
             return .stop(advice: "Another key was used on this connection before: use one key for a team and topic.")
         case "Forbidden": return .stop(advice: "Check that the key may push to this topic, and that the team's membership is active.")

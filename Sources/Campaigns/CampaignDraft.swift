@@ -1,0 +1,44 @@
+public import Base
+
+/// What could be read of a campaign file, mistakes or not: so that those who check app and texts find their mistakes in the same go.
+public struct CampaignDraft: Sendable {
+    /// The campaign; nil when there are mistakes.
+    public internal(set) var campaign: Campaign?
+    /// The app as named, if it is.
+    public var app: SourceText?
+    /// The content as far as it could be read.
+    public var content: MessageContent?
+    /// Mistakes and warnings, in the order of their places.
+    public internal(set) var findings: [Diagnostic] = []
+
+    /// Nothing found yet.
+    init(campaign: Campaign? = nil, app: SourceText? = nil, content: MessageContent? = nil) {
+        self.campaign = campaign
+        self.app = app
+        self.content = content
+    }
+}
+
+extension Campaign {
+    /// Reads and checks a campaign file as far as possible. No file but this one is touched.
+    /// - Parameter now: the moment against which an expiry is judged as past.
+    public static func draft(file: String, now: Timestamp) -> CampaignDraft {
+        do throws(Diagnostics) {
+            return draft(try openSource(file), now: now)
+        } catch {
+            var draft = CampaignDraft()
+            draft.findings = error.all
+            return draft
+        }
+    }
+
+    /// Reads and checks the text of a campaign file as far as possible.
+    static func draft(_ source: YAMLSource, now: Timestamp) -> CampaignDraft {
+        let findings = Findings()
+        let root = rootSection(of: source, CampaignKeys.root, CampaignKeys.file, example: "name: spring-sale", findings: findings)
+        var draft = root.map { CampaignReader(root: $0, source: source, now: now).read() } ?? CampaignDraft()
+        draft.findings = Diagnostics(findings.all).all
+        if findings.hasErrors { draft.campaign = nil }
+        return draft
+    }
+}

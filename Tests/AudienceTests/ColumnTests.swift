@@ -1,0 +1,124 @@
+import Base
+import Testing
+
+@testable import Audience
+
+/// Columns are checked before anything is scanned, each mistake at its place.
+@Suite struct ColumnTests {
+    private let folder = TemporaryFolder()
+
+    private func query(_ header: String, columns: ExportColumns = ExportColumns()) -> AudienceQuery {
+        let row = header.split(separator: ",").map { _ in token(1) }.joined(separator: ",")
+        return AudienceQuery(folder.file("devices.csv", "\(header)\n\(row)\n"), columns: columns).with { $0.everyone = true }
+    }
+
+    @Test("the token stands under token or device_token, or where volley.yaml says")
+    func tokenColumn() throws {
+        #expect(try query("device_token").run().result.audience == 1)
+        let named = ExportColumns(names: [.token: place("push")])
+        #expect(try query("push,token", columns: named).run().result.audience == 1)
+        let both = AudienceQuery(folder.file("b.csv", "device_token,token\nnull,\(token(1))\n")).with { $0.everyone = true }
+        #expect(try both.run().result.audience == 1, "token goes before device_token")
+    }
+
+    @Test("a missing token column names the columns there are and how to say where it is")
+    func missingToken() {
+        let mistake = query("device_tokens,alias").mistakes().first
+        #expect(mistake?.message == "the export has no column 'token' or 'device_token': its columns are 'device_tokens', 'alias'")
+        #expect(mistake?.remedy == "Say in volley.yaml where it is: `columns: {token: device_tokens}`.")
+        let named = query("device_token", columns: ExportColumns(names: [.token: place("device_tokn", line: 9)])).mistakes().first
+        #expect(named?.position?.line == 9 && named?.remedy == "Did you mean 'device_token'?")
+    }
+
+    @Test("selecting and excluding need their columns")
+    func neededColumns() {
+        let changes: [(String, (inout AudienceQuery) -> Void)] = [
+            ("'tags'", { $0.anyTags = ["a"] }), ("'tags'", { $0.excludedTags = ["a"] }), ("'alias'", { $0.aliases = ["a"] }),
+            ("'alias'", { $0.excludedAliases = ["a"] }), ("'registration_id'", { $0.registrationIDs = ["a"] }),
+            ("'registration_id'", { $0.excludedRegistrationIDs = ["a"] }),
+        ]
+        for (name, change) in changes { #expect(query("token,language").with(change).mistakes().first?.message.contains(name) == true) }
+    }
+
+    @Test("unknown columns of where and of templates are errors at their places, all at once")
+    func unknownColumns() {
+        let mistakes = query("token,first_name,city").with {
+            $0.fields = [place("frist_name", line: 20, column: 8), place("city")]
+            $0.conditions = [condition("language", .present)]
+        }.mistakes()
+        #expect(mistakes.map(\.position?.line) == [7, 20])
+        #expect(mistakes.last?.message == "\(folder.path)/devices.csv has no column 'frist_name'")
+        #expect(mistakes.last?.remedy == "Did you mean 'first_name'?")
+    }
+
+    @Test("templates get their cells in their order, by header or standard name, trimmed")
+    func fields() throws {
+        let path = folder.file("a.csv", "token,name,lang\n\(token(1)),\" Anna, B. \",de\n")
+        let query = AudienceQuery(path, columns: ExportColumns(names: [.language: place("lang")])).with {
+            ($0.everyone, $0.fields) = (true, [place("language"), place("name"), place("lang"), place("name")])
+        }
+        let recipient = try query.run().sink.recipients.first
+        #expect(recipient?.fields == ["de", "Anna, B.", "de", "Anna, B."])
+        #expect(recipient?.language == "de" && recipient?.alias == "" && recipient?.registrationID == "")
+    }
+
+    @Test("nothing is scanned when any of several files lacks a column, which is said once")
+    func severalFiles() throws {
+        let files = (0..<3).map { folder.file("\($0).csv", $0 == 0 ? "token,city\n\(token(0)),x\n" : "token\n\(token($0))\n") }
+        var sink = CollectingSink()
+        let query = AudienceQuery(files: files, columns: ExportColumns(), now: noon).with {
+            ($0.everyone, $0.fields) = (true, [place("city")])
+        }
+        let error = #expect(throws: Diagnostics.self) { try query.scan(into: &sink) }
+        #expect(error?.all.count == 1 && error?.all.first?.message.contains("1.csv") == true)
+        #expect(sink.putCount == 0)
+    }
+
+    @Test("files with different headers are read each by its own")
+    func differentHeaders() throws {
+        let first = folder.file("1.csv", "token,city,registration_id\n\(token(1)),Berlin,r1\n")
+        let second = folder.file("2.csv", "city,device_token\nLyon,\(token(2))\n")
+        let (_, sink) = try AudienceQuery(first, second).with { ($0.everyone, $0.fields) = (true, [place("city")]) }.run()
+        #expect(sink.recipients.map(\.fields) == [["Berlin"], ["Lyon"]])
+        #expect(sink.ids == ["r1", ""])
+    }
+
+    @Test("a header that is there twice counts once, with a warning")
+    func duplicateHeader() throws {
+        let path = folder.file("a.csv", "token,city,city,\n\(token(1)),Berlin,Lyon,\n")
+        let (result, sink) = try AudienceQuery(path).with { ($0.everyone, $0.fields) = (true, [place("city")]) }.run()
+        #expect(sink.recipients.map(\.fields) == [["Berlin"]])
+        #expect(result.warnings.map(\.message) == ["the header names the column 'city' twice; the first counts"])
+    }
+
+    @Test("JSON's columns are the keys of its first thousand objects")
+    func jsonColumns() throws {
+        let plain = "{\"token\":\"\(token(1))\"}\n"
+        let special = "{\"token\":\"\(token(2))\",\"city\":\"Lyon\"}\n"
+        let seen = AudienceQuery(folder.file("a.jsonl", String(repeating: plain, count: 999) + special))
+        #expect(seen.with { ($0.everyone, $0.fields) = (true, [place("city")]) }.mistakes().isEmpty)
+        let unseen = AudienceQuery(folder.file("b.jsonl", String(repeating: plain, count: 1000) + special))
+        #expect(unseen.with { ($0.everyone, $0.fields) = (true, [place("city")]) }.mistakes().count == 1)
+        #expect(AudienceQuery(folder.file("c.json", "[]")).with { $0.everyone = true }.mistakes().isEmpty)
+        let broken = AudienceQuery(folder.file("d.jsonl", "\n{\n")).with { $0.everyone = true }.mistakes()
+        #expect(broken.first?.position?.line == 2)
+    }
+
+    @Test("a name of volley.yaml that the export lacks is an error when needed, a warning when only useful")
+    func absentNames() throws {
+        let columns = ExportColumns(names: [.lastActive: place("last_seen", line: 12)])
+        let warnings = try query("token,last_sen", columns: columns).run().result.warnings
+        #expect(warnings.map(\.position?.line) == [12] && warnings.first?.remedy == "Did you mean 'last_sen'?")
+    }
+
+    @Test("SipHash gives the values that its authors publish")
+    func sipHash() {
+        func hash(_ count: UInt8) -> [UInt64] {
+            let value = Array(0..<count).withUnsafeBufferPointer { KeyedHash(key: (0x0706_0504_0302_0100, 0x0F0E_0D0C_0B0A_0908))($0) }
+            return [value.low.byteSwapped, value.high.byteSwapped]
+        }
+        #expect(hash(0) == [0xa381_7f04_ba25_a8e6, 0x6df6_7214_c755_0293])
+        #expect(hash(1) == [0xda87_c1d8_6b99_af44, 0x3476_5911_9b22_fc45])
+        #expect(hash(63) == [0x5150_d177_2f50_834a, 0x503e_069a_973f_bd7c])
+    }
+}

@@ -1,0 +1,116 @@
+import Base
+import Testing
+
+@testable import Audience
+
+@Suite struct DelimitedReaderTests {
+    /// All rows behind the header, as the fast reader sees them.
+    private func read(_ bytes: [UInt8], _ name: String = "a.csv", chunkSize: Int = 256 << 10) throws -> [ReferenceCSV.Row] {
+        let folder = TemporaryFolder()
+        let path = folder.file(name, bytes)
+        let separator = name.hasSuffix("tsv") ? UInt8(ascii: "\t") : UInt8(ascii: ",")
+        var reader = try DelimitedReader.open(
+            path: path, isGzip: false, separator: separator, limits: ReadingLimits(chunkSize: chunkSize, maximumRecordSize: 1 << 20))
+        reader.use(columns: Array(reader.header.indices))
+        var rows: [ReferenceCSV.Row] = []
+        while true {
+            switch reader.next() {
+            // Lines of good rows are not known outside; bad ones are compared with theirs.
+            case .row: rows.append(.init(line: 0, cells: reader.header.indices.map { reader.row.text($0, separator: []) }))
+            case .badRow: rows.append(.init(line: reader.badRow.position?.line ?? -1, cells: nil))
+            case .needsMore: try reader.refill()
+            case .end: return rows
+            }
+        }
+    }
+
+    private func reference(_ bytes: [UInt8], separator: UInt8 = UInt8(ascii: ",")) -> [ReferenceCSV.Row] {
+        ReferenceCSV.rows(bytes, separator: separator).dropFirst().map { .init(line: $0.cells == nil ? $0.line : 0, cells: $0.cells) }
+    }
+
+    private static let pieces: [[UInt8]] =
+        ["a", "b", "\"", "\"", ",", ",", "\n", "\r", "\r\n", " ", "小", "xyz", "\"\"", "\"a,b\"", "12345678"]
+        .map { Array($0.utf8) } + [[0xFF], [0]]
+
+    @Test("random hostile text reads as the slow reader reads it, whatever the chunks", arguments: 0..<8)
+    func agreesWithReference(seed: Int) throws {
+        var random = SeededRandom(UInt64(seed))
+        for _ in 0..<60 {
+            var bytes = Array(["a,b\n", "a,b\r\n", "\"a\",\" b\"\r", "\na,b,c\n"].randomElement(using: &random)?.utf8 ?? "".utf8)
+            for _ in 0..<Int.random(in: 0..<40, using: &random) { bytes += Self.pieces.randomElement(using: &random) ?? [] }
+            let expected = reference(bytes)
+            for chunkSize in [1, 2, 3, Int.random(in: 4..<16, using: &random), Int.random(in: 4..<60, using: &random), 4096] {
+                let rows = try read(bytes, chunkSize: chunkSize)
+                #expect(rows == expected, "seed \(seed), chunk \(chunkSize): \(bytes)")
+            }
+        }
+    }
+
+    @Test("a chunk may end at any byte of a file")
+    func everyOffset() throws {
+        let text = "id,name\r\n1,\"a \"\"b\"\"\r\nc\"\r\n\r\n2,小明\r3,\"x,y\"\n4\n5,\"open"
+        let expected = reference(Array(text.utf8))
+        #expect(expected.count == 5)
+        for chunkSize in 1...text.utf8.count + 1 { #expect(try read(Array(text.utf8), chunkSize: chunkSize) == expected) }
+    }
+
+    @Test("TSV is separated by tabs, and commas are text")
+    func tabs() throws {
+        let rows = try read(Array("a\tb\n1,2\t\"x\ty\"\n".utf8), "a.tsv")
+        #expect(rows.map(\.cells) == [["1,2", "x\ty"]])
+    }
+
+    @Test("quotes, doubled quotes, separators and line breaks in quotes are text")
+    func quoting() throws {
+        let rows = try read(Array("a,b\n\"Berlin, \"\"Mitte\"\"\",\"two\r\nlines\"\n".utf8))
+        #expect(rows.map(\.cells) == [["Berlin, \"Mitte\"", "two\r\nlines"]])
+    }
+
+    @Test("a row with too few or too many fields is unreadable and names its line")
+    func fieldCount() throws {
+        let rows = try read(Array("a,b\n1\n\"x\ny\",2\n1,2,3\n".utf8))
+        #expect(rows == [.init(line: 2, cells: nil), .init(line: 0, cells: ["x\ny", "2"]), .init(line: 5, cells: nil)])
+    }
+
+    @Test("a cell of ten megabytes can be read, with a buffer that grows for it")
+    func longCell() throws {
+        let cell = String(repeating: "0123456789", count: 1 << 20)
+        let folder = TemporaryFolder()
+        let path = folder.file("long.csv", "a,b\n1,\"\(cell)\"\n2,x\n")
+        var reader = try DelimitedReader.open(path: path, isGzip: false, separator: UInt8(ascii: ","), limits: ReadingLimits())
+        reader.use(columns: [0, 1])
+        var counts: [Int] = []
+        while true {
+            let event = reader.next()
+            if event == .row { counts.append(reader.row.bytes(1).count) }
+            if event == .needsMore { try reader.refill() }
+            if event == .end { break }
+        }
+        #expect(counts == [10 << 20, 1])
+    }
+
+    @Test("a record beyond the limit stops the scan and says that a quote may be open")
+    func tooLongRecord() throws {
+        let bytes = Array(("a,b\n1,\"" + String(repeating: "x", count: 2 << 20)).utf8)
+        let error = #expect(throws: Diagnostic.self) { try read(bytes) }
+        #expect(error?.message == "a record is longer than 1 MiB")
+        #expect(error?.remedy?.contains("quote") == true)
+    }
+
+    @Test("exact words: no byte is taken for another because of its neighbour")
+    func exactWordSearch() {
+        for byte in UInt64(0)...255 {
+            let word = byte << 8 | 0x2C
+            #expect(bytesEqual(word, 0x2C2C_2C2C_2C2C_2C2C) & 0xFF80 == (byte == 0x2C ? 0x8080 : 0x80))
+        }
+    }
+
+    @Test("a header with more columns than expected is read whole")
+    func wideHeader() throws {
+        let names = (0..<1000).map { "c\($0)" }.joined(separator: ",")
+        for chunkSize in [16, 1 << 20] {
+            let rows = try read(Array("\n\(names)\n\(names)\n".utf8), chunkSize: chunkSize)
+            #expect(rows.first?.cells?.last == "c999")
+        }
+    }
+}

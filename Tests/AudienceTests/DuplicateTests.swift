@@ -1,0 +1,107 @@
+import Base
+import Testing
+
+@testable import Audience
+
+/// One push a device, and at most so many an alias.
+@Suite struct DuplicateTests {
+    private let folder = TemporaryFolder()
+
+    private func export(_ rows: [String]) -> AudienceQuery {
+        let header = "registration_id,token,alias,tags,language,last_active"
+        return AudienceQuery(folder.file("devices.csv", ([header] + rows).joined(separator: "\n"))).with { $0.anyTags = ["t"] }
+    }
+
+    @Test("the newest row of a device wins, then the first read; blank and unreadable dates are oldest")
+    func newestWins() throws {
+        let upper = token(0xAB).uppercased()
+        let (result, sink) = try export([
+            "r1,\(token(0xAB)),,t,en,", "r2,\(upper),,t,de,2026-01-02", "r3,\(token(0xAB)),,t,fr,2026-01-02T00:00:00Z",
+            "r4,\(token(0xAB)),,t,ja,1767225600", "r5,\(token(0xCD)),,t,en,soon", "r6,\(token(0xCD)),,t,en,",
+        ]).run()
+        #expect(sink.slots.map(\.registrationID) == ["r2", "r5"])
+        #expect(sink.slots.first?.token.hex == token(0xAB))
+        #expect(result.skipped == [.duplicateToken: 4] && result.languages == ["de": 1, "en": 1])
+        #expect(sink.putCount == 3)
+    }
+
+    @Test("the selectors of all rows of a device count, also those of older ones")
+    func unitedSelectors() throws {
+        let query = export(["r1,\(token(1)),,t,,2026-02-01", "r2,\(token(1)),u1,,,2026-01-01", "r3,\(token(1)),,x,,2026-03-01"])
+        let (result, sink) = try query.with { $0.aliases = ["u1"] }.run()
+        #expect(result.selectors == ["tag:t": 1, "alias": 1])
+        #expect(sink.slots.map(\.registrationID) == ["r1"], "a row that nothing selects takes no part")
+    }
+
+    @Test("what the sink says of the newest row counts for the device")
+    func verdictOfWinner() throws {
+        let rows = ["r1,\(token(1)),,t,,2026-01-01", "r2,\(token(1)),,t,,2026-02-01"]
+        #expect(try export(rows).run { $0.registrationID == "r1" ? .renderError : nil }.result.audience == 1)
+        let (result, sink) = try export(rows).run { $0.registrationID == "r2" ? .renderError : nil }
+        #expect(result.skipped == [.renderError: 1, .duplicateToken: 1] && result.isBalanced && sink.dropped == [0])
+    }
+
+    @Test("rows of one device in several files are one device")
+    func severalFiles() throws {
+        let first = folder.file("1.csv", "token,tags,last_active\n\(token(1)),t,2026-01-01\n")
+        let second = folder.file(
+            "2.jsonl", "{\"tags\":[\"t\"],\"device_token\":\"\(token(1))\",\"registration_id\":\"new\",\"last_active\":\"2026-05-05\"}\n")
+        let (result, sink) = try AudienceQuery(first, second).with { $0.anyTags = ["t"] }.run()
+        #expect(result.rows == 2 && result.skipped == [.duplicateToken: 1])
+        #expect(sink.recipients.map(\.registrationID) == ["new"])
+    }
+
+    private func aliasRows() -> [String] {
+        // Five devices of u1: 3 and 4 were active at the same moment, 5 never.
+        [
+            "r1,\(token(1)),u1,,,2026-01-01", "r2,\(token(2)),u1,,,2026-05-01", "r4,\(token(4)),u1,,,2026-03-01",
+            "r3,\(token(3)),u1,,,2026-03-01", "r5,\(token(5)),u1,,,",
+        ]
+    }
+
+    @Test(
+        "an alias keeps its most recently active devices, then by token",
+        arguments: [(1, ["r2"]), (2, ["r2", "r3"]), (4, ["r1", "r2", "r3", "r4"])])
+    func aliasLimit(limit: Int, kept: [String]) throws {
+        let (result, sink) = try export(aliasRows()).with { ($0.anyTags, $0.aliases, $0.aliasLimit) = ([], ["u1"], limit) }.run()
+        #expect(sink.ids.sorted() == kept)
+        #expect(result.skipped == [.aliasLimit: 5 - limit] && result.isBalanced)
+        #expect(result.selectors == ["alias": limit])
+    }
+
+    @Test("a device that a tag, a registration id or another alias keeps is not cut")
+    func keptOtherwise() throws {
+        let rows = aliasRows() + ["r1,\(token(1)),u2,,,2025-01-01", "r5,\(token(5)),,t,,"]
+        let query = export(rows).with { ($0.aliases, $0.aliasLimit, $0.registrationIDs) = (["u1", "u2"], 1, ["r4"]) }
+        let (result, sink) = try query.run()
+        #expect(sink.ids.sorted() == ["r1", "r2", "r4", "r5"])
+        #expect(result.skipped == [.aliasLimit: 1, .duplicateToken: 2])
+    }
+
+    @Test("a suppressed device takes no place of its alias; one that cannot be rendered does, and beyond the limit counts as cut")
+    func verdictsAndLimit() throws {
+        let query = export(aliasRows()).with { ($0.anyTags, $0.aliases, $0.aliasLimit) = ([], ["u1"], 2) }
+        let (result, sink) = try query.run {
+            switch $0.registrationID {
+            case "r2": .suppressed
+            case "r3", "r1": .renderError
+            default: nil
+            }
+        }
+        #expect(sink.ids == ["r4"])
+        #expect(result.skipped == [.suppressed: 1, .renderError: 1, .aliasLimit: 2] && result.isBalanced)
+    }
+
+    @Test("many devices are told apart, and found again")
+    func manyDevices() throws {
+        var index = HashIndex()
+        let hash = KeyedHash(key: (1, 2))
+        for round in 0..<2 {
+            for number in 0..<40_000 {
+                let (found, isNew) = withUnsafeBytes(of: number) { index.insert(hash($0.bindMemory(to: UInt8.self))) }
+                if found != number || isNew != (round == 0) { Issue.record("\(number) became \(found)") }
+            }
+        }
+        #expect(index.count == 40_000)
+    }
+}

@@ -1,0 +1,114 @@
+import Base
+import Glibc
+import Testing
+
+/// Runs `body` on a thread of its own, as the rooms do: a waiting queue must not hold up the tests' own threads.
+private final class TestThread: Sendable {
+    private final class Box: Sendable {
+        let body: @Sendable () -> Void
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
+
+    private let thread: pthread_t
+
+    init(_ body: @escaping @Sendable () -> Void) {
+        var thread = pthread_t()
+        let box = Unmanaged.passRetained(Box(body)).toOpaque()
+        let failure = pthread_create(
+            &thread, nil,
+            { pointer in
+                if let pointer { Unmanaged<Box>.fromOpaque(pointer).takeRetainedValue().body() }
+                return nil
+            }, box)
+        precondition(failure == 0, "no thread")
+        self.thread = thread
+    }
+
+    func join() { pthread_join(thread, nil) }
+}
+
+@Suite struct BoundedQueueTests {
+    @Test("what goes in comes out in order, through two threads and little room")
+    func order() {
+        let queue = BoundedQueue<[Int]>(capacity: 3)
+        let producer = TestThread {
+            for number in 0..<20_000 { queue.put([number]) }
+            queue.close()
+        }
+        var expected = 0
+        while let batch = queue.take() {
+            guard batch == [expected] else { break }
+            expected += 1
+        }
+        producer.join()
+        #expect(expected == 20_000)
+        #expect(queue.isFinished)
+    }
+
+    @Test("several threads put and take, and nothing is lost or doubled")
+    func manyThreads() {
+        let queue = BoundedQueue<Int>(capacity: 2), results = BoundedQueue<Int>(capacity: 100_000)
+        let producers = (0..<3).map { part in TestThread { for number in 0..<3000 { queue.put(part * 3000 + number) } } }
+        let consumers = (0..<3).map { _ in TestThread { while let number = queue.take() { results.put(number) } } }
+        for thread in producers { thread.join() }
+        queue.close()
+        for thread in consumers { thread.join() }
+        results.close()
+        var seen: [Int] = []
+        while let number = results.take() { seen.append(number) }
+        #expect(seen.sorted() == Array(0..<9000))
+    }
+
+    @Test("a full queue makes the one who puts wait")
+    func capacity() {
+        let queue = BoundedQueue<Int>(capacity: 2), progress = BoundedQueue<Int>(capacity: 10)
+        let producer = TestThread {
+            for number in 0..<5 {
+                queue.put(number)
+                progress.put(number)
+            }
+        }
+        #expect(progress.take() == 0)
+        #expect(progress.take() == 1)
+        usleep(20_000)
+        #expect(progress.takeIfReady() == nil)
+        #expect(queue.take() == 0)
+        #expect(progress.take() == 2)
+        usleep(20_000)
+        #expect(progress.takeIfReady() == nil)
+        queue.close()
+        producer.join()
+    }
+
+    @Test("closing wakes those who wait, lets nothing in and what is inside out")
+    func close() {
+        let queue = BoundedQueue<Int>(capacity: 1), answers = BoundedQueue<Bool>(capacity: 4)
+        #expect(queue.put(1))
+        let waiting = TestThread { answers.put(queue.put(2)) }
+        usleep(10_000)
+        queue.close()
+        waiting.join()
+        #expect(answers.take() == false)
+        #expect(queue.put(3) == false)
+        #expect(!queue.isFinished)
+        #expect(queue.take() == 1)
+        #expect(queue.take() == nil)
+        #expect(queue.isFinished)
+
+        let empty = BoundedQueue<Int>(capacity: 1)
+        let taker = TestThread { answers.put(empty.take() == nil) }
+        usleep(10_000)
+        empty.close()
+        taker.join()
+        #expect(answers.take() == true)
+    }
+
+    @Test("taking what is ready never waits")
+    func ready() {
+        let queue = BoundedQueue<Int>(capacity: 2)
+        #expect(queue.takeIfReady() == nil)
+        queue.put(7)
+        #expect(queue.takeIfReady() == 7)
+        #expect(queue.takeIfReady() == nil)
+    }
+}

@@ -1,0 +1,93 @@
+import Base
+import Testing
+
+@Suite struct DiagnosticTests {
+    private func at(_ file: String, _ line: Int, _ column: Int) -> SourcePosition { SourcePosition(file: file, line: line, column: column) }
+
+    @Test("a mistake says where, what and what to do")
+    func text() {
+        #expect(Diagnostic("wrong", at: at("a.yaml", 3, 7), remedy: "Do it.").description == "a.yaml:3:7: wrong. Do it.")
+        #expect(Diagnostic("wrong", file: "a.yaml").description == "a.yaml: wrong")
+        #expect(Diagnostic("wrong").description == "wrong")
+        #expect(Diagnostic("odd", at: at("a", 1, 2), severity: .warning).description == "a:1:2: warning: odd")
+        #expect(Diagnostic("odd", severity: .warning).description == "warning: odd")
+    }
+
+    @Test("mistakes come in the order of file, line and column, and otherwise as they were found")
+    func order() {
+        let all = Diagnostics([
+            Diagnostic("f", at: at("b", 1, 1)), Diagnostic("d", at: at("a", 10, 1)), Diagnostic("c", at: at("a", 9, 20)),
+            Diagnostic("b", at: at("a", 9, 3)),
+            Diagnostic("e", at: at("a", 10, 1)), Diagnostic("a", file: "a"), Diagnostic("0"),
+        ])
+        #expect(all.all.map(\.message).joined() == "0abcdef")
+        #expect(Diagnostics([Diagnostic("x"), Diagnostic("y")]).description == "x\ny")
+        #expect(Diagnostics(Diagnostic("x")).description == "x")
+    }
+}
+
+@Suite struct SourceTextTests {
+    private func column(_ text: String, _ style: SourceText.Style, offset: Int) -> String {
+        SourceText(text, at: SourcePosition(file: "f", line: 5, column: 10), style: style).position(atUTF8Offset: offset).description
+    }
+
+    @Test("an offset into plain text is a column")
+    func plain() {
+        #expect(column("abc", .plain, offset: 0) == "f:5:10")
+        #expect(column("abc", .plain, offset: 2) == "f:5:12")
+        #expect(column("abc", .plain, offset: 3) == "f:5:13")
+    }
+
+    @Test("columns count characters as an editor does, not bytes")
+    func unicode() {
+        #expect(column("é€😀x", .plain, offset: 9) == "f:5:13")
+        #expect(column("你好{{", .doubleQuoted, offset: 6) == "f:5:13")
+    }
+
+    @Test("quotes shift, and a doubled quote within single quotes counts twice")
+    func quoted() {
+        #expect(column("abc", .doubleQuoted, offset: 2) == "f:5:13")
+        #expect(column("abc", .singleQuoted, offset: 2) == "f:5:13")
+        #expect(column("it's x", .singleQuoted, offset: 5) == "f:5:17")
+    }
+
+    @Test("a literal block is traced by line, a folded one to its start")
+    func blocks() {
+        #expect(column("a\nbc\nd", .literal, offset: 0) == "f:6:1")
+        #expect(column("a\nbc\nd", .literal, offset: 3) == "f:7:1")
+        #expect(column("a bc d", .folded, offset: 3) == "f:5:10")
+    }
+
+    @Test("an offset beyond the end is the start of the text")
+    func beyond() {
+        #expect(column("abc", .plain, offset: 4) == "f:5:10")
+    }
+}
+
+@Suite struct NearestNameTests {
+    private let names = ["audience", "content", "title", "body", "sound"]
+
+    @Test(
+        "a slip of the finger finds the name that was meant",
+        arguments: [
+            ("audiance", "audience"), ("tilte", "title"), ("BODY", "body"), ("bdoy", "body"), ("contents", "content"), ("soun", "sound"),
+            ("ttle", "title"),
+            ("title", "title"),
+        ])
+    func slips(name: String, expected: String) {
+        #expect(nearestName(to: name, among: names) == expected)
+    }
+
+    @Test("what resembles nothing finds nothing", arguments: ["everyone", "x", "", "bodyguards", "noise"])
+    func nothing(name: String) {
+        #expect(nearestName(to: name, among: names) == nil)
+    }
+
+    @Test("of several the nearest wins, and of equals the first")
+    func best() {
+        #expect(nearestName(to: "boddy", among: ["buddy", "body"]) == "buddy")
+        #expect(nearestName(to: "boddy", among: ["body", "buddy"]) == "body")
+        #expect(nearestName(to: "tagss", among: ["flags", "tags"]) == "tags")
+        #expect(nearestName(to: "a", among: []) == nil)
+    }
+}

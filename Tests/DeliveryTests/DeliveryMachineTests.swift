@@ -1,0 +1,314 @@
+import Base
+import Testing
+
+@testable import Delivery
+
+@Suite("delivery machine")
+struct DeliveryMachineTests {
+    /// A machine at a virtual time, with what it asked for.
+    private struct Bench {
+        var machine: DeliveryMachine
+        var now = Moment(nanoseconds: 1_000_000_000, wall: Timestamp(epochSeconds: 1_800_000_000))
+        var actions: [DeliveryMachine.Action] = []
+
+        init(pushes: Int, _ change: (inout MachineSettings) -> Void = { _ in }) {
+            var settings = MachineSettings(endpoint: "example.com:443", usesProviderToken: true)
+            settings.connections = 1
+            change(&settings)
+            machine = DeliveryMachine(settings)
+            for recipient in 0..<pushes { _ = machine.add(recipient: recipient, at: now) }
+            machine.sourceEnded()
+        }
+
+        /// Lets time pass; returns what is to be done. Connections open at once.
+        @discardableResult
+        mutating func advance(seconds: Double = 0) -> [DeliveryMachine.Action] {
+            now = now.adding(nanoseconds: Int64(seconds * 1e9))
+            var all: [DeliveryMachine.Action] = []
+            repeat {
+                machine.advance(to: now)
+                actions = machine.actions
+                machine.actions.removeAll()
+                for case .open(let connection) in actions { machine.connectionOpened(connection, at: now) }
+                all += actions
+            } while !actions.isEmpty
+            return all
+        }
+
+        mutating func answer(_ push: Int, _ status: Int, _ reason: String = "", retryAfter: Double? = nil) {
+            machine.answered(push, .init(status: status, reason: reason, retryAfterSeconds: retryAfter), at: now)
+        }
+
+        /// Opens a connection and gets the first push accepted.
+        mutating func warmUp() {
+            advance()
+            answer(0, 200)
+        }
+    }
+
+    private func submitted(_ actions: [DeliveryMachine.Action]) -> [Int] {
+        actions.compactMap { if case .submit(let push, _) = $0 { push } else { nil } }
+    }
+
+    @Test("one push per connection until the first is accepted, then up to the limit")
+    func warmUp() {
+        var bench = Bench(pushes: 100) { $0.streamsPerConnection = 30 }
+        #expect(submitted(bench.advance()) == [0])
+        #expect(submitted(bench.advance(seconds: 1)).isEmpty)
+        bench.answer(0, 410, "Unregistered")
+        #expect(submitted(bench.advance()) == [1], "a refusal does not open the gate")
+        bench.answer(1, 200)
+        #expect(submitted(bench.advance()).count == 30)
+    }
+
+    @Test("the peer's latest limit counts")
+    func peerLimit() {
+        var bench = Bench(pushes: 100)
+        bench.warmUp()
+        bench.machine.limitChanged(0, to: 5)
+        #expect(submitted(bench.advance()).count == 5)
+        bench.machine.limitChanged(0, to: 2)
+        for push in 1...3 { bench.answer(push, 200) }
+        #expect(submitted(bench.advance()).isEmpty)
+        bench.answer(4, 200)
+        #expect(submitted(bench.advance()).count == 1)
+    }
+
+    @Test("a second connection opens only when the first is full")
+    func secondConnection() {
+        var bench = Bench(pushes: 50) {
+            $0.connections = 2
+            $0.streamsPerConnection = 10
+        }
+        #expect(!bench.advance().contains(.open(connection: 1)))
+        bench.answer(0, 200)
+        #expect(bench.advance().contains(.open(connection: 1)))
+    }
+
+    @Test("retry-after is never undercut")
+    func retryAfter() {
+        var bench = Bench(pushes: 1)
+        bench.advance()
+        bench.answer(0, 429, "TooManyRequests", retryAfter: 7)
+        #expect(submitted(bench.advance(seconds: 6.9)).isEmpty)
+        #expect(bench.machine.nextWake(after: bench.now) == 8_000_000_000)
+        #expect(submitted(bench.advance(seconds: 0.2)) == [0])
+    }
+
+    @Test("the back-off doubles with full jitter, up to the longest")
+    func backOff() {
+        let policy = RetryPolicy()
+        var random = SplitMix(seed: 9)
+        for (attempts, ceiling) in [(1, 0.5), (2, 1.0), (5, 8.0), (9, 60.0), (70, 60.0)] {
+            let delays = (0..<500).map { _ in
+                Double(policy.delayNanoseconds(afterAttempts: attempts, retryAfterSeconds: nil, random: &random)) / 1e9
+            }
+            #expect(delays.allSatisfy { $0 <= ceiling })
+            #expect((delays.max() ?? 0) > 0.95 * ceiling)
+            #expect((delays.min() ?? 1) < 0.05 * ceiling)
+        }
+    }
+
+    @Test("a push is given up as failed after its attempts, with the last reason")
+    func attempts() {
+        var bench = Bench(pushes: 1) { $0.retry.maximumAttempts = 2 }
+        bench.advance()
+        bench.answer(0, 500, "InternalServerError")
+        bench.advance(seconds: 1)
+        bench.answer(0, 503, "ServiceUnavailable")
+        bench.advance()
+        let settlement = bench.machine.settlements.first
+        #expect(settlement?.outcome == .failed)
+        #expect(settlement?.reason == "ServiceUnavailable")
+        #expect(settlement?.attempts == 2)
+        #expect(bench.machine.end == .finished)
+    }
+
+    @Test("a retry that would come too late is not waited for")
+    func totalTime() {
+        var bench = Bench(pushes: 1) { $0.retry.maximumTotalSeconds = 20 }
+        bench.advance()
+        bench.answer(0, 503, "ServiceUnavailable", retryAfter: 21)
+        bench.advance()
+        #expect(bench.machine.settlements.first?.outcome == .failed)
+    }
+
+    @Test("what provably was not processed is sent again, and does not count as an attempt")
+    func notProcessed() {
+        var bench = Bench(pushes: 1)
+        bench.advance()
+        bench.machine.notProcessed(0, at: bench.now)
+        bench.machine.connectionLost(0, cause: "reset", at: bench.now)
+        #expect(submitted(bench.advance(seconds: 2)) == [0])
+        bench.answer(0, 200)
+        #expect(bench.machine.settlements.first?.attempts == 1)
+    }
+
+    @Test("a lost answer is sent again, or unknown at once when the campaign says so", arguments: [true, false])
+    func lostAnswer(resends: Bool) {
+        var bench = Bench(pushes: 1) { $0.resendsUnknown = resends }
+        bench.advance()
+        bench.machine.connectionLost(0, cause: "reset", at: bench.now)
+        #expect(submitted(bench.advance(seconds: 2)).count == (resends ? 1 : 0))
+        #expect(bench.machine.settlements.first?.outcome == (resends ? nil : .unknown))
+    }
+
+    @Test("a push that was lost once is unknown, not failed, when its attempts run out")
+    func lostThenRefused() {
+        var bench = Bench(pushes: 1) { $0.retry.maximumAttempts = 2 }
+        bench.advance()
+        bench.machine.connectionLost(0, cause: "reset", at: bench.now)
+        bench.advance(seconds: 2)
+        bench.answer(0, 503, "ServiceUnavailable")
+        #expect(bench.machine.settlements.first?.outcome == .unknown)
+    }
+
+    @Test("an expired token means a new token and a new connection, and the push is sent again")
+    func expiredToken() {
+        var bench = Bench(pushes: 1)
+        bench.advance()
+        bench.answer(0, 403, "ExpiredProviderToken")
+        let actions = bench.advance()
+        #expect(actions == [.renewToken(connection: 0), .close(connection: 0), .open(connection: 0), .submit(push: 0, connection: 0)])
+    }
+
+    @Test("Shutdown lets the connection finish what is in flight, and takes another for the rest")
+    func shutdown() {
+        var bench = Bench(pushes: 20) { $0.streamsPerConnection = 3 }
+        bench.warmUp()
+        bench.advance()
+        bench.answer(1, 503, "Shutdown")
+        let actions = bench.advance()
+        #expect(actions.contains(.open(connection: 1)))
+        #expect(!actions.contains(.close(connection: 0)))
+        bench.answer(2, 200)
+        bench.answer(3, 200)
+        #expect(bench.advance().contains(.close(connection: 0)))
+    }
+
+    @Test("a connection that says nothing for long is lost; one that only forgot a push is kept")
+    func silence() {
+        var bench = Bench(pushes: 10) { $0.streamsPerConnection = 5 }
+        bench.warmUp()
+        bench.advance()
+        for _ in 0..<20 { bench.advance(seconds: 0.9) }
+        for push in 2...5 { bench.answer(push, 200) }
+        var actions: [DeliveryMachine.Action] = []
+        for _ in 0..<15 { actions += bench.advance(seconds: 0.9) }
+        #expect(actions.contains(.abandon(push: 1, connection: 0)))
+        #expect(!actions.contains(.close(connection: 0)))
+        for _ in 0..<30 { actions += bench.advance(seconds: 0.9) }
+        #expect(actions.contains(.close(connection: 0)))
+    }
+
+    @Test("after a stall of the loop, answers that are waiting to be read are not called missing")
+    func stall() {
+        var bench = Bench(pushes: 1)
+        bench.advance()
+        #expect(bench.advance(seconds: 100).isEmpty)
+        bench.answer(0, 200)
+        #expect(bench.machine.settlements.first?.outcome == .accepted)
+    }
+
+    @Test("a run that never reaches the server stops, naming it, after five attempts within ten seconds")
+    func unreachable() {
+        var machine = DeliveryMachine(MachineSettings(endpoint: "example.com:443", usesProviderToken: true))
+        var now = Moment(nanoseconds: 0, wall: Timestamp(epochSeconds: 0))
+        _ = machine.add(recipient: 0, at: now)
+        machine.sourceEnded()
+        var attempts = 0
+        while machine.end == nil, attempts < 100 {
+            machine.advance(to: now)
+            for case .open(let connection) in machine.actions {
+                attempts += 1
+                machine.connectionFailed(connection, .unreachable("Connection refused"), at: now)
+            }
+            machine.actions.removeAll()
+            now = now.adding(nanoseconds: 10_000_000)
+        }
+        #expect(attempts == 5)
+        #expect(now.nanoseconds < 10_000_000_000)
+        guard case .stopped(let reason) = machine.end else {
+            Issue.record("it did not stop")
+            return
+        }
+        #expect(reason.contains("example.com:443") && reason.contains("Connection refused"))
+    }
+
+    @Test(
+        "a refused client certificate and a foreign server stop the run at once",
+        arguments: [
+            ConnectionFailure.certificateRefused("alert bad certificate"), .untrusted("self-signed"), .notHTTP2,
+            .misconfigured("no such file"),
+        ])
+    func hopeless(failure: ConnectionFailure) {
+        var bench = Bench(pushes: 3)
+        bench.advance()
+        bench.machine.connectionFailed(0, failure, at: bench.now)
+        bench.advance()
+        #expect(bench.machine.settlements.map(\.outcome) == [.unsent, .unsent, .unsent])
+        #expect(bench.machine.settlements.map(\.attempts) == [0, 0, 0])
+        guard case .stopped = bench.machine.end else {
+            Issue.record("it did not stop")
+            return
+        }
+    }
+
+    @Test("when the run stops, what is in flight is still awaited, for a bounded time")
+    func draining() {
+        var bench = Bench(pushes: 10) { $0.streamsPerConnection = 4 }
+        bench.warmUp()
+        bench.advance()
+        bench.answer(1, 403, "InvalidProviderToken")
+        bench.advance()
+        #expect(bench.machine.end == nil)
+        #expect(bench.machine.settlements.count { $0.outcome == .unsent } == 5)
+        bench.answer(2, 200)
+        bench.advance(seconds: 11)
+        #expect(bench.machine.end != nil)
+        #expect(bench.machine.settlements.count { $0.outcome == .accepted } == 2)
+        #expect(bench.machine.settlements.count { $0.outcome == .unknown } == 2)
+    }
+
+    @Test("while the service refuses everything, only some pushes burn their attempts")
+    func trouble() {
+        var bench = Bench(pushes: 5000)
+        bench.warmUp()
+        var tried: Set<Int> = []
+        for _ in 0..<200 {
+            let pushes = submitted(bench.advance(seconds: 0.05))
+            for push in pushes { tried.insert(bench.machine.pushes[push].recipient) }
+            for push in pushes { bench.answer(push, 503, "ServiceUnavailable") }
+        }
+        #expect(tried.count < 1400)
+        #expect(bench.machine.end == nil)
+    }
+
+    @Test("bad tokens are alarming from 100 answers on when they are the majority, also later")
+    func tokenHealth() {
+        func alarms(_ health: inout TokenHealth, answers: Int, isBad: (Int) -> Bool) -> Int? {
+            (0..<answers).first { health.isAlarming(afterBadToken: isBad($0)) }
+        }
+        var early = TokenHealth()
+        #expect(alarms(&early, answers: 1000) { _ in true } == 99)
+        var late = TokenHealth()
+        #expect(alarms(&late, answers: 100_000) { _ in false } == nil)
+        #expect(alarms(&late, answers: 2000) { _ in true } != nil)
+        var normal = TokenHealth()
+        #expect(alarms(&normal, answers: 10_000) { $0 % 5 < 2 } == nil)
+    }
+
+    @Test("a million pushes hold no more memory than the limit, and none is welcome beyond it")
+    func bounded() {
+        var settings = MachineSettings(endpoint: "example.com:443", usesProviderToken: true)
+        settings.heldLimit = 500
+        var machine = DeliveryMachine(settings)
+        let now = Moment(nanoseconds: 0, wall: Timestamp(epochSeconds: 0))
+        var count = 0
+        while machine.wantsPushes {
+            _ = machine.add(recipient: count, at: now)
+            count += 1
+        }
+        #expect(count == 500)
+    }
+}

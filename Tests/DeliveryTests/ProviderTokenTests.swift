@@ -1,0 +1,96 @@
+import Base
+import Cryptography
+import Synchronization
+import Testing
+
+@testable import Delivery
+
+@Suite("provider tokens")
+struct ProviderTokenTests {
+    private final class Clock: Sendable {
+        private let minutes = Mutex(0)
+        func set(minutes value: Int) { minutes.withLock { $0 = value } }
+        var now: Moment {
+            let minutes = minutes.withLock { Int64($0) }
+            return Moment(nanoseconds: (100 + minutes) * 60_000_000_000, wall: Timestamp(epochSeconds: 1_800_000_000 + minutes * 60))
+        }
+    }
+
+    private let clock = Clock()
+    private let key = SigningKey.generate()
+    private let history = ProviderTokenHistory()
+
+    private func source(_ key: SigningKey? = nil) -> ProviderTokenSource {
+        let clock = clock
+        return ProviderTokenSource(key: key ?? self.key, keyID: "ABC123DEFG", teamID: "DEF123GHIJ", history: history) { clock.now }
+    }
+
+    private func decode(_ part: Substring) -> [UInt8] {
+        let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
+        var bits = 0
+        var count = 0
+        var bytes: [UInt8] = []
+        for character in part {
+            bits = (bits << 6 | (digits.firstIndex(of: character) ?? 0)) & 0xFFFF
+            count += 6
+            if count >= 8 {
+                count -= 8
+                bytes.append(UInt8(truncatingIfNeeded: bits >> count))
+            }
+        }
+        return bytes
+    }
+
+    @Test("a token is a signed ES256 JWT with kid, iss and iat")
+    func form() throws {
+        let parts = source().current().text.split(separator: ".")
+        #expect(parts.count == 3)
+        let header = try JSONValue(parsing: decode(parts[0]))
+        let claims = try JSONValue(parsing: decode(parts[1]))
+        #expect(header["alg"]?.stringValue == "ES256")
+        #expect(header["kid"]?.stringValue == "ABC123DEFG")
+        #expect(claims["iss"]?.stringValue == "DEF123GHIJ")
+        #expect(claims["iat"]?.integerValue == 1_800_000_000)
+        #expect(key.verificationKey.isValid(decode(parts[2]), for: Array("\(parts[0]).\(parts[1])".utf8)))
+    }
+
+    @Test(
+        "base64url follows RFC 4648",
+        arguments: [("", ""), ("f", "Zg"), ("fo", "Zm8"), ("foo", "Zm9v"), ("foob", "Zm9vYg"), ("??>>", "Pz8-Pg")])
+    func base64(plain: String, encoded: String) {
+        #expect(base64URL(Array(plain.utf8)) == encoded)
+    }
+
+    @Test("no token is used for longer than 50 minutes, and none replaced before")
+    func age() {
+        let source = source()
+        let first = source.current()
+        clock.set(minutes: 49)
+        #expect(source.current() == first)
+        clock.set(minutes: 50)
+        #expect(source.current() != first)
+    }
+
+    @Test("two sources of the same key share one history, those of another key do not")
+    func sharedHistory() {
+        let first = source().current()
+        clock.set(minutes: 10)
+        #expect(source().current() == first)
+        #expect(source(.generate()).current() != first)
+    }
+
+    @Test("a token called expired is renewed once, but never within 20 minutes")
+    func renewal() throws {
+        let source = source()
+        let first = source.current()
+        clock.set(minutes: 19)
+        #expect(source.renew(after: first) == nil)
+        #expect(source.current() == first)
+        clock.set(minutes: 20)
+        let second = try #require(source.renew(after: first))
+        #expect(second != first)
+        #expect(source.renew(after: first) == second, "another connection takes what is there already")
+        #expect(source.current() == second)
+        #expect(source.renew(after: second) == nil)
+    }
+}

@@ -1,0 +1,78 @@
+import Base
+import Reports
+import Runs
+import Testing
+
+@Suite struct ReportCSVTests {
+    @Test("the header is the contract's, and every kind of line is whole")
+    func lines() throws {
+        let folder = try TemporaryFolder()
+        let run = try makeRun(folder, recipients(4))
+        try run.claim(0..<3, at: start)
+        try run.record([
+            Settlement(recipient: 0, outcome: .accepted, status: 200, attempts: 1, latencyMilliseconds: 31, settledAt: start),
+            Settlement(recipient: 1, outcome: .unsent, reason: "Expired", settledAt: start.adding(seconds: 61)),
+        ])
+        let ids = (0..<4).map { APNsID(runSeed: run.plan.seed, recipient: $0).description }
+        #expect(
+            String(decoding: try csv(run, ReportCSV.write), as: UTF8.self) == """
+                device_token,registration_id,alias,language,variant,outcome,status,reason,attempts,apns_id,latency_ms,settled_at
+                \(token(0)),r0,a0,en,,accepted,200,,1,\(ids[0]),31,2026-12-01T09:00:00Z
+                \(token(1)),r1,a1,en,,unsent,,Expired,0,,,2026-12-01T09:01:01Z
+                \(token(2)),r2,a2,en,,unknown,,,0,\(ids[2]),,
+                \(token(3)),r3,a3,en,,unsent,,,0,,,
+
+                """)
+    }
+
+    @Test("quotes, commas, line breaks and Unicode survive; formulas do not")
+    func cells() throws {
+        let cells = [
+            "plain", "a,b", "say \"hi\"", "two\nlines", "carriage\rreturn", "日本 ü 🎉", "", " lead", "\"", "=1+1", "+49 30", "-1", "@SUM(A1)",
+            "\tx", "\rx", "=cmd|' /C calc'!A0,\"x\"", "a=b", "'quoted",
+        ]
+        let expected = cells.map { ["=", "+", "-", "@", "\t", "\r"].contains(String($0.prefix(1))) ? "'" + $0 : $0 }
+        let folder = try TemporaryFolder()
+        let run = try makeRun(
+            folder,
+            cells.enumerated().map {
+                Recipient(token: DeviceToken(normalized: token($0.offset)), registrationID: $0.element, alias: $0.element, language: $0.element)
+            })
+        try run.claim(0..<cells.count, at: start)
+        try run.record(cells.enumerated().map { Settlement(recipient: $0.offset, outcome: .rejected, status: 400, reason: $0.element, attempts: 1, settledAt: start) })
+        let rows = parseCSV(try csv(run, ReportCSV.write)).dropFirst()
+        #expect(rows.allSatisfy { $0.count == 12 })
+        for column in [1, 2, 3, 7] { #expect(rows.map { $0[column] } == expected) }
+    }
+
+    @Test("chunks are bounded, whole and in order")
+    func chunks() throws {
+        let folder = try TemporaryFolder()
+        let run = try makeRun(folder, recipients(2500))
+        var chunks: [Int] = []
+        var bytes: [UInt8] = []
+        try ReportCSV.write(run) {
+            chunks.append($0.count)
+            bytes += $0
+        }
+        #expect(chunks.count > 2)
+        #expect(chunks.dropLast().allSatisfy { (65_536..<66_600).contains($0) })
+        let rows = parseCSV(bytes)
+        #expect(rows.count == 2501)
+        #expect(rows.dropFirst().enumerated().allSatisfy { $0.element[0] == token($0.offset) })
+    }
+
+    @Test("a run without anyone has a header")
+    func empty() throws {
+        let folder = try TemporaryFolder()
+        #expect(parseCSV(try csv(makeRun(folder, []), ReportCSV.write)).count == 1)
+    }
+
+    @Test("an error of the one who writes ends the report")
+    func writeError() throws {
+        struct Full: Error {}
+        let folder = try TemporaryFolder()
+        let run = try makeRun(folder, recipients(1000))
+        #expect(throws: Full.self) { try ReportCSV.write(run) { _ in throw Full() } }
+    }
+}

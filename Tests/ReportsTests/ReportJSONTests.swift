@@ -1,0 +1,87 @@
+import Base
+import Reports
+import Runs
+import Testing
+
+@Suite struct ReportJSONTests {
+    @Test("a finished run has every field, in the contract's order")
+    func finished() throws {
+        let folder = try TemporaryFolder()
+        #expect(
+            try Report(mixedRun(folder)).json.text == """
+                {"run":"20261201-090000-spring-sale-7f3a","campaign":"spring-sale","app":"shop","state":"finished",\
+                "audience":600,"skipped":{"not_matched":4123456,"duplicate_token":12,"alias_limit":3,"render_error":801},\
+                "outcomes":{"accepted":531,"invalid_token":20,"rejected":1,"failed":5,"unknown":13,"unsent":30},\
+                "reasons":{"Unregistered":14,"BadDeviceToken":6,"ServiceUnavailable":5,"ConnectionLost":3,"Expired":1,"Teapot\\u001b[31m\u{202E}":1},\
+                "attempts":583,"started_at":"2026-12-01T09:00:00Z","finished_at":"2026-12-01T09:03:41Z",\
+                "rate":{"mean_per_second":3,"peak_per_second":3},"latency_ms":{"p50":160,"p90":272,"p99":314,"max":319}}
+                """)
+    }
+
+    @Test("what is not there yet is null, and the shape stays")
+    func planned() throws {
+        let folder = try TemporaryFolder()
+        #expect(
+            try Report(makeRun(folder, recipients(3))).json.text == """
+                {"run":"20261201-090000-spring-sale-7f3a","campaign":"spring-sale","app":"shop","state":"planned","audience":3,"skipped":{},\
+                "outcomes":{"accepted":0,"invalid_token":0,"rejected":0,"failed":0,"unknown":0,"unsent":3},"reasons":{},"attempts":0,\
+                "started_at":null,"finished_at":null,"rate":{"mean_per_second":null,"peak_per_second":null},\
+                "latency_ms":{"p50":null,"p90":null,"p99":null,"max":null}}
+                """)
+    }
+
+    @Test("a run that took no time has a rate all the same")
+    func noTime() throws {
+        let folder = try TemporaryFolder()
+        let run = try makeRun(folder, recipients(4))
+        try run.setState(.running, reason: "", at: start)
+        try run.claim(0..<4, at: start)
+        try run.record((0..<4).map { Settlement(recipient: $0, outcome: .accepted, status: 200, attempts: 1, settledAt: start) })
+        try run.setState(.finished, reason: "", at: start)
+        #expect(try Report(run).json["rate"]?["mean_per_second"] == .integer(4000))
+    }
+
+    @Test("outcomes add up to the audience in every state", arguments: RunState.allCases)
+    func sums(state: RunState) throws {
+        let folder = try TemporaryFolder()
+        let run = try mixedRun(folder, ending: state)
+        guard case .object(let outcomes)? = try Report(run).json["outcomes"] else { throw Diagnostic("no outcomes") }
+        #expect(outcomes.compactMap(\.value.integerValue).reduce(0, +) == 600)
+        #expect(outcomes.map(\.name) == Outcome.allCases.map(\.name))
+    }
+
+    @Test("a run is clean until someone was rejected, failed or is unknown", arguments: Outcome.allCases)
+    func clean(outcome: Outcome) throws {
+        let folder = try TemporaryFolder()
+        let run = try makeRun(folder, recipients(2))
+        try run.claim(0..<2, at: start)
+        try run.record([
+            Settlement(recipient: 0, outcome: .accepted, status: 200, attempts: 1, settledAt: start),
+            Settlement(recipient: 1, outcome: outcome, settledAt: start),
+        ])
+        #expect(try Report(run).isClean == ![.rejected, .failed, .unknown].contains(outcome))
+    }
+
+    @Test("text, JSON and CSV agree in every figure")
+    func agreement() throws {
+        let folder = try TemporaryFolder()
+        let run = try mixedRun(folder)
+        let report = try Report(run)
+        let rows = parseCSV(try csv(run, ReportCSV.write)).dropFirst()
+        let text = report.text(width: 100, colour: false)
+        #expect(report.json["audience"] == .integer(Int64(rows.count)))
+        #expect(report.json["attempts"] == .integer(Int64(rows.compactMap { Int($0[8]) }.reduce(0, +))))
+        for outcome in Outcome.allCases {
+            let count = rows.count { $0[5] == outcome.name }
+            #expect(report.json["outcomes"]?[outcome.name] == .integer(Int64(count)))
+            let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("  \(outcome.name) ") })
+            #expect(line.replacing(",", with: "").split(separator: " ")[1] == "\(count)")
+        }
+        guard case .object(let reasons)? = report.json["reasons"] else { throw Diagnostic("no reasons") }
+        for reason in reasons { #expect(reason.value.integerValue == Int64(rows.count { $0[7] == reason.name })) }
+        #expect(reasons.compactMap(\.value.integerValue).reduce(0, +) == Int64(rows.count { !$0[7].isEmpty }))
+        let latencies = rows.compactMap { Int($0[10]) }.sorted()
+        #expect(report.json["latency_ms"]?["max"] == latencies.last.map { .integer(Int64($0)) })
+        #expect(report.json["latency_ms"]?["p90"] == .integer(Int64(latencies[(latencies.count * 90 + 99) / 100 - 1])))
+    }
+}
