@@ -88,7 +88,8 @@ private struct ScanMeter {
     private let sizes: [String: Int]
     private let total: Int
     private var finishedBytes = 0
-    private var lastCall = ContinuousClock.now
+    /// nil before the first call, which comes with the first chunk.
+    private var lastCall: ContinuousClock.Instant?
 
     init(files: [String]) {
         sizes = Dictionary(files.map { ($0, fileSize($0)) }, uniquingKeysWith: { first, _ in first })
@@ -101,7 +102,7 @@ private struct ScanMeter {
         _ scanner: borrowing AudienceScanner, _ bytes: Int, _ progress: (ScanProgress) -> Void, _ isCancelled: () -> Bool
     ) throws {
         let now = ContinuousClock.now
-        guard now - lastCall >= .milliseconds(100) else { return }
+        if let lastCall, now - lastCall < .milliseconds(100) { return }
         lastCall = now
         if isCancelled() { throw CancellationError() }
         progress(self.now(scanner, bytes))

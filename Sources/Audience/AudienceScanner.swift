@@ -186,9 +186,9 @@ struct AudienceScanner: ~Copyable {
     private func recipient(_ row: CellRow, _ plan: ColumnPlan, _ token: UnsafeBufferPointer<UInt8>) -> Recipient {
         Recipient(
             token: DeviceToken(normalized: String(decoding: token, as: UTF8.self)),
-            registrationID: String(decoding: row.bytes(plan.registrationID), as: UTF8.self),
-            alias: String(decoding: row.bytes(plan.alias), as: UTF8.self),
-            language: String(decoding: row.bytes(plan.language), as: UTF8.self),
+            registrationID: row.text(plan.registrationID, separator: separator),
+            alias: row.text(plan.alias, separator: separator),
+            language: row.text(plan.language, separator: separator),
             fields: plan.fields.map { row.text($0, separator: separator) })
     }
 }

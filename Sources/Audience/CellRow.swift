@@ -40,6 +40,7 @@ struct CellRow {
     /// The text of a cell; list elements stand with `separator` between them.
     func text(_ cell: Int, separator: [UInt8]) -> String {
         let bytes = bytes(cell)
+        if bytes.isEmpty { return "" }
         guard isJoined(cell) else { return String(decoding: bytes, as: UTF8.self) }
         return String(
             decoding: Array(bytes.split(separator: 0, omittingEmptySubsequences: false).joined(separator: separator)), as: UTF8.self)

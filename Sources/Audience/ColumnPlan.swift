@@ -94,6 +94,11 @@ struct ColumnResolver {
 
     /// A column that selecting needs and the export lacks.
     func missing(_ standard: ExportColumns.Standard) -> Diagnostic {
+        if standard == .token, header.contains(where: { $0.utf8.count >= 32 && DeviceToken($0) != nil }) {
+            return Diagnostic(
+                "the export has no header row: its first line holds a device token", file: file,
+                remedy: "Its first line must name the columns, for example token,alias,tags.")
+        }
         let candidates = columns.candidates(for: standard)
         let names = candidates.map { "'\($0)'" }.joined(separator: " or ")
         let purpose = standard == .token ? "" : ", which the audience needs"
@@ -130,8 +135,11 @@ struct ColumnResolver {
         }
     }
 
-    private var list: String {
-        let shown = header.prefix(40).map { "'\($0)'" }.joined(separator: ", ")
+    /// The header's names for a message. Without a header row they are a device's data, of which no token may be shown.
+    private var list: String { Self.list(header) }
+
+    static func list(_ header: [String]) -> String {
+        let shown = header.prefix(40).map { "'\(DeviceToken($0)?.redacted ?? String($0.prefix(60)))'" }.joined(separator: ", ")
         return header.count > 40 ? "\(shown) and \(header.count - 40) more" : shown
     }
 }

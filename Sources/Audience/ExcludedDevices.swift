@@ -102,7 +102,7 @@ struct ExcludedDevices: ~Copyable {
     private static func noColumns(_ header: [String], _ path: String) -> Diagnostic {
         Diagnostic(
             "the list of excluded devices has neither a token nor a registration_id column: its columns are "
-                + header.prefix(40).map { "'\($0)'" }.joined(separator: ", "),
+                + ColumnResolver.list(header),
             file: path, remedy: "Name its column like the one of the exports, or write one token a line into a .txt file.")
     }
 }

@@ -111,13 +111,3 @@ struct RecordBuffer: ~Copyable {
         if end == 0 { throw Diagnostic("the file is empty", file: file, remedy: "Was the export finished?") }
     }
 }
-
-/// The offset of the first byte that does not belong to well-formed UTF-8.
-func firstInvalidUTF8(_ bytes: UnsafeBufferPointer<UInt8>) -> Int? {
-    do {
-        _ = try UTF8Span(validating: bytes.span)
-        return nil
-    } catch {
-        return error.byteOffsets.lowerBound
-    }
-}

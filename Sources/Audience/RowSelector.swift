@@ -79,7 +79,7 @@ struct RowSelector: ~Copyable {
     /// - Returns: whether anything selects it.
     mutating func look(at row: CellRow, _ plan: ColumnPlan) -> Bool {
         rowNumber += 1
-        selected.removeAll(keepingCapacity: true)
+        if !selected.isEmpty { selected.removeAll(keepingCapacity: true) }
         isExcluded = false
         selectingAlias = nil
         if !tags.isEmpty { lookAtTags(row.bytes(plan.tags), isJoined: row.isJoined(plan.tags)) }
@@ -114,7 +114,7 @@ struct RowSelector: ~Copyable {
             if role.isExcluded { selector.isExcluded = true }
         }
         guard selectsByTags, !isNoneFound, allFound == allCount, isAnyFound || !hasAny else {
-            selected.removeAll(keepingCapacity: true)
+            if !selected.isEmpty { selected.removeAll(keepingCapacity: true) }
             return
         }
         for number in allSelectors where !selected.contains(number) { selected.append(number) }

@@ -41,7 +41,9 @@ extension Report {
         case .stopped: return "Stopped early: APNs accepted \(share); \(neverSent)."
         case .cancelled: return "Cancelled: APNs accepted \(share); \(neverSent)."
         case .finished:
-            if count(.accepted) == plan.audience { return plan.audience == 1 ? "APNs accepted the push." : "APNs accepted all \(all) pushes." }
+            if count(.accepted) == plan.audience {
+                return plan.audience == 1 ? "APNs accepted the push." : "APNs accepted all \(all) pushes."
+            }
             return "APNs accepted \(share). \(remainder)"
         }
     }
@@ -63,7 +65,9 @@ extension Report {
     }
 
     private func facts(_ style: TextStyle) -> [String] {
-        var facts: [(String, String)] = [("Campaign", plan.campaign), ("App", plan.app), ("Run", plan.id), ("State", status.state.rawValue)]
+        var facts: [(String, String)] = [
+            ("Campaign", plan.campaign), ("App", plan.app), ("Run", plan.id), ("State", status.state.rawValue),
+        ]
         if !status.reason.isEmpty { facts.append(("Because", TextStyle.safe(status.reason, limit: 2000))) }
         facts.append(("Planned", TextStyle.moment(plan.plannedAt)))
         if let start = status.startedAt { facts.append(("Started", TextStyle.moment(start))) }
@@ -119,7 +123,9 @@ extension Report {
 
     private var outcomeTable: BarTable {
         let rows = Outcome.allCases.map { outcome in
-            BarTable.Row(name: outcome.name, number: count(outcome), ink: OutcomeGuide.ink(outcome), note: OutcomeGuide.note(outcome, in: status.state))
+            BarTable.Row(
+                name: outcome.name, number: count(outcome), ink: OutcomeGuide.ink(outcome),
+                note: OutcomeGuide.note(outcome, in: status.state))
         }
         return BarTable(rows: rows, whole: plan.audience)
     }

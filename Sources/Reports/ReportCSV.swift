@@ -8,7 +8,8 @@ public import Runs
 /// tab or carriage return) gets an apostrophe in front. `variant` is blank while a campaign has no variants.
 public enum ReportCSV {
     /// The first line, without its end.
-    public static let header = "device_token,registration_id,alias,language,variant,outcome,status,reason,attempts,apns_id,latency_ms,settled_at"
+    public static let header =
+        "device_token,registration_id,alias,language,variant,outcome,status,reason,attempts,apns_id,latency_ms,settled_at"
 
     private static let chunk = 64 << 10
 
@@ -81,20 +82,25 @@ private struct LineWriter {
     }
 
     private mutating func cell(_ text: String) {
-        guard let first = text.utf8.first else { return }
-        let isFormula = Self.startsFormula(first)
-        let needsQuotes = text.utf8.contains { Self.needsQuotes($0) }
-        if needsQuotes { bytes.append(UInt8(ascii: "\"")) }
-        if isFormula { bytes.append(UInt8(ascii: "'")) }
-        if needsQuotes {
-            for byte in text.utf8 {
-                if byte == UInt8(ascii: "\"") { bytes.append(byte) }
-                bytes.append(byte)
-            }
-            bytes.append(UInt8(ascii: "\""))
-        } else {
-            bytes.append(contentsOf: text.utf8)
+        var text = text
+        text.withUTF8 { cell($0) }
+    }
+
+    private mutating func cell(_ text: UnsafeBufferPointer<UInt8>) {
+        guard let first = text.first else { return }
+        var needsQuotes = false
+        for byte in text where Self.needsQuotes(byte) {
+            needsQuotes = true
+            break
         }
+        if needsQuotes { bytes.append(UInt8(ascii: "\"")) }
+        if Self.startsFormula(first) { bytes.append(UInt8(ascii: "'")) }
+        guard needsQuotes else { return bytes.append(contentsOf: text) }
+        for byte in text {
+            if byte == UInt8(ascii: "\"") { bytes.append(byte) }
+            bytes.append(byte)
+        }
+        bytes.append(UInt8(ascii: "\""))
     }
 
     private static func startsFormula(_ byte: UInt8) -> Bool {

@@ -78,7 +78,8 @@ public struct RunList: Sendable {
     private static func width(of columns: [Column]) -> Int { columns.reduce(-2) { $0 + $1.width + 2 } }
 
     private static func line(_ columns: [Column], _ cell: (Column) -> String) -> String {
-        var line = columns.map { $0.isNumber ? TextFormat.aligned(cell($0), to: $0.width) : TextFormat.padded(cell($0), to: $0.width) }.joined(separator: "  ")
+        var line = columns.map { $0.isNumber ? TextFormat.aligned(cell($0), to: $0.width) : TextFormat.padded(cell($0), to: $0.width) }
+            .joined(separator: "  ")
         while line.last == " " { line.removeLast() }
         return line
     }

@@ -31,7 +31,8 @@ struct TextStyle {
 
     /// Text from elsewhere (a server's reason) must not steer the terminal or break the table.
     static func safe(_ text: String, limit: Int = 48) -> String {
-        let clean = String(String.UnicodeScalarView(text.unicodeScalars.map { $0.properties.generalCategory.isPrintable ? $0 : "\u{FFFD}" }))
+        let clean = String(
+            String.UnicodeScalarView(text.unicodeScalars.map { $0.properties.generalCategory.isPrintable ? $0 : "\u{FFFD}" }))
         return clean.count <= limit ? clean : clean.prefix(limit - 1) + "…"
     }
 

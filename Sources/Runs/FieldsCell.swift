@@ -17,8 +17,7 @@ enum FieldsCell {
     static func decode(_ text: String) -> [String]? {
         if text == "[]" { return [] }
         // Escapes are rare; without them the cells are simply what lies between the quotes.
-        guard text.utf8.contains(UInt8(ascii: "\\")) else { return decodePlain(text) ?? decodeAny(text) }
-        return decodeAny(text)
+        return decodePlain(text) ?? decodeAny(text)
     }
 
     private static func decodePlain(_ text: String) -> [String]? {
@@ -28,9 +27,13 @@ enum FieldsCell {
             var fields: [String] = []
             var index = 1
             while true {
-                guard index < bytes.count, bytes[index] == UInt8(ascii: "\""),
-                    let end = bytes[(index + 1)...].firstIndex(of: UInt8(ascii: "\"")), end + 1 < bytes.count
-                else { return nil }
+                guard index < bytes.count, bytes[index] == UInt8(ascii: "\"") else { return nil }
+                var end = index + 1
+                while end < bytes.count, bytes[end] != UInt8(ascii: "\"") {
+                    if bytes[end] == UInt8(ascii: "\\") { return nil }
+                    end += 1
+                }
+                guard end + 1 < bytes.count else { return nil }
                 fields.append(String(decoding: bytes[(index + 1)..<end], as: UTF8.self))
                 if bytes[end + 1] == UInt8(ascii: "]") { return end + 2 == bytes.count ? fields : nil }
                 guard bytes[end + 1] == UInt8(ascii: ",") else { return nil }

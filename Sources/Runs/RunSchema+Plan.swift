@@ -4,7 +4,9 @@ import GRDB
 extension RunSchema {
     /// Stores the one row of `run`.
     static func insert(_ plan: RunPlan, into db: Database) throws {
-        let skipped = SkipReason.allCases.compactMap { reason in plan.skipped[reason].map { (reason.rawValue, JSONValue.integer(Int64($0))) } }
+        let skipped = SkipReason.allCases.compactMap { reason in
+            plan.skipped[reason].map { (reason.rawValue, JSONValue.integer(Int64($0))) }
+        }
         try db.execute(
             sql: """
                 INSERT INTO run (id, campaign, app, state, reason, planned_at, rows, audience, skipped, seed, plan_hash, fields,

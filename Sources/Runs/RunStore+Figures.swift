@@ -3,7 +3,7 @@ import GRDB
 
 extension RunStore {
     /// The figures of the report. At once for a run that has ended and not changed since; otherwise the outcomes are read through,
-    /// about half a second for a million.
+    /// about a second for a million.
     public func figures() throws -> RunFigures {
         try read { db in
             // Kept figures that cannot be read are as good as none: the outcomes are the truth.

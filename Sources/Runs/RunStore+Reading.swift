@@ -23,7 +23,8 @@ extension RunStore {
     /// Calls `body` for every recipient in id order, in constant memory; nil where no outcome is recorded, with whether it was claimed.
     ///
     /// What `body` sees is the file at one moment, whatever a sender records meanwhile. `body` must not use this store.
-    public func forEachResult(_ body: (_ id: Int, _ recipient: Recipient, _ outcome: Settlement?, _ isClaimed: Bool) throws -> Void) throws {
+    public func forEachResult(_ body: (_ id: Int, _ recipient: Recipient, _ outcome: Settlement?, _ isClaimed: Bool) throws -> Void) throws
+    {
         try read { db in
             var claims = try claims(db)[...]
             let outcomes = try outcomeCursor(db)
@@ -79,8 +80,15 @@ extension RunStore {
     /// The file may have been damaged or edited, and what is no hex must not get into a request's path.
     private static func isToken(_ text: String) -> Bool {
         guard DeviceToken.digitRange.contains(text.utf8.count) else { return false }
-        return text.utf8.allSatisfy {
-            (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0)
+        var text = text
+        return text.withUTF8 { bytes in
+            for byte in bytes {
+                switch byte {
+                case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"): continue
+                default: return false
+                }
+            }
+            return true
         }
     }
 

@@ -37,7 +37,7 @@ extension RunStore {
     public func record(_ settlements: [Settlement]) throws {
         guard !settlements.isEmpty else { return }
         try write { db in
-            let insert = try db.cachedStatement(sql: RunSchema.insertOutcome)
+            let insert = try StatementBinder(db, RunSchema.insertOutcome)
             var claim = 0..<0
             for settled in settlements {
                 guard (0..<plan.audience).contains(settled.recipient) else {
@@ -49,10 +49,15 @@ extension RunStore {
                         throw broken("recipient \(settled.recipient) is \(settled.outcome) but was never claimed")
                     }
                 }
-                insert.setUncheckedArguments([
-                    settled.recipient, settled.outcome.rawValue, settled.status, settled.reason, settled.attempts,
-                    settled.latencyMilliseconds, settled.settledAt.epochMilliseconds, settled.invalidSince?.epochMilliseconds,
-                ])
+                insert.reset()
+                try insert.bind(settled.recipient, at: 1)
+                try insert.bind(settled.outcome.rawValue, at: 2)
+                try insert.bind(settled.status, at: 3)
+                try insert.bind(settled.reason, at: 4)
+                try insert.bind(settled.attempts, at: 5)
+                try insert.bind(settled.latencyMilliseconds, at: 6)
+                try insert.bind(Int(settled.settledAt.epochMilliseconds), at: 7)
+                if let since = settled.invalidSince { try insert.bind(Int(since.epochMilliseconds), at: 8) }
                 try insert.execute()
                 if db.changesCount != 1 { throw broken("recipient \(settled.recipient) was settled twice, now as \(settled.outcome)") }
             }
@@ -112,7 +117,8 @@ extension RunStore {
     }
 
     private func lastClaim(atOrBefore id: Int, _ db: Database) throws -> Range<Int>? {
-        let statement = try db.cachedStatement(sql: "SELECT first_id, last_id FROM claim WHERE first_id <= ? ORDER BY first_id DESC LIMIT 1")
+        let statement = try db.cachedStatement(
+            sql: "SELECT first_id, last_id FROM claim WHERE first_id <= ? ORDER BY first_id DESC LIMIT 1")
         guard let row = try Row.fetchOne(statement, arguments: [id]), let first = row[0] as Int?, let last = row[1] as Int?, first <= last
         else { return nil }
         return first..<last + 1

@@ -97,7 +97,8 @@ public final class RunStore: Sendable {
     /// Back to a single file that needs no company to be read, unless another process has it open just now.
     private static func leaveWAL(_ path: String) throws {
         let database = try DatabaseQueue(path: path)
-        do { try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = DELETE") } } catch let error as DatabaseError {
+        do { try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = DELETE") } } catch let error as DatabaseError
+        {
             guard error.resultCode == .SQLITE_BUSY || error.resultCode == .SQLITE_LOCKED else { throw error }
         }
         try database.close()

@@ -103,7 +103,8 @@ public final class RunWriter {
         let final = RunFile.path(id, in: folder)
         // link fails when the name is taken, where rename would replace another run.
         guard link(path, final) == 0 || (errno != EEXIST && rename(path, final) == 0) else {
-            throw errno == EEXIST ? Self.exists(final) : RunDiagnostics.system("cannot name the run", path: final, errno: errno, activity: .planning)
+            throw errno == EEXIST
+                ? Self.exists(final) : RunDiagnostics.system("cannot name the run", path: final, errno: errno, activity: .planning)
         }
         database = nil
         RunFile.remove(path)
@@ -127,13 +128,16 @@ public final class RunWriter {
     private func flush() throws {
         guard !pending.isEmpty else { return }
         try write { db in
-            let statement = try db.cachedStatement(sql: RunSchema.upsertRecipient)
+            let upsert = try StatementBinder(db, RunSchema.upsertRecipient)
             for (slot, recipient) in pending {
-                statement.setUncheckedArguments([
-                    slot, recipient.token.hex, Self.bindable(recipient.registrationID), Self.bindable(recipient.alias),
-                    Self.bindable(recipient.language), FieldsCell.encode(recipient.fields, buffer: &buffer),
-                ])
-                try statement.execute()
+                upsert.reset()
+                try upsert.bind(slot, at: 1)
+                try upsert.bind(recipient.token.hex, at: 2)
+                try upsert.bind(Self.bindable(recipient.registrationID), at: 3)
+                try upsert.bind(Self.bindable(recipient.alias), at: 4)
+                try upsert.bind(Self.bindable(recipient.language), at: 5)
+                try upsert.bind(FieldsCell.encode(recipient.fields, buffer: &buffer), at: 6)
+                try upsert.execute()
             }
         }
         pending.removeAll(keepingCapacity: true)
@@ -141,7 +145,8 @@ public final class RunWriter {
 
     /// GRDB binds text up to its first NUL, which would cut the rest off in silence.
     private static func bindable(_ text: String) -> String {
-        guard text.utf8.contains(0) else { return text }
+        var text = text
+        guard text.withUTF8({ bytes in bytes.baseAddress.map { memchr($0, 0, bytes.count) != nil } ?? false }) else { return text }
         return String(String.UnicodeScalarView(text.unicodeScalars.map { $0 == "\0" ? "\u{FFFD}" : $0 }))
     }
 

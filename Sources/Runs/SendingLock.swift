@@ -21,7 +21,8 @@ struct SendingLock: ~Copyable {
                     throw RunDiagnostics.system("cannot lock the run", path: path, errno: code, activity: .sending)
                 }
                 throw Diagnostic(
-                    "this run is being sent by another volley", file: run, remedy: "Wait until it has ended, or pause it, before resuming it.")
+                    "this run is being sent by another volley", file: run,
+                    remedy: "Wait until it has ended, or pause it, before resuming it.")
             }
             // Whoever held it before may have removed the file between our open and our lock: then it locks nobody out.
             var ours = stat()

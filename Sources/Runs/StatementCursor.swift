@@ -1,7 +1,7 @@
 import GRDB
 
-/// Steps through a query and reads each row straight from the statement, without GRDB's `Row` in between: about three times as fast, and
-/// ten million rows are read here.
+/// Steps through a query and reads each row straight from the statement, without GRDB's `Row` in between:
+/// ten million rows are read here, and each step of a `Row` costs lookups and checks.
 final class StatementCursor<Element>: DatabaseCursor {
     var _isDone = false
     let _statement: Statement

@@ -18,5 +18,11 @@ enum Interruption {
         }
         sigaction(SIGINT, &action, nil)
         sigaction(SIGTERM, &action, nil)
+        // Whoever started the process may have had them blocked, and children inherit that.
+        var both = sigset_t()
+        sigemptyset(&both)
+        sigaddset(&both, SIGINT)
+        sigaddset(&both, SIGTERM)
+        pthread_sigmask(SIG_UNBLOCK, &both, nil)
     }
 }

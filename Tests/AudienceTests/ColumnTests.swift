@@ -30,6 +30,15 @@ import Testing
         #expect(named?.position?.line == 9 && named?.remedy == "Did you mean 'device_token'?")
     }
 
+    @Test("an export without a header row is said to have none, and shows no token")
+    func noHeaderRow() {
+        let mistake = query("\(token(7)),user1").mistakes().first
+        #expect(mistake?.message == "the export has no header row: its first line holds a device token")
+        let list = folder.file("list.csv", "\(token(8)),user1\n")
+        let listed = query("token").with { $0.excludedDevices = [list] }.mistakes().first
+        #expect(listed?.message.contains("'0000…0008', 'user1'") == true, "\(listed?.message ?? "")")
+    }
+
     @Test("selecting and excluding need their columns")
     func neededColumns() {
         let changes: [(String, (inout AudienceQuery) -> Void)] = [

@@ -105,6 +105,24 @@ import Testing
         }
     }
 
+    @Test("UTF-8 is judged as the standard library judges it")
+    func utf8() {
+        var random = SeededRandom(9)
+        let leads: [UInt8] = [
+            0x61, 0x7F, 0x80, 0xBF, 0xC1, 0xC2, 0xDF, 0xE0, 0xE4, 0xED, 0xEF, 0xF0, 0xF3, 0xF4, 0xF5, 0xFF, 0x9F, 0xA0, 0x8F, 0x90,
+        ]
+        let texts: [[UInt8]] = (0..<4000).map { _ in
+            var bytes = [UInt8](repeating: 0x41, count: Int.random(in: 0..<12, using: &random))
+            for _ in 0..<Int.random(in: 0..<5, using: &random) { bytes.append(leads.randomElement(using: &random) ?? 0) }
+            return bytes + Array(["", "小", "😀é", "abcdefgh"].randomElement(using: &random)?.utf8 ?? "".utf8)
+        }
+        for bytes in texts {
+            var expected: Int?
+            do { _ = try UTF8Span(validating: bytes.span) } catch { expected = error.byteOffsets.lowerBound }
+            #expect(bytes.withUnsafeBufferPointer(firstInvalidUTF8) == expected, "\(bytes)")
+        }
+    }
+
     @Test("a header with more columns than expected is read whole")
     func wideHeader() throws {
         let names = (0..<1000).map { "c\($0)" }.joined(separator: ",")

@@ -147,8 +147,23 @@ struct DeliveryOverTLSTests {
         #expect(result.end == .finished)
         #expect(result.count(.accepted) + result.count(.unknown) == 1000)
         #expect(result.count(.accepted) >= 980)
+        #expect(result.ledger.refusedStreams == 0, "every new connection begins with a single push")
         #expect(result.ledger.acceptedTokens == 1000)
         #expect(result.ledger.repeatedTokens == 0)
+    }
+
+    @Test("a connection that the server closed while it was idle is replaced, and the new one begins with a single push")
+    func idleConnection() throws {
+        var faults = SimulatorFaults()
+        faults.idleTimeoutSeconds = 1
+        var run = SimulatorRun(faults: faults, pushes: 5)
+        run.late = (pushes: 200, afterSeconds: 2.5)
+        let result = try run.run()
+        #expect(result.count(.accepted) == 205)
+        #expect(result.ledger.connections == 2)
+        #expect(result.ledger.refusedStreams == 0)
+        #expect(result.ledger.repeatedIDs == 0)
+        #expect(result.settlements.allSatisfy { $0.attempts == 1 })
     }
 
     @Test("connections that are cut are replaced, and what is sent again keeps its apns-id")

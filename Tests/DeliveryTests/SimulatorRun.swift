@@ -14,6 +14,8 @@ struct SimulatorRun {
     var configure: (inout SenderSettings) -> Void = { _ in }
     /// Called from another thread while the run goes on.
     var meanwhile: (@Sendable (SendControl) -> Void)?
+    /// Further pushes that come after a pause.
+    var late: (pushes: Int, afterSeconds: Double)?
 
     struct Result {
         var end: SendEnd
@@ -45,35 +47,47 @@ struct SimulatorRun {
         settings.retry.firstDelaySeconds = 0.01
         settings.retry.longestDelaySeconds = 0.1
         configure(&settings)
-        let (end, settlements) = try send(settings, pushes: pushes, meanwhile: meanwhile)
+        let (end, settlements) = try send(settings, pushes: pushes, late: late, meanwhile: meanwhile)
         return Result(end: end, settlements: settlements, ledger: simulator.stop())
     }
 }
 
 /// Sends `pushes` pushes, and checks that every one of them settled exactly once.
 func send(
-    _ settings: SenderSettings, pushes: Int, meanwhile: (@Sendable (SendControl) -> Void)? = nil
+    _ settings: SenderSettings, pushes: Int, late: (pushes: Int, afterSeconds: Double)? = nil,
+    meanwhile: (@Sendable (SendControl) -> Void)? = nil
 ) throws -> (SendEnd, [Settlement]) {
     let sender = try Sender(settings)
-    let source = BoundedQueue<PushBatch>(capacity: max(1, pushes / 500 + 1))
+    let total = pushes + (late?.pushes ?? 0)
+    let source = BoundedQueue<PushBatch>(capacity: total / 500 + 2)
     let results = BoundedQueue<[Settlement]>(capacity: 1000)
     let control = SendControl()
-    var batch = PushBatch()
-    for recipient in 0..<pushes {
-        batch.append(recipient: recipient, token: SimulatorRun.token(recipient), payload: Array(#"{"aps":{"alert":"Hi"}}"#.utf8))
-        if batch.pushes.count == 500 {
-            source.put(batch)
-            batch = PushBatch()
+    fill(source, 0..<pushes)
+    if let late {
+        startThread {
+            usleep(UInt32(late.afterSeconds * 1e6))
+            fill(source, pushes..<total)
+            source.close()
         }
+    } else {
+        source.close()
     }
-    source.put(batch)
-    source.close()
     if let meanwhile { startThread { meanwhile(control) } }
     let end = sender.run(source: source, results: results, control: control)
     var settlements: [Settlement] = []
     while let group = results.take() { settlements += group }
-    #expect(settlements.map(\.recipient).sorted() == Array(0..<pushes), "every push settles exactly once")
+    #expect(settlements.map(\.recipient).sorted() == Array(0..<total), "every push settles exactly once")
     return (end, settlements)
+}
+
+private func fill(_ source: BoundedQueue<PushBatch>, _ recipients: Range<Int>) {
+    for start in stride(from: recipients.lowerBound, to: recipients.upperBound, by: 500) {
+        var batch = PushBatch()
+        for recipient in start..<min(start + 500, recipients.upperBound) {
+            batch.append(recipient: recipient, token: SimulatorRun.token(recipient), payload: Array(#"{"aps":{"alert":"Hi"}}"#.utf8))
+        }
+        source.put(batch)
+    }
 }
 
 /// Runs a closure on a thread of its own.
@@ -108,6 +122,14 @@ final class TemporaryFolder {
     }
 
     private var names: [String] = []
+
+    func read(_ name: String) throws -> String {
+        let file = try #require(fopen("\(path)/\(name)", "r"))
+        defer { fclose(file) }
+        var bytes = [UInt8](repeating: 0, count: 1 << 20)
+        let count = fread(&bytes, 1, bytes.count, file)
+        return String(decoding: bytes[..<count], as: UTF8.self)
+    }
 
     func write(_ name: String, _ text: String) throws -> String {
         names.append(name)

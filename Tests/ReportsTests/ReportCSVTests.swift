@@ -36,10 +36,14 @@ import Testing
         let run = try makeRun(
             folder,
             cells.enumerated().map {
-                Recipient(token: DeviceToken(normalized: token($0.offset)), registrationID: $0.element, alias: $0.element, language: $0.element)
+                Recipient(
+                    token: DeviceToken(normalized: token($0.offset)), registrationID: $0.element, alias: $0.element, language: $0.element)
             })
         try run.claim(0..<cells.count, at: start)
-        try run.record(cells.enumerated().map { Settlement(recipient: $0.offset, outcome: .rejected, status: 400, reason: $0.element, attempts: 1, settledAt: start) })
+        try run.record(
+            cells.enumerated().map {
+                Settlement(recipient: $0.offset, outcome: .rejected, status: 400, reason: $0.element, attempts: 1, settledAt: start)
+            })
         let rows = parseCSV(try csv(run, ReportCSV.write)).dropFirst()
         #expect(rows.allSatisfy { $0.count == 12 })
         for column in [1, 2, 3, 7] { #expect(rows.map { $0[column] } == expected) }

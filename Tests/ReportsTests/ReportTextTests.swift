@@ -62,7 +62,10 @@ import Testing
         let run = try makeRun(folder, recipients(234))
         try run.setState(.running, reason: "", at: start)
         try run.claim(0..<234, at: start)
-        try run.record((0..<234).map { Settlement(recipient: $0, outcome: .accepted, status: 200, attempts: 1, latencyMilliseconds: 31, settledAt: start) })
+        try run.record(
+            (0..<234).map {
+                Settlement(recipient: $0, outcome: .accepted, status: 200, attempts: 1, latencyMilliseconds: 31, settledAt: start)
+            })
         try run.setState(.finished, reason: "", at: start.adding(seconds: 0.85))
         expectSnapshot(try text(run, folder), "all-accepted")
     }
@@ -70,8 +73,10 @@ import Testing
     @Test("no line is wider than the terminal, the run file's path aside", arguments: [60, 61, 72, 80, 100, 133])
     func width(columns: Int) throws {
         let folder = try TemporaryFolder()
-        let lines = try text(mixedRun(folder, ending: .stopped, reason: "a reason of several words that must be broken"), folder, width: columns)
-            .split(separator: "\n")
+        let lines = try text(
+            mixedRun(folder, ending: .stopped, reason: "a reason of several words that must be broken"), folder, width: columns
+        )
+        .split(separator: "\n")
         for line in lines where !line.hasPrefix("Run file:") { #expect(line.count <= columns, "\(line)") }
     }
 

@@ -48,7 +48,8 @@ func makeRun(
     return try writer.finish(
         RunPlan(
             id: id, campaign: "spring-sale", app: "shop", campaignFile: "spring.yaml", campaignSource: "", projectFile: "volley.yaml",
-            seed: RunSeed(high: 1, low: 2), fields: [], plannedAt: start.adding(seconds: -48), planHash: "", rows: recipients.count + skipped.values.reduce(0, +),
+            seed: RunSeed(high: 1, low: 2), fields: [], plannedAt: start.adding(seconds: -48), planHash: "",
+            rows: recipients.count + skipped.values.reduce(0, +),
             audience: recipients.count, skipped: skipped, settings: .null, preview: .null))
 }
 
@@ -72,7 +73,8 @@ private func mixedSettlement(_ id: Int) -> Settlement {
     let moment = start.adding(seconds: Double(id) / 3)
     func settled(_ outcome: Outcome, _ status: Int, _ reason: String, attempts: Int = 1) -> Settlement {
         Settlement(
-            recipient: id, outcome: outcome, status: status, reason: reason, attempts: attempts, latencyMilliseconds: status > 0 ? 20 + id % 300 : 0,
+            recipient: id, outcome: outcome, status: status, reason: reason, attempts: attempts,
+            latencyMilliseconds: status > 0 ? 20 + id % 300 : 0,
             settledAt: moment)
     }
     return switch id {

@@ -30,7 +30,9 @@ import Testing
         #expect(bytes[60...63] == [0, 0, 0, 1])
         bytes[63] = 9
         writeBytes(bytes, path)
-        #expect(diagnostic { _ = try RunStore(path: path) }?.message == "the run file was written by a newer Volley (format 9; this one reads 1)")
+        #expect(
+            diagnostic { _ = try RunStore(path: path) }?.message
+                == "the run file was written by a newer Volley (format 9; this one reads 1)")
     }
 
     @Test("a truncated file is damaged", arguments: [0.3, 0.6, 0.95, 0.9999])

@@ -15,14 +15,16 @@ import Testing
             Settlement(
                 recipient: 2, outcome: .invalidToken, status: 410, reason: "Unregistered", attempts: 2, latencyMilliseconds: 45,
                 settledAt: noon, invalidSince: Timestamp(epochSeconds: 1_796_000_000)),
+            settled(3, .unknown, status: 0, reason: "ConnectionLost", latency: 0),
         ])
-        let rows = query(run.path, "SELECT id, outcome, status, reason, attempts, latency_ms, settled_at, invalid_since FROM result ORDER BY id")
+        let rows = query(
+            run.path, "SELECT id, outcome, status, reason, attempts, latency_ms, settled_at, invalid_since FROM result ORDER BY id")
         #expect(
             rows == """
                 0|accepted|200||1|30|2026-12-01T12:00:00.123Z|
                 1|unknown|||0|||
                 2|invalid_token|410|Unregistered|2|45|2026-12-01T12:00:00.000Z|2026-11-30T00:53:20.000Z
-                3|unknown|||0|||
+                3|unknown||ConnectionLost|1||2026-12-01T12:00:00.000Z|
                 4|unsent|||0|||
                 """)
         #expect(query(run.path, "SELECT device_token || alias FROM result WHERE id = 4") == token(4) + "user4")
@@ -52,7 +54,10 @@ import Testing
         try run.record((0..<10).map { settled($0, .rejected, status: 400, reason: "BadTopic") })
         try run.setState(.stopped, reason: "the topic is wrong", at: noon)
         let dump = shell("sqlite3 '\(run.path)' .dump").split(separator: "\n")
-        let tables = Set(dump.filter { line in (0..<20).contains { line.contains(token($0)) } }.compactMap { $0.split(separator: " ").dropFirst(2).first })
+        let tables = Set(
+            dump.filter { line in (0..<20).contains { line.contains(token($0)) } }.compactMap {
+                $0.split(separator: " ").dropFirst(2).first
+            })
         #expect(tables == ["recipient"])
     }
 }

@@ -7,7 +7,9 @@ import Testing
     @Test("a run's id names moment, campaign and four hex digits")
     func id() {
         let seed = RunSeed(high: 0x0f3a_0000_0000_0000, low: 1)
-        #expect(RunID.make(campaign: "spring-sale", now: Timestamp(epochSeconds: 1_796_115_600), seed: seed) == "20261201-090000-spring-sale-0f3a")
+        #expect(
+            RunID.make(campaign: "spring-sale", now: Timestamp(epochSeconds: 1_796_115_600), seed: seed)
+                == "20261201-090000-spring-sale-0f3a")
     }
 
     @Test("runs are listed oldest first, broken ones apart, other files not at all")
@@ -50,7 +52,8 @@ import Testing
         _ = try makeRun(folder, id: "20261201-090000-sale-0001", audience: 1)
         let writer = try RunWriter(folder: folder.path, id: "slow")
         #expect(
-            diagnostic { _ = try RunStore.resolve("20261201-090000-slae-0001", in: folder.path) }?.remedy == "Did you mean 20261201-090000-sale-0001?")
+            diagnostic { _ = try RunStore.resolve("20261201-090000-slae-0001", in: folder.path) }?.remedy
+                == "Did you mean 20261201-090000-sale-0001?")
         #expect(diagnostic { _ = try RunStore.resolve("./x.sqlite", in: folder.path) }?.message == "there is no such run file")
         #expect(diagnostic { _ = try RunStore.resolve("slow", in: folder.path) }?.message.contains("still being made") == true)
         #expect(diagnostic { _ = try RunStore.resolve(folder.path, in: folder.path) }?.message == "this is a folder, not a run file")

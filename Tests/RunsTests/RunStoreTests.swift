@@ -61,7 +61,9 @@ import Testing
         let run = try makeRun(folder, audience: 10)
         try run.claim(0..<10, at: noon)
         try run.record([settled(0), settled(1)])
-        #expect(diagnostic { try run.record([settled(2), settled(1, .failed, status: 503)]) }?.message.contains("recipient 1 was settled twice") == true)
+        #expect(
+            diagnostic { try run.record([settled(2), settled(1, .failed, status: 503)]) }?.message.contains("recipient 1 was settled twice")
+                == true)
         #expect(try run.unsettled() == [2..<10])
         #expect(try run.figures().outcomes[.accepted] == 2)
     }
@@ -182,6 +184,15 @@ import Testing
         try run.claim(0..<2, at: noon)
         try run.record([settled(0, latency: 7)])
         #expect(try run.figures().latency == LatencyFigures(p50: 7, p90: 7, p99: 7, max: 7))
+    }
+
+    @Test("a rank between two answers is rounded up")
+    func rankRoundsUp() throws {
+        let folder = try TemporaryFolder()
+        let run = try makeRun(folder, audience: 7)
+        try run.claim(0..<7, at: noon)
+        try run.record((0..<7).map { settled($0, latency: 10 * ($0 + 1)) })
+        #expect(try run.figures().latency == LatencyFigures(p50: 40, p90: 70, p99: 70, max: 70))
     }
 
     @Test("a reader sees a consistent moment while another store writes")

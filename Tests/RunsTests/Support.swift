@@ -66,13 +66,15 @@ func token(_ number: Int) -> String {
 
 func recipient(_ number: Int, fields: [String] = []) -> Recipient {
     Recipient(
-        token: DeviceToken(normalized: token(number)), registrationID: "reg\(number)", alias: "user\(number)", language: "en", fields: fields)
+        token: DeviceToken(normalized: token(number)), registrationID: "reg\(number)", alias: "user\(number)", language: "en",
+        fields: fields)
 }
 
 func plan(_ id: String, audience: Int, plannedAt: Timestamp = Timestamp(epochSeconds: 1_796_115_600)) -> RunPlan {
     RunPlan(
         id: id, campaign: "spring-sale", app: "shop", campaignFile: "/x/spring.yaml", campaignSource: "name: spring-sale\n# «ü»\n",
-        projectFile: "/x/volley.yaml", seed: RunSeed(high: 0x0123_4567_89ab_cdef, low: 0xfedc_ba98_7654_3210), fields: ["first_name", "größe"],
+        projectFile: "/x/volley.yaml", seed: RunSeed(high: 0x0123_4567_89ab_cdef, low: 0xfedc_ba98_7654_3210),
+        fields: ["first_name", "größe"],
         plannedAt: plannedAt, planHash: "abc", rows: audience + 3, audience: audience, skipped: [.duplicateToken: 2, .badToken: 1],
         settings: .object(pairs: [("topic", .string("com.example.shop"))]), preview: .object(pairs: [("rows", .integer(1))]))
 }
@@ -87,7 +89,8 @@ func makeRun(_ folder: TemporaryFolder, id: String = "run", audience: Int, plann
 let noon = Timestamp(epochSeconds: 1_796_126_400)
 
 func settled(
-    _ id: Int, _ outcome: Outcome = .accepted, status: Int = 200, reason: String = "", attempts: Int = 1, latency: Int = 30, at: Timestamp = noon
+    _ id: Int, _ outcome: Outcome = .accepted, status: Int = 200, reason: String = "", attempts: Int = 1, latency: Int = 30,
+    at: Timestamp = noon
 ) -> Settlement {
     Settlement(
         recipient: id, outcome: outcome, status: status, reason: reason, attempts: attempts, latencyMilliseconds: latency, settledAt: at)

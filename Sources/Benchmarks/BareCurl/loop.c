@@ -9,7 +9,7 @@ struct loop {
     CURLM *multi;
     struct curl_slist *headers;
     const char *url, *authority_file, *body;
-    long next, pushes, accepted;
+    long next, pushes, accepted, in_flight;
 };
 
 static size_t discard(char *data, size_t size, size_t count, void *context) {
@@ -18,11 +18,13 @@ static size_t discard(char *data, size_t size, size_t count, void *context) {
 }
 
 // Tokens as random exports have them: spread over the whole range, so that no simulated answer depends on their order.
-static void aim(struct loop *loop, CURL *easy) {
+static void send_out(struct loop *loop, CURL *easy) {
     unsigned long x = (unsigned long)loop->next++ * 0x9E3779B97F4A7C15UL + 0x123456789ABCDEFUL;
     char path[256];
     snprintf(path, sizeof path, "%s/3/device/%016lx%016lx%016lx%016lx", loop->url, x | 1UL << 63, x * 3, x * 5, x * 7);
     curl_easy_setopt(easy, CURLOPT_URL, path);
+    curl_multi_add_handle(loop->multi, easy);
+    loop->in_flight++;
 }
 
 static CURL *handle(struct loop *loop) {
@@ -47,11 +49,14 @@ static void harvest(struct loop *loop) {
         CURL *easy = message->easy_handle;
         long status = 0;
         curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
-        if (message->data.result == CURLE_OK && status == 200) loop->accepted++;
+        if (message->data.result == CURLE_OK && status == 200)
+            loop->accepted++;
+        else
+            fprintf(stderr, "bare loop: %s, status %ld\n", curl_easy_strerror(message->data.result), status);
         curl_multi_remove_handle(loop->multi, easy);
+        loop->in_flight--;
         if (loop->next < loop->pushes) {
-            aim(loop, easy);
-            curl_multi_add_handle(loop->multi, easy);
+            send_out(loop, easy);
         } else {
             curl_easy_cleanup(easy);
         }
@@ -59,12 +64,11 @@ static void harvest(struct loop *loop) {
 }
 
 static void drive(struct loop *loop) {
-    int running = 1;
-    while (running) {
+    int running;
+    while (loop->in_flight) {
         curl_multi_perform(loop->multi, &running);
         harvest(loop);
-        curl_multi_perform(loop->multi, &running);
-        if (running) curl_multi_poll(loop->multi, NULL, 0, 100, NULL);
+        if (loop->in_flight) curl_multi_poll(loop->multi, NULL, 0, 100, NULL);
     }
 }
 
@@ -88,8 +92,7 @@ long bare_curl_multi(const char *url, const char *authority_file, const char *be
     for (long count = 0; count < streams; count++) {
         CURL *easy = handle(&loop);
         if (!easy) return -1;
-        aim(&loop, easy);
-        curl_multi_add_handle(loop.multi, easy);
+        send_out(&loop, easy);
         if (count == 0) {
             drive(&loop);
             loop.pushes = pushes;

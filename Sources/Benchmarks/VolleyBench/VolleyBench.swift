@@ -6,7 +6,16 @@ import Glibc
 /// `make bench`: Volley beside other tools, all measured in the same run on the same machine. Prints Markdown for docs/performance.md.
 @main
 struct VolleyBench {
-    static func main() throws {
+    static func main() {
+        do {
+            try measure()
+        } catch {
+            print("volley-bench: \(error)")
+            exit(1)
+        }
+    }
+
+    private static func measure() throws {
         var arguments = Array(CommandLine.arguments.dropFirst())
         if arguments.first == "bare-curl" {
             // The child process of the measurement below, so that its time and memory are its own.

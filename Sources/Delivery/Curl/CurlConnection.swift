@@ -16,6 +16,8 @@ final class CurlConnection {
     /// When libcurl wants to be called even if nothing happens: monotonic nanoseconds.
     private(set) var timerAt: Int64?
     private(set) var negotiated = Negotiated.undecided
+    /// The alert by which the server refused the client certificate.
+    private(set) var certificateAlert: String?
     /// A push was handed over: libcurl may not make another connection.
     private(set) var isSealed = false
     private var hasFirstTransfer = false
@@ -153,6 +155,8 @@ final class CurlConnection {
     /// With other words nothing is concluded, and the answer's HTTP version decides.
     private func heard(_ line: UnsafeRawBufferPointer) {
         let text = String(decoding: line, as: UTF8.self)
+        // libcurl keeps only its first complaint as the error's text, and the alert may come second.
+        if CurlFailure.isAboutClientCertificate(text) { certificateAlert = text.split(separator: "\n").first.map(String.init) }
         guard text.hasPrefix("ALPN: server") else { return }
         negotiated = text.contains("accepted h2") ? .http2 : .other
     }

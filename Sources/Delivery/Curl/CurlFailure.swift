@@ -12,8 +12,8 @@ enum CurlFailure: Hashable {
     init(_ code: CURLcode, message: String, connection: CurlConnection) {
         if connection.negotiated == .other, !connection.hasAnswered {
             self = .connection(.notHTTP2)
-        } else if !connection.hasAnswered, Self.isAboutClientCertificate(message) {
-            self = .connection(.certificateRefused(message))
+        } else if !connection.hasAnswered, let alert = connection.certificateAlert {
+            self = .connection(.certificateRefused(alert))
         } else if connection.isSealed {
             self = code == CURLE_HTTP2_STREAM ? .stream : .broken
         } else {
@@ -32,13 +32,16 @@ enum CurlFailure: Hashable {
         }
     }
 
-    /// OpenSSL's names of the alerts by which a server refuses a client's certificate (RFC 8446 section 6.2). With TLS 1.3 they arrive
+    /// Whether a text tells of an alert by which a server refuses a client's certificate (RFC 8446 section 6.2). With TLS 1.3 it arrives
     /// after the client's handshake is over, as an error of reading.
-    private static func isAboutClientCertificate(_ message: String) -> Bool {
+    static func isAboutClientCertificate(_ text: String) -> Bool {
+        let text = text.lowercased()
+        // Alerts that go out are ours, about the server's certificate.
+        guard text.contains("alert"), !text.contains("(out)") else { return false }
         let alerts = [
-            "alert bad certificate", "alert unsupported certificate", "alert certificate revoked", "alert certificate expired",
-            "alert certificate unknown", "alert unknown ca", "alert access denied", "alert certificate required",
+            "bad certificate", "unsupported certificate", "certificate revoked", "certificate expired", "certificate unknown", "unknown ca",
+            "access denied", "certificate required",
         ]
-        return alerts.contains { message.contains($0) }
+        return alerts.contains { text.contains($0) }
     }
 }

@@ -41,6 +41,7 @@ extension DeliveryMachine {
     /// A push was handed to the wire and its answer will never come; nobody knows whether the phone has it.
     mutating func answerLost(_ push: Int, reason: String, at now: Moment) {
         let connection = takeOff(push)
+        window.lost(afterAnswers: connections[connection].answers)
         resolveLost(push, reason: reason, at: now)
         closeIfDrained(connection)
     }

@@ -65,7 +65,6 @@ extension DeliveryMachine {
     }
 
     private mutating func noteEnd(of connection: ConnectionSlot, cause: String, at now: Moment) {
-        window.lost(afterAnswers: connection.answers)
         if connection.answers == 0 { noteFruitless(cause, at: now) } else { noteLoss(at: now) }
     }
 
@@ -156,7 +155,8 @@ extension DeliveryMachine {
         if !hasEverAnswered, fruitlessConnections >= settings.fruitlessConnectionLimit {
             stop(
                 "\(fruitlessConnections) attempts to reach \(settings.endpoint) failed, the last with: \(cause). "
-                    + "Check host and port, the network, a firewall or proxy (443 and 2197 must be open).", at: now)
+                    + "Check host and port, the network, a firewall or proxy (443 and 2197 must be open)"
+                    + (settings.usesProviderToken ? "." : ", and whether the server accepts the client certificate."), at: now)
         } else if now.nanoseconds - fruitlessSince > Int64(nanosecondsFromSeconds: settings.retry.maximumTotalSeconds) {
             stop(
                 "The connection to \(settings.endpoint) was lost and could not be had again: \(cause). "

@@ -145,6 +145,7 @@ extension DeliveryMachine {
 
     /// Everything in flight there will not be answered.
     mutating func loseAllInFlight(on connection: Int, reason: String, at now: Moment) {
+        if connections[connection].inFlight > 0 { window.lost(afterAnswers: connections[connection].answers) }
         while let push = oldest(on: connection) {
             _ = takeOff(push)
             resolveLost(push, reason: reason, at: now)

@@ -1,0 +1,34 @@
+import Foundation
+import Testing
+
+/// What a person reads first. A missing snapshot is recorded and then fails, so that somebody looks at it.
+@Suite("help")
+struct HelpTests {
+    private static let snapshots = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .appendingPathComponent("Snapshots/help")
+
+    @Test(
+        "reads as it did", arguments: ["volley", "init", "check", "preview", "plan", "send", "runs", "report", "push", "simulate"])
+    func snapshot(command: String) throws {
+        let folder = FileManager.default.temporaryDirectory
+        let help = try VolleyBinary.run(command == "volley" ? ["--help"] : ["help", command], in: folder, environment: ["COLUMNS": "80"])
+        #expect(help.status == 0)
+        let file = Self.snapshots.appendingPathComponent("\(command).txt")
+        guard let expected = try? String(contentsOf: file, encoding: .utf8) else {
+            try FileManager.default.createDirectory(at: Self.snapshots, withIntermediateDirectories: true)
+            try help.output.write(to: file, atomically: true, encoding: .utf8)
+            Issue.record("\(file.lastPathComponent) was recorded; look at it and run the tests again")
+            return
+        }
+        #expect(help.output == expected)
+    }
+
+    @Test("completions know every command", arguments: ["bash", "zsh", "fish"])
+    func completions(shell: String) throws {
+        let script = try VolleyBinary.run(["--generate-completion-script", shell], in: FileManager.default.temporaryDirectory)
+        #expect(script.status == 0)
+        for command in ["init", "check", "preview", "plan", "send", "runs", "report", "push", "simulate"] {
+            #expect(script.output.contains(command))
+        }
+    }
+}

@@ -1,0 +1,182 @@
+#!/usr/bin/env python3
+"""The audience rules of a campaign once more, short and slow: what the tests hold Volley's own scan against.
+
+    python3 Tests/Fixtures/audience_oracle.py queries.json
+
+reads a JSON array of queries and prints a JSON array of {rows, audience, skipped, selected_by, languages}. A query has files, separator,
+any, all, none, aliases, registration_ids, everyone, where, excluded_tags, excluded_aliases, excluded_registration_ids,
+excluded_devices, alias_limit and now (milliseconds since 1970).
+"""
+import collections
+import csv
+import datetime
+import json
+import re
+import sys
+
+BLANKS = " \t\r\n"
+
+
+def read_csv(path):
+    with open(path, encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
+        reader = csv.reader(file, strict=True)
+        header = next(reader)
+        while True:
+            try:
+                cells = next(reader)
+            except StopIteration:
+                return
+            except csv.Error:
+                yield None
+                continue
+            if not cells:
+                continue
+            good = len(cells) == len(header) and not any("\0" in cell or re.search("[\ud800-\udfff]", cell) for cell in cells)
+            yield {name: cell.strip(BLANKS) for name, cell in zip(header, cells)} if good else None
+
+
+def read_json_lines(path):
+    with open(path, "rb") as file:
+        for line in file.read().split(b"\n"):
+            if not line.strip(BLANKS.encode()):
+                continue
+            try:
+                row = json.loads(line.decode("utf-8"), parse_int=str, parse_float=str, parse_constant=int)
+                json.dumps(row, ensure_ascii=False).encode("utf-8")
+            except ValueError:
+                yield None
+                continue
+            yield {name: cell_of(name, value) for name, value in row.items()} if isinstance(row, dict) and is_usable(row) else None
+
+
+def is_usable(row):
+    return not any(isinstance(value, dict) or isinstance(value, list) and name != "tags" or "\\u0000" in json.dumps(value)
+                   for name, value in row.items())
+
+
+def cell_of(name, value):
+    if isinstance(value, list):
+        return [cell_of(name, element) for element in value]
+    return "" if value is None else {True: "true", False: "false"}.get(value, value).strip(BLANKS)
+
+
+def date(text):
+    """Milliseconds, or None."""
+    if re.fullmatch(r"\d{9,14}", text):
+        return int(text) * (1000 if len(text) < 12 else 1)
+    match = re.fullmatch(r"(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d)?)(Z|[+-]\d\d:\d\d)?)?", text)
+    try:
+        day, time, zone = match.groups()
+        moment = datetime.datetime.fromisoformat(f"{day}T{time or '00:00'}{'+00:00' if zone in (None, 'Z') else zone}")
+        return round(moment.timestamp() * 1000)
+    except (AttributeError, ValueError):
+        return None
+
+
+def version(text):
+    match = re.fullmatch(r"[vV]?(\d+(?:\.\d+)*)(?:-(.+))?", text, re.DOTALL)
+    if not match:
+        return None
+    numbers = [int(number) for number in match[1].split(".")]
+    while numbers and numbers[-1] == 0:
+        numbers.pop()
+    return numbers, match[2] is None, (match[2] or "").encode()
+
+
+def satisfies(cell, condition, now):
+    kind, is_language = condition["kind"], condition["column"] == "language"
+    if cell == "":
+        return kind == "missing"
+    if kind in ("present", "missing"):
+        return kind == "present"
+    if kind in ("within", "older"):
+        moment = date(cell)
+        return moment is not None and (now - moment <= condition["seconds"] * 1000) == (kind == "within")
+    fold = (lambda text: text.lower()) if is_language else (lambda text: text)
+    if kind == "one_of":
+        return fold(cell) in [fold(value) for value in condition["values"]]
+    return compare(cell, condition["value"], condition["operator"])
+
+
+def compare(left, right, operator):
+    pairs = [(left.encode(), right.encode())]
+    if None not in (version(left), version(right)):
+        pairs.append((version(left), version(right)))
+    if None not in (date(left), date(right)) and not (left + right).isdigit():
+        pairs.append((date(left), date(right)))
+    a, b = pairs[-1]
+    return {"<": a < b, "<=": a <= b, "==": a == b, "!=": a != b, ">=": a >= b, ">": a > b}[operator]
+
+
+def selectors_of(row, tags, query):
+    found = []
+    selects = query["any"] or query["all"] or query["none"]
+    if selects and not tags & set(query["none"]) and tags >= set(query["all"]) and (not query["any"] or tags & set(query["any"])):
+        named = list(dict.fromkeys(query["any"] + query["all"]))
+        found += [f"tag:{tag}" for tag in named if tag in tags] or ([] if named else ["tags"])
+    if row.get("alias") and row["alias"] in query["aliases"]:
+        found.append("alias")
+    if row.get("registration_id") and row["registration_id"] in query["registration_ids"]:
+        found.append("registration_id")
+    return found + (["everyone"] if query["everyone"] else [])
+
+
+def reason_for(row, tags, found, query):
+    if not found:
+        return "not_matched"
+    if not all(satisfies(row.get(condition["column"], ""), condition, query["now"]) for condition in query["where"]):
+        return "filtered"
+    token, listed = row.get("device_token", ""), [entry.lower() for entry in query["excluded_devices"]]
+    if (tags & set(query["excluded_tags"]) or row.get("alias") in query["excluded_aliases"]
+            or row.get("registration_id") in query["excluded_registration_ids"] or token and token.lower() in listed
+            or row.get("registration_id") and row["registration_id"].lower() in listed):
+        return "excluded"
+    if not token:
+        return "missing_token"
+    is_token = re.fullmatch("(?:[0-9a-fA-F]{2}){4,256}", token)
+    return None if is_token else "bad_token"
+
+
+def run(query):
+    skipped, rows, devices = collections.Counter(), 0, {}
+    for path in query["files"]:
+        for row in (read_csv if path.endswith(".csv") else read_json_lines)(path):
+            rows += 1
+            if row is None:
+                skipped["bad_row"] += 1
+                continue
+            cell = row.get("tags", "")
+            tags = {tag.strip(BLANKS) for tag in (cell if isinstance(cell, list) else cell.split(query["separator"]))} - {""}
+            found = selectors_of(row, tags, query)
+            reason = reason_for(row, tags, found, query)
+            if reason:
+                skipped[reason] += 1
+                continue
+            token, active = row["device_token"].lower(), date(row.get("last_active", ""))
+            active = float("-inf") if active is None else active
+            device = devices.get(token)
+            if device:
+                skipped["duplicate_token"] += 1
+            else:
+                device = devices[token] = {"active": None, "selectors": set(), "aliases": set()}
+            if device["active"] is None or active > device["active"]:
+                device.update(active=active, language=row.get("language", ""))
+            device["selectors"] |= set(found)
+            if "alias" in found:
+                device["aliases"].add(row["alias"])
+    kept = set()
+    for alias in query["aliases"]:
+        ranked = sorted((-device["active"], token) for token, device in devices.items() if alias in device["aliases"])
+        kept |= {token for _, token in ranked[:query["alias_limit"]]}
+    cut = {token for token, device in devices.items() if device["selectors"] == {"alias"} and token not in kept}
+    skipped["alias_limit"] = len(cut)
+    audience = [device for token, device in devices.items() if token not in cut]
+    return {"rows": rows, "audience": len(audience), "skipped": {reason: count for reason, count in skipped.items() if count},
+            "selected_by": collections.Counter(selector for device in audience for selector in device["selectors"]),
+            "languages": collections.Counter(device["language"] for device in audience)}
+
+
+if __name__ == "__main__":
+    csv.field_size_limit(1 << 30)
+    with open(sys.argv[1], encoding="utf-8") as queries:
+        json.dump([run(query) for query in json.load(queries)], sys.stdout)
