@@ -34,11 +34,12 @@ build: setup ## Build the optimised binary, .build/release/volley
 	$(SWIFT) build -c release --product volley $(STRICT)
 
 demo: build ## Send a real campaign to the built-in simulator and show its report
-	@volley() { printf '\n\033[1m$$ volley %s\033[0m\n' "$$*"; $(RELEASE)/volley "$$@"; }; \
-	volley check campaigns/[!v]*.yaml campaigns/vip-invitation.yaml; \
-	volley preview campaigns/spring-sale.yaml --show 1; \
-	volley send campaigns/spring-sale.yaml --yes --quiet >/dev/null; \
-	volley report last --config campaigns/volley.yaml
+	@volley() { printf '\n$$ volley %s\n' "$$*"; $(RELEASE)/volley "$$@"; }; \
+	volley check campaigns/*-*.yaml; \
+	volley send campaigns/spring-sale.yaml --yes; \
+	volley report last --config campaigns/volley.yaml --format csv --output .build/spring-sale.csv; \
+	echo "$$(($$(wc -l < .build/spring-sale.csv) - 1)) devices, each with its result, in .build/spring-sale.csv"; \
+	volley runs --config campaigns/volley.yaml
 
 test: setup ## Run all tests
 	$(SWIFT) test $(STRICT)
@@ -54,7 +55,7 @@ format: ## Format all sources
 	$(SWIFT) format format --in-place --recursive --parallel $(SOURCES)
 
 install: build ## Install binary, man page and completions under PREFIX (/usr/local)
-	$(SWIFT) package --allow-writing-to-package-directory plugin generate-manual --output-directory .build/manual >/dev/null
+	$(SWIFT) package --allow-writing-to-package-directory generate-manual --output-directory .build/manual >/dev/null
 	install -D -m 755 $(RELEASE)/volley $(DESTDIR)$(PREFIX)/bin/volley
 	install -D -m 644 .build/manual/volley.1 $(DESTDIR)$(PREFIX)/share/man/man1/volley.1
 	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/zsh/site-functions \

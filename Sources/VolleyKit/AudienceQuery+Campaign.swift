@@ -47,7 +47,8 @@ extension CampaignContext {
                 let found = try AudienceQuery.expand(paths: [FilePaths.resolve(path.value, besideFile: file)])
                 for missing in found where !FilePaths.exists(missing) {
                     mistakes.append(
-                        Diagnostic("there is no file \(missing)", at: path.position, remedy: "Paths are relative to the file that names them."))
+                        Diagnostic(
+                            "there is no file \(missing)", at: path.position, remedy: "Paths are relative to the file that names them."))
                 }
                 files += found
             } catch {

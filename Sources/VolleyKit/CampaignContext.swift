@@ -63,7 +63,8 @@ struct CampaignContext {
         guard let path = options.config ?? Project.find(startingAt: FilePaths.folder(of: file)) else {
             mistakes.append(
                 Diagnostic(
-                    "there is no volley.yaml beside this campaign or above it", file: file, remedy: "Name one with --config, or run `volley init`."))
+                    "there is no volley.yaml beside this campaign or above it", file: file,
+                    remedy: "Name one with --config, or run `volley init`."))
             return nil
         }
         return collect(&mistakes, &warnings) { () throws(Diagnostics) in try Project.read(file: path) }

@@ -22,7 +22,7 @@ struct Planner {
         let seed = RunSeed.random()
         let id = RunID.make(campaign: context.campaign.name.value, now: now, seed: seed)
         let writer = try RunWriter(folder: runsFolder, id: id)
-        let (preview, fields) = try scan(samples: 3, writer: writer)
+        let (preview, fields) = try scan(samples: 1, writer: writer)
         let plan = RunPlan(
             id: id, campaign: context.campaign.name.value, app: context.app.name.value,
             campaignFile: FilePaths.absolute(context.campaign.file), campaignSource: context.campaign.source,

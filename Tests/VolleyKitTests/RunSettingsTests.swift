@@ -9,7 +9,8 @@ import Testing
 struct RunSettingsTests {
     private func settings(_ change: (inout RunSettings) -> Void = { _ in }) throws -> RunSettings {
         let json = JSONValue.object(pairs: [
-            ("environment", .string("sandbox")), ("topic", .string("com.example.shop")), ("push_type", .string("alert")), ("priority", .integer(10)),
+            ("environment", .string("sandbox")), ("topic", .string("com.example.shop")), ("push_type", .string("alert")),
+            ("priority", .integer(10)),
             ("unknown", .string("resend")),
         ])
         var settings = try RunSettings(json: json, runFile: "x.sqlite")
@@ -28,7 +29,9 @@ struct RunSettingsTests {
             $0.pace = Pace(pushes: 300_000, intervalSeconds: 60)
             $0.unknownPolicy = .skip
         }
-        for original in [full, try settings(), try settings { $0.expiry = .immediately }, try settings { $0.expiry = .at(Timestamp(epochSeconds: 5)) }] {
+        for original in [
+            full, try settings(), try settings { $0.expiry = .immediately }, try settings { $0.expiry = .at(Timestamp(epochSeconds: 5)) },
+        ] {
             let copy = try RunSettings(json: original.json, runFile: "x.sqlite")
             #expect(copy.json == original.json)
             #expect(copy.environment == original.environment)

@@ -22,7 +22,8 @@ struct VolleyBench {
             arguments.removeFirst()
             let key = try SigningKey(file: arguments[2])
             let accepted = bare_curl_multi(
-                arguments[0], arguments[1], bearer(key), "com.example.shop", SenderBenchmark.payload, Int(arguments[3]) ?? 0, arguments.count > 4 ? Int(arguments[4]) ?? 1000 : 1000)
+                arguments[0], arguments[1], bearer(key), "com.example.shop", SenderBenchmark.payload, Int(arguments[3]) ?? 0,
+                arguments.count > 4 ? Int(arguments[4]) ?? 1000 : 1000)
             print(accepted)
             exit(accepted == Int(arguments[3]) ? 0 : 1)
         }
