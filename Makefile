@@ -55,6 +55,7 @@ format: ## Format all sources
 	$(SWIFT) format format --in-place --recursive --parallel $(SOURCES)
 
 install: build ## Install binary, man page and completions under PREFIX (/usr/local)
+	@mkdir -p .build/manual
 	$(SWIFT) package --allow-writing-to-package-directory generate-manual --output-directory .build/manual >/dev/null
 	install -D -m 755 $(RELEASE)/volley $(DESTDIR)$(PREFIX)/bin/volley
 	install -D -m 644 .build/manual/volley.1 $(DESTDIR)$(PREFIX)/share/man/man1/volley.1

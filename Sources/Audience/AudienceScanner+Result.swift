@@ -5,6 +5,7 @@ extension AudienceScanner {
     /// - Returns: the result, and the slots that did not become recipients.
     mutating func finish() throws(Diagnostics) -> (result: AudienceResult, dropped: [Int]) {
         try checkBadRows()
+        markExcluded()
         markAliasLimit()
         var skipped = skipped
         skipped[SkipReason.duplicateToken.ordinal] += rowsWithToken - devices.count
@@ -49,6 +50,15 @@ extension AudienceScanner {
     private func percent(_ share: Double) -> String {
         let hundredths = Int((share * 100).rounded())
         return hundredths % 100 == 0 ? "\(hundredths / 100)" : "\(Double(hundredths) / 100)"
+    }
+
+    /// Devices whose newest row is excluded are excluded, also when an older row of theirs is not.
+    private mutating func markExcluded() {
+        var found: [Int] = []
+        exclusionMarks.forEach { token, lastActive in
+            if let slot = devices.find(token), lastActive >= devices[slot].lastActive { found.append(slot) }
+        }
+        for slot in found { devices[slot].verdict = UInt8(SkipReason.excluded.ordinal + 1) }
     }
 
     /// Devices beyond the limits of all their aliases, and selected by nothing else, become `aliasLimit`, whatever the sink said of

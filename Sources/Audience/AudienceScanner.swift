@@ -23,6 +23,7 @@ struct AudienceScanner: ~Copyable {
     private(set) var languages: LanguageNames
     var devices = DeviceTable()
     var aliasMembers = AliasMembers()
+    var exclusionMarks = ExclusionMarks()
 
     private var plan: ColumnPlan?
     private let hash: KeyedHash
@@ -149,17 +150,24 @@ struct AudienceScanner: ~Copyable {
     /// Takes a row as far as it goes.
     /// - Returns: why it goes no further, or nil when it has a device that may be sent to.
     @inline(__always) private mutating func take(_ row: CellRow, _ plan: ColumnPlan, _ put: Put) throws -> SkipReason? {
-        guard selector.look(at: row, plan) else { return .notMatched }
+        let isSelected = selector.look(at: row, plan)
+        let isExcluded = selector.isExcluded || excludesByID(row, plan)
+        if isExcluded { markExclusion(row, plan) }
+        guard isSelected else { return .notMatched }
         guard query.conditions.isEmpty || filter.passes(row) else { return .filtered }
+        if isExcluded { return .excluded }
         let cell = row.bytes(plan.token)
-        guard let token = tokens.normalize(cell) else {
-            if selector.isExcluded || excludesByID(row, plan) { return .excluded }
-            return cell.isEmpty ? .missingToken : .badToken
-        }
+        guard let token = tokens.normalize(cell) else { return cell.isEmpty ? .missingToken : .badToken }
         let key = hash(token)
-        if selector.isExcluded || excludesByID(row, plan) || !excluded.isEmpty && excluded.contains(token: key) { return .excluded }
+        if !excluded.isEmpty && excluded.contains(token: key) { return .excluded }
         try add(row, plan, token, key, put)
         return nil
+    }
+
+    /// Remembers the device of an excluded row, whatever else becomes of the row.
+    private mutating func markExclusion(_ row: CellRow, _ plan: ColumnPlan) {
+        guard let token = tokens.normalize(row.bytes(plan.token)) else { return }
+        exclusionMarks.add(hash(token), lastActive: dateMilliseconds(row.bytes(plan.lastActive)) ?? DeviceTable.never)
     }
 
     private func excludesByID(_ row: CellRow, _ plan: ColumnPlan) -> Bool {

@@ -31,11 +31,11 @@ struct ConditionTest {
         switch test {
         case .present: return true
         case .missing: return false
-        case .within(let seconds): return dateMilliseconds(cell).map { now - $0 <= Int64(seconds) * 1000 } ?? false
-        case .olderThan(let seconds): return dateMilliseconds(cell).map { now - $0 > Int64(seconds) * 1000 } ?? false
+        case .within(let seconds): return age(cell).map { $0 <= Int64(seconds) * 1000 } ?? false
+        case .olderThan(let seconds): return age(cell).map { $0 > Int64(seconds) * 1000 } ?? false
         case .oneOf: return values.contains { value in value.withUnsafeBufferPointer { isSame($0, cell) } }
         case .comparison(let comparison, _):
-            let order = values[0].withUnsafeBufferPointer { compare(cell, $0) }
+            guard let order = values[0].withUnsafeBufferPointer({ compare(cell, $0) }) else { return comparison == .notEqual }
             switch comparison {
             case .less: return order < 0
             case .lessOrEqual: return order <= 0
@@ -47,11 +47,21 @@ struct ConditionTest {
         }
     }
 
-    /// Dates come first: `2026-11-01` would also be a version with a suffix. Plain digits are numbers, not moments.
-    private func compare(_ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>) -> Int {
+    /// Milliseconds since the cell's moment; nil when it is no date. A date without a time counts in whole days: what is exactly 30 days
+    /// back is within 30 days until midnight.
+    private func age(_ cell: UnsafeBufferPointer<UInt8>) -> Int64? {
+        let day: Int64 = 86_400_000
+        return dateMilliseconds(cell).map { (cell.count == 10 ? now / day * day : now) - $0 }
+    }
+
+    /// Dates come first: `2026-11-01` would also be a version with a suffix. Plain digits are numbers, not moments. Only a right side that is
+    /// plain text is compared as text.
+    /// - Returns: below zero, zero, above zero; nil when the right side is a date or version and the cell is neither.
+    private func compare(_ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>) -> Int? {
         let areDigits = isDigitsOnly && left.allSatisfy { $0 &- UInt8(ascii: "0") <= 9 }
         if !areDigits, let date, let other = dateMilliseconds(left) { return other < date ? -1 : other == date ? 0 : 1 }
-        if let version = VersionText(left), let other = VersionText(right) { return version.compare(other) }
+        if let other = VersionText(right) { return VersionText(left)?.compare(other) }
+        if date != nil { return nil }
         return ignoresCase && isSame(left, right) ? 0 : compareBytes(left, right)
     }
 

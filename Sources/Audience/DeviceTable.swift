@@ -30,6 +30,9 @@ struct DeviceTable: ~Copyable {
         @inline(__always) set { devices[slot] = newValue }
     }
 
+    /// The slot of a token that was seen before.
+    func find(_ token: Hash128) -> Int? { index.find(token) }
+
     /// The slot of a token, a new one if it was not seen before.
     mutating func slot(of token: Hash128) -> (slot: Int, isNew: Bool) {
         let (slot, isNew) = index.insert(token)

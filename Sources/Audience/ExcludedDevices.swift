@@ -39,11 +39,15 @@ struct ExcludedDevices: ~Copyable {
         return (hash(entry), false)
     }
 
-    private mutating func add(_ entry: UnsafeBufferPointer<UInt8>) {
-        guard !entry.isEmpty else { return }
+    /// - Parameter besideToken: the same row lists the device's token as well, so that exports can do without its registration id.
+    /// - Returns: whether the entry can be a token.
+    @discardableResult
+    private mutating func add(_ entry: UnsafeBufferPointer<UInt8>, besideToken: Bool = false) -> Bool {
+        guard !entry.isEmpty else { return false }
         let (hash, isToken) = key(of: entry)
-        if !isToken { hasRegistrationIDs = true }
+        if !isToken, !besideToken { hasRegistrationIDs = true }
         _ = index.insert(hash)
+        return isToken
     }
 
     // MARK: - Reading
@@ -57,9 +61,9 @@ struct ExcludedDevices: ~Copyable {
             var reader = try DelimitedReader.open(path: path, isGzip: format.isGzip, separator: separator, limits: limits)
             var cells = Self.columns(columns, reader.header, path)
             if cells.isEmpty, reader.header.count == 1 {
-                // A plain list that is called .csv: its first line is an entry too, unless it is some header, which does no harm.
+                // A plain list that is called .csv: its first line is an entry too, unless it is some header.
                 var first = reader.header[0]
-                first.withUTF8 { add($0) }
+                first.withUTF8 { if digits.normalize($0) != nil { add($0) } }
                 cells = [0]
             }
             if cells.isEmpty { throw Self.noColumns(reader.header, path) }
@@ -83,7 +87,9 @@ struct ExcludedDevices: ~Copyable {
     private mutating func add(from reader: inout some RowReader & ~Copyable, cellCount: Int) throws(Diagnostic) {
         while true {
             switch try reader.next() {
-            case .row: for cell in 0..<cellCount { add(reader.row.bytes(cell)) }
+            case .row:
+                var hasToken = false
+                for cell in 0..<cellCount { hasToken = add(reader.row.bytes(cell), besideToken: hasToken) || hasToken }
             case .badRow:
                 var mistake = reader.badRow
                 mistake.remedy = "Every line of a list of excluded devices must be readable: whoever it hides would get the push."

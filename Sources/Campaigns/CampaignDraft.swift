@@ -6,15 +6,17 @@ public struct CampaignDraft: Sendable {
     public internal(set) var campaign: Campaign?
     /// The app as named, if it is.
     public var app: SourceText?
+    /// The audience as far as it could be read.
+    public var audience: CampaignAudience?
     /// The content as far as it could be read.
     public var content: MessageContent?
     /// Mistakes and warnings, in the order of their places.
     public internal(set) var findings: [Diagnostic] = []
 
     /// Nothing found yet.
-    init(campaign: Campaign? = nil, app: SourceText? = nil, content: MessageContent? = nil) {
-        self.campaign = campaign
+    init(app: SourceText? = nil, audience: CampaignAudience? = nil, content: MessageContent? = nil) {
         self.app = app
+        self.audience = audience
         self.content = content
     }
 }

@@ -101,7 +101,7 @@ struct TemplateTag {
             throw Mistake(
                 message: "'\(written)' cannot be a column's name", index: start,
                 remedy:
-                    "Names hold the letters a-z and A-Z, digits, '_', '.' and '-', and begin with a letter or '_'; rename the column in the export."
+                    "Names hold letters, digits, '_', '.' and '-', and begin with a letter or '_'; rename the column in the export."
             )
         }
         index = end
@@ -213,7 +213,8 @@ struct TemplateTag {
         return scalars.allSatisfy(isNameScalar)
     }
 
-    private static func isLetter(_ scalar: Unicode.Scalar) -> Bool { ("a"..."z").contains(scalar) || ("A"..."Z").contains(scalar) }
+    /// Letters of any script: exports name their columns in the language of their people.
+    private static func isLetter(_ scalar: Unicode.Scalar) -> Bool { scalar.properties.isAlphabetic }
 
     private static func isNameScalar(_ scalar: Unicode.Scalar) -> Bool {
         isLetter(scalar) || ("0"..."9").contains(scalar) || scalar == "_" || scalar == "." || scalar == "-"

@@ -17,7 +17,7 @@ public struct Sender: Sendable {
 
     /// - Throws: a `Diagnostic` when the settings cannot work (an authority file that is missing or broken).
     public init(_ settings: SenderSettings) throws(Diagnostic) {
-        if let file = settings.endpoint.certificateAuthorityFile { try Self.checkAuthority(file) }
+        if let file = settings.endpoint.certificateAuthorityFile { try Endpoint.checkAuthority(file: file) }
         self.settings = settings
     }
 
@@ -31,8 +31,12 @@ public struct Sender: Sendable {
             return loop.run()
         }
     }
+}
 
-    private static func checkAuthority(_ file: String) throws(Diagnostic) {
+extension Endpoint {
+    /// Looks at a certificate authority's file before anything relies on it.
+    /// - Throws: a `Diagnostic` when it cannot be read or holds no certificate.
+    public static func checkAuthority(file: String) throws(Diagnostic) {
         guard let stream = fopen(file, "r") else {
             throw Diagnostic(
                 "the certificate authority cannot be read: \(String(cString: strerror(errno)))", file: file,

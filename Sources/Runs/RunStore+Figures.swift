@@ -61,7 +61,9 @@ private struct FigureTally {
         if settled.attempts > 0 {
             attempts += settled.attempts
             attempted += 1
-            perSecond.add(Int(settled.settledAt.epochSeconds))
+            // When it was sent, not when it was answered: a server that stalls must not look like a pace that was exceeded.
+            let sentAt = Timestamp(epochMilliseconds: settled.settledAt.epochMilliseconds - Int64(settled.latencyMilliseconds))
+            perSecond.add(Int(sentAt.epochSeconds))
         }
         if settled.status > 0 { latencies.add(max(0, settled.latencyMilliseconds)) }
     }

@@ -150,10 +150,16 @@ public final class RunStore: Sendable {
 
     /// Records a state. `running` takes the right to send, sets the start when there is none yet and takes an earlier end back;
     /// `stopped`, `finished` and `cancelled` set the end.
-    /// - Parameter reason: why, a sentence or two without secrets or tokens; empty for most states.
-    public func setState(_ state: RunState, reason: String, at now: Timestamp) throws {
+    /// - Parameters:
+    ///   - reason: why, a sentence or two without secrets or tokens; empty for most states.
+    ///   - expected: the state that the run must be in, when another process may have changed it meanwhile.
+    public func setState(_ state: RunState, reason: String, at now: Timestamp, from expected: RunState? = nil) throws {
         if state == .running { try lockForSending() }
         try write { db in
+            let current = try String.fetchOne(db, sql: "SELECT state FROM run")
+            if let expected, current != expected.rawValue {
+                throw Diagnostic("the run is \(current ?? "damaged") by now, no longer \(expected.rawValue)", file: path)
+            }
             try db.execute(
                 sql: """
                     UPDATE run SET state = :state, reason = :reason,

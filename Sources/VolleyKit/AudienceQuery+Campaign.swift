@@ -3,11 +3,18 @@ import Base
 import Campaigns
 import Content
 
-extension CampaignContext {
-    /// The audience as written becomes a query that can run: lists loaded, paths resolved.
-    /// - Throws: every list or export that cannot be read.
-    func audienceQuery(now: Timestamp) throws -> AudienceQuery {
-        let audience = campaign.audience
+/// Turns an audience as written into a query that can run: lists loaded, paths resolved.
+struct AudienceCompiler {
+    let audience: CampaignAudience
+    /// The campaign file: its paths are relative to it.
+    let file: String
+    let app: App
+    let project: Project
+    /// The columns that templates name.
+    let fields: [SourceText]
+
+    /// - Throws: every list or export that cannot be read, and with them every column that is missing.
+    func query(now: Timestamp) throws -> AudienceQuery {
         var mistakes: [Diagnostic] = []
         var query = AudienceQuery(files: exportFiles(&mistakes), columns: app.columns, now: now)
         query.anyTags = load(audience.anyTags, &mistakes)
@@ -20,22 +27,34 @@ extension CampaignContext {
         query.excludedTags = load(audience.excludedTags, &mistakes)
         query.excludedAliases = load(audience.excludedAliases, &mistakes)
         query.excludedRegistrationIDs = load(audience.excludedRegistrationIDs, &mistakes)
-        query.excludedDevices = expand(audience.excludedDevices, besideFile: campaign.file, &mistakes)
+        query.excludedDevices = expand(audience.excludedDevices, besideFile: file, &mistakes)
         query.aliasLimit = audience.aliasLimit
         query.maximumBadRowShare = audience.maximumBadRowShare
-        query.fields = template.columns
-        guard mistakes.isEmpty else { throw Diagnostics(mistakes) }
+        query.fields = fields
+        guard mistakes.isEmpty else { throw Diagnostics(mistakes + missingColumns(query)) }
         return query
+    }
+
+    /// What the columns of a query that cannot run would have to say as well.
+    private func missingColumns(_ query: AudienceQuery) -> [Diagnostic] {
+        var query = query
+        query.excludedDevices = []
+        do throws(Diagnostics) {
+            if !query.files.isEmpty { _ = try query.checkColumns() }
+            return []
+        } catch {
+            return error.all
+        }
     }
 
     /// The campaign's exports, or the app's.
     private func exportFiles(_ mistakes: inout [Diagnostic]) -> [String] {
-        if !campaign.audience.devices.isEmpty { return expand(campaign.audience.devices, besideFile: campaign.file, &mistakes) }
+        if !audience.devices.isEmpty { return expand(audience.devices, besideFile: file, &mistakes) }
         if !app.devices.isEmpty { return expand(app.devices, besideFile: project.file, &mistakes) }
         mistakes.append(
             Diagnostic(
                 "no device export is named, neither here nor for the app '\(app.name.value)' in \(project.file)",
-                at: campaign.audience.position,
+                at: audience.position,
                 remedy: "Write `devices: exports/devices.csv` below `audience`."))
         return []
     }
@@ -50,7 +69,7 @@ extension CampaignContext {
                         Diagnostic(
                             "there is no file \(missing)", at: path.position, remedy: "Paths are relative to the file that names them."))
                 }
-                files += found
+                files += found.filter { !files.contains($0) && FilePaths.exists($0) }
             } catch {
                 mistakes += error.all.map { placed($0, at: path.position) }
             }
@@ -60,21 +79,47 @@ extension CampaignContext {
 
     private func load(_ list: NameList, _ mistakes: inout [Diagnostic]) -> [String] {
         var names = list.names.map(\.value)
-        guard let file = list.file else { return names }
+        guard let list = list.file else { return names }
         do {
-            names += try NameFile.read(FilePaths.resolve(file.value, besideFile: campaign.file))
+            let listed = try NameFile.read(FilePaths.resolve(list.value, besideFile: file))
+            if listed.isEmpty {
+                mistakes.append(Diagnostic("\(list.value) names nobody", at: list.position, remedy: "Write one name a line."))
+            }
+            names += listed
         } catch {
-            mistakes.append(placed(error, at: file.position))
+            mistakes.append(placed(error, at: list.position))
         }
         return names
     }
+}
 
-    /// A mistake of a whole file is shown where the campaign names that file; one inside it stays at its own place.
-    private func placed(_ mistake: Diagnostic, at position: SourcePosition) -> Diagnostic {
-        guard mistake.position == nil else { return mistake }
-        var placed = mistake
-        placed.position = position
-        placed.message = (mistake.file.map { "\($0): " } ?? "") + mistake.message
-        return placed
+extension CampaignContext {
+    /// The audience as a query that can run.
+    /// - Throws: every list or export that cannot be read, and with them every column that is missing.
+    func audienceQuery(now: Timestamp) throws -> AudienceQuery {
+        let compiler = AudienceCompiler(
+            audience: campaign.audience, file: campaign.file, app: app, project: project, fields: template.columns)
+        return try compiler.query(now: now)
     }
+
+    /// Shows a mistake of a key, certificate or authority where volley.yaml names that file.
+    func placingCredentials<Result>(_ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch let mistake as Diagnostic {
+            var names = [app.key?.file, app.certificate?.file].compactMap(\.self)
+            if case .server(_, let authority?) = app.environment { names.append(authority) }
+            let place = names.first { FilePaths.absolute(FilePaths.resolve($0.value, besideFile: project.file)) == mistake.file }
+            throw place.map { placed(mistake, at: $0.position) } ?? mistake
+        }
+    }
+}
+
+/// A mistake of a whole file is shown where the campaign or volley.yaml names that file; one inside it stays at its own place.
+private func placed(_ mistake: Diagnostic, at position: SourcePosition) -> Diagnostic {
+    guard mistake.position == nil else { return mistake }
+    var placed = mistake
+    placed.position = position
+    placed.message = (mistake.file.map { "\($0): " } ?? "") + mistake.message
+    return placed
 }

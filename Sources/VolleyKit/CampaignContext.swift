@@ -1,3 +1,4 @@
+import Audience
 import Base
 import Campaigns
 import Content
@@ -44,17 +45,34 @@ struct CampaignContext {
         }
         let template = draft.content.flatMap { content in
             // What the campaign's reader has said of a place already is not said again.
-            let known = Set(mistakes.compactMap(\.position?.line))
+            let known = Set(mistakes.compactMap(\.position))
             var found: [Diagnostic] = []
             let template = collect(&found, &warnings) { () throws(Diagnostics) in
                 let template = try PayloadTemplate(content)
                 return (template, template.warnings)
             }
-            mistakes += found.filter { $0.position.map { !known.contains($0.line) } ?? true }
+            mistakes += found.filter { $0.position.map { !known.contains($0) } ?? true }
             return template
         }
-        guard mistakes.isEmpty, let campaign = draft.campaign, let project, let template, let app else { throw Diagnostics(mistakes) }
+        guard mistakes.isEmpty, let campaign = draft.campaign, let project, let template, let app else {
+            mistakes += audienceMistakes(draft, file, project, app, template, now)
+            throw Diagnostics(mistakes)
+        }
         return CampaignContext(campaign: campaign, project: project, app: app, template: template, warnings: warnings)
+    }
+
+    /// What lists, exports and their columns have to say of a campaign that has other mistakes already.
+    private static func audienceMistakes(
+        _ draft: CampaignDraft, _ file: String, _ project: Project?, _ app: App?, _ template: PayloadTemplate?, _ now: Timestamp
+    ) -> [Diagnostic] {
+        guard let audience = draft.audience, let project, let app else { return [] }
+        let compiler = AudienceCompiler(audience: audience, file: file, app: app, project: project, fields: template?.columns ?? [])
+        do {
+            _ = try compiler.query(now: now).checkColumns()
+            return []
+        } catch {
+            return (error as? Diagnostics)?.all ?? []
+        }
     }
 
     private static func project(
@@ -114,7 +132,6 @@ extension Project {
     static func runsFolder(_ options: CommonOptions) throws -> String {
         if let runs = options.runs { return runs }
         if let project = try find(with: options) { return project.runsFolder(options) }
-        // A project kept in ./campaigns, as in Volley's own repository.
         return "runs"
     }
 }

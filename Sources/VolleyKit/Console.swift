@@ -42,10 +42,12 @@ public final class Console: Sendable {
     var colour: Bool { outputIsTerminal && (getenv("NO_COLOR").map { $0.pointee == 0 } ?? true) }
 
     /// Columns of the terminal, 100 where there is none, never fewer than 60.
-    var width: Int {
+    var width: Int { max(60, columns(of: STDOUT_FILENO)) }
+
+    private func columns(of terminal: Int32) -> Int {
         var size = winsize()
-        guard outputIsTerminal, ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 100 }
-        return max(60, Int(size.ws_col))
+        guard ioctl(terminal, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 100 }
+        return Int(size.ws_col)
     }
 
     /// Whether progress lines are wanted and can be overwritten.
@@ -94,9 +96,11 @@ public final class Console: Sendable {
         for diagnostic in diagnostics { diagnostic.severity == .warning ? say(diagnostic.description) : warn(diagnostic.description) }
     }
 
-    /// Shows a line that the next one overwrites; nothing where there is no terminal.
+    /// Shows a line that the next one overwrites; nothing where there is no terminal. It is cut to the terminal's width: a line that wraps
+    /// cannot be overwritten.
     func progress(_ line: String) {
         guard showsProgress else { return }
+        let line = line.prefix(columns(of: STDERR_FILENO) - 1)
         hasProgressLine.store(true, ordering: .relaxed)
         _ = writeAll(Array("\r\u{1B}[2K\(line)".utf8), to: STDERR_FILENO)
     }
@@ -108,9 +112,17 @@ public final class Console: Sendable {
     }
 
     /// Asks for a yes; anything else is a no. Never called where standard input is no terminal.
-    func confirms(_ question: String) -> Bool {
+    /// - Throws: `CancellationError` when someone interrupts instead of answering.
+    func confirms(_ question: String) throws -> Bool {
         clearProgress()
         _ = writeAll(Array("\(question) [y/N] ".utf8), to: STDERR_FILENO)
+        var input = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+        while poll(&input, 1, 100) <= 0 {
+            if Interruption.isRequested {
+                warn("")
+                throw CancellationError()
+            }
+        }
         guard let answer = readLine(strippingNewline: true) else { return false }
         return ["y", "yes"].contains(answer.lowercased())
     }

@@ -15,22 +15,38 @@ public enum ExitStatus: Int32, Sendable {
 }
 
 /// Runs a command and turns whatever it throws into a message and an exit code: the one place where errors meet exit codes.
-public func run(_ console: Console, _ command: () throws -> ExitStatus) -> ExitStatus {
+/// - Parameter isJSON: whether standard output must be one JSON document even then: `{"errors": […]}`.
+public func run(_ console: Console, isJSON: Bool, _ command: () throws -> ExitStatus) -> ExitStatus {
     do {
         let status = try command()
         console.clearProgress()
         return status
-    } catch let mistakes as Diagnostics {
-        for mistake in mistakes.all { console.warn(mistake.description) }
-    } catch let mistake as Diagnostic {
-        console.warn(mistake.description)
     } catch is ReaderGone {
         return .done
     } catch is CancellationError {
-        console.warn("Interrupted. Nothing was sent.")
+        report([Diagnostic("interrupted", remedy: "Nothing was sent.")], console, isJSON)
         return .interrupted
     } catch {
-        console.warn("volley: \(error)")
+        report((error as? Diagnostics)?.all ?? [error as? Diagnostic ?? Diagnostic("\(error)")], console, isJSON)
+        return .wrong
     }
-    return .wrong
+}
+
+private func report(_ mistakes: [Diagnostic], _ console: Console, _ isJSON: Bool) {
+    for mistake in mistakes { console.warn(mistake.description) }
+    // Standard output may be what failed; the message above is said then.
+    if isJSON { try? console.out(.object(pairs: [("errors", .array(mistakes.map(\.json)))])) }
+}
+
+extension Diagnostic {
+    /// A mistake as the commands' JSON documents show it.
+    var json: JSONValue {
+        .object(pairs: [
+            ("file", file.map { .string($0) } ?? .null),
+            ("line", position.map { .integer(Int64($0.line)) } ?? .null),
+            ("column", position.map { .integer(Int64($0.column)) } ?? .null),
+            ("message", .string(message)),
+            ("remedy", remedy.map { .string($0) } ?? .null),
+        ])
+    }
 }

@@ -69,13 +69,4 @@ enum FilePaths {
             guard bytes.count <= limit else { throw Diagnostic("the file is larger than \(TextFormat.bytes(limit))", file: path) }
         }
     }
-
-    /// The lines of a small text file, trimmed, without the empty ones.
-    static func lines(_ path: String) throws(Diagnostic) -> [String] {
-        String(decoding: try read(path, atMost: 1 << 28), as: UTF8.self)
-            .split(whereSeparator: \.isNewline)
-            .map { $0.trimmingPrefix(while: \.isWhitespace) }
-            .map { String($0.reversed().trimmingPrefix(while: \.isWhitespace).reversed()) }
-            .filter { !$0.isEmpty }
-    }
 }

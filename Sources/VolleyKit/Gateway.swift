@@ -26,6 +26,7 @@ final class Gateway {
         case .production: (endpoint, simulator, authorityFile) = (.production, nil, nil)
         case .sandbox: (endpoint, simulator, authorityFile) = (.sandbox, nil, nil)
         case .server(let host, let port, let authority):
+            if let authority { try Endpoint.checkAuthority(file: authority) }
             (endpoint, simulator, authorityFile) = (Endpoint(host: host, port: port, certificateAuthorityFile: authority), nil, nil)
         case .simulator:
             var configuration = SimulatorConfiguration()
@@ -50,6 +51,7 @@ final class Gateway {
         var warnings: [Diagnostic] = []
         var trusted: [TrustedKey] = []
         _ = try credentials(settings, now: now, warnings: &warnings, trusted: &trusted)
+        if case .server(_, _, let authority?) = settings.environment { try Endpoint.checkAuthority(file: authority) }
         return warnings
     }
 
@@ -66,7 +68,9 @@ final class Gateway {
                 }
                 return String(cString: value)
             }
-            return .certificate(try ClientCertificate(file: reference.file, passphrase: passphrase, now: now))
+            let certificate = try ClientCertificate(file: reference.file, passphrase: passphrase, now: now)
+            if let warning = certificate.expiryWarning(now: now) { warnings.append(warning) }
+            return .certificate(certificate)
         }
         var key: SigningKey
         var (keyID, teamID) = (simulatorKeyID, simulatorTeamID)

@@ -1,7 +1,8 @@
+import Delivery
 import Glibc
 import Synchronization
 
-/// Ctrl-C and SIGTERM: the first asks the command to end in good order, the second ends the process at once. Whatever was claimed
+/// Ctrl-C, SIGTERM and the end of a terminal session: the first asks the command to end in good order, the second ends the process at once. Whatever was claimed
 /// by then is in the run file, so nothing is lost either way.
 enum Interruption {
     private static let signals = Atomic(0)
@@ -9,20 +10,39 @@ enum Interruption {
     /// Whether someone asked the process to end.
     static var isRequested: Bool { signals.load(ordering: .relaxed) > 0 }
 
-    /// Takes over SIGINT and SIGTERM for the rest of the process.
+    /// Takes over SIGINT, SIGTERM and SIGHUP for the rest of the process; a SIGHUP that is ignored (nohup) stays ignored.
     static func install() {
+        // Made before a signal can arrive: making a global in a handler is not safe.
+        _ = isRequested
         var action = sigaction()
         action.__sigaction_handler.sa_handler = { _ in
             // Only async-signal-safe things: an atomic and _exit.
             if Interruption.signals.wrappingAdd(1, ordering: .relaxed).oldValue > 0 { _exit(ExitStatus.interrupted.rawValue) }
         }
-        sigaction(SIGINT, &action, nil)
-        sigaction(SIGTERM, &action, nil)
         // Whoever started the process may have had them blocked, and children inherit that.
-        var both = sigset_t()
-        sigemptyset(&both)
-        sigaddset(&both, SIGINT)
-        sigaddset(&both, SIGTERM)
-        pthread_sigmask(SIG_UNBLOCK, &both, nil)
+        var taken = sigset_t()
+        sigemptyset(&taken)
+        for number in [SIGINT, SIGTERM, SIGHUP] {
+            var before = sigaction()
+            sigaction(number, nil, &before)
+            let isIgnored = unsafeBitCast(before.__sigaction_handler.sa_handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
+            if number == SIGHUP, isIgnored { continue }
+            sigaction(number, &action, nil)
+            sigaddset(&taken, number)
+        }
+        pthread_sigmask(SIG_UNBLOCK, &taken, nil)
+    }
+
+    /// Waits for a sender, and tells it when someone asks the process to end.
+    /// - Parameter tick: called fifty times a second.
+    static func pass(to control: SendControl, until sender: WorkerThread<SendEnd>, _ console: Console, tick: () -> Void = {}) {
+        while !sender.isFinished {
+            usleep(20_000)
+            if isRequested, !control.isInterrupted {
+                console.say("Interrupted: waiting for the answers that are under way. Once more ends at once.")
+                control.interrupt()
+            }
+            tick()
+        }
     }
 }

@@ -32,7 +32,7 @@ struct FrozenCertificate: Hashable, Sendable { var file: String, passphraseVaria
 
 extension RunSettings {
     /// The settings of a campaign that is about to be planned.
-    init(_ context: CampaignContext, at now: Timestamp) throws {
+    init(_ context: CampaignContext) throws {
         let (campaign, app) = (context.campaign, context.app)
         try self.init(app, projectFile: context.project.file, pushType: context.template.pushType)
         if let priority = campaign.delivery.priority { self.priority = priority }

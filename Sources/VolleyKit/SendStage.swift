@@ -18,7 +18,7 @@ struct SendStage: Sendable {
     let template: PayloadTemplate
     let console: Console
 
-    /// Recipients of a claim at most. At the pace of a slow run a claim covers a tenth of a second, so that a crash leaves little
+    /// Recipients of a claim at most. At the pace of a slow run a claim covers a twentieth of a second, so that a crash leaves little
     /// claimed without an outcome.
     private static let largestClaim = 1000
 
@@ -37,65 +37,82 @@ struct SendStage: Sendable {
         let delivery = try Sender(sender)
         console.detail(
             "Sending \(run.plan.id) to \(endpoint) as \(settings.topic), at most \(settings.pace?.description ?? "as fast as it goes").")
-        try run.setState(.running, reason: "", at: start)
-        let end = try deliver(with: delivery)
-        switch end {
-        case .finished: try run.setState(.finished, reason: "", at: .now())
-        case .stopped(let reason): try run.setState(.stopped, reason: reason, at: .now())
-        case .interrupted: try run.setState(.stopped, reason: "interrupted", at: .now())
-        }
-        return end
+        try run.setState(.running, reason: "", at: start, from: .planned)
+        // From here on something may have been sent: whatever goes wrong is how the run ended, never "nothing was sent".
+        return recorded(deliver(with: delivery))
     }
 
-    private func deliver(with delivery: Sender) throws -> SendEnd {
+    /// Records how the run ended.
+    private func recorded(_ end: SendEnd) -> SendEnd {
+        do {
+            switch end {
+            case .finished: try run.setState(.finished, reason: "", at: .now())
+            case .stopped(let reason): try run.setState(.stopped, reason: reason, at: .now())
+            case .interrupted: try run.setState(.stopped, reason: "interrupted", at: .now())
+            }
+            return end
+        } catch {
+            return .stopped(reason: "The end of the run could not be recorded. \(error)")
+        }
+    }
+
+    private func deliver(with delivery: Sender) -> SendEnd {
         let batches = BoundedQueue<PushBatch>(capacity: Self.queuedBatches)
         let results = BoundedQueue<[Settlement]>(capacity: 64)
         let control = SendControl()
         let state = SendState(total: run.plan.audience)
         let reader = WorkerThread { read(into: batches, state) }
         let recorder = WorkerThread { record(from: results, state, control) }
-        let loop = WorkerThread {
-            defer { state.isDelivered.store(true, ordering: .releasing) }
-            return delivery.run(source: batches, results: results, control: control)
-        }
-        watch(state, control)
+        let loop = WorkerThread { delivery.run(source: batches, results: results, control: control) }
+        watch(loop, state.progress, control)
         let end = loop.join()
         // The sender may have stopped while the reader was about to hand over one more batch.
         batches.close()
         let leftover = reader.join()
         results.close()
         recorder.join()
-        try run.record(leftover.map { Settlement(recipient: $0, outcome: .unsent, reason: "Stopped", settledAt: .now()) })
+        release(leftover, because: end, state)
         if let failure = state.failure.withLock({ $0 }) { return .stopped(reason: failure) }
         return end
     }
 
-    /// Reads, claims, renders and hands over until the run is through or the queue was closed.
+    /// Records recipients that were claimed but never handed over.
+    private func release(_ leftover: Range<Int>, because end: SendEnd, _ state: SendState) {
+        let reason = end == .interrupted ? "Interrupted" : "Stopped"
+        do {
+            try run.record(leftover.map { Settlement(recipient: $0, outcome: .unsent, reason: reason, settledAt: .now()) })
+        } catch {
+            state.fail("Recording stopped. \(error)")
+        }
+    }
+
+    /// Reads, renders, claims and hands over until the run is through or the queue was closed.
     /// - Returns: recipients that were claimed but not handed over.
     private func read(into batches: BoundedQueue<PushBatch>, _ state: SendState) -> Range<Int> {
         defer { batches.close() }
-        let claimSize = settings.pace.map { min(Self.largestClaim, max(1, Int($0.perSecond / 10))) } ?? Self.largestClaim
+        let claimSize = settings.pace.map { min(Self.largestClaim, max(1, Int($0.perSecond / 20))) } ?? Self.largestClaim
         do {
             var next = try run.firstUnclaimed()
-            while next < run.plan.audience, !state.isDelivered.load(ordering: .acquiring) {
+            while next < run.plan.audience {
                 let range = next..<min(next + claimSize, run.plan.audience)
-                let recipients = try run.recipients(range)
+                let batch = try render(run.recipients(range), range)
                 try run.claim(range, at: .now())
-                guard batches.put(render(recipients, range)) else { return range }
+                guard batches.put(batch) else { return range }
                 next = range.upperBound
             }
         } catch {
-            state.fail("Reading the run stopped: \(error)")
+            state.fail("Reading and claiming stopped. \(error)")
         }
         return 0..<0
     }
 
-    private func render(_ recipients: [Recipient], _ range: Range<Int>) -> PushBatch {
+    private func render(_ recipients: [Recipient], _ range: Range<Int>) throws -> PushBatch {
         var batch = PushBatch()
         var payload: [UInt8] = []
         for (id, recipient) in zip(range, recipients) {
-            let failure = template.render(recipient.fields, into: &payload)
-            precondition(failure == nil, "recipient \(id) was planned with a payload that cannot be rendered")
+            guard recipient.fields.count == template.columns.count, template.render(recipient.fields, into: &payload) == nil else {
+                throw Diagnostic("recipient \(id) has no payload any more: the file was changed after it was planned", file: run.path)
+            }
             batch.append(recipient: id, token: recipient.token.hex, payload: payload)
         }
         return batch
@@ -113,7 +130,7 @@ struct SendStage: Sendable {
                 unrecorded = []
             } catch {
                 control.interrupt()
-                state.fail("Recording stopped: \(error)")
+                state.fail("Recording stopped. \(error)")
             }
         }
         for _ in 0..<20 where !unrecorded.isEmpty {
@@ -126,20 +143,15 @@ struct SendStage: Sendable {
     }
 
     /// Shows the progress and passes on an interruption until the delivery has ended.
-    private func watch(_ state: SendState, _ control: SendControl) {
+    private func watch(_ loop: WorkerThread<SendEnd>, _ progress: SendProgress, _ control: SendControl) {
         let clock = ContinuousClock()
         var marks: [(at: ContinuousClock.Instant, done: Int)] = [(clock.now, 0)]
-        while !state.isDelivered.load(ordering: .acquiring) {
-            usleep(20_000)
-            if Interruption.isRequested, !control.isInterrupted {
-                console.say("Interrupted: waiting for the answers that are under way. Once more ends at once.")
-                control.interrupt()
-            }
-            guard console.showsProgress, clock.now - (marks.last?.at ?? clock.now) >= .milliseconds(200) else { continue }
-            marks.append((clock.now, state.progress.done))
+        Interruption.pass(to: control, until: loop, console) {
+            guard console.showsProgress, clock.now - (marks.last?.at ?? clock.now) >= .milliseconds(200) else { return }
+            marks.append((clock.now, progress.done))
             if marks.count > 10 { marks.removeFirst() }
             let seconds = (marks[marks.count - 1].at - marks[0].at) / .seconds(1)
-            console.progress(state.progress.line(rate: Double(marks[marks.count - 1].done - marks[0].done) / max(seconds, 0.001)))
+            console.progress(progress.line(rate: Double(marks[marks.count - 1].done - marks[0].done) / max(seconds, 0.001)))
         }
         console.clearProgress()
     }
@@ -148,8 +160,6 @@ struct SendStage: Sendable {
 /// What the threads of a sending run share.
 private final class SendState: Sendable {
     let progress: SendProgress
-    /// The delivery has ended; nothing more is read or claimed.
-    let isDelivered = Atomic(false)
     /// Why the run cannot go on, the first reason only.
     let failure = Mutex<String?>(nil)
 

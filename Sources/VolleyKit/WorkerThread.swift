@@ -17,6 +17,9 @@ final class WorkerThread<Result: Sendable>: Sendable {
         }
     }
 
+    /// Whether `join` would return at once.
+    var isFinished: Bool { slot.value.withLock { $0 != nil } }
+
     /// Waits for the thread's end. Call it once.
     func join() -> Result {
         pthread_join(thread, nil)

@@ -13,7 +13,7 @@ struct Init: ParsableCommand {
 
     func run() throws {
         let console = shared.console
-        try perform(console) { try InitCommand.run(folder: folder, options: shared.common(json: json), console: console) }
+        try perform(console, json) { try InitCommand.run(folder: folder, options: shared.common(json: json), console: console) }
     }
 }
 
@@ -28,7 +28,7 @@ struct Check: ParsableCommand {
 
     func run() throws {
         let console = shared.console
-        try perform(console) { try CheckCommand.run(files: files, options: shared.common(json: json), console: console) }
+        try perform(console, json) { try CheckCommand.run(files: files, options: shared.common(json: json), console: console) }
     }
 }
 
@@ -54,7 +54,9 @@ struct Preview: ParsableCommand {
 
     func run() throws {
         let console = shared.console
-        try perform(console) { try PreviewCommand.run(file: file, samples: show, options: shared.common(json: json), console: console) }
+        try perform(console, json) {
+            try PreviewCommand.run(file: file, samples: show, options: shared.common(json: json), console: console)
+        }
     }
 }
 
@@ -70,7 +72,7 @@ struct Plan: ParsableCommand {
 
     func run() throws {
         let console = shared.console
-        try perform(console) { try PlanCommand.run(file: file, options: shared.common(json: json), console: console) }
+        try perform(console, json) { try PlanCommand.run(file: file, options: shared.common(json: json), console: console) }
     }
 }
 
@@ -97,7 +99,7 @@ struct Send: ParsableCommand {
 
     func run() throws {
         let console = shared.console
-        try perform(console) {
+        try perform(console, json) {
             let source: SendCommand.Source = plan.map { .plan(run: $0) } ?? .campaign(file: file ?? "")
             return try SendCommand.run(source, isConfirmed: yes, options: shared.common(json: json), console: console)
         }

@@ -13,7 +13,7 @@ struct SharedOptions: ParsableArguments {
     @Option(name: .long, help: "Folder of run files; otherwise the one that volley.yaml names.", completion: .directory)
     var runs: String?
 
-    @Option(name: .long, help: "How pushes travel; auto takes the fastest that is possible.")
+    @Option(name: .long, help: "How pushes travel. This version has one way: curl.")
     var transport = Transport.auto
 
     @Flag(name: .long, help: "Show errors only.")
@@ -38,8 +38,8 @@ let campaignCompletion = CompletionKind.file(extensions: ["yaml", "yml"])
 
 extension ParsableCommand {
     /// Runs a command of VolleyKit and leaves with its exit code.
-    func perform(_ console: Console, _ body: () throws -> ExitStatus) throws {
-        let status = VolleyKit.run(console, body)
+    func perform(_ console: Console, _ json: JSONOption, _ body: () throws -> ExitStatus) throws {
+        let status = VolleyKit.run(console, isJSON: json.json, body)
         if status != .done { throw ExitCode(status.rawValue) }
     }
 }

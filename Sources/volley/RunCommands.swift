@@ -9,7 +9,7 @@ struct Runs: ParsableCommand {
 
     func run() throws {
         let console = shared.console
-        try perform(console) { try RunsCommand.run(options: shared.common(json: json), console: console) }
+        try perform(console, json) { try RunsCommand.run(options: shared.common(json: json), console: console) }
     }
 }
 
@@ -34,7 +34,7 @@ struct Report: ParsableCommand {
 
     func run() throws {
         let console = shared.console
-        try perform(console) {
+        try perform(console, json) {
             let form = json.json ? .json : ReportCommand.Format(rawValue: format.rawValue) ?? .text
             return try ReportCommand.run(target, format: form, output: output, options: shared.common(json: json), console: console)
         }

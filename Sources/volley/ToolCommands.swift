@@ -50,7 +50,7 @@ struct Push: ParsableCommand {
         (message.title, message.subtitle, message.body) = (title, subtitle, body)
         (message.sound, message.badge, message.isSilent) = (sound, badge, silent)
         (message.payloadFile, message.collapseID) = (payload, collapse)
-        try perform(console) {
+        try perform(console, json) {
             try PushCommand.run(app: app, token: token, message: message, options: shared.common(json: json), console: console)
         }
     }
@@ -124,7 +124,7 @@ struct Simulate: ParsableCommand {
 
     func run() throws {
         let console = shared.console
-        try perform(console) { try SimulateCommand.run(settings, options: shared.common(json: json), console: console) }
+        try perform(console, json) { try SimulateCommand.run(settings, options: shared.common(json: json), console: console) }
     }
 
     private var settings: SimulateCommand.Settings {

@@ -140,6 +140,36 @@ struct BadServerTests {
         #expect(try result.json()["outcomes"]?.int("unsent") == 19)
     }
 
+    @Test("an authority file that is missing is refused before anything is planned, where volley.yaml names it")
+    func missingAuthority() throws {
+        let folder = try folderWithKey()
+        try expectWrong(folder, app: app(key: "good.p8", ca: "none.pem"), "volley.yaml:6:", "none.pem")
+    }
+
+    @Test("a disk that fills up while sending stops the run: never 'nothing was sent'", .enabled(if: getuid() == 0))
+    func diskFillsUp() throws {
+        let folder = try ProjectFolder(app: "environment: simulator\npace: 2000/s", export: ProjectFolder.export(devices: 4000))
+        try folder.writeCampaign()
+        let runs = folder.url.appendingPathComponent("runs").path
+        try FileManager.default.createDirectory(atPath: runs, withIntermediateDirectories: true)
+        let volley = "'\(VolleyBinary.path)'"
+        let script = """
+            mount -t tmpfs -o size=1200k none '\(runs)' && \(volley) plan campaign.yaml --quiet >/dev/null && free=$(df --output=avail -k '\(runs)' | tail -1) \
+              && head -c $((free * 1024 - 120000)) /dev/zero > '\(runs)/ballast' && \(volley) send --plan last --yes --json; code=$?
+            rm -f '\(runs)/ballast'; \(volley) report last --format json; exit $code
+            """
+        let result = try RunningVolley(
+            executable: "/usr/bin/unshare", ["-m", "sh", "-c", script], in: folder.url, environment: [:], input: nil
+        ).finish()
+        #expect(result.status == 3, "\(result.errors)")
+        #expect(result.errors.contains("full"), "\(result.errors)")
+        let last = try #require(result.output.range(of: "{\n  \"run\"", options: .backwards))
+        let report = try JSONValue(parsing: String(result.output[last.lowerBound...]))
+        #expect(report["outcomes"]?.sum == 4000)
+        #expect((report["outcomes"]?.int("accepted") ?? 0) > 0)
+        #expect((report["outcomes"]?.int("unsent") ?? 0) > 0)
+    }
+
     @Test("a full disk under the run file is said, and nothing is sent", .enabled(if: getuid() == 0))
     func fullDisk() throws {
         let folder = try ProjectFolder(export: ProjectFolder.export(devices: 30_000))

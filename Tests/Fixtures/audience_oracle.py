@@ -99,12 +99,14 @@ def satisfies(cell, condition, now):
 
 
 def compare(left, right, operator):
-    pairs = [(left.encode(), right.encode())]
-    if None not in (version(left), version(right)):
-        pairs.append((version(left), version(right)))
     if None not in (date(left), date(right)) and not (left + right).isdigit():
-        pairs.append((date(left), date(right)))
-    a, b = pairs[-1]
+        a, b = date(left), date(right)
+    elif version(right) is not None or date(right) is not None:
+        if version(right) is None or version(left) is None:
+            return operator == "!="
+        a, b = version(left), version(right)
+    else:
+        a, b = left.encode(), right.encode()
     return {"<": a < b, "<=": a <= b, "==": a == b, "!=": a != b, ">=": a >= b, ">": a > b}[operator]
 
 
@@ -121,15 +123,20 @@ def selectors_of(row, tags, query):
     return found + (["everyone"] if query["everyone"] else [])
 
 
+def is_excluded(row, tags, query):
+    listed = [entry.lower() for entry in query["excluded_devices"]]
+    return bool(tags & set(query["excluded_tags"]) or row.get("alias") in query["excluded_aliases"]
+                or row.get("registration_id") in query["excluded_registration_ids"]
+                or row.get("registration_id") and row["registration_id"].lower() in listed)
+
+
 def reason_for(row, tags, found, query):
     if not found:
         return "not_matched"
     if not all(satisfies(row.get(condition["column"], ""), condition, query["now"]) for condition in query["where"]):
         return "filtered"
     token, listed = row.get("device_token", ""), [entry.lower() for entry in query["excluded_devices"]]
-    if (tags & set(query["excluded_tags"]) or row.get("alias") in query["excluded_aliases"]
-            or row.get("registration_id") in query["excluded_registration_ids"] or token and token.lower() in listed
-            or row.get("registration_id") and row["registration_id"].lower() in listed):
+    if is_excluded(row, tags, query) or token and token.lower() in listed:
         return "excluded"
     if not token:
         return "missing_token"
@@ -138,7 +145,7 @@ def reason_for(row, tags, found, query):
 
 
 def run(query):
-    skipped, rows, devices = collections.Counter(), 0, {}
+    skipped, rows, devices, excluded = collections.Counter(), 0, {}, {}
     for path in query["files"]:
         for row in (read_csv if path.endswith(".csv") else read_json_lines)(path):
             rows += 1
@@ -148,12 +155,14 @@ def run(query):
             cell = row.get("tags", "")
             tags = {tag.strip(BLANKS) for tag in (cell if isinstance(cell, list) else cell.split(query["separator"]))} - {""}
             found = selectors_of(row, tags, query)
+            token, active = row.get("device_token", "").lower(), date(row.get("last_active", ""))
+            active = float("-inf") if active is None else active
+            if is_excluded(row, tags, query):
+                excluded[token] = max(active, excluded.get(token, active))
             reason = reason_for(row, tags, found, query)
             if reason:
                 skipped[reason] += 1
                 continue
-            token, active = row["device_token"].lower(), date(row.get("last_active", ""))
-            active = float("-inf") if active is None else active
             device = devices.get(token)
             if device:
                 skipped["duplicate_token"] += 1
@@ -164,6 +173,10 @@ def run(query):
             device["selectors"] |= set(found)
             if "alias" in found:
                 device["aliases"].add(row["alias"])
+    gone = {token for token, device in devices.items() if token in excluded and excluded[token] >= device["active"]}
+    skipped["excluded"] += len(gone)
+    for token in gone:
+        del devices[token]
     kept = set()
     for alias in query["aliases"]:
         ranked = sorted((-device["active"], token) for token, device in devices.items() if alias in device["aliases"])

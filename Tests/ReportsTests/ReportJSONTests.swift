@@ -14,7 +14,7 @@ import Testing
                 "outcomes":{"accepted":531,"invalid_token":20,"rejected":1,"failed":5,"unknown":13,"unsent":30},\
                 "reasons":{"Unregistered":14,"BadDeviceToken":6,"ServiceUnavailable":5,"ConnectionLost":3,"Expired":1,"Teapot\\u001b[31m\u{202E}":1},\
                 "attempts":583,"started_at":"2026-12-01T09:00:00Z","finished_at":"2026-12-01T09:03:41Z",\
-                "rate":{"mean_per_second":3,"peak_per_second":3},"latency_ms":{"p50":160,"p90":272,"p99":314,"max":319}}
+                "rate":{"mean_per_second":3,"peak_per_second":4},"latency_ms":{"p50":160,"p90":272,"p99":314,"max":319}}
                 """)
     }
 

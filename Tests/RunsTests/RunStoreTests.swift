@@ -154,16 +154,18 @@ import Testing
         #expect(try run.figures().outcomes[.accepted] == 2)
     }
 
-    @Test("percentiles are by nearest rank over answers, the peak by clock second over pushes")
+    @Test("percentiles are by nearest rank over answers, the peak by the clock second in which pushes were sent")
     func percentilesAndPeak() throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 205)
         try run.claim(0..<205, at: noon)
-        // Latencies 1…100 in disorder; the second half of the seconds is busier.
+        // Latencies 1…100 in disorder; sent in two seconds, of which the second is busier.
         let latencies = (1...100).map { $0 * 37 % 101 }
         try run.record(
             latencies.enumerated().map { id, latency in
-                settled(id, latency: latency, at: Timestamp(epochMilliseconds: noon.epochMilliseconds + (id < 30 ? 999 : 1000)))
+                settled(
+                    id, latency: latency, at: Timestamp(epochMilliseconds: noon.epochMilliseconds + (id < 30 ? 999 : 1000) + Int64(latency))
+                )
             })
         // No answers: lost, or never sent.
         try run.record((100..<200).map { settled($0, .unsent, status: 0, reason: "Expired", attempts: 0, latency: 0) })

@@ -19,7 +19,7 @@ struct CampaignReader {
         let readContent = content.map { ContentReader(section: $0, source: source).read() }
         let readDelivery = delivery.map { DeliveryReader(section: $0, now: now).read() } ?? CampaignDelivery()
         if let readContent { checkPriority(of: readDelivery, for: readContent) }
-        var draft = CampaignDraft(app: app, content: readContent)
+        var draft = CampaignDraft(app: app, audience: readAudience, content: readContent)
         if let name, let app, let readAudience, let readContent {
             draft.campaign = Campaign(
                 file: source.file, source: source.text, name: name, app: app, description: description?.value, audience: readAudience,

@@ -16,6 +16,12 @@ struct ConditionReader {
 
     private func test(_ entry: YAMLEntry) -> ColumnTest? {
         let column = entry.key.value
+        if column == "tags" {
+            section.findings.error(
+                "'where' compares whole cells, and a cell of tags holds several", at: entry.key.position,
+                remedy: "Select with tags: {all: [...]}, or leave devices out with exclude: {tags: [...]}.")
+            return nil
+        }
         switch entry.value.content {
         case .sequence(let items): return values(items, column: column, at: entry.value.position)
         case .scalar where entry.value.isNull:

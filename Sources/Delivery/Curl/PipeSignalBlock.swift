@@ -1,4 +1,3 @@
-import CCurl
 // Which of the two owns `timespec` to the compiler depends on the order in which it reads headers.
 import CCurl
 import Glibc

@@ -38,8 +38,12 @@ struct MachineSettings: Sendable {
         jitterSeed = .random(in: .min ... .max)
     }
 
-    /// Pushes to have at hand so that no stream waits for the source.
-    var readyTarget: Int { min(heldLimit, max(1000, 2 * connections * streamsPerConnection)) }
+    /// Pushes to have at hand so that no stream waits for the source. With a pace no more than a twentieth of a second needs: whatever is at hand
+    /// is claimed, and would be unknown after a crash.
+    var readyTarget: Int {
+        let wanted = min(heldLimit, max(1000, 2 * connections * streamsPerConnection))
+        return pace.map { min(wanted, max(1, Int($0.perSecond / 20))) } ?? wanted
+    }
 
     /// Answers still awaited once the run is ending.
     var drainSeconds: Double { min(answerTimeoutSeconds, 10) }

@@ -30,7 +30,7 @@ public enum CheckCommand {
             let now = Timestamp.now()
             let context = try CampaignContext.read(file: file, options: options, now: now)
             let columnWarnings = try context.audienceQuery(now: now).checkColumns()
-            let keyWarnings = try Gateway.check(RunSettings(context, at: now), now: now)
+            let keyWarnings = try context.placingCredentials { try Gateway.check(RunSettings(context), now: now) }
             return ([], context.warnings + columnWarnings + keyWarnings)
         } catch let mistakes as Diagnostics {
             return (mistakes.all.filter { $0.severity == .error }, mistakes.all.filter { $0.severity == .warning })
@@ -39,17 +39,5 @@ public enum CheckCommand {
         } catch {
             return ([Diagnostic("\(error)", file: file)], [])
         }
-    }
-}
-
-extension Diagnostic {
-    fileprivate var json: JSONValue {
-        .object(pairs: [
-            ("file", file.map { .string($0) } ?? .null),
-            ("line", position.map { .integer(Int64($0.line)) } ?? .null),
-            ("column", position.map { .integer(Int64($0.column)) } ?? .null),
-            ("message", .string(message)),
-            ("remedy", remedy.map { .string($0) } ?? .null),
-        ])
     }
 }

@@ -76,7 +76,10 @@ public enum PushCommand {
         batch.append(recipient: 0, token: token.hex, payload: payload)
         batches.put(batch)
         batches.close()
-        let end = try Sender(sender).run(source: batches, results: results, control: SendControl())
+        let (delivery, control) = (try Sender(sender), SendControl())
+        let loop = WorkerThread { delivery.run(source: batches, results: results, control: control) }
+        Interruption.pass(to: control, until: loop, console)
+        let end = loop.join()
         _ = gateway.close()
         guard let settlement = results.take()?.first else { preconditionFailure("a push was not settled") }
         return try show(settlement, end, token, APNsID(runSeed: seed, recipient: 0), options, console)
@@ -103,7 +106,10 @@ public enum PushCommand {
             try console.out("\(line) after \(settlement.latencyMilliseconds) ms, apns-id \(id)")
             if let advice = APNsReason.explanation(of: settlement.reason) { console.say(advice) }
         }
-        if case .stopped(let reason) = end {
+        switch end {
+        case .finished: break
+        case .interrupted: return .interrupted
+        case .stopped(let reason):
             console.warn(reason)
             return .stopped
         }

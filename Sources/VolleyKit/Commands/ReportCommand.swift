@@ -33,20 +33,25 @@ public enum ReportCommand {
 private final class ReportSink {
     private let console: Console
     private let file: String?
+    private var isReplaced = false
     private var stream: UnsafeMutablePointer<FILE>?
+    private var partial: String { "\(file ?? "").\(getpid()).partial" }
 
     init(file: String?, console: Console) throws {
         self.console = console
         self.file = file
         guard let file else { return }
-        stream = fopen(file + ".partial", "w")
+        var status = stat()
+        // A pipe or device is written to as it stands; only a regular file is replaced, and only by a whole one.
+        isReplaced = stat(file, &status) != 0 || status.st_mode & S_IFMT == S_IFREG
+        stream = fopen(isReplaced ? partial : file, "w")
         if stream == nil { throw failure() }
     }
 
     deinit {
-        guard let stream, let file else { return }
+        guard let stream else { return }
         fclose(stream)
-        unlink(file + ".partial")
+        if isReplaced { unlink(partial) }
     }
 
     func write(_ bytes: [UInt8]) throws {
@@ -62,9 +67,9 @@ private final class ReportSink {
     func finish() throws {
         guard let stream, let file else { return }
         self.stream = nil
-        guard fclose(stream) == 0, rename(file + ".partial", file) == 0 else {
+        guard fclose(stream) == 0, !isReplaced || rename(partial, file) == 0 else {
             let failure = failure()
-            unlink(file + ".partial")
+            if isReplaced { unlink(partial) }
             throw failure
         }
     }

@@ -34,12 +34,21 @@ public enum SendCommand {
     {
         let now = Timestamp.now()
         let context = try CampaignContext.read(file: file, options: options, now: now)
-        let settings = try RunSettings(context, at: now)
-        let gateway = try Gateway(settings, now: now)
+        let settings = try RunSettings(context)
+        let gateway = try context.placingCredentials { try Gateway(settings, now: now) }
         console.show(gateway.warnings)
         let (run, preview) = try Planner(context: context, console: console, now: now).plan(runsFolder: context.runsFolder(options))
-        if !options.isJSON { try console.out(preview.text(width: console.width, colour: console.colour) + "\n") }
-        guard try isAgreed(run, settings, isConfirmed, console) else {
+        let isAgreed: Bool
+        do {
+            let text = preview.text(width: console.width, colour: console.colour)
+            // With --json standard output belongs to the report, but whoever is asked must see what is asked.
+            if options.isJSON { console.say(text) } else { try console.out(text + "\n") }
+            isAgreed = try self.isAgreed(run, settings, isConfirmed, console)
+        } catch {
+            try run.remove()
+            throw error
+        }
+        guard isAgreed else {
             try run.remove()
             console.warn("Nothing was sent, and the plan is gone.")
             return .wrong
@@ -53,7 +62,8 @@ public enum SendCommand {
         let state = try run.status().state
         guard state == .planned else {
             throw Diagnostic(
-                "the run is \(state.rawValue), so it cannot be sent as a plan", file: run.path, remedy: "Plan the campaign again.")
+                "the run is \(state.rawValue), so it cannot be sent as a plan", file: run.path,
+                remedy: "Only a plan that was not begun can be sent; a new plan would reach again whom this run has reached.")
         }
         let settings = try RunSettings(json: run.plan.settings, runFile: run.path)
         // The campaign is taken as it was planned; an expiry that has passed since is found by the sender, device by device.
@@ -72,7 +82,7 @@ public enum SendCommand {
         if run.plan.audience == 0 { console.warn("No device is in the audience: there is nothing to send.") }
         if isConfirmed { return true }
         let devices = "\(TextFormat.count(run.plan.audience)) device\(run.plan.audience == 1 ? "" : "s")"
-        return console.confirms("Send '\(run.plan.campaign)' to \(devices) of \(run.plan.app) (\(settings.environment.name))?")
+        return try console.confirms("Send '\(run.plan.campaign)' to \(devices) of \(run.plan.app) (\(settings.environment.name))?")
     }
 
     private static func send(
@@ -83,23 +93,35 @@ public enum SendCommand {
             run: run, endpoint: gateway.endpoint, credentials: gateway.credentials, settings: settings, template: template, console: console
         )
         let end = try stage.send()
-        let ledger = gateway.close()
-        try run.settleDown()
-        let report = try Report(run)
-        try console.out(options.isJSON ? report.json.indentedText : report.text(width: console.width, colour: console.colour))
-        if let ledger {
-            let check = LedgerCheck(ledger, figures: try run.figures())
-            console.say(check.text)
-            if !check.agrees { return .doneWithFailures }
-        }
+        let isShown = show(run, ledger: gateway.close(), options, console)
         switch end {
-        case .finished: return report.isClean ? .done : .doneWithFailures
+        case .finished:
+            let isClean = try Report(run).isClean
+            return isShown && isClean ? .done : .doneWithFailures
         case .stopped(let reason):
             console.warn("The run stopped: \(reason)")
             return .stopped
         case .interrupted:
             console.warn("Interrupted; what was not sent is unsent in the report.")
             return .interrupted
+        }
+    }
+
+    /// Shows the report of a run that has ended, and how it compares to the simulator's ledger. What goes wrong here does not change
+    /// what was sent, so it is said and no more.
+    /// - Returns: whether everything could be shown, and agrees.
+    private static func show(_ run: RunStore, ledger: LedgerSummary?, _ options: CommonOptions, _ console: Console) -> Bool {
+        do {
+            try run.settleDown()
+            let report = try Report(run)
+            try console.out(options.isJSON ? report.json.indentedText : report.text(width: console.width, colour: console.colour))
+            guard let ledger else { return true }
+            let check = LedgerCheck(ledger, figures: try run.figures())
+            check.agrees ? console.say(check.text) : console.warn(check.text)
+            return check.agrees
+        } catch {
+            console.warn("The run is over, but its report cannot be shown. \(error)")
+            return false
         }
     }
 }

@@ -1,4 +1,5 @@
 import APNsSimulator
+import Audience
 import Base
 import Campaigns
 import Cryptography
@@ -45,13 +46,14 @@ public enum SimulateCommand {
         var madeKey: SigningKey?
         configuration.keys = try trustedKeys(options, console)
         if configuration.keys.isEmpty {
-            let key = SigningKey.generate()
+            // A key that is there is trusted, never overwritten: Apple gives a .p8 out only once.
+            let key = FilePaths.exists(settings.keyFile) ? try SigningKey(file: settings.keyFile) : SigningKey.generate()
             madeKey = key
             configuration.keys = [TrustedKey(keyID: Gateway.simulatorKeyID, teamID: Gateway.simulatorTeamID, key: key.verificationKey)]
         }
         let simulator = try APNsSimulator(configuration)
-        try FilePaths.create(settings.authorityFile, Array(simulator.certificateAuthorityPEM.utf8), replacing: true)
-        if let madeKey { try FilePaths.create(settings.keyFile, Array(madeKey.pem.utf8), mode: 0o600, replacing: true) }
+        try writeAuthority(simulator.certificateAuthorityPEM, to: settings.authorityFile)
+        if let madeKey, !FilePaths.exists(settings.keyFile) { try FilePaths.create(settings.keyFile, Array(madeKey.pem.utf8), mode: 0o600) }
         try announce(simulator, settings, madeKey != nil, options, console)
         wait(seconds: settings.seconds)
         let summary = simulator.stop()
@@ -61,6 +63,14 @@ public enum SimulateCommand {
             console.say("  \(reason): \(TextFormat.count(number))")
         }
         return .done
+    }
+
+    /// Replaces the certificate of an earlier simulator, and nothing else.
+    private static func writeAuthority(_ pem: String, to file: String) throws {
+        if FilePaths.exists(file), !String(decoding: try FilePaths.read(file), as: UTF8.self).hasPrefix("-----BEGIN CERTIFICATE-----") {
+            throw Diagnostic("the file is there already and holds no certificate", file: file, remedy: "Name another one with --ca.")
+        }
+        try FilePaths.create(file, Array(pem.utf8), replacing: true)
     }
 
     private static func announce(
@@ -115,7 +125,7 @@ public enum SimulateCommand {
             (settings.unregisteredFile, SimulatedAnswer(status: 410, reason: "Unregistered")),
             (settings.badTokenFile, SimulatedAnswer(status: 400, reason: "BadDeviceToken")),
         ] {
-            for token in try file.map({ try FilePaths.lines($0) }) ?? [] { faults.answers[token.lowercased()] = answer }
+            for token in try file.map({ try NameFile.read($0) }) ?? [] { faults.answers[token.lowercased()] = answer }
         }
         return faults
     }
