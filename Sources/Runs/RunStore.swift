@@ -136,14 +136,19 @@ public final class RunStore: Sendable {
         return try RunDiagnostics.translating(path, .sending) { try pool(toWrite: true).write(body) }
     }
 
-    /// The state, its reason (why it stopped, "" else), when sending began and ended.
+    private static let orphanReason = "the process that sent it is gone: it was killed, or the machine went down"
+
+    /// The state, its reason (why it stopped, "" else), when sending began and ended. A run that says it is running while no process sends it
+    /// was cut off: it is stopped, without an end.
     public func status() throws -> RunStatus {
         try read { db in
             guard let row = try Row.fetchOne(db, sql: "SELECT state, reason, started_at, finished_at FROM run"),
                 let state = (row[0] as String?).flatMap(RunState.init)
             else { throw RunDiagnostics.damaged(path, "its state cannot be read") }
+            let isOrphan = state == .running && !SendingLock.isHeld(run: path)
             return RunStatus(
-                state: state, reason: row[1] as String? ?? "", startedAt: (row[2] as Int64?).map(Timestamp.init(epochMilliseconds:)),
+                state: isOrphan ? .stopped : state, reason: isOrphan ? Self.orphanReason : row[1] as String? ?? "",
+                startedAt: (row[2] as Int64?).map(Timestamp.init(epochMilliseconds:)),
                 finishedAt: (row[3] as Int64?).map(Timestamp.init(epochMilliseconds:)))
         }
     }

@@ -35,6 +35,15 @@ struct SendingLock: ~Copyable {
         }
     }
 
+    /// Whether some process holds the right to send a run. Looks only; never takes it.
+    static func isHeld(run: String) -> Bool {
+        let descriptor = open(run + ".lock", O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        defer { Glibc.close(descriptor) }
+        // A shared lock that is had shows that nobody sends; closing the file gives it back.
+        return flock(descriptor, LOCK_SH | LOCK_NB) != 0
+    }
+
     deinit {
         unlink(path)
         Glibc.close(descriptor)

@@ -106,6 +106,21 @@ struct SendTests {
         #expect(report["outcomes"]?.sum == 1000)
     }
 
+    @Test("a killed run knows whom it reached: only what was claimed without an answer is unknown, and that is little")
+    func killed() throws {
+        let folder = try ProjectFolder(app: "environment: simulator\npace: 100/s", export: ProjectFolder.export(devices: 1000))
+        try folder.writeCampaign()
+        let running = try VolleyBinary.start(["send", "campaign.yaml", "--yes", "--json"], in: folder.url)
+        while running.isRunning, !folder.files(in: "runs").contains(where: { $0.hasSuffix(".sqlite") }) { usleep(20_000) }
+        usleep(1_500_000)
+        _ = running.finish(timeout: 0)
+        let report = try folder.volley("report", "last", "--format", "json").json()
+        #expect(report["state"]?.stringValue == "stopped")
+        #expect(report["outcomes"]?.sum == 1000)
+        #expect((report["outcomes"]?.int("accepted") ?? 0) > 20)
+        #expect((report["outcomes"]?.int("unknown") ?? .max) <= 60)
+    }
+
     @Test("an audience of nobody finishes with a warning")
     func nobody() throws {
         let folder = try ProjectFolder()

@@ -261,7 +261,10 @@ import Testing
             try run.setState(.running, reason: "", at: noon)
         }
         #expect(folder.names == ["run.sqlite"])
-        #expect(try RunStore(path: folder.path + "/run.sqlite").status().state == .running)
+        let status = try RunStore(path: folder.path + "/run.sqlite").status()
+        #expect(status.state == .stopped, "nobody sends it any more")
+        #expect(status.reason.contains("is gone"))
+        #expect(status.finishedAt == nil)
     }
 
     @Test("what was recorded is there after a crash")
