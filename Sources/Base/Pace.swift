@@ -14,6 +14,10 @@ public struct Pace: Hashable, Sendable, CustomStringConvertible {
     /// The mean in pushes per second.
     public var perSecond: Double { Double(pushes) / Double(intervalSeconds) }
 
+    /// The pushes of a twentieth of a second, at least 1: what a run may claim or keep at hand ahead of its pace. Whatever is claimed ahead
+    /// would be unknown after a crash.
+    public var pushesAhead: Int { max(1, Int(perSecond / 20)) }
+
     /// As written in a campaign.
     public var description: String {
         "\(pushes)/\(intervalSeconds == 1 ? "s" : intervalSeconds == 60 ? "min" : "h")"

@@ -17,7 +17,7 @@ struct Planner {
     }
 
     /// Freezes the audience into a run file. Nothing of it remains when this throws.
-    func plan(runsFolder: String) throws -> (run: RunStore, preview: Preview) {
+    func plan(_ settings: RunSettings, runsFolder: String) throws -> (run: RunStore, preview: Preview) {
         let seed = RunSeed.random()
         let id = RunID.make(campaign: context.campaign.name.value, now: now, seed: seed)
         let writer = try RunWriter(folder: runsFolder, id: id)
@@ -27,7 +27,7 @@ struct Planner {
             campaignFile: FilePaths.absolute(context.campaign.file), campaignSource: context.campaign.source,
             projectFile: FilePaths.absolute(context.project.file), seed: seed, fields: fields, plannedAt: now,
             planHash: preview.planHash, rows: preview.audience.rows, audience: preview.audience.audience,
-            skipped: preview.audience.skipped, settings: try RunSettings(context).json, preview: preview.json)
+            skipped: preview.audience.skipped, settings: settings.json, preview: preview.json)
         return (try writer.finish(plan), preview)
     }
 

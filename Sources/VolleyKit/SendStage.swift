@@ -18,8 +18,7 @@ struct SendStage: Sendable {
     let template: PayloadTemplate
     let console: Console
 
-    /// Recipients of a claim at most. At the pace of a slow run a claim covers a twentieth of a second, so that a crash leaves little
-    /// claimed without an outcome.
+    /// Recipients of a claim at most; with a slow pace it covers less (`Pace.pushesAhead`).
     private static let largestClaim = 1000
 
     /// Batches between two threads at most.
@@ -90,7 +89,7 @@ struct SendStage: Sendable {
     /// - Returns: recipients that were claimed but not handed over.
     private func read(into batches: BoundedQueue<PushBatch>, _ state: SendState) -> Range<Int> {
         defer { batches.close() }
-        let claimSize = settings.pace.map { min(Self.largestClaim, max(1, Int($0.perSecond / 20))) } ?? Self.largestClaim
+        let claimSize = min(Self.largestClaim, settings.pace?.pushesAhead ?? .max)
         do {
             var next = try run.firstUnclaimed()
             while next < run.plan.audience {

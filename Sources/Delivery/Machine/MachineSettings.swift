@@ -38,11 +38,10 @@ struct MachineSettings: Sendable {
         jitterSeed = .random(in: .min ... .max)
     }
 
-    /// Pushes to have at hand so that no stream waits for the source. With a pace no more than a twentieth of a second needs: whatever is at hand
-    /// is claimed, and would be unknown after a crash.
+    /// Pushes to have at hand so that no stream waits for the source. With a pace never more than `Pace.pushesAhead`.
     var readyTarget: Int {
         let wanted = min(heldLimit, max(1000, 2 * connections * streamsPerConnection))
-        return pace.map { min(wanted, max(1, Int($0.perSecond / 20))) } ?? wanted
+        return min(wanted, pace?.pushesAhead ?? .max)
     }
 
     /// Answers still awaited once the run is ending.

@@ -37,7 +37,8 @@ public enum SendCommand {
         let settings = try RunSettings(context)
         let gateway = try context.placingCredentials { try Gateway(settings, now: now) }
         console.show(gateway.warnings)
-        let (run, preview) = try Planner(context: context, console: console, now: now).plan(runsFolder: context.runsFolder(options))
+        let (run, preview) = try Planner(context: context, console: console, now: now).plan(
+            settings, runsFolder: context.runsFolder(options))
         let isAgreed: Bool
         do {
             let text = preview.text(width: console.width, colour: console.colour)
