@@ -42,15 +42,16 @@ let package = Package(
         // What every room speaks.
         room("Base"),
         room("Cryptography", ["Base", "COpenSSL"]),
+        room("HTTP2", ["Base", "CNghttp2"]),
 
         // The rooms a campaign walks through, siblings that never import one another.
         room("Campaigns", ["Base", "CYAML"]),
         room("Audience", ["Base", "CZlib"]),
         room("Content", ["Base"]),
-        room("Delivery", ["Base", "Cryptography", "CCurl"]),
+        room("Delivery", ["Base", "Cryptography", "HTTP2", "CCurl"]),
         room("Runs", ["Base", grdb]),
         room("Reports", ["Base", "Runs"]),
-        room("APNsSimulator", ["Base", "Cryptography", "CNghttp2"]),
+        room("APNsSimulator", ["Base", "Cryptography", "HTTP2", "CNghttp2"]),
 
         // Where they are wired together, and where a person types.
         room("VolleyKit", ["Base", "Cryptography", "Campaigns", "Audience", "Content", "Delivery", "Runs", "Reports", "APNsSimulator"]),
@@ -64,6 +65,7 @@ let package = Package(
 
         tests("Base", ["Base"]),
         tests("Cryptography", ["Base", "Cryptography"]),
+        tests("HTTP2", ["Base", "HTTP2"]),
         tests("Campaigns", ["Base", "Campaigns"]),
         tests("Audience", ["Base", "Audience"]),
         tests("Content", ["Base", "Content"]),

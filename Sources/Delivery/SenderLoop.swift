@@ -16,7 +16,7 @@ struct SenderLoop {
     private let control: SendControl
     private var machine: DeliveryMachine
     private var store = PushStore()
-    private let transport: CurlTransport
+    private let transport: any PushTransport
     private var isSourceEmpty = false
     private var flushedAt: Int64 = 0
     private var tokenCheckedAt: Int64 = 0
@@ -102,7 +102,13 @@ struct SenderLoop {
             switch event {
             case .answered(let push, let answer): machine.answered(push, answer, at: now)
             case .notProcessed(let push): machine.notProcessed(push, at: now)
-            case .lost(let push): machine.answerLost(push, reason: "ConnectionLost", at: now)
+            case .lost(let push, let reason): machine.answerLost(push, reason: reason, at: now)
+            case .opened(let connection): machine.connectionOpened(connection, at: now)
+            case .limitChanged(let connection, let limit): machine.limitChanged(connection, to: limit)
+            case .ended(let connection, let cause):
+                machine.connectionLost(connection, cause: cause, at: now)
+                transport.close(connection)
+            case .alive: break
             case .leaving(let connection, let cause): machine.connectionLeaves(connection, cause: cause, at: now)
             case .failed(let connection, let failure):
                 machine.connectionFailed(connection, failure, at: now)
@@ -121,10 +127,9 @@ struct SenderLoop {
             case .open(let connection):
                 transport.open(connection)
                 if lastToken == nil { lastToken = transport.token(of: connection) }
-                machine.connectionOpened(connection, at: now)
             case .close(let connection): transport.close(connection)
             case .submit(let push, let connection): submit(push, on: connection)
-            case .abandon(let push, _): transport.abandon(push: push)
+            case .abandon(let push, let connection): transport.abandon(push: push, on: connection)
             case .hold(let push): store.hold(push)
             case .renewToken(let connection): renewToken(of: connection, at: now)
             }

@@ -57,6 +57,14 @@ public struct PushHeaders: Hashable, Sendable {
     }
 }
 
+/// What carries the pushes.
+public enum Transport: String, Hashable, Sendable, CaseIterable {
+    /// nghttp2 on an epoll loop of our own.
+    case nghttp2
+    /// libcurl; also through proxies.
+    case curl
+}
+
 /// Everything a sender needs to know before the first push.
 public struct SenderSettings: Sendable {
     /// Where pushes go.
@@ -75,6 +83,11 @@ public struct SenderSettings: Sendable {
     public var resendsUnknown: Bool
     /// When and how often a refused push is tried again.
     public var retry: RetryPolicy
+    /// What carries the pushes.
+    public var transport: Transport
+    /// A proxy in libcurl's form (`http://user:password@host:3128`, `socks5h://host:1080`), for `curl` alone; nil for none, whatever the
+    /// environment says.
+    public var proxy: String?
     /// TCP connections at most.
     public var connections: Int
     /// Streams in flight on a connection at most; the server's own limit is obeyed as well.
@@ -92,6 +105,7 @@ public struct SenderSettings: Sendable {
         self.runSeed = runSeed
         resendsUnknown = true
         retry = RetryPolicy()
+        transport = .curl
         connections = 2
         streamsPerConnection = 1000
         connectTimeoutSeconds = 10

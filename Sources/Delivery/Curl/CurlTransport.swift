@@ -2,21 +2,9 @@ import Base
 import CCurl
 import Glibc
 
-/// Carries pushes over libcurl, and reports what became of them: bytes only, every decision is the machine's.
-final class CurlTransport {
-    /// What happened, in the machine's words.
-    enum Event {
-        case answered(push: Int, DeliveryMachine.Answer)
-        /// Provably not processed.
-        case notProcessed(push: Int)
-        case lost(push: Int)
-        /// Should take no more pushes; what is in flight may still be answered.
-        case leaving(connection: Int, cause: String)
-        case failed(connection: Int, ConnectionFailure)
-    }
-
-    /// What happened since the caller last cleared it.
-    var events: [Event] = []
+/// Carries pushes over libcurl.
+final class CurlTransport: PushTransport {
+    var events: [TransportEvent] = []
 
     private let settings: SenderSettings
     private let options: CurlOptions
@@ -39,26 +27,24 @@ final class CurlTransport {
 
     // MARK: Actions
 
-    /// Makes a connection ready; libcurl connects when the first push comes.
+    /// Says that the connection is open; libcurl connects when the first push comes.
     func open(_ connection: Int) {
         while connections.count <= connection { connections.append(nil) }
         precondition(connections[connection] == nil, "a connection is opened once")
         var token: ProviderToken?
         if case .token(let source) = settings.credentials { token = source.current() }
         connections[connection] = CurlConnection(index: connection, epoll: epoll, headers: headerLines(token), token: token)
+        events.append(.opened(connection: connection))
     }
 
-    /// Closes a connection, whatever is in flight there.
     func close(_ connection: Int) {
         guard connection < connections.count, let closing = connections[connection] else { return }
         for transfer in transfers { if let transfer, transfer.connection === closing { takeBack(transfer) } }
         connections[connection] = nil
     }
 
-    /// The provider token that a connection uses.
     func token(of connection: Int) -> ProviderToken? { connection < connections.count ? connections[connection]?.token : nil }
 
-    /// Sends a push.
     func submit(push: Int, id: APNsID, on connection: Int, token: UnsafeBufferPointer<UInt8>, payload: UnsafeBufferPointer<UInt8>) {
         guard connection < connections.count, let connection = connections[connection] else {
             events.append(.notProcessed(push: push))
@@ -71,14 +57,15 @@ final class CurlTransport {
         connection.add(transfer)
     }
 
-    /// Gives a push up whose answer does not come.
-    func abandon(push: Int) {
+    func abandon(push: Int, on connection: Int) {
         if push < transfers.count, let transfer = transfers[push] { takeBack(transfer) }
     }
 
+    /// libcurl tells nobody of PING.
+    func ping(_ connection: Int) {}
+
     // MARK: Waiting
 
-    /// Waits until something happens, at most until a moment of the monotonic clock, and appends to `events`.
     func poll(until deadline: Int64) {
         var wakeAt = deadline
         for connection in connections { if let timer = connection?.timerAt { wakeAt = min(wakeAt, timer) } }
@@ -124,7 +111,7 @@ final class CurlTransport {
         guard code == CURLE_OK else { return reportError(transfer, code, connection) }
         guard volley_easy_get_long(transfer.easy.pointer, CURLINFO_HTTP_VERSION) == Int(CURL_HTTP_VERSION_2_0) else {
             // Whoever answered is no APNs, and what it did with the push is anyone's guess.
-            events.append(.lost(push: push))
+            events.append(.lost(push: push, reason: "ConnectionLost"))
             events.append(.failed(connection: connection.index, .notHTTP2))
             return
         }
@@ -145,7 +132,10 @@ final class CurlTransport {
             events.append(.notProcessed(push: transfer.push))
             events.append(.failed(connection: connection.index, failure))
         case .stream, .broken:
-            events.append(isProvablyUnsent ? .notProcessed(push: transfer.push) : .lost(push: transfer.push))
+            events.append(
+                isProvablyUnsent
+                    ? .notProcessed(push: transfer.push)
+                    : .lost(push: transfer.push, reason: failure == .stream ? "StreamReset" : "ConnectionLost"))
             guard failure == .broken, !connection.isLeaving else { return }
             connection.isLeaving = true
             events.append(.leaving(connection: connection.index, cause: message))
