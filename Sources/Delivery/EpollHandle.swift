@@ -12,6 +12,12 @@ struct EpollHandle: ~Copyable {
 
     deinit { close(descriptor) }
 
+    /// Watches a descriptor until it is closed.
+    func watch(_ watched: Int32, for events: UInt32, named name: UInt64) {
+        var event = epoll_event(events: events, data: epoll_data_t(u64: name))
+        epoll_ctl(descriptor, EPOLL_CTL_ADD, watched, &event)
+    }
+
     /// Waits for events, at most so long; returns how many came.
     func wait(_ events: inout [epoll_event], milliseconds: Int32) -> Int {
         Int(max(0, epoll_wait(descriptor, &events, Int32(events.count), milliseconds)))

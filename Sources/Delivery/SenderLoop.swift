@@ -28,7 +28,10 @@ struct SenderLoop {
         self.results = results
         self.control = control
         machine = DeliveryMachine(MachineSettings(settings))
-        transport = CurlTransport(settings)
+        switch settings.transport {
+        case .nghttp2: transport = HTTP2Transport(settings)
+        case .curl: transport = CurlTransport(settings)
+        }
     }
 
     mutating func run() -> SendEnd {

@@ -1,3 +1,4 @@
+import Base
 import Delivery
 import Glibc
 import Synchronization

@@ -70,7 +70,7 @@ extension DeliveryMachine {
 
     /// The peer's limit of streams changed; the latest counts.
     mutating func limitChanged(_ connection: Int, to limit: Int) {
-        connections[connection].peerLimit = max(1, limit)
+        if connections[connection].state != .closed { connections[connection].peerLimit = max(1, limit) }
     }
 
     /// Another provider token is to be used from now on: over new connections, as a connection may stay wedged with the token it saw first.

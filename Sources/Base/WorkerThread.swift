@@ -3,12 +3,12 @@ import Synchronization
 
 /// A thread with a result. Stages of a run block on queues and sockets for minutes: they get threads of their own, not places in the
 /// pool of Swift concurrency.
-final class WorkerThread<Result: Sendable>: Sendable {
+public final class WorkerThread<Result: Sendable>: Sendable {
     private let thread: pthread_t
     private let slot: ResultSlot<Result>
 
     /// Starts the thread.
-    init(_ body: @escaping @Sendable () -> Result) {
+    public init(_ body: @escaping @Sendable () -> Result) {
         let slot = ResultSlot<Result>()
         self.slot = slot
         thread = startThread {
@@ -18,14 +18,19 @@ final class WorkerThread<Result: Sendable>: Sendable {
     }
 
     /// Whether `join` would return at once.
-    var isFinished: Bool { slot.value.withLock { $0 != nil } }
+    public var isFinished: Bool { slot.value.withLock { $0 != nil } }
 
     /// Waits for the thread's end. Call it once.
-    func join() -> Result {
+    public func join() -> Result {
         pthread_join(thread, nil)
         guard let result = slot.value.withLock({ $0 }) else { preconditionFailure("a thread ended without a result") }
         return result
     }
+}
+
+/// Runs something on a thread that nobody waits for: a look-up that may hang, say.
+public func detachThread(_ body: @escaping @Sendable () -> Void) {
+    pthread_detach(startThread(body))
 }
 
 /// Where a thread leaves its result.

@@ -1,0 +1,96 @@
+public import Base
+import COpenSSL
+
+/// What the connections of a TLS client to one server share: TLS 1.2 or later, whom to trust, who it is, one application protocol (RFC 7301),
+/// and the last session, so that a later connection to the same server needs no full handshake.
+///
+/// Belongs to one thread, as its connections do.
+public final class TLSClientContext {
+    let pointer: OpaquePointer
+    /// What ALPN must agree on, `h2` unless said otherwise.
+    let applicationProtocol: String
+    /// The newest session that the server offered to resume; used once (RFC 8446 appendix C.4).
+    private var session: OpaquePointer?
+
+    /// - Parameters:
+    ///   - authorityFile: a PEM file with the only authorities to trust; nil for the system's.
+    /// - Throws: a `Diagnostic` when the authority file or the certificate cannot be used.
+    public init(authorityFile: String?, certificate: ClientCertificate?, applicationProtocol: String = "h2") throws(Diagnostic) {
+        guard let context = SSL_CTX_new(TLS_client_method()) else { fatalError("OpenSSL failed: TLS context") }
+        pointer = context
+        self.applicationProtocol = applicationProtocol
+        setOptions()
+        try trust(authorityFile)
+        if let certificate { try use(certificate) }
+        rememberSessions()
+    }
+
+    deinit {
+        SSL_SESSION_free(session)
+        SSL_CTX_free(pointer)
+    }
+
+    /// The session to resume, handed out once.
+    func takeSession() -> OpaquePointer? {
+        defer { session = nil }
+        return session
+    }
+
+    private func setOptions() {
+        SSL_CTX_ctrl(pointer, SSL_CTRL_SET_MIN_PROTO_VERSION, Int(TLS1_2_VERSION), nil)
+        let mode = SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER
+        SSL_CTX_ctrl(pointer, SSL_CTRL_MODE, Int(mode), nil)
+        // Many records from one system call.
+        SSL_CTX_ctrl(pointer, SSL_CTRL_SET_READ_AHEAD, 1, nil)
+        SSL_CTX_set_default_read_buffer_len(pointer, 128 << 10)
+        var offer = [UInt8(applicationProtocol.utf8.count)] + Array(applicationProtocol.utf8)
+        SSL_CTX_set_alpn_protos(pointer, &offer, UInt32(offer.count))
+    }
+
+    private func trust(_ authorityFile: String?) throws(Diagnostic) {
+        SSL_CTX_set_verify(pointer, SSL_VERIFY_PEER, nil)
+        // An authority that was named is trusted also when it is no root, as libcurl has it.
+        X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(pointer), UInt(X509_V_FLAG_PARTIAL_CHAIN | X509_V_FLAG_TRUSTED_FIRST))
+        guard let authorityFile else {
+            SSL_CTX_set_default_verify_paths(pointer)
+            return
+        }
+        guard SSL_CTX_load_verify_file(pointer, authorityFile) == 1 else {
+            ERR_clear_error()
+            throw Diagnostic("the certificate authority cannot be used", file: authorityFile, remedy: "Check the app's ca in volley.yaml.")
+        }
+    }
+
+    private func use(_ certificate: ClientCertificate) throws(Diagnostic) {
+        let isUsable = certificate.pem.withUnsafeBytes { bytes in
+            guard let certificates = OpenSSLHandle.reader(bytes), let keys = OpenSSLHandle.reader(bytes),
+                let leaf = OpenSSLHandle.certificate(PEM_read_bio_X509(certificates.pointer, nil, nil, nil)),
+                let key = OpenSSLHandle.key(PEM_read_bio_PrivateKey(keys.pointer, nil, nil, nil)),
+                SSL_CTX_use_certificate(pointer, leaf.pointer) == 1, SSL_CTX_use_PrivateKey(pointer, key.pointer) == 1
+            else { return false }
+            while let next = PEM_read_bio_X509(certificates.pointer, nil, nil, nil) {
+                // The context takes the certificate over.
+                if SSL_CTX_ctrl(pointer, SSL_CTRL_EXTRA_CHAIN_CERT, 0, UnsafeMutableRawPointer(next)) != 1 { X509_free(next) }
+            }
+            return true
+        }
+        ERR_clear_error()
+        guard isUsable else { throw Diagnostic("the client certificate cannot be used for TLS", file: certificate.file) }
+    }
+
+    private func rememberSessions() {
+        SSL_CTX_ctrl(pointer, SSL_CTRL_SET_SESS_CACHE_MODE, Int(SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL), nil)
+        // Its connections hold this object, so it outlives every call.
+        SSL_CTX_set_ex_data(pointer, 0, Unmanaged.passUnretained(self).toOpaque())
+        SSL_CTX_sess_set_new_cb(pointer) { ssl, session in
+            guard let this = SSL_CTX_get_ex_data(SSL_get_SSL_CTX(ssl), 0) else { return 0 }
+            Unmanaged<TLSClientContext>.fromOpaque(this).takeUnretainedValue().keep(session)
+            return 1
+        }
+    }
+
+    private func keep(_ newest: OpaquePointer?) {
+        SSL_SESSION_free(session)
+        session = newest
+    }
+}

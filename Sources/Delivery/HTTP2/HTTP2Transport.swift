@@ -1,0 +1,142 @@
+import Base
+import CCurl
+import Cryptography
+import Glibc
+import HTTP2
+
+/// Carries pushes over nghttp2 and OpenSSL on an epoll loop: frames are gathered into large writes, answers read in large reads.
+final class HTTP2Transport: PushTransport {
+    var events: [TransportEvent] = []
+
+    private static let wakeupName = UInt64.max
+    private static let pathPrefix: StaticString = "/3/device/"
+
+    private let settings: SenderSettings
+    /// Made with the first connection.
+    private var tls: TLSClientContext?
+    private let epoll = EpollHandle()
+    private let wakeup = Wakeup()
+    private let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 16_384, alignment: 16)
+    private var ready = [epoll_event](repeating: epoll_event(), count: 64)
+    private var connections: [HTTP2Connection?] = []
+    private var idText: [UInt8] = []
+
+    init(_ settings: SenderSettings) {
+        self.settings = settings
+        idText.reserveCapacity(36)
+        epoll.watch(wakeup.descriptor, for: EPOLLIN.rawValue, named: Self.wakeupName)
+    }
+
+    deinit {
+        for connection in connections { connection?.close() }
+        readBuffer.deallocate()
+    }
+
+    // MARK: Actions
+
+    func open(_ connection: Int) {
+        while connections.count <= connection { connections.append(nil) }
+        precondition(connections[connection] == nil, "a connection is opened once")
+        let tls: TLSClientContext
+        do { tls = try tlsContext() } catch {
+            return events.append(.failed(connection: connection, .misconfigured(error.description)))
+        }
+        var token: ProviderToken?
+        if case .token(let source) = settings.credentials { token = source.current() }
+        let session = HTTP2ClientSession(authority: settings.endpoint.authority, headers: headers(token), ownHeader: "apns-id")
+        connections[connection] = HTTP2Connection(
+            index: connection, epoll: epoll.descriptor, tls: tls, session: session, token: token, host: settings.endpoint.plainHost,
+            lookup: AddressLookup(host: settings.endpoint.plainHost, port: settings.endpoint.port, wakeup: wakeup),
+            connectTimeoutSeconds: settings.connectTimeoutSeconds)
+    }
+
+    func close(_ connection: Int) {
+        guard connection < connections.count, let closing = connections[connection] else { return }
+        closing.close()
+        connections[connection] = nil
+    }
+
+    func token(of connection: Int) -> ProviderToken? { connection < connections.count ? connections[connection]?.token : nil }
+
+    func submit(push: Int, id: APNsID, on connection: Int, token: UnsafeBufferPointer<UInt8>, payload: UnsafeBufferPointer<UInt8>) {
+        idText.removeAll(keepingCapacity: true)
+        id.append(to: &idText)
+        let prefix = UnsafeBufferPointer(start: Self.pathPrefix.utf8Start, count: Self.pathPrefix.utf8CodeUnitCount)
+        let isQueued = idText.withUnsafeBufferPointer { id in
+            connection < connections.count
+                && connections[connection]?.submit(push: push, path: (prefix, token), id: id, payload: payload) == true
+        }
+        if !isQueued { events.append(.notProcessed(push: push)) }
+    }
+
+    func abandon(push: Int, on connection: Int) {
+        if connection < connections.count { connections[connection]?.abandon(push: push) }
+    }
+
+    func ping(_ connection: Int) {
+        if connection < connections.count { connections[connection]?.ping() }
+    }
+
+    // MARK: Waiting
+
+    func poll(until deadline: Int64) {
+        var wakeAt = deadline
+        for connection in connections {
+            guard let connection else { continue }
+            connection.flush(&events)
+            if connection.hasMoreToRead { wakeAt = 0 }
+            if let attempt = connection.attemptEndsAt { wakeAt = min(wakeAt, attempt) }
+        }
+        if !events.isEmpty { wakeAt = 0 }
+        let left = max(0, wakeAt - monotonicNanoseconds())
+        let count = epoll.wait(&ready, milliseconds: Int32(min((left + 999_999) / 1_000_000, 1000)))
+        for event in ready.prefix(count) {
+            guard event.data.u64 != Self.wakeupName else {
+                wakeup.clear()
+                for connection in connections { connection?.resolve(&events) }
+                continue
+            }
+            let index = Int(event.data.u64)
+            if index < connections.count { connections[index]?.advance(event.events, readBuffer, &events) }
+        }
+        let now = monotonicNanoseconds()
+        for connection in connections {
+            guard let connection else { continue }
+            if connection.hasMoreToRead { connection.advance(0, readBuffer, &events) }
+            if let attempt = connection.attemptEndsAt, attempt <= now { connection.attemptTimedOut(&events) }
+        }
+    }
+
+    private func tlsContext() throws(Diagnostic) -> TLSClientContext {
+        if let tls { return tls }
+        var certificate: ClientCertificate?
+        if case .certificate(let own) = settings.credentials { certificate = own }
+        let made = try TLSClientContext(authorityFile: settings.endpoint.certificateAuthorityFile, certificate: certificate)
+        tls = made
+        return made
+    }
+
+    private func headers(_ token: ProviderToken?) -> [HTTP2Header] {
+        let headers = settings.headers
+        var list = [
+            HTTP2Header("apns-topic", headers.topic), HTTP2Header("apns-push-type", headers.pushType.rawValue),
+            HTTP2Header("apns-priority", String(headers.priority.rawValue)),
+        ]
+        if let expiration = headers.expiration { list.append(HTTP2Header("apns-expiration", String(expiration))) }
+        if let collapseID = headers.collapseID { list.append(HTTP2Header("apns-collapse-id", collapseID)) }
+        // A secret that nobody on the way may keep in a table.
+        if let token { list.append(HTTP2Header("authorization", "bearer \(token.text)", isNeverIndexed: true)) }
+        return list
+    }
+}
+
+extension Endpoint {
+    /// Without the brackets of an IPv6 address, as sockets and certificates want it.
+    var plainHost: String { host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host }
+
+    /// As the header `:authority` carries it: the port only where it is not the usual one.
+    var authority: String {
+        let name = plainHost.contains(":") ? "[\(plainHost)]" : host
+        return port == 443 ? name : "\(name):\(port)"
+    }
+}

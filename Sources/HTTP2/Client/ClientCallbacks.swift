@@ -1,0 +1,121 @@
+import CNghttp2
+
+/// What nghttp2 calls for every client session, and how they are set up. Made once in a process.
+///
+/// Each callback gets its `HTTP2ClientSession` as user data, which owns the session.
+///
+/// `@unchecked Sendable`: nghttp2 only reads both objects once they are set up, and copies them into each session.
+final class ClientCallbacks: @unchecked Sendable {
+    static let shared = ClientCallbacks()
+
+    private let callbacks: OpaquePointer
+    private let options: OpaquePointer
+
+    private init() {
+        var made: OpaquePointer?
+        var madeOptions: OpaquePointer?
+        guard nghttp2_session_callbacks_new(&made) == 0, nghttp2_option_new(&madeOptions) == 0, let made, let madeOptions else {
+            fatalError("nghttp2 is out of memory")
+        }
+        callbacks = made
+        options = madeOptions
+        nghttp2_option_set_no_closed_streams(options, 1)
+        setHeaderCallbacks()
+        setFrameCallbacks()
+        setStreamCallbacks()
+    }
+
+    func makeSession(for owner: HTTP2ClientSession) -> OpaquePointer {
+        var session: OpaquePointer?
+        let result = nghttp2_session_client_new2(&session, callbacks, Unmanaged.passUnretained(owner).toOpaque(), options)
+        guard result == 0, let session else { fatalError("nghttp2 is out of memory") }
+        return session
+    }
+
+    private func setHeaderCallbacks() {
+        nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks) { session, frame, user in
+            guard let frame else { return 0 }
+            let name = nghttp2_session_get_stream_user_data(session, frame.pointee.hd.stream_id)
+            withSession(user) { $0.beginHeaders(slot: HTTP2ClientSession.slot(named: name)) }
+            return 0
+        }
+        nghttp2_session_callbacks_set_on_header_callback(callbacks) { _, _, name, nameCount, value, valueCount, _, user in
+            // By length first: of an answer's headers only these two matter.
+            if nameCount == 7, memoryEquals(name, ":status") {
+                withSession(user) { $0.receiveStatus(UnsafeBufferPointer(start: value, count: valueCount)) }
+            } else if nameCount == 11, memoryEquals(name, "retry-after") {
+                withSession(user) { $0.receiveRetryAfter(UnsafeBufferPointer(start: value, count: valueCount)) }
+            }
+            return 0
+        }
+    }
+
+    private func setFrameCallbacks() {
+        nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks) { session, _, stream, bytes, count, user in
+            let slot = HTTP2ClientSession.slot(named: nghttp2_session_get_stream_user_data(session, stream))
+            if slot >= 0 { withSession(user) { $0.receiveBody(slot: slot, UnsafeBufferPointer(start: bytes, count: count)) } }
+            return 0
+        }
+        nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks) { session, frame, user in
+            guard let frame else { return 0 }
+            withSession(user) { receive(frame.pointee, of: session, $0) }
+            return 0
+        }
+        nghttp2_session_callbacks_set_error_callback2(callbacks) { _, _, text, count, user in
+            guard let text else { return 0 }
+            let words = String(decoding: UnsafeRawBufferPointer(start: text, count: count), as: UTF8.self)
+            withSession(user) { $0.hear(words) }
+            return 0
+        }
+    }
+
+    private func setStreamCallbacks() {
+        nghttp2_session_callbacks_set_on_stream_close_callback(callbacks) { session, stream, error, user in
+            let slot = HTTP2ClientSession.slot(named: nghttp2_session_get_stream_user_data(session, stream))
+            if slot >= 0 { withSession(user) { $0.closeStream(slot: slot, error: HTTP2ErrorCode(rawValue: error)) } }
+            return 0
+        }
+    }
+}
+
+private func receive(_ frame: nghttp2_frame, of session: OpaquePointer?, _ owner: HTTP2ClientSession) {
+    let isAck = frame.hd.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) != 0
+    switch UInt32(frame.hd.type) {
+    case NGHTTP2_HEADERS.rawValue, NGHTTP2_DATA.rawValue:
+        guard frame.hd.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0 else { return }
+        let slot = HTTP2ClientSession.slot(named: nghttp2_session_get_stream_user_data(session, frame.hd.stream_id))
+        if slot >= 0 { owner.endAnswer(slot: slot) }
+    case NGHTTP2_SETTINGS.rawValue:
+        if !isAck { owner.receiveSettings() }
+    case NGHTTP2_PING.rawValue:
+        if isAck { owner.receivePong() }
+    case NGHTTP2_GOAWAY.rawValue:
+        let words = UnsafeBufferPointer(start: frame.goaway.opaque_data, count: frame.goaway.opaque_data_len)
+        owner.receiveGoAway(HTTP2ErrorCode(rawValue: frame.goaway.error_code), words)
+    default: return
+    }
+}
+
+/// nghttp2 asks for a request's body.
+let readRequestBody: nghttp2_data_source_read_callback = { _, _, buffer, capacity, flags, source, user in
+    guard let source else { return 0 }
+    let slot = HTTP2ClientSession.slot(named: source.pointee.ptr)
+    var read = (count: 0, isLast: true)
+    withSession(user) { read = $0.readBody(slot: slot, into: UnsafeMutableBufferPointer(start: buffer, count: capacity)) }
+    if read.isLast { flags?.pointee |= UInt32(NGHTTP2_DATA_FLAG_EOF.rawValue) }
+    return read.count
+}
+
+/// Calls the session's owner. It outlives the call, as it is what called nghttp2: no need to retain it.
+@inline(__always)
+private func withSession(_ user: UnsafeMutableRawPointer?, _ body: (HTTP2ClientSession) -> Void) {
+    guard let user else { return }
+    Unmanaged<HTTP2ClientSession>.fromOpaque(user)._withUnsafeGuaranteedRef { body($0) }
+}
+
+@inline(__always)
+private func memoryEquals(_ bytes: UnsafePointer<UInt8>?, _ text: StaticString) -> Bool {
+    guard let bytes else { return false }
+    return UnsafeBufferPointer(start: bytes, count: text.utf8CodeUnitCount).elementsEqual(
+        UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+}

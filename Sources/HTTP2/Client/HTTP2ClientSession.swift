@@ -1,0 +1,254 @@
+import CNghttp2
+
+/// A request's end, as the caller's tag names it.
+public struct EndedRequest: Sendable {
+    /// What the caller called it.
+    public var tag: Int
+    /// The answer's status, 0 when none came in whole.
+    public var status: Int
+    /// Header retry-after in seconds, nil when absent or no number.
+    public var retryAfterSeconds: Int?
+    /// The answer's body, at most `HTTP2ClientSession.bodyLimit` bytes of it.
+    public var body: [UInt8]
+    /// Why the stream ended, when there is no answer.
+    public var error: HTTP2ErrorCode
+    /// No byte of the request's last frame was handed out by `collect`: the peer cannot have acted on it.
+    public var isUnsent: Bool
+}
+
+/// The client's end of an HTTP/2 connection (RFC 9113): requests in, bytes out; bytes in, answers out. It does no I/O, and belongs to one thread.
+///
+/// Every request is a POST with a body to a path, and carries the headers that all share and one of its own. `:path` and that one are never indexed
+/// (RFC 7541 section 6.2.3), so that they do not churn the compression table.
+public final class HTTP2ClientSession {
+    /// Of an answer's body no more is kept.
+    public static let bodyLimit = 65_536
+    /// Room that the peer is given on the connection, so that thousands of answers never wait for it.
+    private static let connectionWindow: Int32 = 16 << 20
+    /// The most that one frame adds to what `collect` hands out: a frame of 16 KiB with its header.
+    public static let largestFrame = 16_384 + 9
+
+    /// Requests that ended since the caller last cleared it.
+    @exclusivity(unchecked) public var ended: [EndedRequest] = []
+    /// The peer's latest limit of concurrent streams; nil until it said one.
+    @exclusivity(unchecked) public private(set) var streamLimit: Int?
+    /// The peer takes no more requests: its words (the debug data of GOAWAY), or the code's name.
+    @exclusivity(unchecked) public private(set) var goAway: String?
+    /// Answers to `ping` so far.
+    @exclusivity(unchecked) public private(set) var pongs = 0
+    /// Bytes handed out by `collect` so far.
+    @exclusivity(unchecked) public private(set) var collectedBytes = 0
+    /// nghttp2 gave the connection up, and how it says so.
+    @exclusivity(unchecked) private var failure: String?
+    /// nghttp2's last complaint about the peer; not each one is the connection's end.
+    @exclusivity(unchecked) private var complaint: String?
+
+    @exclusivity(unchecked) private var slots: [RequestSlot] = []
+    @exclusivity(unchecked) private var freeSlots: [Int32] = []
+    /// By tag; -1 for none.
+    private var slotByTag: [Int32] = []
+    /// The request whose answer's headers are being read; -1 for none.
+    @exclusivity(unchecked) private var current = -1
+    private let headers: RequestHeaders
+    @exclusivity(unchecked) private var session: OpaquePointer?
+
+    /// - Parameters:
+    ///   - authority: `host:port`.
+    ///   - headers: names in lower case.
+    ///   - ownHeader: the name of the header that differs from request to request.
+    public init(authority: String, headers: [HTTP2Header], ownHeader: String) {
+        self.headers = RequestHeaders(authority: authority, headers: headers, ownHeader: ownHeader)
+        session = ClientCallbacks.shared.makeSession(for: self)
+        let entries = [nghttp2_settings_entry(settings_id: Int32(NGHTTP2_SETTINGS_ENABLE_PUSH.rawValue), value: 0)]
+        nghttp2_submit_settings(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), entries, entries.count)
+        nghttp2_session_set_local_window_size(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), 0, Self.connectionWindow)
+    }
+
+    deinit {
+        nghttp2_session_del(session)
+        for slot in slots { slot.memory.deallocate() }
+    }
+
+    // MARK: What the caller says
+
+    /// Queues a request. Path, own header and body are copied.
+    /// - Parameter tag: small and not in use by another open request; comes back in `ended`.
+    /// - Returns: false when the session takes no more requests: nothing was queued.
+    public func submit(
+        tag: Int, path: (UnsafeBufferPointer<UInt8>, UnsafeBufferPointer<UInt8>), own: UnsafeBufferPointer<UInt8>,
+        body: UnsafeBufferPointer<UInt8>
+    ) -> Bool {
+        guard goAway == nil, failure == nil else { return false }
+        let slot = takeSlot(pathCount: path.0.count + path.1.count, ownCount: own.count, bodyCount: body.count)
+        slots[slot].begin(tag: tag, path: path, own: own, body: body)
+        headers.point(to: slots[slot])
+        let name = UnsafeMutableRawPointer(bitPattern: slot + 1)
+        var provider = nghttp2_data_provider(source: nghttp2_data_source(ptr: name), read_callback: readRequestBody)
+        let fields = headers.fields
+        let stream = nghttp2_submit_request(session, nil, fields.baseAddress, fields.count, &provider, name)
+        guard stream > 0 else {
+            freeSlots.append(Int32(slot))
+            // RFC 9113 section 5.1.1: a connection that ran out of stream ids is replaced.
+            goAway = goAway ?? String(cString: nghttp2_strerror(stream))
+            return false
+        }
+        slots[slot].streamID = stream
+        while slotByTag.count <= tag { slotByTag.append(-1) }
+        slotByTag[tag] = Int32(slot)
+        return true
+    }
+
+    /// Resets a request whose answer is not wanted any more; `ended` will not name it.
+    public func cancel(tag: Int) {
+        guard tag < slotByTag.count, slotByTag[tag] >= 0 else { return }
+        let slot = Int(slotByTag[tag])
+        slotByTag[tag] = -1
+        slots[slot].tag = -1
+        nghttp2_submit_rst_stream(
+            session, UInt8(NGHTTP2_FLAG_NONE.rawValue), slots[slot].streamID, HTTP2ErrorCode.cancel.rawValue)
+    }
+
+    /// Queues a PING.
+    public func ping() { nghttp2_submit_ping(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil) }
+
+    /// Queues GOAWAY: the caller leaves in good order.
+    public func leave() { nghttp2_session_terminate_session(session, HTTP2ErrorCode.noError.rawValue) }
+
+    // MARK: Bytes
+
+    /// Takes bytes from the peer.
+    /// - Returns: false when the connection is of no more use: see `isAlive`.
+    public func receive(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        let count = nghttp2_session_mem_recv(session, bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count)
+        if count < 0 { fail(count) }
+        return isAlive
+    }
+
+    /// False once there is nothing more to say or to hear: after GOAWAY and the last answer, or after the peer broke the protocol and
+    /// was told so.
+    public var isAlive: Bool {
+        failure == nil && (nghttp2_session_want_read(session) != 0 || nghttp2_session_want_write(session) != 0)
+    }
+
+    /// How the peer broke the protocol, or took its leave; nil while nothing of that kind happened.
+    public var lastWords: String? { goAway ?? complaint ?? failure }
+
+    /// Fills a buffer with frames for the peer, as many as fit; returns how many bytes. 0: there is nothing to say.
+    /// - Parameter buffer: at least `largestFrame` bytes.
+    public func collect(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+        var filled = 0
+        while buffer.count - filled >= Self.largestFrame {
+            var bytes: UnsafePointer<UInt8>?
+            let count = nghttp2_session_mem_send(session, &bytes)
+            guard count > 0, let bytes, let target = buffer.baseAddress else {
+                if count < 0 { fail(count) }
+                break
+            }
+            (target + filled).copyMemory(from: bytes, byteCount: count)
+            filled += count
+            collectedBytes += count
+        }
+        return filled
+    }
+
+    /// Ends every open request without an answer. `isUnsent` says of each whether its last frame lies beyond what was written.
+    /// - Parameter writtenBytes: how many of the collected bytes may have reached the peer.
+    public func abandonAll(writtenBytes: Int) {
+        for slot in slots.indices where slots[slot].isOpen && slots[slot].tag >= 0 {
+            let isUnsent = slots[slot].lastFrameStart.map { $0 >= writtenBytes } ?? true
+            report(slot, status: 0, error: .cancel, isUnsent: isUnsent)
+        }
+    }
+
+    // MARK: What nghttp2 says
+
+    func beginHeaders(slot: Int) { current = slot }
+
+    func receiveStatus(_ value: UnsafeBufferPointer<UInt8>) {
+        if current >= 0 { slots[current].status = Int32(clamping: number(value) ?? 0) }
+    }
+
+    func receiveRetryAfter(_ value: UnsafeBufferPointer<UInt8>) {
+        if current >= 0 { slots[current].retryAfterSeconds = number(value).map { Int32(clamping: $0) } ?? -1 }
+    }
+
+    func receiveBody(slot: Int, _ bytes: UnsafeBufferPointer<UInt8>) {
+        let room = Self.bodyLimit - slots[slot].answer.count
+        slots[slot].answer.append(contentsOf: bytes.prefix(room))
+    }
+
+    /// The answer is complete, whatever becomes of the rest of the request.
+    func endAnswer(slot: Int) {
+        guard slots[slot].tag >= 0 else { return }
+        report(slot, status: Int(slots[slot].status), error: .noError, isUnsent: false)
+    }
+
+    func closeStream(slot: Int, error: HTTP2ErrorCode) {
+        if slots[slot].tag >= 0 { report(slot, status: 0, error: error, isUnsent: slots[slot].lastFrameStart == nil) }
+        if current == slot { current = -1 }
+        slots[slot].isOpen = false
+        freeSlots.append(Int32(slot))
+    }
+
+    /// A request's body, straight from its slot.
+    func readBody(slot: Int, into buffer: UnsafeMutableBufferPointer<UInt8>) -> (count: Int, isLast: Bool) {
+        let rest = slots[slot].unreadBody
+        let count = min(rest.count, buffer.count)
+        buffer.baseAddress?.update(from: rest.baseAddress ?? UnsafePointer(slots[slot].memory), count: count)
+        slots[slot].bodyRead += count
+        let isLast = count == rest.count
+        // The frame is handed out by the very call of `collect` that asked for this.
+        if isLast { slots[slot].lastFrameStart = collectedBytes }
+        return (count, isLast)
+    }
+
+    func receiveSettings() {
+        streamLimit = Int(nghttp2_session_get_remote_settings(session, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS))
+    }
+
+    func receivePong() { pongs += 1 }
+
+    func receiveGoAway(_ error: HTTP2ErrorCode, _ words: UnsafeBufferPointer<UInt8>) {
+        goAway = words.isEmpty ? error.name : String(decoding: words.prefix(200), as: UTF8.self)
+    }
+
+    func hear(_ words: String) { complaint = words }
+
+    private func fail(_ code: Int) { failure = failure ?? String(cString: nghttp2_strerror(Int32(code))) }
+
+    /// The slot that a stream's user data names.
+    static func slot(named pointer: UnsafeMutableRawPointer?) -> Int { Int(bitPattern: pointer) - 1 }
+
+    // MARK: Slots
+
+    private func report(_ slot: Int, status: Int, error: HTTP2ErrorCode, isUnsent: Bool) {
+        let tag = slots[slot].tag
+        let retryAfter = slots[slot].retryAfterSeconds
+        ended.append(
+            EndedRequest(
+                tag: tag, status: status, retryAfterSeconds: retryAfter < 0 ? nil : Int(retryAfter), body: slots[slot].answer, error: error,
+                isUnsent: isUnsent))
+        slots[slot].tag = -1
+        slotByTag[tag] = -1
+    }
+
+    private func takeSlot(pathCount: Int, ownCount: Int, bodyCount: Int) -> Int {
+        let capacity = pathCount + ownCount + bodyCount
+        guard let free = freeSlots.popLast() else {
+            slots.append(RequestSlot(capacity: capacity))
+            return slots.count - 1
+        }
+        slots[Int(free)].reserve(capacity)
+        return Int(free)
+    }
+
+    private func number(_ digits: UnsafeBufferPointer<UInt8>) -> Int? {
+        guard !digits.isEmpty, digits.count <= 9 else { return nil }
+        var number = 0
+        for digit in digits {
+            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit) else { return nil }
+            number = number * 10 + Int(digit - UInt8(ascii: "0"))
+        }
+        return number
+    }
+}

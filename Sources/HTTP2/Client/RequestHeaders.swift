@@ -1,0 +1,67 @@
+import CNghttp2
+
+/// A header that all requests of a session carry.
+public struct HTTP2Header: Hashable, Sendable {
+    /// In lower case.
+    public var name: String
+    /// Its value.
+    public var value: String
+    /// Kept out of the compression table, also by those that pass it on (RFC 7541 section 6.2.3).
+    public var isNeverIndexed: Bool
+
+    /// A header.
+    public init(_ name: String, _ value: String, isNeverIndexed: Bool = false) {
+        self.name = name
+        self.value = value
+        self.isNeverIndexed = isNeverIndexed
+    }
+}
+
+/// The header list of a request, made once: for each request only the two values of its own are replaced.
+final class RequestHeaders {
+    private static let pathIndex = 3
+
+    /// What nghttp2 reads; it copies nothing.
+    let fields: UnsafeMutableBufferPointer<nghttp2_nv>
+    private let text: UnsafeMutableBufferPointer<UInt8>
+    private let ownIndex: Int
+
+    init(authority: String, headers: [HTTP2Header], ownHeader: String) {
+        let all =
+            [
+                HTTP2Header(":method", "POST"), HTTP2Header(":scheme", "https"), HTTP2Header(":authority", authority),
+                HTTP2Header(":path", "", isNeverIndexed: true),
+            ] + headers + [HTTP2Header(ownHeader, "", isNeverIndexed: true)]
+        ownIndex = all.count - 1
+        let bytes = all.flatMap { Array($0.name.utf8) + Array($0.value.utf8) }
+        text = .allocate(capacity: bytes.count)
+        _ = text.initialize(from: bytes)
+        fields = .allocate(capacity: all.count)
+        var offset = 0
+        for (index, header) in all.enumerated() {
+            let name = UnsafeMutableBufferPointer(rebasing: text[offset..<(offset + header.name.utf8.count)])
+            offset += name.count
+            let value = UnsafeMutableBufferPointer(rebasing: text[offset..<(offset + header.value.utf8.count)])
+            offset += value.count
+            let indexing = header.isNeverIndexed ? NGHTTP2_NV_FLAG_NO_INDEX.rawValue : 0
+            let flags = NGHTTP2_NV_FLAG_NO_COPY_NAME.rawValue | NGHTTP2_NV_FLAG_NO_COPY_VALUE.rawValue | indexing
+            fields.initializeElement(
+                at: index,
+                to: nghttp2_nv(
+                    name: name.baseAddress, value: value.baseAddress, namelen: name.count, valuelen: value.count, flags: UInt8(flags)))
+        }
+    }
+
+    deinit {
+        fields.deallocate()
+        text.deallocate()
+    }
+
+    /// Takes path and own header from a request's slot.
+    func point(to slot: RequestSlot) {
+        fields[Self.pathIndex].value = slot.memory
+        fields[Self.pathIndex].valuelen = slot.pathCount
+        fields[ownIndex].value = slot.memory + slot.pathCount
+        fields[ownIndex].valuelen = slot.ownCount
+    }
+}
