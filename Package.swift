@@ -60,7 +60,7 @@ let package = Package(
         // What `make bench` runs.
         .target(name: "BareCurl", dependencies: ["CCurl"], path: "Sources/Benchmarks/BareCurl"),
         .executableTarget(
-            name: "volley-bench", dependencies: ["Base", "Cryptography", "BareCurl"], path: "Sources/Benchmarks/VolleyBench",
+            name: "volley-bench", dependencies: ["Base", "Cryptography", "Delivery", "BareCurl"], path: "Sources/Benchmarks/VolleyBench",
             swiftSettings: strict),
 
         tests("Base", ["Base"]),

@@ -8,10 +8,12 @@ public final class WorkerThread<Result: Sendable>: Sendable {
     private let slot: ResultSlot<Result>
 
     /// Starts the thread.
-    public init(_ body: @escaping @Sendable () -> Result) {
+    /// - Parameter name: as `top -H` and `perf` show it, at most 15 bytes.
+    public init(_ name: String, _ body: @escaping @Sendable () -> Result) {
         let slot = ResultSlot<Result>()
         self.slot = slot
         thread = startThread {
+            nameThisThread(name)
             let result = body()
             slot.value.withLock { $0 = result }
         }
@@ -26,6 +28,13 @@ public final class WorkerThread<Result: Sendable>: Sendable {
         guard let result = slot.value.withLock({ $0 }) else { preconditionFailure("a thread ended without a result") }
         return result
     }
+}
+
+/// Best effort: without /proc a thread keeps the program's name.
+private func nameThisThread(_ name: String) {
+    guard let file = fopen("/proc/thread-self/comm", "w") else { return }
+    fputs(name, file)
+    fclose(file)
 }
 
 /// Runs something on a thread that nobody waits for: a look-up that may hang, say.

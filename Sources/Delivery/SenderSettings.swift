@@ -105,7 +105,7 @@ public struct SenderSettings: Sendable {
         self.runSeed = runSeed
         resendsUnknown = true
         retry = RetryPolicy()
-        transport = .curl
+        transport = .nghttp2
         connections = 2
         streamsPerConnection = 1000
         connectTimeoutSeconds = 10

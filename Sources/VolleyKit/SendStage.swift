@@ -60,9 +60,9 @@ struct SendStage: Sendable {
         let results = BoundedQueue<[Settlement]>(capacity: 64)
         let control = SendControl()
         let state = SendState(total: run.plan.audience)
-        let reader = WorkerThread { read(into: batches, state) }
-        let recorder = WorkerThread { record(from: results, state, control) }
-        let loop = WorkerThread { delivery.run(source: batches, results: results, control: control) }
+        let reader = WorkerThread("read") { read(into: batches, state) }
+        let recorder = WorkerThread("record") { record(from: results, state, control) }
+        let loop = WorkerThread("deliver") { delivery.run(source: batches, results: results, control: control) }
         watch(loop, state.progress, control)
         let end = loop.join()
         // The sender may have stopped while the reader was about to hand over one more batch.

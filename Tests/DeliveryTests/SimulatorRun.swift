@@ -46,7 +46,6 @@ struct SimulatorRun {
             headers: PushHeaders(topic: Self.topic, pushType: .alert, priority: .high), runSeed: RunSeed.random())
         settings.retry.firstDelaySeconds = 0.01
         settings.retry.longestDelaySeconds = 0.1
-        if getenv("T_NG") != nil { settings.transport = .nghttp2 }
         configure(&settings)
         let (end, settlements) = try send(settings, pushes: pushes, late: late, meanwhile: meanwhile)
         return Result(end: end, settlements: settlements, ledger: simulator.stop())

@@ -122,12 +122,17 @@ struct SenderBenchmark {
         defer { fclose(stream) }
         fputs("device_token,first_name,store\n", stream)
         for device in 0..<devices {
-            let x = UInt64(device) &* 0x9E37_79B9_7F4A_7C15 &+ 0x1234_5678
-            let token = [x | 1 << 63, x &* 3, x &* 5, x &* 7].map {
-                TextFormat.aligned(String($0, radix: 16), to: 16).map { $0 == " " ? "0" : String($0) }.joined()
-            }.joined()
-            fputs("\(token),\(device % 3 == 0 ? "" : "Ada"),store\n", stream)
+            fputs("\(Self.token(device)),\(device % 3 == 0 ? "" : "Ada"),store\n", stream)
         }
+    }
+
+    /// A token as random exports have them: spread over the whole range, so that no simulated answer depends on their order.
+    static func token(_ device: Int) -> String {
+        let x = UInt64(device) &* 0x9E37_79B9_7F4A_7C15 &+ 0x1234_5678
+        return [x | 1 << 63, x &* 3, x &* 5, x &* 7].map { word in
+            let digits = String(word, radix: 16)
+            return String(repeating: "0", count: 16 - digits.count) + digits
+        }.joined()
     }
 
     private func write(_ text: String, to file: String) throws {

@@ -1,6 +1,7 @@
 import BareCurl
 import Base
 import Cryptography
+import Delivery
 import Glibc
 
 /// `make bench`: Volley beside other tools, all measured in the same run on the same machine. Prints Markdown for docs/performance.md.
@@ -26,6 +27,19 @@ struct VolleyBench {
                 arguments.count > 4 ? Int(arguments[4]) ?? 1000 : 1000)
             print(accepted)
             exit(accepted == Int(arguments[3]) ? 0 : 1)
+        }
+        if arguments.first == "deliver" {
+            arguments.removeFirst()
+            let accepted = try TransportBenchmark(
+                host: "localhost", port: Int(arguments[0]) ?? 0, authorityFile: arguments[1], keyFile: arguments[2],
+                pushes: Int(arguments[3]) ?? 0, transport: Transport(rawValue: arguments[4]) ?? .nghttp2
+            ).run()
+            print(accepted)
+            exit(accepted == Int(arguments[3]) ? 0 : 1)
+        }
+        if arguments.first == "bearer" {
+            print(bearer(try SigningKey(file: arguments[1])))
+            exit(0)
         }
         let quick = arguments.contains("--quick")
         try SenderBenchmark(pushes: quick ? 20_000 : 200_000, repeats: quick ? 1 : 3).run()

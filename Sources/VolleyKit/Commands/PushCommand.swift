@@ -77,7 +77,7 @@ public enum PushCommand {
         batches.put(batch)
         batches.close()
         let (delivery, control) = (try Sender(sender), SendControl())
-        let loop = WorkerThread { delivery.run(source: batches, results: results, control: control) }
+        let loop = WorkerThread("deliver") { delivery.run(source: batches, results: results, control: control) }
         Interruption.pass(to: control, until: loop, console)
         let end = loop.join()
         _ = gateway.close()
