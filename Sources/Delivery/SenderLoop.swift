@@ -111,7 +111,7 @@ struct SenderLoop {
             case .ended(let connection, let cause):
                 machine.connectionLost(connection, cause: cause, at: now)
                 transport.close(connection)
-            case .alive: break
+            case .alive(let connection): machine.connectionAlive(connection, at: now)
             case .leaving(let connection, let cause): machine.connectionLeaves(connection, cause: cause, at: now)
             case .failed(let connection, let failure):
                 machine.connectionFailed(connection, failure, at: now)
@@ -134,6 +134,7 @@ struct SenderLoop {
             case .submit(let push, let connection): submit(push, on: connection)
             case .abandon(let push, let connection): transport.abandon(push: push, on: connection)
             case .hold(let push): store.hold(push)
+            case .ping(let connection): transport.ping(connection)
             case .renewToken(let connection): renewToken(of: connection, at: now)
             }
         }

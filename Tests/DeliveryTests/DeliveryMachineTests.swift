@@ -74,15 +74,84 @@ struct DeliveryMachineTests {
         #expect(submitted(bench.advance()).count == 1)
     }
 
-    @Test("a second connection opens only when the first is full")
-    func secondConnection() {
-        var bench = Bench(pushes: 50) {
-            $0.connections = 2
+    /// Answers everything in flight `rounds` times, 0.1 s apart; returns the connections that were opened meanwhile.
+    private func openedWhileBusy(_ bench: inout Bench, rounds: Int, answersARound: Int? = nil) -> Int {
+        var opened = 0
+        for _ in 0..<rounds {
+            let inFlight = bench.machine.pushes.indices.filter { bench.machine.pushes[$0].state == .inFlight }
+            for push in inFlight.prefix(answersARound ?? .max) { bench.answer(push, 200) }
+            opened += bench.advance(seconds: 0.1).count { if case .open = $0 { true } else { false } }
+        }
+        return opened
+    }
+
+    @Test("further connections open one at a time, while streams are the limit and each makes the run faster")
+    func growth() {
+        var bench = Bench(pushes: 20_000) {
+            $0.connections = 4
             $0.streamsPerConnection = 10
         }
-        #expect(!bench.advance().contains(.open(connection: 1)))
-        bench.answer(0, 200)
-        #expect(bench.advance().contains(.open(connection: 1)))
+        bench.warmUp()
+        #expect(openedWhileBusy(&bench, rounds: 2) == 0, "not before streams were the limit for a while")
+        #expect(openedWhileBusy(&bench, rounds: 3) == 1)
+        #expect(openedWhileBusy(&bench, rounds: 40) == 2, "and never more than allowed")
+    }
+
+    @Test("a connection that made nothing faster is the last for a while")
+    func growthWithoutGain() {
+        var bench = Bench(pushes: 20_000) {
+            $0.connections = 8
+            $0.streamsPerConnection = 10
+        }
+        bench.warmUp()
+        #expect(openedWhileBusy(&bench, rounds: 80, answersARound: 10) == 1)
+        #expect(openedWhileBusy(&bench, rounds: 60, answersARound: 10) == 1, "tried again after a rest")
+    }
+
+    @Test("no connection is added for a pace that one can keep")
+    func growthWithPace() {
+        var bench = Bench(pushes: 2_000) {
+            $0.connections = 8
+            $0.streamsPerConnection = 10
+            $0.pace = Pace(pushes: 50, intervalSeconds: 1)
+        }
+        bench.warmUp()
+        #expect(openedWhileBusy(&bench, rounds: 100) == 0)
+    }
+
+    @Test("a silent connection is asked for a sign of life, and given up without one")
+    func pings() {
+        var bench = Bench(pushes: 1) {
+            $0.canPing = true
+            $0.resendsUnknown = false
+        }
+        bench.advance()
+        #expect(pings(&bench, seconds: 4.5) == 0)
+        #expect(pings(&bench, seconds: 6) == 1, "asked once")
+        bench.machine.connectionAlive(0, at: bench.now)
+        #expect(pings(&bench, seconds: 6) == 1, "and again after further silence")
+        #expect(bench.machine.settlements.isEmpty)
+        #expect(pings(&bench, seconds: 10) == 0)
+        #expect(bench.machine.settlements.map(\.outcome) == [.unknown])
+    }
+
+    /// PINGs asked for while time passes in steps that are no stalls.
+    private func pings(_ bench: inout Bench, seconds: Double) -> Int {
+        var count = 0
+        for _ in 0..<Int(seconds * 2) {
+            count += bench.advance(seconds: 0.5).count { if case .ping = $0 { true } else { false } }
+        }
+        return count
+    }
+
+    @Test("an idle connection is kept open by a PING an hour")
+    func idlePing() {
+        var bench = Bench(pushes: 1) { $0.canPing = true }
+        bench.advance()
+        bench.answer(0, 503, "ServiceUnavailable", retryAfter: 890)
+        let idleSince = bench.now.nanoseconds
+        #expect(pings(&bench, seconds: 800) == 0)
+        #expect(bench.machine.healthCheck(of: bench.machine.connections[0]) == idleSince + 3_600_000_000_000)
     }
 
     @Test("retry-after is never undercut")

@@ -31,6 +31,7 @@ struct SimulatedAPNs {
         case answer(push: Int, connection: Int, generation: Int)
         case die(Int, generation: Int)
         case limit(Int, to: Int, generation: Int)
+        case pong(Int, generation: Int)
         case interrupt
     }
 
@@ -79,6 +80,7 @@ struct SimulatedAPNs {
         settings.connections = Int.random(in: 1...3, using: &random)
         settings.streamsPerConnection = Int.random(in: 1...50, using: &random)
         settings.retry.maximumAttempts = Int.random(in: 1...6, using: &random)
+        settings.canPing = Bool.random(using: &random)
         settings.jitterSeed = random.next()
         machine = DeliveryMachine(settings)
         accepted = Array(repeating: 0, count: nature.pushes)
@@ -145,6 +147,8 @@ struct SimulatedAPNs {
             guard generations[connection] == generation else { return }
             peers[connection].limit = limit
             machine.limitChanged(connection, to: limit)
+        case .pong(let connection, let generation):
+            if generations[connection] == generation { machine.connectionAlive(connection, at: now) }
         case .die(let connection, let generation): die(connection, generation)
         case .answer(let push, let connection, let generation):
             guard generations[connection] == generation, peers[connection].inFlight.contains(push) else { return }
@@ -172,6 +176,9 @@ struct SimulatedAPNs {
                 peers[connection].inFlight.remove(push)
             case .submit(let push, let connection): receive(push, connection)
             case .hold: break
+            case .ping(let connection):
+                // A connection that swallows pushes may be deaf altogether.
+                if !chance(nature.silence) { schedule(.pong(connection, generation: generations[connection]), within: nature.latency) }
             case .renewToken:
                 tokensRefused += 1
                 if tokensRefused > 3 { machine.tokenRefused(at: now) }

@@ -18,6 +18,8 @@ struct ConnectionSlot {
     var answers = 0
     /// The last sign of life, or when it was opened: monotonic nanoseconds.
     var lastProgress: Int64 = 0
+    /// When it was asked for a sign of life that has not come yet.
+    var pingedAt: Int64?
     /// Pushes in flight, linked in order of submission; -1 for none.
     var inFlight = 0
     var oldest: Int32 = -1

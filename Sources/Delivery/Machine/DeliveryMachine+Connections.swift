@@ -99,16 +99,22 @@ extension DeliveryMachine {
         connections[connection] = ConnectionSlot()
     }
 
-    /// Asks for a connection if there is none, or if all that are there are full and more may help.
+    /// Asks for a connection if there is none, or if streams are the limit and more of them help.
     mutating func openIfNeeded(at now: Moment) {
         guard ending == nil, now.nanoseconds >= reconnectAt, !fresh.isEmpty || !again.isEmpty else { return }
         var used = 0
         for connection in connections where connection.state == .open || connection.state == .opening {
             used += 1
             // One that is not warm yet shows first whether the server is well.
-            if connection.state == .opening || !connection.isWarm || connection.inFlight < limit(of: connection) { return }
+            if connection.state == .opening || !connection.isWarm || connection.inFlight < limit(of: connection) {
+                return growth.noteRoom()
+            }
         }
         guard used < settings.connections else { return }
+        if used > 0 {
+            guard nextPushIsAllowed, pacer?.mayTake(at: now.nanoseconds) ?? true else { return growth.noteRoom() }
+            guard growth.noteFull(at: now.nanoseconds, answers: answerCount, connections: used) else { return }
+        }
         let free = connections.firstIndex { $0.state == .closed }
         if free == nil { connections.append(ConnectionSlot()) }
         let connection = free ?? connections.count - 1
@@ -135,6 +141,8 @@ extension DeliveryMachine {
 
     mutating func noteAnswer(on connection: Int, at now: Moment) {
         connections[connection].answers += 1
+        connections[connection].pingedAt = nil
+        answerCount += 1
         connections[connection].lastProgress = now.nanoseconds
         hasEverAnswered = true
         fruitlessConnections = 0

@@ -11,10 +11,11 @@ extension DeliveryMachine {
             again.append(push)
         }
         checkTimeouts(at: now)
+        checkHealth(at: now)
         stopIfTroubleLasts(at: now)
         if ending == nil, !isExpired {
-            openIfNeeded(at: now)
             submitReady(at: now)
+            openIfNeeded(at: now)
         } else {
             settleNewcomers(at: now)
         }
@@ -24,19 +25,19 @@ extension DeliveryMachine {
     /// When `advance` must be called again even if nothing happens: monotonic nanoseconds, nil for never.
     func nextWake(after now: Moment) -> Int64? {
         guard end == nil else { return nil }
-        var times: [Int64?] = [waiting.earliest, ending?.drainsUntil]
+        var wake = min(waiting.earliest ?? .max, ending?.drainsUntil ?? .max)
         if ending == nil, !fresh.isEmpty || !again.isEmpty {
-            if reconnectAt > now.nanoseconds { times.append(reconnectAt) }
-            if connectionWithRoom() != nil, nextPushIsAllowed { times.append(pacer?.nextTime) }
+            if reconnectAt > now.nanoseconds { wake = min(wake, reconnectAt) }
+            if let next = pacer?.nextTime, connectionWithRoom() != nil, nextPushIsAllowed { wake = min(wake, next) }
         }
         if let deadline = settings.deadline, !isExpired, ending == nil {
             let milliseconds = max(0, min(deadline.epochMilliseconds - now.wall.epochMilliseconds, 86_400_000))
-            times.append(now.nanoseconds + milliseconds * 1_000_000)
+            wake = min(wake, now.nanoseconds + milliseconds * 1_000_000)
         }
-        for connection in connections where connection.inFlight > 0 || connection.state == .opening {
-            times.append(max(timeout(of: connection), timeoutsResumeAt))
+        for connection in connections where connection.state != .closed {
+            wake = min(wake, max(min(timeout(of: connection), healthCheck(of: connection)), timeoutsResumeAt))
         }
-        return times.compactMap { $0 }.min()
+        return wake == .max ? nil : wake
     }
 
     /// A loop that was held up (the one who records fell behind, the machine slept) must read what arrived meanwhile before it may judge
@@ -64,7 +65,7 @@ extension DeliveryMachine {
     }
 
     /// While the service has trouble only a few pushes are in the middle of their attempts.
-    private var nextPushIsAllowed: Bool {
+    var nextPushIsAllowed: Bool {
         guard serviceHealth.troubleSince != nil, again.isEmpty else { return true }
         return heldCount - fresh.count < ServiceHealth.pushesTriedInTrouble
     }

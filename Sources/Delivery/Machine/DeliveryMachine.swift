@@ -18,6 +18,8 @@ struct DeliveryMachine {
         case abandon(push: Int, connection: Int)
         /// The push will wait for a while: keep its bytes without its batch.
         case hold(push: Int)
+        /// Ask the peer for a sign of life, and say `connectionAlive` when it comes.
+        case ping(connection: Int)
         /// The provider token used on this connection is refused as expired; say `tokenRefused` if no other may be had.
         case renewToken(connection: Int)
     }
@@ -71,6 +73,8 @@ struct DeliveryMachine {
     var fruitlessSince: Int64 = 0
     var hasEverAnswered = false
     var recentLosses = RecentLosses()
+    var growth = ConnectionGrowth()
+    var answerCount = 0
 
     // The run.
     var pacer: Pacer?
@@ -92,7 +96,7 @@ struct DeliveryMachine {
 
     /// Whether more pushes are welcome: enough to keep all streams busy, and never so many that memory grows with the audience.
     var wantsPushes: Bool {
-        end == nil && ending == nil && fresh.count < settings.readyTarget && heldCount < settings.heldLimit
+        end == nil && ending == nil && fresh.count < settings.readyTarget(connections: connections.count) && heldCount < settings.heldLimit
     }
 
     /// Takes a push over; returns its slot, by which the driver finds its bytes.

@@ -13,6 +13,14 @@ struct MachineSettings: Sendable {
     var streamsPerConnection = 1000
     var connectTimeoutSeconds = 10.0
     var answerTimeoutSeconds = 30.0
+    /// Whether the transport can ask for signs of life.
+    var canPing = false
+    /// Silence on a connection with pushes in flight, after which it is asked.
+    var pingAfterSeconds = 5.0
+    /// A sign of life must come within this.
+    var pingTimeoutSeconds = 10.0
+    /// An idle connection is asked so often, and so kept open: about an hour, as Apple says.
+    var idlePingSeconds = 3600.0
     /// Connections without an answer after which a run that never saw one gives up.
     var fruitlessConnectionLimit = 5
     /// Pushes held at most: in flight, ready and waiting for a retry.
@@ -35,12 +43,16 @@ struct MachineSettings: Sendable {
         streamsPerConnection = max(1, settings.streamsPerConnection)
         connectTimeoutSeconds = settings.connectTimeoutSeconds
         answerTimeoutSeconds = settings.answerTimeoutSeconds
+        canPing = settings.transport == .nghttp2
+        // Known before the answers are overdue: a dead connection and a slow answer are different things.
+        pingAfterSeconds = min(5, answerTimeoutSeconds / 6)
+        pingTimeoutSeconds = min(10, answerTimeoutSeconds / 3)
         jitterSeed = .random(in: .min ... .max)
     }
 
     /// Pushes to have at hand so that no stream waits for the source. With a pace never more than `Pace.pushesAhead`.
-    var readyTarget: Int {
-        let wanted = min(heldLimit, max(1000, 2 * connections * streamsPerConnection))
+    func readyTarget(connections: Int) -> Int {
+        let wanted = min(heldLimit, max(1000, 2 * max(1, connections) * streamsPerConnection))
         return min(wanted, pace?.pushesAhead ?? .max)
     }
 

@@ -26,6 +26,9 @@ struct Pacer {
         nextIdeal.map { Int64(($0 - catchUpNanoseconds).rounded(.up)) }
     }
 
+    /// Whether a push may leave now.
+    func mayTake(at nanoseconds: Int64) -> Bool { nextTime.map { $0 <= nanoseconds } ?? true }
+
     /// Whether a push may leave now; counts it if so.
     mutating func take(at nanoseconds: Int64) -> Bool {
         let now = Double(nanoseconds)

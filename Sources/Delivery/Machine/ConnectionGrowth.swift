@@ -1,0 +1,43 @@
+/// Decides when one more connection is worth it: only while streams are the limit, one at a time, and only as long as the last one
+/// made the run faster. Where the server, the network or this machine is the limit, another connection would change nothing.
+struct ConnectionGrowth {
+    /// Streams must have been the limit for this long without a break.
+    private static let windowNanoseconds: Int64 = 250_000_000
+    /// One connection more than n should give 1/n more. Half of that counts as success.
+    private static let wantedShareOfGain = 0.5
+    private static let shortestRest: Int64 = 10_000_000_000
+    private static let longestRest: Int64 = 600_000_000_000
+
+    private var windowStart: Int64?
+    private var answersAtStart = 0
+    /// Answers per second before the last connection was added, until it has been judged.
+    private var rateBefore: Double?
+    private var restsUntil: Int64 = 0
+    private var rest = shortestRest
+
+    /// There was something else than streams to wait for.
+    mutating func noteRoom() { windowStart = nil }
+
+    /// All streams of all connections are taken, and pushes wait for them.
+    /// - Parameter answers: of the whole run so far.
+    /// - Returns: true when one more connection should be opened.
+    mutating func noteFull(at nanoseconds: Int64, answers: Int, connections: Int) -> Bool {
+        guard nanoseconds >= restsUntil else { return false }
+        guard let start = windowStart else {
+            windowStart = nanoseconds
+            answersAtStart = answers
+            return false
+        }
+        guard nanoseconds - start >= Self.windowNanoseconds else { return false }
+        let rate = Double(answers - answersAtStart) * 1e9 / Double(nanoseconds - start)
+        windowStart = nil
+        if let before = rateBefore, rate < before * (1 + Self.wantedShareOfGain / Double(max(1, connections - 1))) {
+            rateBefore = nil
+            restsUntil = nanoseconds + rest
+            rest = min(2 * rest, Self.longestRest)
+            return false
+        }
+        rateBefore = rate
+        return true
+    }
+}
