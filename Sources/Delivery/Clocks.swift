@@ -8,6 +8,9 @@ func monotonicNanoseconds() -> Int64 { nanoseconds(of: CLOCK_MONOTONIC) }
 /// The same, but counting while the machine sleeps: a token grows old then as well.
 func bootNanoseconds() -> Int64 { nanoseconds(of: CLOCK_BOOTTIME) }
 
+/// What the calling thread has used of a core.
+func threadNanoseconds() -> Int64 { nanoseconds(of: CLOCK_THREAD_CPUTIME_ID) }
+
 private func nanoseconds(of clock: clockid_t) -> Int64 {
     var time = timespec()
     clock_gettime(clock, &time)

@@ -11,7 +11,10 @@ public enum SendEnd: Hashable, Sendable {
     case interrupted
 }
 
-/// Pushes batches to APNs through libcurl. Every push taken from the source is settled exactly once, whatever happens.
+/// Pushes batches to APNs. Every push taken from the source is settled exactly once, whatever happens.
+///
+/// It begins with one loop on one thread. When that loop has no time left on its core while another core is there, a second one with connections
+/// of its own takes batches from the same source. A run with a pace has one loop, which keeps the pace exactly.
 public struct Sender: Sendable {
     private let settings: SenderSettings
 
@@ -21,15 +24,29 @@ public struct Sender: Sendable {
         self.settings = settings
     }
 
-    /// Runs on the calling thread until the source is closed and empty and everything in it is settled, or the run must stop.
+    /// Runs until the source is closed and empty and everything in it is settled, or the run must stop; the calling thread waits.
     /// - Parameters:
     ///   - source: batches in sending order. On a stop the sender closes it and settles what it holds as unsent.
     ///   - results: settlements in groups, at least five times a second while there are any. Closed by the sender at its end.
     public func run(source: BoundedQueue<PushBatch>, results: BoundedQueue<[Settlement]>, control: SendControl) -> SendEnd {
-        withPipeSignalBlocked {
-            var loop = SenderLoop(settings, source: source, results: results, control: control)
-            return loop.run()
+        let team = SenderTeam(control: control, largest: largestTeam)
+        func startLoop() -> WorkerThread<SendEnd> {
+            WorkerThread("deliver") { [settings] in
+                withPipeSignalBlocked {
+                    var loop = SenderLoop(settings, source: source, results: results, team: team)
+                    return loop.run()
+                }
+            }
         }
+        var loops = [startLoop()]
+        while team.waitForHelpWanted() { loops.append(startLoop()) }
+        let ends = loops.map { $0.join() }
+        results.close()
+        return ends.first { if case .stopped = $0 { true } else { false } } ?? ends.first { $0 == .interrupted } ?? .finished
+    }
+
+    private var largestTeam: Int {
+        settings.pace == nil ? max(1, min(settings.loops, coresAvailable())) : 1
     }
 }
 
@@ -51,4 +68,19 @@ extension Endpoint {
                 remedy: "A PEM file begins with -----BEGIN CERTIFICATE-----; openssl x509 -inform der converts others.")
         }
     }
+}
+
+/// The cores that this process may use: `taskset` and containers allow fewer than the machine has.
+private func coresAvailable() -> Int {
+    let machine = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+    guard let status = fopen("/proc/self/status", "r") else { return machine }
+    defer { fclose(status) }
+    var line = [CChar](repeating: 0, count: 4096)
+    while fgets(&line, Int32(line.count), status) != nil {
+        let text = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        guard text.hasPrefix("Cpus_allowed:") else { continue }
+        // Groups of eight hex digits with commas in between, a bit for each core.
+        return max(1, min(machine, text.dropFirst(13).compactMap(\.hexDigitValue).reduce(0) { $0 + $1.nonzeroBitCount }))
+    }
+    return machine
 }

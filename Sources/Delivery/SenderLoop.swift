@@ -13,7 +13,7 @@ struct SenderLoop {
     private let settings: SenderSettings
     private let source: BoundedQueue<PushBatch>
     private let results: BoundedQueue<[Settlement]>
-    private let control: SendControl
+    private let team: SenderTeam
     private var machine: DeliveryMachine
     private var store = PushStore()
     private let transport: any PushTransport
@@ -21,12 +21,13 @@ struct SenderLoop {
     private var flushedAt: Int64 = 0
     private var tokenCheckedAt: Int64 = 0
     private var lastToken: ProviderToken?
+    private var load = ThreadLoad()
 
-    init(_ settings: SenderSettings, source: BoundedQueue<PushBatch>, results: BoundedQueue<[Settlement]>, control: SendControl) {
+    init(_ settings: SenderSettings, source: BoundedQueue<PushBatch>, results: BoundedQueue<[Settlement]>, team: SenderTeam) {
         self.settings = settings
         self.source = source
         self.results = results
-        self.control = control
+        self.team = team
         machine = DeliveryMachine(MachineSettings(settings))
         switch settings.transport {
         case .nghttp2: transport = HTTP2Transport(settings)
@@ -37,19 +38,28 @@ struct SenderLoop {
     mutating func run() -> SendEnd {
         while true {
             let now = Moment(nanoseconds: monotonicNanoseconds(), wall: .now())
-            if control.isInterrupted { machine.interrupt(at: now) }
+            listenToTeam(at: now)
             checkToken(at: now)
             takeBatches(at: now)
             machine.advance(to: now)
             carryOut(at: now)
             flush(at: now)
             if let end = machine.end {
-                results.close()
+                team.leave()
                 return end
             }
             transport.poll(until: sleepEnd(after: now))
             deliverEvents()
         }
+    }
+
+    // MARK: Team
+
+    private mutating func listenToTeam(at now: Moment) {
+        if team.control.isInterrupted { machine.interrupt(at: now) }
+        if let reason = team.stopReason { machine.stop(reason, at: now) }
+        if case .stopped(let reason) = machine.ending?.end { team.stop(reason: reason) }
+        if load.isSaturated(at: now.nanoseconds) { team.askForHelp() }
     }
 
     private func sleepEnd(after now: Moment) -> Int64 {

@@ -88,7 +88,9 @@ public struct SenderSettings: Sendable {
     /// A proxy in libcurl's form (`http://user:password@host:3128`, `socks5h://host:1080`), for `curl` alone; nil for none, whatever the
     /// environment says.
     public var proxy: String?
-    /// TCP connections at most; a run begins with one, and adds others while streams are the limit.
+    /// Loops at most, each on a core of its own with its own connections.
+    public var loops: Int
+    /// TCP connections of a loop at most; it begins with one, and adds others while streams are the limit.
     public var connections: Int
     /// Streams in flight on a connection at most; the server's own limit is obeyed as well.
     public var streamsPerConnection: Int
@@ -106,6 +108,7 @@ public struct SenderSettings: Sendable {
         resendsUnknown = true
         retry = RetryPolicy()
         transport = .nghttp2
+        loops = 2
         connections = 8
         streamsPerConnection = 1000
         connectTimeoutSeconds = 10

@@ -1,0 +1,57 @@
+import Base
+import Synchronization
+
+/// What the loops of one sender share: when one stops all do, and one that has more to do than its core can asks for help.
+final class SenderTeam: Sendable {
+    private enum Word: Sendable { case helpWanted, done }
+
+    private struct State {
+        var started = 1
+        var done = 0
+        var stopReason: String?
+    }
+
+    let control: SendControl
+    private let largest: Int
+    private let state = Mutex(State())
+    private let isStopped = Atomic(false)
+    private let words: BoundedQueue<Word>
+
+    /// - Parameter largest: loops at most.
+    init(control: SendControl, largest: Int) {
+        self.control = control
+        self.largest = largest
+        words = BoundedQueue(capacity: 2 * largest)
+    }
+
+    /// Waits until another loop is wanted (true: the caller starts it) or all have ended (false).
+    func waitForHelpWanted() -> Bool {
+        while let word = words.take() {
+            let isDone = state.withLock { state in
+                if word == .done { state.done += 1 } else { state.started += 1 }
+                return state.done == state.started
+            }
+            if word == .helpWanted { return true }
+            if isDone { return false }
+        }
+        return false
+    }
+
+    /// The calling loop has no time left. Asked once by each loop.
+    func askForHelp() {
+        let isAllowed = state.withLock { $0.started < largest && $0.done == 0 }
+        if isAllowed { words.put(.helpWanted) }
+    }
+
+    /// The calling loop has ended.
+    func leave() { words.put(.done) }
+
+    /// The calling loop stops, and so shall the others.
+    func stop(reason: String) {
+        state.withLock { $0.stopReason = $0.stopReason ?? reason }
+        isStopped.store(true, ordering: .releasing)
+    }
+
+    /// Why another loop stopped; nil while all go on.
+    var stopReason: String? { isStopped.load(ordering: .acquiring) ? state.withLock { $0.stopReason } : nil }
+}

@@ -1,0 +1,22 @@
+import CCurl
+import Glibc
+
+/// Notices when the calling thread has had no rest for a while: its core is what limits it.
+struct ThreadLoad {
+    private static let windowNanoseconds: Int64 = 500_000_000
+    private static let saturation = 0.9
+
+    private var windowStart: Int64 = 0
+    private var usedAtStart: Int64 = 0
+    private var isAsked = false
+
+    /// True once, after half a second in which the thread ran all the time.
+    mutating func isSaturated(at nanoseconds: Int64) -> Bool {
+        guard !isAsked, nanoseconds - windowStart >= Self.windowNanoseconds else { return false }
+        let used = threadNanoseconds()
+        let share = Double(used - usedAtStart) / Double(nanoseconds - windowStart)
+        isAsked = windowStart > 0 && share > Self.saturation
+        (windowStart, usedAtStart) = (nanoseconds, used)
+        return isAsked
+    }
+}
