@@ -51,7 +51,7 @@ let package = Package(
         room("Delivery", ["Base", "Cryptography", "HTTP2", "CCurl"]),
         room("Runs", ["Base", grdb]),
         room("Reports", ["Base", "Runs"]),
-        room("APNsSimulator", ["Base", "Cryptography", "HTTP2", "CNghttp2"]),
+        room("APNsSimulator", ["Base", "Cryptography", "HTTP2"]),
 
         // Where they are wired together, and where a person types.
         room("VolleyKit", ["Base", "Cryptography", "Campaigns", "Audience", "Content", "Delivery", "Runs", "Reports", "APNsSimulator"]),

@@ -1,10 +1,10 @@
 import Base
-import CNghttp2
 import Cryptography
 import Glibc
+import HTTP2
 
 /// One client: its socket, TLS and HTTP/2 session, and the requests on its open streams. Only the server's thread touches it.
-final class Connection {
+final class Connection: HTTP2ServerSession {
     /// How far the connection has come.
     private enum Phase {
         case handshake, open, closed
@@ -21,7 +21,6 @@ final class Connection {
     private(set) var awaitedEvents = Int16(POLLIN)
     /// Whether there may be more to read without the socket becoming readable again.
     private(set) var hasMoreToRead = false
-    @exclusivity(unchecked) var session: OpaquePointer?
     @exclusivity(unchecked) var trust = ConnectionTrust()
     @exclusivity(unchecked) var limits = ConnectionLimits()
     /// Whether an answer was submitted before.
@@ -45,13 +44,11 @@ final class Connection {
         self.server = server
         lastActivity = now
         tls = TLSServerConnection(context, socket: socket)
+        super.init(server.callbacks)
         outgoing.reserveCapacity(2 * Self.pieceBytes)
     }
 
-    deinit {
-        nghttp2_session_del(session)
-        Glibc.close(socket)
-    }
+    deinit { Glibc.close(socket) }
 
     var isClosed: Bool { phase == .closed }
 
@@ -93,7 +90,6 @@ final class Connection {
         phase = .open
         awaitedEvents = Int16(POLLIN)
         if tls.hasClientCertificate { trust = ConnectionTrust(certificate: tls.clientCertificateIsInForce ? .inForce : .expired) }
-        session = server.makeSession(for: self)
         limits = ConnectionLimits(server.faults, hasCertificate: trust.certificate != .none)
         submitFirstSettings()
         server.ledger.countConnection()
@@ -101,10 +97,9 @@ final class Connection {
 
     private func receive(_ bytes: UnsafeRawBufferPointer) -> Bool {
         lastActivity = server.now
-        let count = nghttp2_session_mem_recv(session, bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count)
-        // A client that does not speak HTTP/2 at all; milder mistakes are answered by nghttp2 itself, with GOAWAY.
-        if count < 0 { close() }
-        return count >= 0 && !limits.isCut
+        let isHTTP2 = take(bytes)
+        if !isHTTP2 { close() }
+        return isHTTP2 && !limits.isCut
     }
 
     /// Whether `flush` would get anywhere, the socket being ready for these events.
@@ -121,19 +116,13 @@ final class Connection {
             if outgoing.isEmpty { break }
             guard send() else { return limits.isCut ? close() : () }
         }
-        if limits.isCut || nghttp2_session_want_read(session) == 0 && nghttp2_session_want_write(session) == 0 { close() }
+        if limits.isCut || isFinished { close() }
     }
 
-    /// Gathers frames into one large piece: a system call for each would cost more than the frame.
     private func collect() {
         outgoing.removeAll(keepingCapacity: true)
         sentBytes = 0
-        while outgoing.count < Self.pieceBytes {
-            var frame: UnsafePointer<UInt8>?
-            let count = nghttp2_session_mem_send(session, &frame)
-            guard count > 0 else { return }
-            outgoing.append(contentsOf: UnsafeBufferPointer(start: frame, count: count))
-        }
+        _ = gather(into: &outgoing, upTo: Self.pieceBytes)
     }
 
     /// Writes the piece to its end; false when the socket takes no more for now, or ever.
@@ -176,16 +165,16 @@ final class Connection {
     /// Whether no request came for so long.
     func isIdle(since moment: Timestamp) -> Bool { phase == .open && lastActivity < moment && !limits.isEnding }
 
-    // MARK: Requests, as nghttp2 reports them
+    // MARK: Requests, as the session reports them
 
-    func beginHeaders(streamID: Int32, isRequest: Bool) {
+    override func headersBegan(streamID: Int32, isRequest: Bool) {
         guard isRequest, limits.admits(streamID: streamID) else {
             current = nil
             return
         }
         let request = idleRequests.popLast() ?? makeRequest()
         request.begin(streamID: streamID)
-        nghttp2_session_set_stream_user_data(session, streamID, Unmanaged.passUnretained(request).toOpaque())
+        setUserData(Unmanaged.passUnretained(request).toOpaque(), streamID: streamID)
         current = Unmanaged.passUnretained(request)
     }
 
@@ -195,20 +184,21 @@ final class Connection {
         return request
     }
 
-    func receive(_ header: HeaderName, _ value: UnsafeBufferPointer<UInt8>) {
-        current?._withUnsafeGuaranteedRef { $0.add(header, value) }
+    override func headerReceived(_ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) {
+        guard let name = HeaderName(name) else { return }
+        current?._withUnsafeGuaranteedRef { $0.add(name, value) }
     }
 
-    func receive(payload: UnsafeBufferPointer<UInt8>, streamID: Int32) {
-        request(on: streamID)?.addPayload(payload)
+    override func payloadReceived(_ bytes: UnsafeBufferPointer<UInt8>, streamID: Int32) {
+        request(on: streamID)?.addPayload(bytes)
     }
 
-    func endRequest(streamID: Int32) {
+    override func requestEnded(streamID: Int32) {
         guard limits.admits(streamID: streamID), let request = request(on: streamID), request.state == .receiving else { return }
         server.decide(request, on: self)
     }
 
-    func closeStream(_ streamID: Int32) {
+    override func streamClosed(_ streamID: Int32) {
         guard let request = request(on: streamID) else { return }
         if request.state == .held { server.ledger.write(request, connection: number, isAnswered: false, now: server.now) }
         request.state = .idle
@@ -217,18 +207,18 @@ final class Connection {
         idleRequests.append(request)
     }
 
-    func noteRefusedStream() { server.ledger.countRefusedStream() }
+    override func streamRefused() { server.ledger.countRefusedStream() }
 
     /// The request on an open stream. It stays alive in `requests` as long as the session can name it.
     private func request(on streamID: Int32) -> PushRequest? {
-        nghttp2_session_get_stream_user_data(session, streamID).map { Unmanaged<PushRequest>.fromOpaque($0).takeUnretainedValue() }
+        userData(streamID: streamID).map { Unmanaged<PushRequest>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    func takeBody(streamID: Int32, into buffer: UnsafeMutableBufferPointer<UInt8>) -> (count: Int, isLast: Bool) {
-        guard let request = request(on: streamID) else { return (0, true) }
+    override func takeBody(streamID: Int32, into buffer: UnsafeMutableBufferPointer<UInt8>) -> BodyPiece {
+        guard let request = request(on: streamID) else { return BodyPiece(count: 0, end: .endOfStream) }
         let count = min(buffer.count, request.unsentBody.count)
         _ = buffer.update(fromContentsOf: request.unsentBody.prefix(count))
         request.unsentBody = request.unsentBody.dropFirst(count)
-        return (count, request.unsentBody.isEmpty)
+        return BodyPiece(count: count, end: request.unsentBody.isEmpty ? .endOfStream : .more)
     }
 }

@@ -1,6 +1,7 @@
 import Base
 import Cryptography
 import Glibc
+import HTTP2
 import Synchronization
 
 /// A summary that the server's thread writes and any thread reads.
@@ -23,7 +24,7 @@ final class Server {
     private let context: TLSServerContext
     private let wakeSocket: Int32
     private let shared: SharedSummary
-    private let callbacks = HTTP2Callbacks()
+    let callbacks = HTTP2ServerCallbacks()
     @exclusivity(unchecked) private var checker: RequestChecker
     @exclusivity(unchecked) private var plan: FaultPlan
     private var delayed = DelayedAnswers()
@@ -48,8 +49,6 @@ final class Server {
         checker = RequestChecker(configuration)
         plan = FaultPlan(configuration.faults)
     }
-
-    func makeSession(for connection: Connection) -> OpaquePointer { callbacks.makeSession(for: connection) }
 
     // MARK: The loop
 
