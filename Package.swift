@@ -72,7 +72,7 @@ let package = Package(
         tests("Delivery", ["Base", "Cryptography", "Delivery", "APNsSimulator"]),
         tests("Runs", ["Base", "Runs"]),
         tests("Reports", ["Base", "Runs", "Reports"]),
-        tests("APNsSimulator", ["Base", "Cryptography", "APNsSimulator"]),
+        tests("APNsSimulator", ["Base", "Cryptography", "HTTP2", "APNsSimulator"]),
         tests("VolleyKit", ["APNsSimulator", "Base", "Campaigns", "Delivery", "Runs", "VolleyKit"]),
         tests("CommandLine", ["Base", "volley"]),
     ],

@@ -5,11 +5,12 @@ extension Connection {
     /// HTTP/2's own defaults said aloud, and the limit on header lists that a strict server sets. The connection's window is wide, as a
     /// thousand small requests at once must fit.
     func submitFirstSettings() {
+        let windows = server.faults.windows
         submit(settings: [
-            (.headerTableSize, 4096), (.maximumConcurrentStreams, UInt32(limits.streamLimit)), (.initialWindowSize, 65535),
-            (.maximumFrameSize, 16384), (.maximumHeaderListSize, 8000),
+            (.headerTableSize, 4096), (.maximumConcurrentStreams, UInt32(limits.streamLimit)),
+            (.initialWindowSize, UInt32(windows?.streamBytes ?? 65535)), (.maximumFrameSize, 16384), (.maximumHeaderListSize, 8000),
         ])
-        setConnectionWindow(16 << 20)
+        if windows == nil { setConnectionWindow(16 << 20) }
     }
 
     /// Announces a new stream limit. Streams beyond it are reset with REFUSED_STREAM until the client has acknowledged it, and end the
@@ -18,6 +19,7 @@ extension Connection {
 
     /// Ends the connection after the last stream that was decided: all later ones were not processed.
     func goAway(reason: String) {
+        guard !limits.isEnding else { return }
         limits.isEnding = true
         submitGoAway(lastStreamID: limits.lastStreamID, .noError, debugData: Array("{\"reason\":\"\(reason)\"}".utf8))
     }
@@ -29,10 +31,19 @@ extension Connection {
         streamRefused()
     }
 
+    /// Resets a stream as not processed, with a code that does not say so.
+    func reset(_ request: PushRequest, _ error: HTTP2ErrorCode) {
+        request.state = .finished
+        submitReset(error, streamID: request.streamID)
+        server.ledger.countResetStream()
+    }
+
     /// Hands a request's answer to the session, with `retry-after` when there is a number of seconds.
-    func submitAnswer(to request: PushRequest, retryAfterSeconds: Int?) {
+    func submitAnswer(to request: PushRequest, retryAfterSeconds: Int?, dressing: FaultPlan.Dressing) {
         request.state = .finished
         request.unsentBody = request.answer.body[...]
+        request.hasTrailers = dressing.contains(.trailers)
+        if dressing.contains(.information) { submitInformation(before: request) }
         let digits = Self.digits(request.answer.status), seconds = retryAfterSeconds.map { Array(String($0).utf8) } ?? []
         let id = request[.id] ?? UnsafeBufferPointer(start: nil, count: 0)
         // The first id enters the compression table, so that later ones can refer to its name; they themselves would only churn it.
@@ -40,16 +51,50 @@ extension Connection {
         hasAnswered = true
         digits.withUnsafeBufferPointer { digits in
             seconds.withUnsafeBufferPointer { seconds in
-                withUnsafeTemporaryAllocation(of: Field.self, capacity: 3) { fields in
+                withUnsafeTemporaryAllocation(of: Field.self, capacity: 3 + Self.paddingFields) { fields in
                     fields.initializeElement(at: 0, to: Field(":status", digits))
                     fields.initializeElement(at: 1, to: Field("apns-id", id, isIndexed: isFirst))
-                    fields.initializeElement(at: 2, to: Field("retry-after", seconds))
-                    let used = UnsafeBufferPointer(rebasing: fields[..<(seconds.isEmpty ? 2 : 3)])
-                    submitAnswer(used, hasBody: !request.unsentBody.isEmpty, streamID: request.streamID)
+                    var count = 2
+                    if !seconds.isEmpty {
+                        fields.initializeElement(at: count, to: Field("retry-after", seconds))
+                        count += 1
+                    }
+                    if dressing.contains(.largeHeaders) { addPadding(to: fields, &count) }
+                    let used = UnsafeBufferPointer(rebasing: fields[..<count])
+                    submitAnswer(used, hasBody: !request.unsentBody.isEmpty || request.hasTrailers, streamID: request.streamID)
                 }
             }
         }
     }
+
+    private func submitInformation(before request: PushRequest) {
+        let status: StaticString = "103", link: StaticString = "<https://localhost/>; rel=preconnect"
+        submit([Field(":status", status.bytes), Field("link", link.bytes)]) { submitInformation($0, streamID: request.streamID) }
+    }
+
+    /// Follows the body of an answer.
+    func submitTrailers(to request: PushRequest) {
+        let value: StaticString = "none"
+        submit([Field("x-trailer", value.bytes)]) { submitTrailers($0, streamID: request.streamID) }
+    }
+
+    private func submit(_ fields: [Field], _ body: (UnsafeBufferPointer<Field>) -> Void) { fields.withUnsafeBufferPointer(body) }
+
+    private func addPadding(to fields: UnsafeMutableBufferPointer<Field>, _ count: inout Int) {
+        for _ in 0..<Self.paddingFields {
+            fields.initializeElement(at: count, to: Field("x-padding", UnsafeBufferPointer(Self.padding), isIndexed: false))
+            count += 1
+        }
+    }
+
+    /// Headers that together are longer than a frame. Huffman's code would lengthen a tilde, so they stay as long as they are.
+    private static let paddingFields = 3
+    /// `nonisolated(unsafe)`: written once, before anybody sees it, and never freed.
+    nonisolated(unsafe) private static let padding: UnsafeMutableBufferPointer<UInt8> = {
+        let bytes = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 7000)
+        bytes.initialize(repeating: UInt8(ascii: "~"))
+        return bytes
+    }()
 
     private static let accepted = Array("200".utf8)
 

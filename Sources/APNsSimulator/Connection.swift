@@ -6,25 +6,38 @@ import HTTP2
 /// One client: its socket, TLS and HTTP/2 session, and the requests on its open streams. Only the server's thread touches it.
 final class Connection: HTTP2ServerSession {
     /// How far the connection has come.
-    private enum Phase {
-        case handshake, open, closed
+    enum Phase {
+        case handshake, open
+        /// Our side of TCP is closed; the client's is read to its end, as a close before that would turn FIN into RST.
+        case lingering
+        /// Open, but neither read nor written any more.
+        case silent
+        case closed
     }
 
     /// Counts from 1, in order of arrival.
     let number: Int
     let socket: Int32
     /// Connections end before their server does, in `Server.run`.
-    private unowned let server: Server
-    private let tls: TLSServerConnection
-    private var phase = Phase.handshake
+    unowned let server: Server
+    let tls: TLSServerConnection
+    var phase = Phase.handshake
+    /// What it has to do later.
+    @exclusivity(unchecked) var alarms = ConnectionAlarms()
     /// Which readiness of the socket the connection waits for.
-    private(set) var awaitedEvents = Int16(POLLIN)
+    var awaitedEvents = Int16(POLLIN)
     /// Whether there may be more to read without the socket becoming readable again.
     private(set) var hasMoreToRead = false
     @exclusivity(unchecked) var trust = ConnectionTrust()
     @exclusivity(unchecked) var limits = ConnectionLimits()
     /// Whether an answer was submitted before.
     @exclusivity(unchecked) var hasAnswered = false
+    /// Bytes that go out behind all frames that are due, whole ones and others.
+    @exclusivity(unchecked) var rawBytes: [UInt8] = []
+    /// Streams that are reset once their answers are written: a reset that is submitted earlier would swallow the answer.
+    @exclusivity(unchecked) var earlyAnswered: [Int32] = []
+    /// Windows that are given back late; nil when nghttp2 gives them back.
+    @exclusivity(unchecked) var owedWindows: OwedWindows?
     private var requests: [PushRequest] = []
     @exclusivity(unchecked) private var idleRequests: [PushRequest] = []
     /// The last request whose headers came in; nil after those of an ignored stream. `requests` keeps it alive, and the two are emptied
@@ -48,7 +61,9 @@ final class Connection: HTTP2ServerSession {
         outgoing.reserveCapacity(2 * Self.pieceBytes)
     }
 
-    deinit { Glibc.close(socket) }
+    deinit {
+        if phase != .closed { Glibc.close(socket) }
+    }
 
     var isClosed: Bool { phase == .closed }
 
@@ -56,9 +71,15 @@ final class Connection: HTTP2ServerSession {
 
     /// Goes on with whatever the socket is ready for, up to the point where answers must be written.
     func advance(buffer: UnsafeMutableRawBufferPointer) {
-        if phase == .handshake { shakeHands() }
         hasMoreToRead = false
-        guard phase == .open, awaitedEvents & Int16(POLLOUT) == 0 else { return }
+        switch phase {
+        case .handshake: shakeHands()
+        case .open: break
+        case .lingering: return discard(into: buffer)
+        case .silent: return close()
+        case .closed: return
+        }
+        guard phase == .open, limits.ending == nil, awaitedEvents & Int16(POLLOUT) == 0 else { return }
         var taken = 0
         while taken < Self.mostBytesPerTurn {
             switch tls.read(into: buffer) {
@@ -91,7 +112,8 @@ final class Connection: HTTP2ServerSession {
         awaitedEvents = Int16(POLLIN)
         if tls.hasClientCertificate { trust = ConnectionTrust(certificate: tls.clientCertificateIsInForce ? .inForce : .expired) }
         limits = ConnectionLimits(server.faults, hasCertificate: trust.certificate != .none)
-        submitFirstSettings()
+        owedWindows = server.faults.windows.map(OwedWindows.init)
+        if server.sendsGarbageFirst() { writeGarbageFirst() } else { submitFirstSettings() }
         server.ledger.countConnection()
     }
 
@@ -99,7 +121,7 @@ final class Connection: HTTP2ServerSession {
         lastActivity = server.now
         let isHTTP2 = take(bytes)
         if !isHTTP2 { close() }
-        return isHTTP2 && !limits.isCut
+        return isHTTP2 && limits.ending == nil
     }
 
     /// Whether `flush` would get anywhere, the socket being ready for these events.
@@ -114,15 +136,26 @@ final class Connection: HTTP2ServerSession {
         while true {
             if sentBytes == outgoing.count { collect() }
             if outgoing.isEmpty { break }
-            guard send() else { return limits.isCut ? close() : () }
+            guard send() else {
+                if let ending = limits.ending, !ending.waitsForWriting { end(ending) }
+                return
+            }
         }
-        if limits.isCut || isFinished { close() }
+        if let ending = limits.ending { end(ending) } else if isFinished { close() }
     }
 
+    /// Gathers frames into one large piece: a system call for each would cost more than the frame.
     private func collect() {
         outgoing.removeAll(keepingCapacity: true)
         sentBytes = 0
-        _ = gather(into: &outgoing, upTo: Self.pieceBytes)
+        guard gather(into: &outgoing, upTo: Self.pieceBytes) else { return }
+        if !earlyAnswered.isEmpty {
+            for stream in earlyAnswered { submitReset(.noError, streamID: stream) }
+            earlyAnswered = []
+            _ = gather(into: &outgoing, upTo: .max)
+        }
+        outgoing += rawBytes
+        rawBytes = []
     }
 
     /// Writes the piece to its end; false when the socket takes no more for now, or ever.
@@ -142,28 +175,36 @@ final class Connection: HTTP2ServerSession {
         return true
     }
 
-    /// Ends the connection without another word of HTTP/2. A cut connection does not even say goodbye in TLS.
+    /// Ends the connection without another word of HTTP/2. One that ends by a fault does not even say goodbye in TLS.
     func close() {
         guard phase != .closed else { return }
-        if phase == .open && !limits.isCut { tls.shutdown() }
+        if phase == .open && limits.ending == nil { tls.shutdown() }
         phase = .closed
+        Glibc.close(socket)
+        dropRequests()
+    }
+
+    /// Forgets what is not answered. The session is not used any more after that.
+    func dropRequests() {
         for request in requests where request.state == .held {
+            request.state = .finished
             server.ledger.write(request, connection: number, isAnswered: false, now: server.now)
         }
         requests = []
         idleRequests = []
         current = nil
+        alarms.removeAll()
     }
 
     /// Sends GOAWAY, as far as the socket takes it at once.
     func sayGoodbye(reason: String) {
-        guard phase == .open, !limits.isEnding, awaitedEvents & Int16(POLLOUT) == 0 else { return }
+        guard phase == .open, !limits.isEnding, limits.ending == nil, awaitedEvents & Int16(POLLOUT) == 0 else { return }
         goAway(reason: reason)
         flush()
     }
 
     /// Whether no request came for so long.
-    func isIdle(since moment: Timestamp) -> Bool { phase == .open && lastActivity < moment && !limits.isEnding }
+    func isIdle(since moment: Timestamp) -> Bool { phase == .open && lastActivity < moment && !limits.isEnding && limits.ending == nil }
 
     // MARK: Requests, as the session reports them
 
@@ -191,11 +232,23 @@ final class Connection: HTTP2ServerSession {
 
     override func payloadReceived(_ bytes: UnsafeBufferPointer<UInt8>, streamID: Int32) {
         request(on: streamID)?.addPayload(bytes)
+        if owedWindows != nil { oweWindow(bytes.count, streamID: streamID) }
+    }
+
+    override func headersEnded(streamID: Int32) {
+        guard server.faults.earlyAnswerEvery > 0, let request = openRequest(on: streamID), server.answersEarly() else { return }
+        server.decide(request, on: self, isEarly: true)
     }
 
     override func requestEnded(streamID: Int32) {
-        guard limits.admits(streamID: streamID), let request = request(on: streamID), request.state == .receiving else { return }
+        guard let request = openRequest(on: streamID), !leavesOut(request) else { return }
         server.decide(request, on: self)
+    }
+
+    /// A request that is to be decided.
+    private func openRequest(on streamID: Int32) -> PushRequest? {
+        guard limits.admits(streamID: streamID), let request = request(on: streamID), request.state == .receiving else { return nil }
+        return request
     }
 
     override func streamClosed(_ streamID: Int32) {
@@ -205,9 +258,14 @@ final class Connection: HTTP2ServerSession {
         // Another stream's headers may be half read.
         if current?.toOpaque() == Unmanaged.passUnretained(request).toOpaque() { current = nil }
         idleRequests.append(request)
+        if limits.isDipped { riseIfDrained() }
     }
 
     override func streamRefused() { server.ledger.countRefusedStream() }
+
+    override func streamLimitViolated() { server.ledger.countStreamLimitViolation() }
+
+    override func pingReceived() { server.ledger.countPing() }
 
     /// The request on an open stream. It stays alive in `requests` as long as the session can name it.
     private func request(on streamID: Int32) -> PushRequest? {
@@ -219,6 +277,9 @@ final class Connection: HTTP2ServerSession {
         let count = min(buffer.count, request.unsentBody.count)
         _ = buffer.update(fromContentsOf: request.unsentBody.prefix(count))
         request.unsentBody = request.unsentBody.dropFirst(count)
-        return BodyPiece(count: count, end: request.unsentBody.isEmpty ? .endOfStream : .more)
+        guard request.unsentBody.isEmpty else { return BodyPiece(count: count, end: .more) }
+        guard request.hasTrailers else { return BodyPiece(count: count, end: .endOfStream) }
+        submitTrailers(to: request)
+        return BodyPiece(count: count, end: .beforeTrailers)
     }
 }

@@ -42,6 +42,21 @@ struct Ledger {
         summary.refusedStreams += 1
     }
 
+    mutating func countResetStream() {
+        isChanged = true
+        summary.resetStreams += 1
+    }
+
+    mutating func countStreamLimitViolation() {
+        isChanged = true
+        summary.streamLimitViolations += 1
+    }
+
+    mutating func countPing() {
+        isChanged = true
+        summary.pings += 1
+    }
+
     mutating func countConnection() {
         isChanged = true
         summary.connections += 1

@@ -12,8 +12,16 @@ public struct LedgerSummary: Hashable, Sendable {
     public var reasons: [String: Int] = [:]
     /// The most requests accepted in any second of the clock.
     public var peakPerSecond = 0
-    /// Streams reset with REFUSED_STREAM: beyond the stream limit, or by `SimulatorFaults.refusedStreamEvery`. Not among `requests`.
+    /// Streams reset with REFUSED_STREAM: beyond a stream limit that the client had not acknowledged yet, or by
+    /// `SimulatorFaults.refusedStreamEvery`. Not among `requests`.
     public var refusedStreams = 0
+    /// Streams reset with another code, by `SimulatorFaults.resetEvery` and `resetAcceptedEvery`. Only the latter are among `requests`.
+    public var resetStreams = 0
+    /// Streams opened beyond a stream limit that the client had acknowledged: its mistake, for which its connection is ended. Not among
+    /// `requests`.
+    public var streamLimitViolations = 0
+    /// PINGs of clients, answers to the simulator's own apart.
+    public var pings = 0
     /// Connections whose TLS handshake came to its end.
     public var connections = 0
     /// Distinct provider tokens (by their bytes) that were accepted.

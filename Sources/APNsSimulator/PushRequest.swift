@@ -42,6 +42,8 @@ final class PushRequest {
     @exclusivity(unchecked) var answer = Answer.accepted
     /// What of the answer's body is still to be sent.
     @exclusivity(unchecked) var unsentBody: ArraySlice<UInt8> = []
+    /// Whether trailers follow the body.
+    @exclusivity(unchecked) var hasTrailers = false
 
     /// Makes it ready for a new stream.
     func begin(streamID: Int32) {

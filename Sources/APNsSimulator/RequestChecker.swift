@@ -38,13 +38,14 @@ struct RequestChecker {
     /// Distinct provider tokens that were accepted.
     var acceptedProviderTokens: Int { providerTokens.acceptedTokens }
 
-    /// The answer to a request that is complete.
-    mutating func check(_ request: PushRequest, trust: inout ConnectionTrust, now: Timestamp) -> Answer {
+    /// The answer to a request.
+    /// - Parameter hasPayload: whether it is complete; otherwise the payload is not looked at.
+    mutating func check(_ request: PushRequest, hasPayload: Bool = true, trust: inout ConnectionTrust, now: Timestamp) -> Answer {
         if let refusal = headerRefusal(of: request) { return refusal }
         guard let token = request.tokenDigits else { return pathRefusal(of: request) }
         if let refusal = tokenRefusal(of: token, in: request, now: now) { return refusal }
         if let refusal = authorizationRefusal(of: request, trust: &trust, now: now) { return refusal }
-        if let refusal = payloadRefusal(of: request) { return refusal }
+        if hasPayload, let refusal = payloadRefusal(of: request) { return refusal }
         return rules.temporaryRefusal(of: token, now: now) ?? .accepted
     }
 

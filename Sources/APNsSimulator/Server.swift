@@ -24,7 +24,7 @@ final class Server {
     private let context: TLSServerContext
     private let wakeSocket: Int32
     private let shared: SharedSummary
-    let callbacks = HTTP2ServerCallbacks()
+    let callbacks: HTTP2ServerCallbacks
     @exclusivity(unchecked) private var checker: RequestChecker
     @exclusivity(unchecked) private var plan: FaultPlan
     private var delayed = DelayedAnswers()
@@ -41,6 +41,7 @@ final class Server {
         wakeSocket: Int32, shared: SharedSummary
     ) {
         faults = configuration.faults
+        callbacks = HTTP2ServerCallbacks(givesWindowsByHand: configuration.faults.windows != nil)
         self.listener = listener
         self.context = context
         self.wakeSocket = wakeSocket
@@ -63,6 +64,7 @@ final class Server {
             for (connection, events) in zip(connections, ready) where events != 0 || connection.hasMoreToRead {
                 connection.advance(buffer: buffer)
             }
+            for connection in connections { connection.performDue() }
             releaseDueAnswers()
             endIdleConnections()
             // Before anything is written: who has an answer must find it in the summary.
@@ -89,6 +91,9 @@ final class Server {
         var longest: Int64 = -1
         func atMost(_ milliseconds: Int64) { longest = longest < 0 ? max(0, milliseconds) : min(longest, max(0, milliseconds)) }
         if let due = delayed.nextDue { atMost(due.epochMilliseconds - Timestamp.now().epochMilliseconds) }
+        for connection in connections {
+            if let due = connection.alarms.next { atMost(due.epochMilliseconds - Timestamp.now().epochMilliseconds) }
+        }
         if ledger.isFileDirty { atMost(Self.ledgerFlushMilliseconds) }
         if faults.idleTimeoutSeconds > 0, !connections.isEmpty { atMost(250) }
         return Int32(longest)
@@ -137,30 +142,43 @@ final class Server {
 
     // MARK: Requests
 
-    /// Decides a request that is complete, and answers it now, later or never.
-    func decide(_ request: PushRequest, on connection: Connection) {
-        request.answer = checker.check(request, trust: &connection.trust, now: now)
-        var isSilent = false
-        if request.answer.isAccepted {
-            switch plan.next() {
-            case .accepted: break
-            case .silent: isSilent = true
-            case .refused(let answer): request.answer = answer
-            case .refusedStream: return connection.refuse(request)
-            }
+    /// Whether the next request whose payload is to come is answered without it.
+    func answersEarly() -> Bool { plan.answersEarly() }
+
+    /// Whether a connection that begins now is sent garbage instead of SETTINGS.
+    func sendsGarbageFirst() -> Bool { faults.garbage?.afterPushes == 0 && plan.sendsGarbage() }
+
+    /// Decides a request, and answers it now, later or never.
+    /// - Parameter isEarly: whether its headers alone are there.
+    func decide(_ request: PushRequest, on connection: Connection, isEarly: Bool = false) {
+        request.answer = checker.check(request, hasPayload: !isEarly, trust: &connection.trust, now: now)
+        var fate = FaultPlan.Fate.accepted
+        if request.answer.isAccepted, !isEarly { fate = plan.next() }
+        switch fate {
+        case .refusedStream: return connection.refuse(request)
+        case .reset: return connection.reset(request, faults.resetErrorCode)
+        case .refused(let answer): request.answer = answer
+        case .accepted, .silent, .resetAccepted: break
         }
         if request[.id] == nil || request.answer.reason == "BadMessageId" { request.replaceID(Self.newID()) }
         ledger.count(request, now: now)
         let consequences = connection.limits.note(request.answer, streamID: request.streamID)
-        if consequences.contains(.cut) || isSilent {
+        conclude(request, on: connection, fate: fate, isEarly: isEarly)
+        for consequence in consequences { apply(consequence, to: connection) }
+    }
+
+    private func conclude(_ request: PushRequest, on connection: Connection, fate: FaultPlan.Fate, isEarly: Bool) {
+        if connection.limits.ending != nil || fate != .accepted && request.answer.isAccepted {
             request.state = .finished
+            if fate == .resetAccepted { connection.reset(request, faults.resetErrorCode) }
             ledger.write(request, connection: connection.number, isAnswered: false, now: now)
-        } else if faults.latencyMilliseconds > 0 {
+        } else if faults.latencyMilliseconds > 0, !isEarly {
             hold(request, of: connection)
         } else {
             answer(request, of: connection)
+            // The stream of a refusal ends with the payload: a reset would overtake the refusal's reason.
+            if isEarly, request.answer.isAccepted { connection.earlyAnswered.append(request.streamID) }
         }
-        for consequence in consequences { apply(consequence, to: connection) }
     }
 
     private static func newID() -> [UInt8] {
@@ -169,11 +187,17 @@ final class Server {
         return bytes
     }
 
-    private func apply(_ consequence: ConnectionLimits.Consequence, to connection: Connection) {
+    func apply(_ consequence: ConnectionLimits.Consequence, to connection: Connection) {
         switch consequence {
         case .announce(let limit): connection.announce(streamLimit: limit)
+        case .dip: connection.dip()
         case .goAway(let reason): connection.goAway(reason: reason)
-        case .cut: break
+        case .gracefulGoAway: connection.beginGracefulGoAway()
+        case .end: connection.prepareEnding()
+        case .pingFlood: for _ in 0..<faults.pingFloodSize { connection.submitPing() }
+        case .settingsFlood: for _ in 0..<faults.settingsFloodSize { connection.submit(settings: []) }
+        case .strangeFrames: connection.writeStrangeFrames()
+        case .garbage: if plan.sendsGarbage() { connection.writeGarbage() }
         }
     }
 
@@ -185,7 +209,8 @@ final class Server {
 
     private func answer(_ request: PushRequest, of connection: Connection) {
         let mayRetry = request.answer.status == 429 || request.answer.status == 503
-        connection.submitAnswer(to: request, retryAfterSeconds: mayRetry ? faults.retryAfterSeconds : nil)
+        connection.submitAnswer(
+            to: request, retryAfterSeconds: mayRetry ? faults.retryAfterSeconds : nil, dressing: plan.nextDressing())
         ledger.write(request, connection: connection.number, isAnswered: true, now: now)
     }
 

@@ -10,6 +10,8 @@ public struct HTTP2ErrorCode: RawRepresentable, Hashable, Sendable {
 
     /// Not an error.
     public static let noError = HTTP2ErrorCode(rawValue: NGHTTP2_NO_ERROR.rawValue)
+    /// Something went wrong in the peer, before or after it did what was asked.
+    public static let internalError = HTTP2ErrorCode(rawValue: NGHTTP2_INTERNAL_ERROR.rawValue)
     /// The peer did nothing with the request: it may be sent again (RFC 9113 section 8.7).
     public static let refusedStream = HTTP2ErrorCode(rawValue: NGHTTP2_REFUSED_STREAM.rawValue)
     /// Not wanted any more.

@@ -103,11 +103,17 @@ struct Simulate: ParsableCommand {
     @Option(name: .long, help: "Accept every n-th push and never answer it.")
     var silentEvery = 0
 
+    @Option(name: .long, help: "Reset the stream of every n-th push with INTERNAL_ERROR.")
+    var resetEvery = 0
+
     @Option(name: .long, help: "End a connection with GOAWAY after n pushes.")
     var goAwayEvery = 0
 
     @Option(name: .long, help: "Cut a connection after n pushes.")
     var disconnectEvery = 0
+
+    @Option(name: .long, help: "Leave a connection open but dead after n pushes.")
+    var silentAfter = 0
 
     @Option(name: .long, help: "Send retry-after with 429 and 503.")
     var retryAfter: Int?
@@ -118,7 +124,10 @@ struct Simulate: ParsableCommand {
     func validate() throws {
         guard (0...65535).contains(port) else { throw ValidationError("--port takes a number from 0 to 65535.") }
         guard streamLimit >= 1 else { throw ValidationError("--stream-limit takes 1 or more.") }
-        let counts = [latency, tooManyRequestsEvery, unavailableEvery, internalErrorEvery, silentEvery, goAwayEvery, disconnectEvery]
+        let counts = [
+            latency, tooManyRequestsEvery, unavailableEvery, internalErrorEvery, silentEvery, resetEvery, goAwayEvery, disconnectEvery,
+            silentAfter,
+        ]
         guard counts.allSatisfy({ $0 >= 0 }) else { throw ValidationError("Counts and times are 0 or more.") }
     }
 
@@ -134,7 +143,8 @@ struct Simulate: ParsableCommand {
         (settings.streamLimit, settings.latencyMilliseconds, settings.retryAfterSeconds) = (streamLimit, latency, retryAfter)
         (settings.tooManyRequestsEvery, settings.unavailableEvery) = (tooManyRequestsEvery, unavailableEvery)
         (settings.internalErrorEvery, settings.silentEvery) = (internalErrorEvery, silentEvery)
-        (settings.goAwayEvery, settings.disconnectEvery) = (goAwayEvery, disconnectEvery)
+        (settings.resetEvery, settings.goAwayEvery) = (resetEvery, goAwayEvery)
+        (settings.disconnectEvery, settings.silentAfter) = (disconnectEvery, silentAfter)
         return settings
     }
 }

@@ -143,6 +143,20 @@ struct CurlTests {
         #expect(line["status"]?.integerValue == 200)
     }
 
+    @Test(
+        "is understood whatever its answers are dressed up with",
+        arguments: ["103", "trailers", "large headers", "strange frames"])
+    func dressedUp(_ fault: String) throws {
+        let stand = try Stand { configuration, _ in
+            configuration.faults.informationEvery = fault == "103" ? 1 : 0
+            configuration.faults.trailersEvery = fault == "trailers" ? 1 : 0
+            configuration.faults.largeHeadersEvery = fault == "large headers" ? 1 : 0
+            configuration.faults.strangeFramesEvery = fault == "strange frames" ? 1 : 0
+        }
+        #expect(stand.push().output.contains("HTTP/2 200"))
+        #expect(stand.push("00000410" + someToken).output.contains(#"{"reason":"Unregistered""#))
+    }
+
     @Test("cuts a connection without an answer when told to") func disconnect() throws {
         let stand = try Stand { configuration, _ in configuration.faults.disconnectEvery = 1 }
         let result = stand.push()
@@ -235,6 +249,17 @@ struct LoadTests {
         #expect(summary.acceptedTokens == 500)
         #expect(summary.repeatedTokens == 500)
         #expect(summary.repeatedIDs == 0)
+    }
+
+    @Test("takes every push through windows that are smaller than its payload") func tinyWindows() throws {
+        let stand = try Stand { configuration, _ in
+            configuration.faults.firstStreamLimit = 1000
+            configuration.faults.windows = SimulatedWindows(streamBytes: 16, connectionBytes: 64, delayMilliseconds: 1)
+        }
+        // More bytes than the connection's window begins with.
+        let output = stand.load(urls: [stand.url(host: "127.0.0.1")], pushes: 3_500)
+        #expect(output.contains("3500 2xx"), "\(output)")
+        #expect(stand.simulator.stop().accepted == 3_500)
     }
 
     @Test("counts in its ledger file what it counts in memory, whatever goes wrong") func ledgerAgrees() throws {

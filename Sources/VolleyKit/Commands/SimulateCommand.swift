@@ -26,9 +26,9 @@ public enum SimulateCommand {
         /// Answers are held back this long.
         public var latencyMilliseconds = 0
         /// Every n-th push gets this; 0 for never.
-        public var tooManyRequestsEvery = 0, unavailableEvery = 0, internalErrorEvery = 0, silentEvery = 0
-        /// After so many pushes a connection is ended, in good order or cut; 0 for never.
-        public var goAwayEvery = 0, disconnectEvery = 0
+        public var tooManyRequestsEvery = 0, unavailableEvery = 0, internalErrorEvery = 0, silentEvery = 0, resetEvery = 0
+        /// After so many pushes a connection is ended in good order, cut, or falls silent; 0 for never.
+        public var goAwayEvery = 0, disconnectEvery = 0, silentAfter = 0
         /// Header retry-after in seconds on 429 and 503.
         public var retryAfterSeconds: Int?
 
@@ -118,8 +118,10 @@ public enum SimulateCommand {
         faults.unavailableEvery = settings.unavailableEvery
         faults.internalErrorEvery = settings.internalErrorEvery
         faults.silentEvery = settings.silentEvery
+        faults.resetEvery = settings.resetEvery
         faults.goAwayEvery = settings.goAwayEvery
         faults.disconnectEvery = settings.disconnectEvery
+        faults.silentAfter = settings.silentAfter
         faults.retryAfterSeconds = settings.retryAfterSeconds
         for (file, answer) in [
             (settings.unregisteredFile, SimulatedAnswer(status: 410, reason: "Unregistered")),

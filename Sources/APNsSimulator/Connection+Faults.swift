@@ -1,0 +1,164 @@
+import Base
+import Cryptography
+import Glibc
+import HTTP2
+
+/// What a connection does on purpose that a good one never would: see `SimulatorFaults`.
+extension Connection {
+    /// How long a client may take to close its side of a connection whose other side is closed.
+    private static let patienceMilliseconds: Int64 = 5_000
+    /// After so long no more pushes are waited for that GOAWAY could leave out.
+    private static let leavingOutMilliseconds: Int64 = 100
+    /// poll(2): the peer has closed its side. The constant stands in a part of the system's headers that Swift does not see.
+    private static let peerClosed: Int16 = 0x2000
+
+    private func alarm(_ alarm: ConnectionAlarms.Alarm, afterMilliseconds milliseconds: Int64) {
+        alarms.set(alarm, Timestamp(epochMilliseconds: server.now.epochMilliseconds + milliseconds))
+    }
+
+    /// Does what has become due.
+    func performDue() {
+        while let alarm = alarms.takeDue(at: server.now) {
+            switch alarm {
+            case .goAway: goAway(reason: "Shutdown")
+            case .streamLimit: server.apply(limits.rise(), to: self)
+            case .windows: giveWindowsBack()
+            case .abandonment: close()
+            }
+        }
+    }
+
+    // MARK: GOAWAY
+
+    func beginGracefulGoAway() {
+        submitShutdownNotice()
+        alarm(.goAway, afterMilliseconds: Int64(server.faults.gracefulGoAwayMilliseconds))
+    }
+
+    /// Whether a complete request is left to the GOAWAY that will name an earlier one as the last.
+    func leavesOut(_ request: PushRequest) -> Bool {
+        switch limits.leaveOut(streamID: request.streamID) {
+        case .no: return false
+        case .yes(let isFirst): if isFirst { alarm(.goAway, afterMilliseconds: Self.leavingOutMilliseconds) }
+        case .complete: goAway(reason: "Shutdown")
+        }
+        request.state = .finished
+        return true
+    }
+
+    // MARK: Limits
+
+    /// Lets the stream limit fall to 1 for a while.
+    func dip() {
+        announce(streamLimit: limits.streamLimit)
+        let milliseconds = server.faults.streamLimitDipMilliseconds
+        if milliseconds > 0 { alarm(.streamLimit, afterMilliseconds: Int64(milliseconds)) }
+    }
+
+    /// Lets the stream limit rise again when it waits for that.
+    func riseIfDrained() {
+        if server.faults.streamLimitDipMilliseconds == 0, openStreams == 0 { server.apply(limits.rise(), to: self) }
+    }
+
+    /// Notes bytes of a payload whose window is given back later.
+    func oweWindow(_ bytes: Int, streamID: Int32) {
+        owedWindows?.append(bytes, streamID: streamID, now: server.now)
+        setWindowAlarm()
+    }
+
+    private func giveWindowsBack() {
+        for owed in owedWindows?.takeDue(at: server.now) ?? [] {
+            giveWindow(owed.streamBytes, streamID: owed.streamID)
+            if owed.connectionBytes > 0 { giveWindow(owed.connectionBytes, streamID: 0) }
+        }
+        setWindowAlarm()
+    }
+
+    private func setWindowAlarm() {
+        if let due = owedWindows?.nextDue { alarms.set(.windows, due) }
+    }
+
+    // MARK: Bytes that are no answer
+
+    /// A frame's header: RFC 9113 section 4.1.
+    private static func frameHeader(length: Int, type: UInt8, flags: UInt8 = 0, streamID: Int32) -> [UInt8] {
+        let stream = UInt32(bitPattern: streamID)
+        return [
+            UInt8(length >> 16 & 255), UInt8(length >> 8 & 255), UInt8(length & 255), type, flags, UInt8(stream >> 24),
+            UInt8(stream >> 16 & 255),
+            UInt8(stream >> 8 & 255), UInt8(stream & 255),
+        ]
+    }
+
+    /// PRIORITY, two frames of a type that nobody knows, and a setting that nobody knows.
+    func writeStrangeFrames() {
+        let unknownType: UInt8 = 0xFA, priorityType: UInt8 = 2
+        rawBytes += Self.frameHeader(length: 5, type: priorityType, streamID: limits.lastStreamID) + [0, 0, 0, 0, 15]
+        rawBytes += Self.frameHeader(length: 8, type: unknownType, flags: 255, streamID: 0) + [1, 2, 3, 4, 5, 6, 7, 8]
+        rawBytes += Self.frameHeader(length: 0, type: unknownType, streamID: limits.lastStreamID)
+        submit(settings: [(Setting(rawValue: 0xFAFA), 1)])
+    }
+
+    /// Bytes that follow from the connection's number, so that a failure can be had again. The first makes them a frame of more than eight
+    /// million bytes, which no client allows.
+    func writeGarbage() {
+        var random = UInt64(number) &* 0x9E37_79B9_7F4A_7C15
+        for index in 0..<256 {
+            random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            rawBytes.append(UInt8(random >> 56) | (index == 0 ? 0x80 : 0))
+        }
+        if server.faults.garbage?.thenCloses == true { limits.ending = .withoutNotify }
+    }
+
+    /// Garbage instead of SETTINGS, on a connection that takes no pushes.
+    func writeGarbageFirst() {
+        limits.isDeaf = true
+        writeGarbage()
+    }
+
+    // MARK: Endings
+
+    /// Puts into the output what an ending begins with.
+    func prepareEnding() {
+        guard limits.ending == .midFrame else { return }
+        // Of the answer that the last push would have got: END_STREAM and END_HEADERS, `:status` 200, and no more of 40 bytes.
+        rawBytes += Self.frameHeader(length: 40, type: 1, flags: 5, streamID: limits.lastStreamID) + [0x88, 0x00, 0x07]
+    }
+
+    /// Ends the connection as a fault wants it, all that was due being written.
+    func end(_ ending: ConnectionLimits.Ending) {
+        switch ending {
+        case .cut: close()
+        case .reset:
+            var option = linger(l_onoff: 1, l_linger: 0)
+            setsockopt(socket, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+            close()
+        case .midFrame, .withoutNotify: closeOurSide()
+        case .withoutGoAway:
+            tls.shutdown()
+            closeOurSide()
+        case .silence:
+            dropRequests()
+            phase = .silent
+            awaitedEvents = Self.peerClosed
+        }
+    }
+
+    private func closeOurSide() {
+        Glibc.shutdown(socket, Int32(SHUT_WR))
+        dropRequests()
+        phase = .lingering
+        awaitedEvents = Int16(POLLIN)
+        alarm(.abandonment, afterMilliseconds: Self.patienceMilliseconds)
+    }
+
+    /// Reads what the client still sends, and closes when it has closed too.
+    func discard(into buffer: UnsafeMutableRawBufferPointer) {
+        while true {
+            let count = recv(socket, buffer.baseAddress, buffer.count, 0)
+            if count > 0 { continue }
+            if count == 0 || errno != EAGAIN && errno != EINTR { close() }
+            return
+        }
+    }
+}
