@@ -53,6 +53,7 @@ final class FrameClient {
     private let errorFile: String
     private let folder = TemporaryFolder()
     private(set) var unread: [UInt8] = []
+    private var hasEnded = false
     private var lastStream: UInt32 = 0
 
     /// How long a test waits for what must come.
@@ -197,11 +198,15 @@ final class FrameClient {
         }
     }
 
-    /// Whether nothing comes for a while.
-    func hearsNothing(forMilliseconds milliseconds: Int32) -> Bool {
-        let before = unread.count
-        _ = readMore(waitingMilliseconds: milliseconds)
-        return unread.count == before
+    /// Whether nothing comes for a while, not even the end.
+    func hearsNothing(forMilliseconds milliseconds: Int32) -> Bool { !readMore(waitingMilliseconds: milliseconds) && !hasEnded }
+
+    /// Whether so many bytes come behind the frames that were read.
+    func receives(_ count: Int) -> Bool {
+        while unread.count < count {
+            guard readMore(waitingMilliseconds: Self.patienceMilliseconds) else { return false }
+        }
+        return true
     }
 
     /// How the connection ended, once it has.
@@ -235,6 +240,7 @@ final class FrameClient {
         guard poll(&polled, 1, waitingMilliseconds) == 1 else { return false }
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
         let count = Glibc.read(socket, &buffer, buffer.count)
+        hasEnded = count <= 0
         guard count > 0 else { return false }
         unread += buffer[..<count]
         return true

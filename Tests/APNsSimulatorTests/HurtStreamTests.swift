@@ -54,7 +54,8 @@ struct HurtStreamTests {
         client.push("00000400" + someToken, payload: nil)
         let frames = client.readAnswers(1)
         #expect(String(decoding: frames.last?.payload ?? [], as: UTF8.self) == #"{"reason":"BadDeviceToken"}"#)
-        #expect(Self.resets(frames).isEmpty)
+        client.send(Frame(type: Frame.ping, payload: [1, 2, 3, 4, 5, 6, 7, 8]))
+        #expect(Self.resets(client.read { $0.type == Frame.ping }).isEmpty)
         #expect(stand.simulator.stop().reasons == ["BadDeviceToken": 1])
     }
 
