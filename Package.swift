@@ -63,18 +63,20 @@ let package = Package(
             name: "volley-bench", dependencies: ["Base", "Cryptography", "Delivery", "BareCurl"], path: "Sources/Benchmarks/VolleyBench",
             swiftSettings: strict),
 
+        // Proxies and programs that several tests talk to.
+        .target(name: "TestServers", path: "Tests/TestServers", swiftSettings: strict),
         tests("Base", ["Base"]),
         tests("Cryptography", ["Base", "Cryptography"]),
         tests("HTTP2", ["Base", "HTTP2"]),
         tests("Campaigns", ["Base", "Campaigns"]),
         tests("Audience", ["Base", "Audience"]),
         tests("Content", ["Base", "Content"]),
-        tests("Delivery", ["Base", "Cryptography", "Delivery", "APNsSimulator"]),
+        tests("Delivery", ["Base", "Cryptography", "Delivery", "APNsSimulator", "TestServers"]),
         tests("Runs", ["Base", "Runs"]),
         tests("Reports", ["Base", "Runs", "Reports"]),
         tests("APNsSimulator", ["Base", "Cryptography", "HTTP2", "APNsSimulator"]),
         tests("VolleyKit", ["APNsSimulator", "Base", "Campaigns", "Delivery", "Runs", "VolleyKit"]),
-        tests("CommandLine", ["Base", "volley"]),
+        tests("CommandLine", ["Base", "TestServers", "volley"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -6,6 +6,9 @@
 // Swift cannot call variadic functions. Each wrapper below fixes the one type that libcurl reads from the variable arguments
 // for a family of options; passing another type there would be undefined behaviour, so there is one wrapper per type.
 
+// A macro with a cast, which Swift does not import.
+static const long volley_auth_basic = CURLAUTH_BASIC;
+
 // Options that libcurl reads as long: switches, counts, bit masks.
 static inline CURLcode volley_easy_set_long(CURL *easy, CURLoption option, long value) {
     return curl_easy_setopt(easy, option, value);

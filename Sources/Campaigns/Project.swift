@@ -8,6 +8,8 @@ public struct Project: Sendable {
     public var runs: String
     /// By name, in the order of the file.
     public var apps: [App]
+    /// The proxy of all apps that name none themselves; nil leaves it to the environment.
+    public var proxy: ProxySetting?
 
     /// The app of that name, or nil.
     public func app(named name: String) -> App? { apps.first { $0.name.value == name } }
@@ -31,6 +33,8 @@ public struct App: Sendable {
     public var columns: ExportColumns
     /// Never faster than this, whatever a campaign asks for.
     public var pace: Pace?
+    /// The app's own proxy, else the one at the top level of volley.yaml; nil when neither is there and the environment decides.
+    public var proxy: ProxySetting?
 }
 
 /// Which APNs an app talks to.
@@ -61,4 +65,29 @@ public struct CertificateReference: Sendable {
     public var file: SourceText
     /// The environment variable that holds the passphrase.
     public var passphraseVariable: SourceText?
+}
+
+/// `proxy:` of volley.yaml.
+public enum ProxySetting: Sendable {
+    /// `proxy: none`: straight to the server, whatever the environment says.
+    case none(SourcePosition)
+    /// `proxy: http://proxy:3128`, or `{url, user, password_env}`
+    case through(ProxyReference)
+}
+
+/// A proxy, whose password is read from the environment when it is needed.
+public struct ProxyReference: Sendable {
+    /// With the user, if there is one, and with the password if it stands in the file itself.
+    public var address: ProxyAddress
+    /// Where the address stands.
+    public var position: SourcePosition
+    /// The environment variable that holds the password.
+    public var passwordVariable: SourceText?
+
+    /// A proxy named at a place.
+    public init(address: ProxyAddress, position: SourcePosition, passwordVariable: SourceText? = nil) {
+        self.address = address
+        self.position = position
+        self.passwordVariable = passwordVariable
+    }
 }

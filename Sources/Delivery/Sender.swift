@@ -18,9 +18,17 @@ public enum SendEnd: Hashable, Sendable {
 public struct Sender: Sendable {
     private let settings: SenderSettings
 
-    /// - Throws: a `Diagnostic` when the settings cannot work (an authority file that is missing or broken).
+    /// - Throws: a `Diagnostic` when the settings cannot work (an authority file that is missing or broken, a proxy
+    ///   that is no address).
     public init(_ settings: SenderSettings) throws(Diagnostic) {
         if let file = settings.endpoint.certificateAuthorityFile { try Endpoint.checkAuthority(file: file) }
+        if let proxy = settings.proxy {
+            do throws(ProxyAddress.Mistake) {
+                _ = try ProxyAddress(proxy, .asInEnvironment)
+            } catch {
+                throw Diagnostic(error.message, remedy: error.remedy)
+            }
+        }
         self.settings = settings
     }
 

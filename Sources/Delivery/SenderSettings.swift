@@ -85,8 +85,8 @@ public struct SenderSettings: Sendable {
     public var retry: RetryPolicy
     /// What carries the pushes.
     public var transport: Transport
-    /// A proxy in libcurl's form (`http://user:password@host:3128`, `socks5h://host:1080`), for `curl` alone; nil for none, whatever the
-    /// environment says.
+    /// A proxy in libcurl's form (`http://user:password@host:3128`, `socks5h://host:1080`; user and password percent-encoded), for `curl` alone;
+    /// nil for none, whatever the environment says.
     public var proxy: String?
     /// Loops at most, each on a core of its own with its own connections.
     public var loops: Int
@@ -114,6 +114,9 @@ public struct SenderSettings: Sendable {
         connectTimeoutSeconds = 10
         answerTimeoutSeconds = 30
     }
+
+    /// The proxy in its parts; nil for none.
+    var proxyAddress: ProxyAddress? { proxy.flatMap { try? ProxyAddress($0, .asInEnvironment) } }
 }
 
 /// When and how often a push is tried again after a temporary refusal.

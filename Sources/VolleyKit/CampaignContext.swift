@@ -10,13 +10,16 @@ public struct CommonOptions: Sendable {
     public var config: String?
     /// Folder of run files; nil takes the one of volley.yaml.
     public var runs: String?
+    /// How pushes travel.
+    public var transport: TransportChoice
     /// Whether the result is one JSON document.
     public var isJSON: Bool
 
     /// Options.
-    public init(config: String? = nil, runs: String? = nil, isJSON: Bool = false) {
+    public init(config: String? = nil, runs: String? = nil, transport: TransportChoice = .auto, isJSON: Bool = false) {
         self.config = config
         self.runs = runs
+        self.transport = transport
         self.isJSON = isJSON
     }
 }
@@ -111,6 +114,11 @@ struct CampaignContext {
 
     /// The folder of run files.
     func runsFolder(_ options: CommonOptions) -> String { project.runsFolder(options) }
+
+    /// The way to the app's server from this machine.
+    func route(_ settings: RunSettings, _ options: CommonOptions) throws(Diagnostic) -> Route {
+        try Route(options.transport, app.proxy, to: settings.environment)
+    }
 
     /// The pace that counts: the campaign's, never faster than the app's.
     var pace: Pace? { Pace.slower(campaign.delivery.pace, app.pace) }

@@ -14,6 +14,7 @@ struct SendStage: Sendable {
     let run: RunStore
     let endpoint: Endpoint
     let credentials: Credentials
+    let route: Route
     let settings: RunSettings
     let template: PayloadTemplate
     let console: Console
@@ -33,9 +34,11 @@ struct SendStage: Sendable {
         sender.pace = settings.pace
         sender.deadline = settings.deadline(startingAt: start)
         sender.resendsUnknown = settings.unknownPolicy == .resend
+        route.apply(to: &sender)
         let delivery = try Sender(sender)
         console.detail(
-            "Sending \(run.plan.id) to \(endpoint) as \(settings.topic), at most \(settings.pace?.description ?? "as fast as it goes").")
+            "Sending \(run.plan.id) to \(endpoint) \(route.description) as \(settings.topic), at most \(settings.pace?.description ?? "as fast as it goes")."
+        )
         try run.setState(.running, reason: "", at: start, from: .planned)
         // From here on something may have been sent: whatever goes wrong is how the run ended, never "nothing was sent".
         return recorded(deliver(with: delivery))

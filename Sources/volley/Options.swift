@@ -1,10 +1,8 @@
-import ArgumentParser
-import VolleyKit
+public import ArgumentParser
+public import VolleyKit
 
 /// What every command takes.
 struct SharedOptions: ParsableArguments {
-    enum Transport: String, CaseIterable, ExpressibleByArgument { case auto, curl }
-
     @Option(
         name: .long, help: "volley.yaml; otherwise it is looked for beside the campaign file, then upward.",
         completion: .file(extensions: ["yaml", "yml"]))
@@ -13,8 +11,8 @@ struct SharedOptions: ParsableArguments {
     @Option(name: .long, help: "Folder of run files; otherwise the one that volley.yaml names.", completion: .directory)
     var runs: String?
 
-    @Option(name: .long, help: "How pushes travel. This version has one way: curl.")
-    var transport = Transport.auto
+    @Option(name: .long, help: "How pushes travel. auto is nghttp2, and curl where there is a proxy.")
+    var transport = TransportChoice.auto
 
     @Flag(name: .long, help: "Show errors only.")
     var quiet = false
@@ -24,8 +22,12 @@ struct SharedOptions: ParsableArguments {
 
     var console: Console { Console(.init(isQuiet: quiet, isVerbose: verbose)) }
 
-    func common(json: JSONOption) -> CommonOptions { CommonOptions(config: config, runs: runs, isJSON: json.json) }
+    func common(json: JSONOption) -> CommonOptions {
+        CommonOptions(config: config, runs: runs, transport: transport, isJSON: json.json)
+    }
 }
+
+extension TransportChoice: ExpressibleByArgument {}
 
 /// Results as one JSON document.
 struct JSONOption: ParsableArguments {

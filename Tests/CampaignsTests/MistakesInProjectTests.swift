@@ -63,15 +63,15 @@ struct MistakesInProjectTests {
               shop:
                 topic: com.example.shop
                 environment: simulator
-                proxy: http://localhost
+                retries: 3
                 approval: true
                 test_devices: [a]
 
             """#,
             """
-            volley.yaml:5:5: unknown key 'proxy' in 'shop'. Valid here: topic, environment, key, certificate, devices, columns, pace.
-            volley.yaml:6:5: unknown key 'approval' in 'shop'. Valid here: topic, environment, key, certificate, devices, columns, pace.
-            volley.yaml:7:5: unknown key 'test_devices' in 'shop'. Valid here: topic, environment, key, certificate, devices, columns, pace.
+            volley.yaml:5:5: unknown key 'retries' in 'shop'. Valid here: topic, environment, key, certificate, devices, columns, pace, proxy.
+            volley.yaml:6:5: unknown key 'approval' in 'shop'. Valid here: topic, environment, key, certificate, devices, columns, pace, proxy.
+            volley.yaml:7:5: unknown key 'test_devices' in 'shop'. Valid here: topic, environment, key, certificate, devices, columns, pace, proxy.
             """),
         Mistake(
             "a topic with a blank",

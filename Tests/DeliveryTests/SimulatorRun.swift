@@ -3,6 +3,7 @@ import Base
 import Cryptography
 import Delivery
 import Glibc
+import TestServers
 import Testing
 
 /// A sender's whole run against a simulator over TLS, in one process.
@@ -90,22 +91,6 @@ private func fill(_ source: BoundedQueue<PushBatch>, _ recipients: Range<Int>) {
     }
 }
 
-/// Runs a closure on a thread of its own.
-func startThread(_ body: @escaping @Sendable () -> Void) {
-    final class Box: Sendable {
-        let body: @Sendable () -> Void
-        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-    }
-    var thread = pthread_t()
-    pthread_create(
-        &thread, nil,
-        { context in
-            if let context { Unmanaged<Box>.fromOpaque(context).takeRetainedValue().body() }
-            return nil
-        }, Unmanaged.passRetained(Box(body)).toOpaque())
-    pthread_detach(thread)
-}
-
 /// A folder below /tmp that goes when the test is over.
 final class TemporaryFolder {
     let path: String
@@ -117,22 +102,29 @@ final class TemporaryFolder {
     }
 
     deinit {
-        for name in names { unlink("\(path)/\(name)") }
+        Self.remove(path)
+    }
+
+    /// A file, a link, or a folder with everything in it.
+    private static func remove(_ path: String) {
+        guard unlink(path) != 0, let folder = opendir(path) else { return }
+        while let entry = readdir(folder) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+            if name != ".", name != ".." { remove("\(path)/\(name)") }
+        }
+        closedir(folder)
         rmdir(path)
     }
 
-    private var names: [String] = []
-
-    func read(_ name: String) throws -> String {
+    func read(_ name: String, atMost limit: Int = 1 << 20) throws -> String {
         let file = try #require(fopen("\(path)/\(name)", "r"))
         defer { fclose(file) }
-        var bytes = [UInt8](repeating: 0, count: 1 << 20)
+        var bytes = [UInt8](repeating: 0, count: limit)
         let count = fread(&bytes, 1, bytes.count, file)
         return String(decoding: bytes[..<count], as: UTF8.self)
     }
 
     func write(_ name: String, _ text: String) throws -> String {
-        names.append(name)
         let file = try #require(fopen("\(path)/\(name)", "w"))
         fputs(text, file)
         fclose(file)

@@ -2,7 +2,7 @@ import APNsSimulator
 import Base
 import Cryptography
 import Delivery
-import Glibc
+import TestServers
 import Testing
 
 @Suite("servers that are none")
@@ -33,60 +33,15 @@ struct UnreachableServerTests {
         let certificate = authority.issueServerCertificate(names: ["localhost"], addresses: ["127.0.0.1", "::1"])
         let folder = try TemporaryFolder()
         let pem = try folder.write("server.pem", certificate.pem)
-        let port = try freePort()
-        var arguments = ["openssl", "s_server", "-accept", "\(port)", "-cert", pem, "-key", pem, "-quiet"] + options
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        for descriptor in Int32(0)...2 { posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_RDWR, 0) }
-        var process = pid_t()
-        var pointers = arguments.map { strdup($0) } + [nil]
-        defer { for pointer in pointers { free(pointer) } }
-        #expect(posix_spawnp(&process, "openssl", &actions, nil, &pointers, environ) == 0)
-        defer {
-            kill(process, SIGKILL)
-            waitpid(process, nil, 0)
-        }
-        arguments.removeAll()
-        try waitForListener(port)
-        try body(port, try folder.write("ca.pem", authority.certificatePEM))
-    }
-
-    private func freePort() throws -> Int {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        defer { close(descriptor) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        withUnsafeMutableBytes(of: &address) { bytes in
-            guard let pointer = bytes.bindMemory(to: sockaddr.self).baseAddress else { return }
-            bind(descriptor, pointer, length)
-            getsockname(descriptor, pointer, &length)
-        }
-        return Int(UInt16(bigEndian: address.sin_port))
-    }
-
-    private func waitForListener(_ port: Int) throws {
-        for _ in 0..<200 {
-            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-            defer { close(descriptor) }
-            var address = sockaddr_in()
-            address.sin_family = sa_family_t(AF_INET)
-            address.sin_port = UInt16(port).bigEndian
-            address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-            let result = withUnsafeBytes(of: &address) { bytes -> Int32 in
-                guard let pointer = bytes.bindMemory(to: sockaddr.self).baseAddress else { return -1 }
-                return connect(descriptor, pointer, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-            if result == 0 { return }
-            usleep(20_000)
-        }
-        Issue.record("openssl s_server does not listen")
+        let port = try Sockets.freePort()
+        let server = try ServerProcess(
+            "openssl", ["s_server", "-accept", "\(port)", "-cert", pem, "-key", pem, "-quiet"] + options, port: port)
+        try withExtendedLifetime(server) { try body(port, try folder.write("ca.pem", authority.certificatePEM)) }
     }
 
     @Test("nobody listens: the run stops, naming host and port")
     func nobodyListens() throws {
-        let port = try freePort()
+        let port = try Sockets.freePort()
         let began = Timestamp.now()
         let (end, settlements) = try send(settings(port: port, authority: nil), pushes: 5)
         expectStop(end, settlements, saying: "localhost:\(port)", "Check host and port")

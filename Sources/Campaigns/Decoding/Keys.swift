@@ -72,13 +72,14 @@ enum CampaignKeys {
 
 /// The groups of volley.yaml.
 enum ProjectKeys {
-    static let root = KeyGroup("", ["runs", "apps"])
-    static let app = KeyGroup("the app", ["topic", "environment", "key", "certificate", "devices", "columns", "pace"])
+    static let root = KeyGroup("", ["runs", "proxy", "apps"])
+    static let app = KeyGroup("the app", ["topic", "environment", "key", "certificate", "devices", "columns", "pace", "proxy"])
     static let environment = KeyGroup("environment", ["url", "ca"])
     static let key = KeyGroup("key", ["file", "id", "team"])
     static let certificate = KeyGroup("certificate", ["file", "passphrase_env"])
+    static let proxy = KeyGroup("proxy", ["url", "user", "password_env"])
     static let columns = KeyGroup("columns", ExportColumns.Standard.allCases.map(\.rawValue))
     static let tags = KeyGroup("tags", ["column", "separator"])
 
-    static let file = FileKeys(groups: [root, app, environment, key, certificate, columns, tags])
+    static let file = FileKeys(groups: [root, app, environment, key, certificate, proxy, columns, tags])
 }

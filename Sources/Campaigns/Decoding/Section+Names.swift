@@ -45,6 +45,27 @@ extension Section {
     }
 }
 
+extension Section {
+    /// The name of an environment variable that holds a secret; reported when it cannot be one.
+    /// - Parameters:
+    ///   - secret: what the variable holds, for the remedy.
+    ///   - example: a name for it.
+    func variableName(_ key: String, of secret: String, example: String) -> SourceText? {
+        guard let name = text(key, example: "\(key): \(example)") else { return nil }
+        let isName = name.value.utf8.allSatisfy { byte in
+            byte == UInt8(ascii: "_")
+                || byte < 0x80 && (Character(Unicode.Scalar(byte)).isLetter || Character(Unicode.Scalar(byte)).isNumber)
+        }
+        if !isName || name.value.first?.isNumber == true {
+            // It may be the secret itself, so it is not repeated.
+            findings.error(
+                "'\(key)' must be the name of an environment variable", at: name.position,
+                remedy: "The \(secret) itself must not stand in this file; write, for example: \(key): \(example).")
+        }
+        return name
+    }
+}
+
 extension StringProtocol {
     /// Without spaces and tabs at either end.
     func trimmingSpaces() -> String {

@@ -59,23 +59,9 @@ struct AppReader {
     func certificate() -> CertificateReference? {
         let example = "certificate: {file: keys/push.p12, passphrase_env: PUSH_PASSPHRASE}"
         guard let certificate = subsection("certificate", ProjectKeys.certificate, example: example) else { return nil }
-        let variable = certificate.text("passphrase_env", example: "passphrase_env: PUSH_PASSPHRASE")
-        if let variable, !isVariableName(variable.value) {
-            // It may be the passphrase itself, so it is not repeated.
-            findings.error(
-                "'passphrase_env' must be the name of an environment variable", at: variable.position,
-                remedy: "The passphrase itself must not stand in this file; write, for example: passphrase_env: PUSH_PASSPHRASE.")
-        }
+        let variable = certificate.variableName("passphrase_env", of: "passphrase", example: "PUSH_PASSPHRASE")
         guard let file = certificate.requiredText("file", example: "file: keys/push.p12") else { return nil }
         return CertificateReference(file: file, passphraseVariable: variable)
-    }
-
-    private func isVariableName(_ text: String) -> Bool {
-        let isName = text.utf8.allSatisfy { byte in
-            byte == UInt8(ascii: "_")
-                || byte < 0x80 && (Character(Unicode.Scalar(byte)).isLetter || Character(Unicode.Scalar(byte)).isNumber)
-        }
-        return isName && text.first?.isNumber == false
     }
 
     /// One of key and certificate, except that Volley makes a key for its own simulator.

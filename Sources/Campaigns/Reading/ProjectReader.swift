@@ -10,16 +10,17 @@ struct ProjectReader {
     /// The project; nil when something that it cannot be without was reported.
     func read() -> Project? {
         let runs = root.text("runs", example: "runs: runs")
+        let proxy = ProxyReader(section: root).setting()
         guard let node = root.required("apps", example: "apps: {\(Self.appExample)}") else { return nil }
         guard let entries = Section.entries(of: node, name: "apps", example: "apps: {\(Self.appExample)}", findings: root.findings) else {
             return nil
         }
         if entries.isEmpty { root.findings.error("'apps' is empty", at: node.position, remedy: "For example: apps: {\(Self.appExample)}.") }
-        let apps = entries.compactMap(app)
-        return Project(file: file, runs: runs?.value ?? "runs", apps: apps)
+        let apps = entries.compactMap { app($0, commonProxy: proxy) }
+        return Project(file: file, runs: runs?.value ?? "runs", apps: apps, proxy: proxy)
     }
 
-    private func app(_ entry: YAMLEntry) -> App? {
+    private func app(_ entry: YAMLEntry, commonProxy: ProxySetting?) -> App? {
         let group = KeyGroup(entry.key.value, ProjectKeys.app.valid)
         guard let section = Section(entry.value, group, of: ProjectKeys.file, example: Self.appExample, findings: root.findings) else {
             return nil
@@ -33,10 +34,11 @@ struct ProjectReader {
         let devices = section.paths("devices", example: "devices: exports/devices.csv")
         let columns = reader.columns()
         let pace = section.parsed("pace", example: "pace: 9000/s", PaceNotation.pace)
+        let proxy = ProxyReader(section: section).setting()
         guard let topic, let environment else { return nil }
         return App(
             name: entry.key, topic: topic, environment: environment, key: key, certificate: certificate, devices: devices, columns: columns,
-            pace: pace)
+            pace: pace, proxy: proxy ?? commonProxy)
     }
 }
 

@@ -23,14 +23,18 @@ final class CurlConnection {
     private var hasFirstTransfer = false
     /// Any answer came over it.
     var hasAnswered = false
+    /// The proxy is spoken to over TLS, and what libcurl tells of a handshake is still about the proxy.
+    private(set) var isBeforeTunnel: Bool
     /// libcurl said of a transfer that the connection is in trouble, and the machine was told.
     var isLeaving = false
 
     private let multi = CurlMultiHandle()
     private let epoll: Int32
 
-    init(index: Int, epoll: borrowing EpollHandle, headers: [String], token: ProviderToken?) {
+    /// - Parameter hasProxyTLS: a handshake with the proxy comes first.
+    init(index: Int, epoll: borrowing EpollHandle, headers: [String], token: ProviderToken?, hasProxyTLS: Bool) {
         self.index = index
+        isBeforeTunnel = hasProxyTLS
         self.epoll = epoll.descriptor
         self.headers = CurlHeaderList(headers)
         self.token = token
@@ -152,9 +156,14 @@ final class CurlConnection {
     }
 
     /// Lines of libcurl 7.88: `ALPN: server accepted h2`, `ALPN: server accepted http/1.1`, `ALPN: server did not agree on a protocol. …`.
+    /// Between the handshakes with a proxy and through it stands `CONNECT tunnel established, response 200`.
     /// With other words nothing is concluded, and the answer's HTTP version decides.
     private func heard(_ line: UnsafeRawBufferPointer) {
         let text = String(decoding: line, as: UTF8.self)
+        guard !isBeforeTunnel else {
+            isBeforeTunnel = !text.hasPrefix("CONNECT tunnel established")
+            return
+        }
         // libcurl keeps only its first complaint as the error's text, and the alert may come second.
         if CurlFailure.isAboutClientCertificate(text) { certificateAlert = text.split(separator: "\n").first.map(String.init) }
         guard text.hasPrefix("ALPN: server") else { return }

@@ -9,8 +9,10 @@ enum CurlFailure: Hashable {
     /// This stream alone was reset.
     case stream
 
-    init(_ code: CURLcode, message: String, connection: CurlConnection) {
-        if connection.negotiated == .other, !connection.hasAnswered {
+    init(_ code: CURLcode, message: String, connection: CurlConnection, proxy: CurlProxyReply?) {
+        if let proxy, !connection.isSealed, let failure = proxy.failure(code, message, isBeforeTunnel: connection.isBeforeTunnel) {
+            self = .connection(failure)
+        } else if connection.negotiated == .other, !connection.hasAnswered {
             self = .connection(.notHTTP2)
         } else if !connection.hasAnswered, let alert = connection.certificateAlert {
             self = .connection(.certificateRefused(alert))

@@ -7,6 +7,8 @@ struct CurlOptions {
     let certificateAuthorityFile: String?
     let clientCertificate: [UInt8]?
     let connectTimeoutSeconds: Double
+    /// Empty for none.
+    let proxy: String
 
     init(_ settings: SenderSettings) {
         let host = settings.endpoint.host
@@ -19,6 +21,7 @@ struct CurlOptions {
             clientCertificate = nil
         }
         connectTimeoutSeconds = settings.connectTimeoutSeconds
+        proxy = settings.proxy ?? ""
     }
 
     func apply(to easy: UnsafeMutableRawPointer) {
@@ -39,10 +42,26 @@ struct CurlOptions {
         volley_easy_set_long(easy, CURLOPT_BUFFERSIZE, 4096)
         volley_easy_set_long(easy, CURLOPT_UPLOAD_BUFFERSIZE, 16_384)
         applyTLS(to: easy)
+        applyProxy(to: easy)
         volley_easy_set_open_socket_function(easy) { context, purpose, address in
             guard let context, let address else { return CURL_SOCKET_BAD }
             return CurlConnection.from(context).openSocket(address.pointee)
         }
+    }
+
+    /// Exactly the proxy that was asked for, or none: the environment, which libcurl reads where these are not set, has no say.
+    private func applyProxy(to easy: UnsafeMutableRawPointer) {
+        volley_easy_set_string(easy, CURLOPT_PROXY, proxy)
+        volley_easy_set_string(easy, CURLOPT_NOPROXY, "")
+        guard !proxy.isEmpty else { return }
+        volley_easy_set_long(easy, CURLOPT_HTTPPROXYTUNNEL, 1)
+        // User and password at once, rather than a refusal and a second socket first.
+        volley_easy_set_long(easy, CURLOPT_PROXYAUTH, volley_auth_basic)
+        volley_easy_set_long(easy, CURLOPT_SOCKS5_AUTH, volley_auth_basic)
+        volley_easy_set_long(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+        volley_easy_set_long(easy, CURLOPT_PROXY_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+        volley_easy_set_long(easy, CURLOPT_PROXY_SSL_VERIFYPEER, 1)
+        volley_easy_set_long(easy, CURLOPT_PROXY_SSL_VERIFYHOST, 2)
     }
 
     private func applyTLS(to easy: UnsafeMutableRawPointer) {

@@ -8,6 +8,7 @@ final class CurlTransport: PushTransport {
 
     private let settings: SenderSettings
     private let options: CurlOptions
+    private let proxy: ProxyAddress?
     private let epoll = EpollHandle()
     private var ready = [epoll_event](repeating: epoll_event(), count: 64)
     private var connections: [CurlConnection?] = []
@@ -19,6 +20,7 @@ final class CurlTransport: PushTransport {
     init(_ settings: SenderSettings) {
         self.settings = settings
         options = CurlOptions(settings)
+        proxy = settings.proxyAddress
     }
 
     deinit {
@@ -33,7 +35,8 @@ final class CurlTransport: PushTransport {
         precondition(connections[connection] == nil, "a connection is opened once")
         var token: ProviderToken?
         if case .token(let source) = settings.credentials { token = source.current() }
-        connections[connection] = CurlConnection(index: connection, epoll: epoll, headers: headerLines(token), token: token)
+        connections[connection] = CurlConnection(
+            index: connection, epoll: epoll, headers: headerLines(token), token: token, hasProxyTLS: proxy?.scheme == .https)
         events.append(.opened(connection: connection))
     }
 
@@ -115,16 +118,20 @@ final class CurlTransport: PushTransport {
             events.append(.failed(connection: connection.index, .notHTTP2))
             return
         }
-        if !connection.hasAnswered {
-            connection.endObservation(of: transfer)
-            connection.hasAnswered = true
-        }
+        noteAnswer(to: transfer, on: connection)
         events.append(.answered(push: push, transfer.readAnswer()))
+    }
+
+    private func noteAnswer(to transfer: CurlTransfer, on connection: CurlConnection) {
+        guard !connection.hasAnswered else { return }
+        connection.endObservation(of: transfer)
+        connection.hasAnswered = true
     }
 
     private func reportError(_ transfer: CurlTransfer, _ code: CURLcode, _ connection: CurlConnection) {
         let message = transfer.errorMessage(code)
-        let failure = CurlFailure(code, message: message, connection: connection)
+        let reply = proxy.map { CurlProxyReply(address: $0, easy: transfer.easy.pointer) }
+        let failure = CurlFailure(code, message: message, connection: connection, proxy: reply)
         // Without its body no request is complete, so no server may have acted on it.
         let isProvablyUnsent = !transfer.bodyWasRead && volley_easy_get_long(transfer.easy.pointer, CURLINFO_REQUEST_SIZE) == 0
         switch failure {
@@ -132,10 +139,14 @@ final class CurlTransport: PushTransport {
             events.append(.notProcessed(push: transfer.push))
             events.append(.failed(connection: connection.index, failure))
         case .stream, .broken:
-            events.append(
-                isProvablyUnsent
-                    ? .notProcessed(push: transfer.push)
-                    : .lost(push: transfer.push, reason: failure == .stream ? "StreamReset" : "ConnectionLost"))
+            if connection.isSealed, let answer = transfer.answerBeforeFailure() {
+                noteAnswer(to: transfer, on: connection)
+                events.append(.answered(push: transfer.push, answer))
+            } else if isProvablyUnsent {
+                events.append(.notProcessed(push: transfer.push))
+            } else {
+                events.append(.lost(push: transfer.push, reason: failure == .stream ? "StreamReset" : "ConnectionLost"))
+            }
             guard failure == .broken, !connection.isLeaving else { return }
             connection.isLeaving = true
             events.append(.leaving(connection: connection.index, cause: message))

@@ -10,8 +10,20 @@ enum ConnectionFailure: Hashable, Sendable {
     case notHTTP2
     /// The server refused the client certificate during the handshake.
     case certificateRefused(String)
+    /// The proxy did not let Volley through, and would not the next time.
+    case proxyRefused(ProxyRefusal)
     /// This machine's own settings cannot work: a file that cannot be read, say.
     case misconfigured(String)
+}
+
+/// Why a proxy did not let Volley through.
+enum ProxyRefusal: Hashable, Sendable {
+    /// It wants a user and a password, or others.
+    case credentials(String)
+    /// It does not allow this server.
+    case forbidden(String)
+    /// The proxy's own certificate is not to be trusted.
+    case untrusted(String)
 }
 
 extension DeliveryMachine {
@@ -43,6 +55,7 @@ extension DeliveryMachine {
             stop(
                 "\(settings.endpoint) refused the client certificate: \(cause). Check certificate and environment of the app in volley.yaml.",
                 at: now)
+        case .proxyRefused(let refusal): proxyRefused(refusal, at: now)
         case .misconfigured(let cause): stop("No connection to \(settings.endpoint) can be made: \(cause).", at: now)
         }
     }
@@ -63,6 +76,32 @@ extension DeliveryMachine {
         noteEnd(of: connections[connection], cause: cause, at: now)
         retire(connection)
     }
+
+    /// A run that has got through before waits, as for any server that is away for a while.
+    private mutating func proxyRefused(_ refusal: ProxyRefusal, at now: Moment) {
+        let proxy = "proxy \(settings.proxy ?? "")"
+        switch refusal {
+        case .credentials(let cause), .forbidden(let cause), .untrusted(let cause):
+            if hasEverAnswered { return noteFruitless("the \(proxy) lets nobody through any more: \(cause)", at: now) }
+        }
+        switch refusal {
+        case .credentials(let cause):
+            stop(
+                "The \(proxy) wants to know who asks, and did not take what it was shown: \(cause). Check its user and password, in volley.yaml "
+                    + "(proxy) or in the environment (https_proxy).", at: now)
+        case .forbidden(let cause):
+            stop(
+                "The \(proxy) does not connect to \(settings.endpoint): \(cause). Ask whoever runs it to allow that host and port, or name "
+                    + "another one in volley.yaml (proxy) or in the environment (https_proxy).", at: now)
+        case .untrusted(let cause):
+            stop(
+                "The certificate of the \(proxy) cannot be trusted: \(cause). Check the proxy's name in volley.yaml (proxy) or in the environment "
+                    + "(https_proxy), this machine's clock and its ca-certificates package.", at: now)
+        }
+    }
+
+    /// What is tried: `api.push.apple.com:443 through the proxy proxy:3128`.
+    private var destination: String { settings.proxy.map { "\(settings.endpoint) through the proxy \($0)" } ?? settings.endpoint }
 
     private mutating func noteEnd(of connection: ConnectionSlot, cause: String, at now: Moment) {
         if connection.answers == 0 { noteFruitless(cause, at: now) } else { noteLoss(at: now) }
@@ -162,12 +201,15 @@ extension DeliveryMachine {
         reconnectAt = now.nanoseconds + Int64(nanosecondsFromSeconds: Double.random(in: ceiling / 2...ceiling, using: &random))
         if !hasEverAnswered, fruitlessConnections >= settings.fruitlessConnectionLimit {
             stop(
-                "\(fruitlessConnections) attempts to reach \(settings.endpoint) failed, the last with: \(cause). "
-                    + "Check host and port, the network, a firewall or proxy (443 and 2197 must be open)"
+                "\(fruitlessConnections) attempts to reach \(destination) failed, the last with: \(cause). "
+                    + (settings.proxy == nil
+                        ? "Check host and port, the network, a firewall or proxy (443 and 2197 must be open)"
+                        : "Check that the proxy in volley.yaml (proxy) or in the environment (https_proxy) is the right one and is running, "
+                            + "and host and port")
                     + (settings.usesProviderToken ? "." : ", and whether the server accepts the client certificate."), at: now)
         } else if now.nanoseconds - fruitlessSince > Int64(nanosecondsFromSeconds: settings.retry.maximumTotalSeconds) {
             stop(
-                "The connection to \(settings.endpoint) was lost and could not be had again: \(cause). "
+                "The connection to \(destination) was lost and could not be had again: \(cause). "
                     + "Check the network, then resume the run.", at: now)
         }
     }

@@ -5,6 +5,8 @@ struct MachineSettings: Sendable {
     /// `host:port`, for sentences.
     var endpoint: String
     var usesProviderToken: Bool
+    /// `host:port` of the proxy, for sentences.
+    var proxy: String?
     var pace: Pace?
     var deadline: Timestamp?
     var resendsUnknown = true
@@ -35,6 +37,7 @@ struct MachineSettings: Sendable {
     init(_ settings: SenderSettings) {
         endpoint = settings.endpoint.description
         if case .token = settings.credentials { usesProviderToken = true } else { usesProviderToken = false }
+        proxy = settings.proxyAddress?.description
         pace = settings.pace
         deadline = settings.deadline
         resendsUnknown = settings.resendsUnknown

@@ -30,7 +30,9 @@ public enum CheckCommand {
             let now = Timestamp.now()
             let context = try CampaignContext.read(file: file, options: options, now: now)
             let columnWarnings = try context.audienceQuery(now: now).checkColumns()
-            let keyWarnings = try context.placingCredentials { try Gateway.check(RunSettings(context), now: now) }
+            let settings = try RunSettings(context)
+            let keyWarnings = try context.placingCredentials { try Gateway.check(settings, now: now) }
+            _ = try context.route(settings, options)
             return ([], context.warnings + columnWarnings + keyWarnings)
         } catch let mistakes as Diagnostics {
             return (mistakes.all.filter { $0.severity == .error }, mistakes.all.filter { $0.severity == .warning })

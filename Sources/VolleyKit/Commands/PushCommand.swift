@@ -56,11 +56,12 @@ public enum PushCommand {
         }
         var settings = try RunSettings(app, projectFile: project.file, pushType: template.pushType)
         settings.collapseID = message.collapseID
-        return try send(token, payload, settings, options, console)
+        let route = try Route(options.transport, app.proxy, to: settings.environment)
+        return try send(token, payload, settings, route, options, console)
     }
 
     private static func send(
-        _ token: DeviceToken, _ payload: [UInt8], _ settings: RunSettings, _ options: CommonOptions, _ console: Console
+        _ token: DeviceToken, _ payload: [UInt8], _ settings: RunSettings, _ route: Route, _ options: CommonOptions, _ console: Console
     ) throws -> ExitStatus {
         let now = Timestamp.now()
         let gateway = try Gateway(settings, now: now)
@@ -68,6 +69,7 @@ public enum PushCommand {
         let seed = RunSeed.random()
         var sender = SenderSettings(
             endpoint: gateway.endpoint, credentials: gateway.credentials, headers: settings.headers(startingAt: now), runSeed: seed)
+        route.apply(to: &sender)
         sender.connections = 1
         sender.retry.maximumAttempts = 1
         sender.resendsUnknown = false

@@ -35,6 +35,7 @@ public enum SendCommand {
         let now = Timestamp.now()
         let context = try CampaignContext.read(file: file, options: options, now: now)
         let settings = try RunSettings(context)
+        let route = try context.route(settings, options)
         let gateway = try context.placingCredentials { try Gateway(settings, now: now) }
         console.show(gateway.warnings)
         let (run, preview) = try Planner(context: context, console: console, now: now).plan(
@@ -54,7 +55,7 @@ public enum SendCommand {
             console.warn("Nothing was sent, and the plan is gone.")
             return .wrong
         }
-        return try send(run, gateway, settings, context.template, options, console)
+        return try send(run, gateway, route, settings, context.template, options, console)
     }
 
     private static func sendPlan(_ argument: String, _ isConfirmed: Bool, _ options: CommonOptions, _ console: Console) throws -> ExitStatus
@@ -70,13 +71,14 @@ public enum SendCommand {
         // The campaign is taken as it was planned; an expiry that has passed since is found by the sender, device by device.
         let (campaign, _) = try Campaign.read(source: run.plan.campaignSource, file: run.plan.campaignFile, now: run.plan.plannedAt)
         let template = try PayloadTemplate(campaign.content)
+        let (route, warnings) = try Route.ofPlan(run.plan, settings, options)
         let gateway = try Gateway(settings, now: .now())
-        console.show(gateway.warnings)
+        console.show(warnings + gateway.warnings)
         guard try isAgreed(run, settings, isConfirmed, console) else {
             console.warn("Nothing was sent; the plan is kept.")
             return .wrong
         }
-        return try send(run, gateway, settings, template, options, console)
+        return try send(run, gateway, route, settings, template, options, console)
     }
 
     private static func isAgreed(_ run: RunStore, _ settings: RunSettings, _ isConfirmed: Bool, _ console: Console) throws -> Bool {
@@ -87,12 +89,12 @@ public enum SendCommand {
     }
 
     private static func send(
-        _ run: RunStore, _ gateway: Gateway, _ settings: RunSettings, _ template: PayloadTemplate, _ options: CommonOptions,
-        _ console: Console
+        _ run: RunStore, _ gateway: Gateway, _ route: Route, _ settings: RunSettings, _ template: PayloadTemplate,
+        _ options: CommonOptions, _ console: Console
     ) throws -> ExitStatus {
         let stage = SendStage(
-            run: run, endpoint: gateway.endpoint, credentials: gateway.credentials, settings: settings, template: template, console: console
-        )
+            run: run, endpoint: gateway.endpoint, credentials: gateway.credentials, route: route, settings: settings, template: template,
+            console: console)
         let end = try stage.send()
         let isShown = show(run, ledger: gateway.close(), options, console)
         switch end {

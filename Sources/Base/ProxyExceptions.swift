@@ -1,0 +1,60 @@
+/// Servers that are reached without a proxy, as `no_proxy` lists them. Source: curl(1), NO_PROXY; beyond it an entry may end with a
+/// port, and then stands for that port alone.
+public struct ProxyExceptions: Sendable {
+    private let entries: [String]
+
+    /// - Parameter list: names, addresses and networks (`10.0.0.0/8`), separated by commas or blanks; `*` for every server.
+    public init(_ list: String) {
+        entries = list.lowercased().split { $0 == "," || $0.isWhitespace }.map(String.init)
+    }
+
+    /// Whether a server is on the list: by itself, below a domain that is (`example.com` and `.example.com` hold `a.example.com`, and not
+    /// `badexample.com`), or in a network.
+    public func contains(host: String, port: Int) -> Bool {
+        let host = Self.bare(host.lowercased())
+        return entries.contains { Self.matches($0, host, port) }
+    }
+
+    private static func matches(_ entry: String, _ host: String, _ port: Int) -> Bool {
+        if entry == "*" { return true }
+        let (name, entryPort) = split(entry)
+        if let entryPort, entryPort != port { return false }
+        if let network = network(name), let address = IPAddress(host) { return network.holds(address) }
+        if let address = IPAddress(host) { return IPAddress(bare(name)) == address }
+        let domain = bare(name.drop { $0 == "." })
+        return !domain.isEmpty && (host == domain || host.hasSuffix(".\(domain)"))
+    }
+
+    /// `host:port`, when there is a port; the colons of a bare IPv6 address are its own.
+    private static func split(_ entry: String) -> (Substring, Int?) {
+        guard let colon = entry.lastIndex(of: ":"), let port = Int(entry[entry.index(after: colon)...]) else { return (entry[...], nil) }
+        let name = entry[..<colon]
+        guard !name.contains(":") || name.hasSuffix("]") else { return (entry[...], nil) }
+        return (name, port)
+    }
+
+    private static func network(_ entry: Substring) -> IPNetwork? {
+        guard let slash = entry.lastIndex(of: "/"), let bits = Int(entry[entry.index(after: slash)...]) else { return nil }
+        return IPAddress(bare(entry[..<slash])).map { IPNetwork(address: $0, bits: bits) }
+    }
+
+    /// Without the brackets of an IPv6 address, and without the full stop that may end a name.
+    private static func bare(_ host: some StringProtocol) -> String {
+        if host.hasPrefix("["), host.hasSuffix("]") { return String(host.dropFirst().dropLast()) }
+        return String(host.hasSuffix(".") ? host.dropLast() : host[...])
+    }
+}
+
+private struct IPNetwork {
+    var address: IPAddress
+    var bits: Int
+
+    func holds(_ other: IPAddress) -> Bool {
+        guard other.bytes.count == address.bytes.count, (0...address.bytes.count * 8).contains(bits) else { return false }
+        for bit in 0..<bits {
+            let mask = UInt8(0x80) >> UInt8(bit % 8)
+            if address.bytes[bit / 8] & mask != other.bytes[bit / 8] & mask { return false }
+        }
+        return true
+    }
+}

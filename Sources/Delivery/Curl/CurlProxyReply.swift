@@ -1,0 +1,49 @@
+import Base
+import CCurl
+
+/// What a proxy said to a transfer that got no connection, as libcurl keeps it.
+struct CurlProxyReply {
+    private let address: ProxyAddress
+    /// The status that answered CONNECT, 0 when none did.
+    private let status: Int
+    /// libcurl's word for what SOCKS answered (CURLproxycode).
+    private let socks: CURLproxycode
+
+    init(address: ProxyAddress, easy: UnsafeMutableRawPointer) {
+        self.address = address
+        status = volley_easy_get_long(easy, CURLINFO_HTTP_CONNECTCODE)
+        socks = CURLproxycode(UInt32(clamping: volley_easy_get_long(easy, CURLINFO_PROXY_ERROR)))
+    }
+
+    /// What went wrong, if it was the proxy that went wrong; nil when it was something behind it.
+    /// - Parameter isBeforeTunnel: a handshake that failed was the one with the proxy.
+    func failure(_ code: CURLcode, _ message: String, isBeforeTunnel: Bool) -> ConnectionFailure? {
+        // libcurl's words may hold the address that it was given.
+        var message = message.replacing(address.url, with: address.description)
+        if message.last == "." { message.removeLast() }
+        switch code {
+        case CURLE_PROXY: return socksFailure(message)
+        case CURLE_COULDNT_RESOLVE_PROXY: return .unreachable("the name of the proxy \(address) cannot be resolved")
+        case CURLE_PEER_FAILED_VERIFICATION: return isBeforeTunnel ? .proxyRefused(.untrusted(message)) : nil
+        case CURLE_RECV_ERROR where status != 0 && !(200...299).contains(status): return connectFailure
+        default: return nil
+        }
+    }
+
+    private var connectFailure: ConnectionFailure {
+        let answer = "it answered \(status) to CONNECT"
+        switch status {
+        case 407: return .proxyRefused(.credentials(answer))
+        case 408, 429, 500...: return .unreachable("the proxy cannot reach it: \(answer)")
+        default: return .proxyRefused(.forbidden(answer))
+        }
+    }
+
+    private func socksFailure(_ message: String) -> ConnectionFailure {
+        switch socks {
+        case CURLPX_USER_REJECTED, CURLPX_NO_AUTH, CURLPX_IDENTD, CURLPX_IDENTD_DIFFER: .proxyRefused(.credentials(message))
+        case CURLPX_REPLY_NOT_ALLOWED: .proxyRefused(.forbidden(message))
+        default: .unreachable(message)
+        }
+    }
+}

@@ -1,0 +1,59 @@
+import Base
+import Campaigns
+import Delivery
+import Runs
+
+/// The way from this machine to the server: which transport, through which proxy. It belongs to the machine, as credentials do: chosen when
+/// something is sent, and no part of a plan.
+struct Route: Sendable {
+    var transport: Transport
+    var proxy: ChosenProxy?
+
+    /// - Parameter setting: what volley.yaml says.
+    /// - Throws: a `Diagnostic` for a proxy that cannot be used.
+    init(
+        _ choice: TransportChoice, _ setting: ProxySetting?, to environment: FrozenEnvironment,
+        _ variables: ChosenProxy.Variables = ChosenProxy.variables
+    ) throws(Diagnostic) {
+        if let (host, port) = environment.address { proxy = try ChosenProxy.choose(setting, host: host, port: port, variables) }
+        transport = try choice.transport(through: proxy)
+    }
+
+    /// The way of a run that was planned before, maybe with another volley.yaml: as the file is now. Without one the environment decides.
+    /// - Returns: the way, and what reading the file warned about.
+    static func ofPlan(_ plan: RunPlan, _ settings: RunSettings, _ options: CommonOptions) throws -> (Route, [Diagnostic]) {
+        var setting: ProxySetting?
+        var warnings: [Diagnostic] = []
+        let file = options.config ?? plan.projectFile
+        if options.config != nil || FilePaths.exists(file) {
+            let (project, found) = try Project.read(file: file)
+            setting = project.app(named: plan.app)?.proxy ?? project.proxy
+            warnings = found
+        }
+        return (try Route(options.transport, setting, to: settings.environment), warnings)
+    }
+
+    /// Sends that way.
+    func apply(to settings: inout SenderSettings) {
+        settings.transport = transport
+        settings.proxy = proxy?.address.url
+    }
+
+    /// For people: `by curl through the proxy proxy:3128, which https_proxy sets`.
+    var description: String {
+        guard let proxy else { return "by \(transport.rawValue)" }
+        return "by \(transport.rawValue) through the proxy \(proxy.address), which \(proxy.source) sets"
+    }
+}
+
+extension FrozenEnvironment {
+    /// Host and port of a server elsewhere; nil for the simulator inside this process, which no proxy leads to.
+    fileprivate var address: (host: String, port: Int)? {
+        switch self {
+        case .production: (Endpoint.production.host, Endpoint.production.port)
+        case .sandbox: (Endpoint.sandbox.host, Endpoint.sandbox.port)
+        case .server(let host, let port, _): (host, port)
+        case .simulator: nil
+        }
+    }
+}

@@ -1,0 +1,138 @@
+import Base
+import Foundation
+import TestServers
+import Testing
+
+/// Proxies as a person sets them, with the real binary and a simulator in a process of its own.
+@Suite("proxies")
+struct ProxyTests {
+    /// A simulator, and a project that sends to it.
+    private struct Site {
+        let folder: ProjectFolder
+        let simulator: RunningVolley
+
+        /// - Parameter proxy: the line of volley.yaml below the app.
+        init(proxy: String? = nil) throws {
+            folder = try ProjectFolder()
+            simulator = try VolleyBinary.start(["simulate", "--port", "0", "--json", "--for", "100"], in: folder.url)
+            while simulator.isRunning, !simulator.outputSoFar.hasSuffix("}\n") { usleep(20_000) }
+            let server = try JSONValue(parsing: simulator.outputSoFar)
+            let url = try #require(server["url"]?.stringValue), ca = try #require(server["ca"]?.stringValue)
+            let key = try #require(server["key"]?.stringValue)
+            app = "environment: {url: \"\(url)\", ca: \(ca)}\nkey: {file: \(key), id: SIMULATOR1, team: VOLLEYTEAM}"
+            try folder.writeProject(app: app + (proxy.map { "\nproxy: \($0)" } ?? ""))
+            try folder.writeCampaign()
+        }
+
+        let app: String
+
+        func send(_ arguments: String..., environment: [String: String] = [:]) throws -> VolleyBinary.Result {
+            try VolleyBinary.run(
+                ["send", "campaign.yaml", "--yes", "--json"] + arguments, in: folder.url, environment: noProxies.merging(environment) { $1 }
+            )
+        }
+
+        func end() { _ = simulator.finish(timeout: 0) }
+    }
+
+    private func expectSent(_ result: VolleyBinary.Result) throws {
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(try result.json()["outcomes"]?.int("accepted") == 20)
+    }
+
+    @Test("https_proxy is gone through, and no_proxy leads around it")
+    func environment() throws {
+        let site = try Site()
+        defer { site.end() }
+        let proxy = try TestProxy(.http)
+        let variables = ["https_proxy": "http://127.0.0.1:\(proxy.port)"]
+        try expectSent(site.send(environment: variables))
+        #expect(proxy.tunnels == 1)
+        try expectSent(site.send(environment: variables.merging(["no_proxy": "example.com,localhost"]) { $1 }))
+        #expect(proxy.tunnels == 1)
+    }
+
+    @Test("proxy: in volley.yaml counts whatever the environment says, and its password stays secret")
+    func project() throws {
+        var behaviour = TestProxy.Behaviour()
+        (behaviour.user, behaviour.password) = ("volley", "s3cret")
+        let proxy = try TestProxy(.socks5h, behaviour)
+        let site = try Site(proxy: "{url: \"socks5h://127.0.0.1:\(proxy.port)\", user: volley, password_env: PROXY_PASSWORD}")
+        defer { site.end() }
+        let variables = ["PROXY_PASSWORD": "s3cret", "https_proxy": "http://127.0.0.1:1", "no_proxy": "*"]
+        let sent = try site.send("--verbose", environment: variables)
+        try expectSent(sent)
+        #expect(proxy.tunnels == 1)
+        #expect(sent.errors.contains("127.0.0.1:\(proxy.port)"), "\(sent.errors)")
+        #expect(!sent.errors.contains("s3cret") && !sent.output.contains("s3cret"))
+        for file in site.folder.files(in: "runs") {
+            let bytes = try Data(contentsOf: site.folder.url.appendingPathComponent("runs/\(file)"))
+            #expect(bytes.range(of: Data("s3cret".utf8)) == nil, "\(file)")
+            #expect(bytes.range(of: Data("socks5h".utf8)) == nil, "\(file)")
+        }
+        let unset = try site.send()
+        #expect(unset.status == 2)
+        #expect(unset.errors.contains("volley.yaml:") && unset.errors.contains("PROXY_PASSWORD"), "\(unset.errors)")
+    }
+
+    @Test("proxy: none goes straight to the server")
+    func none() throws {
+        let site = try Site(proxy: "none")
+        defer { site.end() }
+        try expectSent(site.send(environment: ["https_proxy": "http://127.0.0.1:1", "ALL_PROXY": "http://127.0.0.1:1"]))
+    }
+
+    @Test("the built-in simulator is reached without a proxy")
+    func simulator() throws {
+        let folder = try ProjectFolder(app: "environment: simulator\nproxy: http://127.0.0.1:1")
+        try folder.writeCampaign()
+        try expectSent(folder.volley("send", "campaign.yaml", "--yes", "--json", environment: ["https_proxy": "http://127.0.0.1:1"]))
+    }
+
+    @Test("--transport nghttp2 with a proxy is refused before anything is planned")
+    func nghttp2() throws {
+        let site = try Site()
+        defer { site.end() }
+        for command in [["send", "campaign.yaml", "--yes"], ["check", "campaign.yaml"]] {
+            let result = try VolleyBinary.run(
+                command + ["--transport", "nghttp2"], in: site.folder.url,
+                environment: noProxies.merging(["HTTPS_PROXY": "http://volley:s3cret@127.0.0.1:1"]) { $1 })
+            #expect(result.status == 2)
+            #expect(result.errors.contains("127.0.0.1:1") && result.errors.contains("HTTPS_PROXY"), "\(result.errors)")
+            #expect(!result.errors.contains("s3cret"))
+        }
+        #expect(site.folder.files(in: "runs").isEmpty)
+        try expectSent(site.send("--transport", "curl"))
+        try expectSent(site.send("--transport", "nghttp2"))
+    }
+
+    @Test("a proxy that is not there stops the run with nothing sent; push says the same")
+    func noProxyThere() throws {
+        let site = try Site(proxy: "http://volley:s3cret@127.0.0.1:1")
+        defer { site.end() }
+        let sent = try site.send()
+        #expect(sent.status == 3)
+        #expect(sent.errors.contains("proxy 127.0.0.1:1") && sent.errors.contains("warning"), "\(sent.errors)")
+        #expect(!sent.errors.contains("s3cret") && !sent.output.contains("s3cret"))
+        #expect(try sent.json()["outcomes"]?.int("unsent") == 20)
+        let push = try VolleyBinary.run(
+            ["push", "--app", "shop", "--token", ProjectFolder.token(1), "--title", "Hi"], in: site.folder.url, environment: noProxies)
+        #expect(push.status == 3)
+        #expect(push.errors.contains("proxy 127.0.0.1:1") && !push.errors.contains("s3cret"), "\(push.errors)")
+    }
+
+    @Test("a plan goes through the proxy that volley.yaml names when it is sent, not when it was planned")
+    func plan() throws {
+        let site = try Site(proxy: "http://127.0.0.1:1")
+        defer { site.end() }
+        #expect(try site.folder.volley("plan", "campaign.yaml").status == 0)
+        let proxy = try TestProxy(.http)
+        try site.folder.writeProject(app: "\(site.app)\nproxy: http://127.0.0.1:\(proxy.port)")
+        try expectSent(VolleyBinary.run(["send", "--plan", "last", "--yes", "--json"], in: site.folder.url, environment: noProxies))
+        #expect(proxy.tunnels == 1)
+    }
+}
+
+/// The environment of whoever runs the tests has no say. An empty variable counts as not set.
+private let noProxies = Dictionary(
+    uniqueKeysWithValues: ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY"].map { ($0, "") })

@@ -1,0 +1,42 @@
+import Glibc
+
+/// A server that is a program of its own: a child of the test, ended with this value.
+public final class ServerProcess {
+    private let process: pid_t
+
+    /// Starts a program and waits until it listens.
+    /// - Parameters:
+    ///   - log: gets its standard output and error; nil drops them.
+    public init(_ program: String, _ arguments: [String], port: Int, log: String? = nil) throws {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        for descriptor in Int32(1)...2 {
+            posix_spawn_file_actions_addopen(&actions, descriptor, log ?? "/dev/null", O_WRONLY | O_CREAT | O_APPEND, 0o600)
+        }
+        var process = pid_t()
+        var pointers = ([program] + arguments).map { strdup($0) } + [nil]
+        defer { for pointer in pointers { free(pointer) } }
+        guard posix_spawnp(&process, program, &actions, nil, &pointers, environ) == 0 else {
+            throw ServerUnavailable(what: "\(program) cannot be started")
+        }
+        self.process = process
+        guard Sockets.waitForListener(port) else { throw ServerUnavailable(what: "\(program) does not listen") }
+    }
+
+    deinit {
+        kill(process, SIGTERM)
+        for _ in 0..<200 {
+            if waitpid(process, nil, WNOHANG) != 0 { return }
+            usleep(10_000)
+        }
+        kill(process, SIGKILL)
+        waitpid(process, nil, 0)
+    }
+
+    /// Where a program is, nil when it is not installed. Folders of administrators' programs are searched as well.
+    public static func path(of program: String) -> String? {
+        ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin"].map { "\($0)/\(program)" }.first { access($0, X_OK) == 0 }
+    }
+}

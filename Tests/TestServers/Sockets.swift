@@ -1,0 +1,102 @@
+import Glibc
+
+/// A test's server that does not come up.
+public struct ServerUnavailable: Error {
+    /// What went wrong.
+    public var what: String
+}
+
+/// Calls of the loopback's sockets that several test servers need.
+public enum Sockets {
+    /// A listening socket on a free port of 127.0.0.1, and that port.
+    public static func listen() throws -> (descriptor: Int32, port: Int) {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        var one: Int32 = 1
+        setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &one, socklen_t(MemoryLayout<Int32>.size))
+        guard withLoopback(port: 0, { bind(descriptor, $0, $1) }) == 0, Glibc.listen(descriptor, 64) == 0 else {
+            close(descriptor)
+            throw ServerUnavailable(what: "no socket can be listened on")
+        }
+        return (descriptor, port(of: descriptor))
+    }
+
+    /// A port of 127.0.0.1 where nobody listens.
+    public static func freePort() throws -> Int {
+        let (descriptor, port) = try listen()
+        close(descriptor)
+        return port
+    }
+
+    /// A connection to a port of 127.0.0.1; nil when nobody listens there.
+    public static func connect(_ port: Int) -> Int32? {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        if withLoopback(port: port, { Glibc.connect(descriptor, $0, $1) }) == 0 { return descriptor }
+        close(descriptor)
+        return nil
+    }
+
+    /// Waits until somebody listens on a port of 127.0.0.1.
+    public static func waitForListener(_ port: Int) -> Bool {
+        for _ in 0..<500 {
+            if let descriptor = connect(port) {
+                close(descriptor)
+                return true
+            }
+            usleep(20_000)
+        }
+        return false
+    }
+
+    /// Writes all of it; false when the peer is gone.
+    public static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+        var start = 0
+        while start < bytes.count {
+            let count = bytes.withUnsafeBytes {
+                send(descriptor, $0.baseAddress?.advanced(by: start), bytes.count - start, Int32(MSG_NOSIGNAL))
+            }
+            if count <= 0 { return false }
+            start += count
+        }
+        return true
+    }
+
+    /// Exactly so many bytes; nil when the peer went away before.
+    public static func read(_ count: Int, from descriptor: Int32) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: count)
+        while bytes.count < count {
+            let received = recv(descriptor, &chunk, count - bytes.count, 0)
+            if received <= 0 { return nil }
+            bytes += chunk[..<received]
+        }
+        return bytes
+    }
+
+    /// Waits a tenth of a second at most until some of them can be read; a bit for each that can.
+    static func waitToRead(_ descriptors: [Int32]) -> Int {
+        var polled = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        guard poll(&polled, nfds_t(polled.count), 100) > 0 else { return 0 }
+        return polled.indices.reduce(0) { $0 | (polled[$1].revents != 0 ? 1 << $1 : 0) }
+    }
+
+    private static func port(of descriptor: Int32) -> Int {
+        var address = sockaddr_in()
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        withUnsafeMutableBytes(of: &address) { bytes in
+            guard let pointer = bytes.bindMemory(to: sockaddr.self).baseAddress else { return }
+            getsockname(descriptor, pointer, &length)
+        }
+        return Int(UInt16(bigEndian: address.sin_port))
+    }
+
+    private static func withLoopback(port: Int, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = UInt16(port).bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        return withUnsafeBytes(of: &address) { bytes in
+            guard let pointer = bytes.bindMemory(to: sockaddr.self).baseAddress else { return -1 }
+            return body(pointer, socklen_t(MemoryLayout<sockaddr_in>.size))
+        }
+    }
+}

@@ -1,0 +1,205 @@
+import Glibc
+import Synchronization
+
+/// A proxy on loopback that does as it is told and remembers what it was asked. It ends with this value.
+public final class TestProxy: Sendable {
+    /// How it is spoken to.
+    public enum Kind: String, Sendable, CaseIterable { case http, socks5h, socks4a }
+
+    /// What it does.
+    public struct Behaviour: Sendable {
+        /// Who may pass; nil lets everybody pass.
+        public var user: String?, password = ""
+        /// Answers every CONNECT with this status and closes.
+        public var refusal: Int?
+        /// Answers every SOCKS5 request with this code and closes.
+        public var socksRefusal: UInt8?
+        /// Where tunnels lead instead of where they were asked to lead: a port of this machine.
+        public var destinationPort: Int?
+        /// Cuts a tunnel after so many bytes from the server …
+        public var cutAfterBytes = Int.max
+        /// … and does so to so many tunnels, the first ones.
+        public var cuts = 0
+
+        /// A proxy without moods.
+        public init() {}
+    }
+
+    /// What a client asked for.
+    public struct Request: Sendable {
+        /// `host:port`
+        public var target: String
+        /// The whole of it, as text.
+        public var head: String
+    }
+
+    /// Where it listens, on 127.0.0.1.
+    public let port: Int
+    private let state: ProxyState
+
+    /// Listens from now on.
+    public init(_ kind: Kind, _ behaviour: Behaviour = Behaviour()) throws {
+        let (listener, port) = try Sockets.listen()
+        self.port = port
+        let state = ProxyState(kind, behaviour)
+        self.state = state
+        startThread {
+            while !state.isStopped.load(ordering: .relaxed) {
+                guard Sockets.waitToRead([listener]) != 0 else { continue }
+                let client = accept(listener, nil, nil)
+                if client >= 0 { startThread { state.serve(client) } }
+            }
+            close(listener)
+        }
+    }
+
+    deinit { state.isStopped.store(true, ordering: .relaxed) }
+
+    /// What it was asked so far, in order, refused requests as well.
+    public var requests: [Request] { state.requests.withLock { $0 } }
+
+    /// Tunnels that came about.
+    public var tunnels: Int { state.tunnels.load(ordering: .relaxed) }
+}
+
+private final class ProxyState: Sendable {
+    let kind: TestProxy.Kind
+    let behaviour: TestProxy.Behaviour
+    let isStopped = Atomic(false)
+    let tunnels = Atomic(0)
+    let requests = Mutex<[TestProxy.Request]>([])
+
+    init(_ kind: TestProxy.Kind, _ behaviour: TestProxy.Behaviour) {
+        self.kind = kind
+        self.behaviour = behaviour
+    }
+
+    func serve(_ client: Int32) {
+        defer { close(client) }
+        let server: Int32?
+        switch kind {
+        case .http: server = connectHTTP(client)
+        case .socks5h: server = connectSOCKS5(client)
+        case .socks4a: server = connectSOCKS4(client)
+        }
+        guard let server else { return }
+        defer { close(server) }
+        let number = tunnels.add(1, ordering: .relaxed).newValue
+        relay(client, server, atMost: number <= behaviour.cuts ? behaviour.cutAfterBytes : .max)
+    }
+
+    private func note(_ target: String, _ head: String) { requests.withLock { $0.append(.init(target: target, head: head)) } }
+
+    /// Everything leads to this machine, whatever name was asked for.
+    private func connect(_ target: String) -> Int32? {
+        guard let colon = target.lastIndex(of: ":"), let port = Int(target[target.index(after: colon)...]) else { return nil }
+        return Sockets.connect(behaviour.destinationPort ?? port)
+    }
+
+    // MARK: CONNECT (RFC 9110 section 9.3.6)
+
+    private func connectHTTP(_ client: Int32) -> Int32? {
+        var bytes: [UInt8] = []
+        while !bytes.suffix(4).elementsEqual("\r\n\r\n".utf8), bytes.count < 8192 {
+            guard let byte = Sockets.read(1, from: client) else { return nil }
+            bytes += byte
+        }
+        let head = String(decoding: bytes, as: UTF8.self)
+        let words = head.split(separator: " ")
+        guard words.count > 2, words[0] == "CONNECT" else { return nil }
+        note(String(words[1]), head)
+        var status = behaviour.refusal ?? 200
+        if let user = behaviour.user, !head.contains("\r\nProxy-Authorization: Basic \(base64("\(user):\(behaviour.password)"))\r\n") {
+            status = 407
+        }
+        let server = status == 200 ? connect(String(words[1])) : nil
+        if status == 200, server == nil { status = 502 }
+        let challenge = status == 407 ? "Proxy-Authenticate: Basic realm=\"test\"\r\n" : ""
+        let rest = status == 200 ? "" : "Content-Length: 4\r\nConnection: close\r\n\(challenge)"
+        _ = Sockets.write(Array("HTTP/1.1 \(status) Whatever\r\n\(rest)\r\n\(status == 200 ? "" : "no!\n")".utf8), to: client)
+        return server
+    }
+
+    private func base64(_ text: String) -> String {
+        let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
+        let bytes = Array(text.utf8)
+        var result = ""
+        for start in stride(from: 0, to: bytes.count, by: 3) {
+            let group = bytes[start..<min(start + 3, bytes.count)]
+            var word = group.reduce(0) { $0 << 8 | Int($1) }
+            word <<= 8 * (3 - group.count)
+            for digit in 0..<4 { result.append(digit <= group.count ? digits[word >> (18 - 6 * digit) & 63] : "=") }
+        }
+        return result
+    }
+
+    // MARK: SOCKS5 (RFC 1928, RFC 1929)
+
+    private func connectSOCKS5(_ client: Int32) -> Int32? {
+        guard let greeting = Sockets.read(2, from: client), greeting[0] == 5, let methods = Sockets.read(Int(greeting[1]), from: client)
+        else { return nil }
+        let method: UInt8 = behaviour.user == nil ? 0 : 2
+        guard methods.contains(method) else {
+            note("", "no method")
+            _ = Sockets.write([5, 0xFF], to: client)
+            return nil
+        }
+        _ = Sockets.write([5, method], to: client)
+        if method == 2, !authenticates(client) { return nil }
+        guard let target = socks5Target(client) else { return nil }
+        note(target, "methods \(methods)")
+        let server = behaviour.socksRefusal == nil ? connect(target) : nil
+        let reply = behaviour.socksRefusal ?? (server == nil ? 5 : 0)
+        _ = Sockets.write([5, reply, 0, 1, 0, 0, 0, 0, 0, 0], to: client)
+        return server
+    }
+
+    private func authenticates(_ client: Int32) -> Bool {
+        guard let start = Sockets.read(2, from: client), let user = Sockets.read(Int(start[1]), from: client),
+            let length = Sockets.read(1, from: client), let password = Sockets.read(Int(length[0]), from: client)
+        else { return false }
+        let isKnown = user.elementsEqual((behaviour.user ?? "").utf8) && password.elementsEqual(behaviour.password.utf8)
+        if !isKnown { note("", "wrong password") }
+        return Sockets.write([1, isKnown ? 0 : 1], to: client) && isKnown
+    }
+
+    /// A name is wanted: one that was looked up by the client would be an address.
+    private func socks5Target(_ client: Int32) -> String? {
+        guard let head = Sockets.read(5, from: client), head[3] == 3, let rest = Sockets.read(Int(head[4]) + 2, from: client) else {
+            return nil
+        }
+        return "\(String(decoding: rest.dropLast(2), as: UTF8.self)):\(Int(rest[rest.count - 2]) << 8 | Int(rest[rest.count - 1]))"
+    }
+
+    private func connectSOCKS4(_ client: Int32) -> Int32? {
+        func text() -> String? {
+            var bytes: [UInt8] = []
+            while let byte = Sockets.read(1, from: client)?[0] {
+                if byte == 0 { return String(decoding: bytes, as: UTF8.self) }
+                bytes.append(byte)
+            }
+            return nil
+        }
+        guard let head = Sockets.read(8, from: client), head[0] == 4, let user = text(), let host = text() else { return nil }
+        let target = "\(host):\(Int(head[2]) << 8 | Int(head[3]))"
+        note(target, user)
+        let server = user == behaviour.user ?? user ? connect(target) : nil
+        _ = Sockets.write([0, server == nil ? 91 : 90, 0, 0, 0, 0, 0, 0], to: client)
+        return server
+    }
+
+    // MARK: The tunnel
+
+    private func relay(_ client: Int32, _ server: Int32, atMost limit: Int) {
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        var fromServer = 0
+        while !isStopped.load(ordering: .relaxed), fromServer < limit {
+            let ready = Sockets.waitToRead([client, server])
+            for (index, (source, target)) in [(client, server), (server, client)].enumerated() where ready & 1 << index != 0 {
+                let count = recv(source, &chunk, chunk.count, 0)
+                guard count > 0, Sockets.write(Array(chunk[..<count]), to: target) else { return }
+                if index == 1 { fromServer += count }
+            }
+        }
+    }
+}
