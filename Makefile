@@ -8,26 +8,41 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 SWIFT ?= swift
 PACKAGES := libcurl4-openssl-dev libssl-dev libyaml-dev libnghttp2-dev libsqlite3-dev zlib1g-dev pkg-config
+TEST_PACKAGES := nghttp2-server
 # A target may only import what Package.swift says it depends on: the walls of the house.
 STRICT := --explicit-target-dependency-import-check error
 RELEASE := .build/release
 SOURCES := Package.swift Sources Tests
 
-.PHONY: help setup build demo test bench lint format install clean
+.PHONY: help setup servers build demo test bench lint format install clean
 
 help: ## List these commands
 	@echo "Volley sends push campaigns to APNs. What can be done here:"
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
 
+# $(call install,PACKAGES): those that are missing.
+define install
+missing=$$(for p in $(1); do \
+    dpkg-query -W -f '$${Status}' $$p 2>/dev/null | grep -q 'ok installed' || echo $$p; done); \
+if [ -n "$$missing" ]; then \
+    root=$$([ $$(id -u) = 0 ] || echo sudo); \
+    echo "Installing:" $$missing; \
+    $$root apt-get update -qq; \
+    DEBIAN_FRONTEND=noninteractive $$root apt-get install -y -qq --no-install-recommends $$missing >/dev/null; \
+fi
+endef
+
 setup: ## Install the Debian packages that are missing
 	@command -v $(SWIFT) >/dev/null || { echo "Swift 6.3 is needed: https://www.swift.org/install/linux/" >&2; exit 2; }
-	@missing=$$(for p in $(PACKAGES); do \
-	    dpkg-query -W -f '$${Status}' $$p 2>/dev/null | grep -q 'ok installed' || echo $$p; done); \
-	if [ -n "$$missing" ]; then \
-	    root=$$([ $$(id -u) = 0 ] || echo sudo); \
-	    echo "Installing:" $$missing; \
-	    $$root apt-get update -qq; \
-	    DEBIAN_FRONTEND=noninteractive $$root apt-get install -y -qq --no-install-recommends $$missing >/dev/null; \
+	@$(call install,$(PACKAGES))
+
+# Servers of others that the tests send to. nginx is unpacked, not installed: its package would start a service on port 80.
+servers: setup
+	@$(call install,$(TEST_PACKAGES))
+	@if ! [ -x /usr/sbin/nginx ] && ! [ -x .build/servers/usr/sbin/nginx ]; then \
+	    mkdir -p .build/servers; cd .build/servers; rm -f nginx_*.deb; \
+	    apt-get download -qq nginx 2>/dev/null || { $$([ $$(id -u) = 0 ] || echo sudo) apt-get update -qq; apt-get download -qq nginx; }; \
+	    dpkg-deb -x nginx_*.deb .; rm -f nginx_*.deb; \
 	fi
 
 build: setup ## Build the optimised binary, .build/release/volley
@@ -41,7 +56,7 @@ demo: build ## Send a real campaign to the built-in simulator and show its repor
 	echo "$$(($$(wc -l < .build/spring-sale.csv) - 1)) devices, each with its result, in .build/spring-sale.csv"; \
 	volley runs --config campaigns/volley.yaml
 
-test: setup ## Run all tests
+test: servers ## Run all tests
 	$(SWIFT) test $(STRICT)
 
 bench: setup ## Measure Volley beside other tools (minutes; see docs/performance.md)

@@ -24,6 +24,7 @@ struct RealServer {
         settings.transport = transport
         settings.retry.firstDelaySeconds = 0.01
         settings.retry.longestDelaySeconds = 0.1
+        settings.answerTimeoutSeconds = 5
         return settings
     }
 
@@ -59,7 +60,9 @@ struct RealServer {
               }
             }
             """)
-        let process = try ServerProcess(nginx ?? "nginx", ["-p", folder.path, "-c", configuration], port: port, log: "\(folder.path)/out")
+        let process = try ServerProcess(
+            nginx ?? "nginx", ["-p", folder.path, "-e", "\(folder.path)/error.log", "-c", configuration], port: port,
+            log: "\(folder.path)/out")
         return RealServer(port: port, authorityFile: authorityFile, folder: folder, process: process, log: "access.log")
     }
 

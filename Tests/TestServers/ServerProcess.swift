@@ -35,8 +35,11 @@ public final class ServerProcess {
         waitpid(process, nil, 0)
     }
 
-    /// Where a program is, nil when it is not installed. Folders of administrators' programs are searched as well.
+    /// Where a program is, nil when it is not there: installed, or unpacked by `make test`.
     public static func path(of program: String) -> String? {
-        ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin"].map { "\($0)/\(program)" }.first { access($0, X_OK) == 0 }
+        let sources = #filePath
+        let unpacked = sources.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" } + "/.build/servers/usr/sbin"
+        return ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", unpacked].map { "\($0)/\(program)" }
+            .first { access($0, X_OK) == 0 }
     }
 }

@@ -43,6 +43,7 @@ enum StarterProject {
             columns:
               token: device_token         # how the export calls what Volley needs
             pace: 500/s                   # never faster than this
+            # proxy: http://proxy.example.com:3128   # none: straight to APNs; without the key https_proxy counts
 
         """
 
