@@ -121,6 +121,43 @@ struct ProxyTests {
         #expect(push.errors.contains("proxy 127.0.0.1:1") && !push.errors.contains("s3cret"), "\(push.errors)")
     }
 
+    @Test(
+        "an https proxy is trusted as far as this machine trusts it, and its protocol is not taken for the server's",
+        .enabled(if: getuid() == 0 && ServerProcess.path(of: "python3") != nil, "root and python3 are needed"), arguments: [true, false])
+    func overTLS(isAllowed: Bool) throws {
+        var behaviour = TestProxy.Behaviour()
+        if !isAllowed { behaviour.refusal = 403 }
+        let proxy = try TestProxy(.http, behaviour)
+        let port = try Sockets.freePort()
+        let site = try Site(proxy: "https://localhost:\(port)")
+        defer { site.end() }
+        let certificate = """
+            openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout k.pem -out c.pem -days 9 -subj /CN=localhost \
+              -addext subjectAltName=DNS:localhost 2>/dev/null; cat c.pem k.pem > proxy.pem
+            """
+        #expect(
+            try RunningVolley(executable: "/bin/sh", ["-ec", certificate], in: site.folder.url, environment: [:], input: nil).finish()
+                .status == 0)
+        let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .appendingPathComponent("Fixtures/tls_front.py").path
+        let pem = site.folder.url.appendingPathComponent("proxy.pem").path
+        let front = try ServerProcess("python3", [script, "\(port)", "\(proxy.port)", pem, "60"], port: port)
+        defer { withExtendedLifetime(front) {} }
+        let untrusted = try site.send()
+        #expect(untrusted.status == 3 && untrusted.errors.contains("certificate of the proxy localhost:\(port)"), "\(untrusted.errors)")
+        #expect(proxy.requests.isEmpty)
+        // The machine's authorities as only this command sees them.
+        let bundle = "/etc/ssl/certs/ca-certificates.crt"
+        let trusted = try RunningVolley(
+            executable: "/usr/bin/unshare",
+            ["-m", "sh", "-ec", "mount --bind c.pem \(bundle); exec '\(VolleyBinary.path)' send campaign.yaml --yes --json"],
+            in: site.folder.url, environment: noProxies, input: nil
+        ).finish()
+        if isAllowed { return try expectSent(trusted) }
+        #expect(
+            trusted.status == 3 && trusted.errors.contains("403") && trusted.errors.contains("Ask whoever runs it"), "\(trusted.errors)")
+    }
+
     @Test("a plan goes through the proxy that volley.yaml names when it is sent, not when it was planned")
     func plan() throws {
         let site = try Site(proxy: "http://127.0.0.1:1")
