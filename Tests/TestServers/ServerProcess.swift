@@ -39,7 +39,9 @@ public final class ServerProcess {
     public static func path(of program: String) -> String? {
         let sources = #filePath
         let unpacked = sources.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" } + "/.build/servers/usr/sbin"
-        return ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", unpacked].map { "\($0)/\(program)" }
+        let folders = getenv("PATH").map { String(cString: $0).split(separator: ":").map(String.init) } ?? []
+        // Programs of administrators are not in everybody's PATH.
+        return (folders + ["/usr/sbin", unpacked]).map { "\($0)/\(program)" }
             .first { access($0, X_OK) == 0 }
     }
 }
