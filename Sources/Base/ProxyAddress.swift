@@ -14,6 +14,12 @@ public struct ProxyAddress: Hashable, Sendable, CustomStringConvertible {
         public var message: String
         /// What to do, a whole sentence.
         public var remedy: String
+
+        /// A mistake in words.
+        public init(message: String, remedy: String) {
+            self.message = message
+            self.remedy = remedy
+        }
     }
 
     /// How the proxy is spoken to.

@@ -24,7 +24,10 @@ public struct Sender: Sendable {
         if let file = settings.endpoint.certificateAuthorityFile { try Endpoint.checkAuthority(file: file) }
         if let proxy = settings.proxy {
             do throws(ProxyAddress.Mistake) {
-                _ = try ProxyAddress(proxy, .asInEnvironment)
+                let address = try ProxyAddress(proxy, .asInEnvironment)
+                guard settings.transport == .curl else {
+                    throw ProxyAddress.Mistake(message: "nghttp2 goes through no proxy, not through \(address)", remedy: "Take curl.")
+                }
             } catch {
                 throw Diagnostic(error.message, remedy: error.remedy)
             }

@@ -101,14 +101,17 @@ struct ProxyTests {
     func noProxy(kind: TestProxy.Kind) throws {
         let port = try Sockets.freePort()
         let result = try SimulatorRun(pushes: 5) {
-            $0.proxy = "\(kind.rawValue)://volley\(kind == .socks4a ? "" : ":s3cret")@127.0.0.1:\(port)"
+            $0.transport = .curl; $0.proxy = "\(kind.rawValue)://volley\(kind == .socks4a ? "" : ":s3cret")@127.0.0.1:\(port)"
         }.run()
         expectStop(result, saying: "through the proxy 127.0.0.1:\(port)", "attempts", "is running")
     }
 
     @Test("a proxy whose name is unknown stops the run and is named")
     func unknownName() throws {
-        let result = try SimulatorRun(pushes: 5) { $0.proxy = "http://volley:s3cret@no-such-proxy.invalid:3128" }.run()
+        let result = try SimulatorRun(pushes: 5) {
+            $0.transport = .curl
+            $0.proxy = "http://volley:s3cret@no-such-proxy.invalid:3128"
+        }.run()
         expectStop(result, saying: "proxy no-such-proxy.invalid:3128", "cannot be resolved")
     }
 
@@ -132,6 +135,7 @@ struct ProxyTests {
         (behaviour.cutAfterBytes, behaviour.cuts) = (12_000, 2)
         let proxy = try TestProxy(.http, behaviour)
         let result = try SimulatorRun(pushes: 2000) {
+            $0.transport = .curl
             $0.proxy = "http://127.0.0.1:\(proxy.port)"
             $0.resendsUnknown = false
         }.run()
@@ -149,7 +153,10 @@ struct ProxyTests {
         let pem = try folder.write("proxy.pem", authority.issueServerCertificate(names: ["localhost"], addresses: ["127.0.0.1"]).pem)
         let port = try Sockets.freePort()
         let server = try ServerProcess("openssl", ["s_server", "-accept", "\(port)", "-cert", pem, "-key", pem, "-quiet"], port: port)
-        let result = try SimulatorRun(pushes: 5) { $0.proxy = "https://volley:s3cret@localhost:\(port)" }.run()
+        let result = try SimulatorRun(pushes: 5) {
+            $0.transport = .curl
+            $0.proxy = "https://volley:s3cret@localhost:\(port)"
+        }.run()
         withExtendedLifetime(server) { expectStop(result, saying: "certificate of the proxy localhost:\(port) cannot be trusted") }
     }
 
@@ -163,12 +170,25 @@ struct ProxyTests {
         }
     }
 
+    @Test("nghttp2 with a proxy is refused, never sent around it")
+    func nghttp2() throws {
+        let proxy = try TestProxy(.http)
+        let mistake = #expect(throws: Diagnostic.self) {
+            try SimulatorRun {
+                $0.transport = .nghttp2
+                $0.proxy = "http://127.0.0.1:\(proxy.port)"
+            }.run()
+        }
+        #expect(mistake?.message.contains("127.0.0.1:\(proxy.port)") == true)
+    }
+
     @Test("a server that is not trusted is not blamed on the proxy in between")
     func untrustedServer() throws {
         let proxy = try TestProxy(.http)
         let folder = try TemporaryFolder()
         let other = try folder.write("ca.pem", CertificateAuthority(commonName: "Someone else").certificatePEM)
         let result = try SimulatorRun {
+            $0.transport = .curl
             $0.proxy = "http://127.0.0.1:\(proxy.port)"
             $0.endpoint.certificateAuthorityFile = other
         }.run()
