@@ -19,6 +19,8 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 }
 
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+/// SQLite's own interface, as GRDB brings it.
+let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
 let package = Package(
@@ -49,7 +51,7 @@ let package = Package(
         room("Audience", ["Base", "CZlib"]),
         room("Content", ["Base"]),
         room("Delivery", ["Base", "Cryptography", "HTTP2", "CCurl"]),
-        room("Runs", ["Base", grdb]),
+        room("Runs", ["Base", grdb, sqlite]),
         room("Reports", ["Base", "Runs"]),
         room("APNsSimulator", ["Base", "Cryptography", "HTTP2"]),
 
@@ -60,7 +62,8 @@ let package = Package(
         // What `make bench` runs.
         .target(name: "BareCurl", dependencies: ["CCurl"], path: "Sources/Benchmarks/BareCurl"),
         .executableTarget(
-            name: "volley-bench", dependencies: ["Base", "Cryptography", "Delivery", "BareCurl"], path: "Sources/Benchmarks/VolleyBench",
+            name: "volley-bench", dependencies: ["Base", "Cryptography", "Content", "Delivery", "Runs", "BareCurl"],
+            path: "Sources/Benchmarks/VolleyBench",
             swiftSettings: strict),
 
         // Proxies and programs that several tests talk to.

@@ -29,6 +29,18 @@ public enum JSONWriter {
         }
         bytes.append(contentsOf: text[clean...])
     }
+
+    /// The control character behind four hex digits after `\u`; nil when `appendEscaped` would write that character otherwise, or the
+    /// digits otherwise.
+    static func controlCharacter(ofEscape digits: Slice<UnsafeBufferPointer<UInt8>>) -> UInt8? {
+        let digits = digits.prefix(4)
+        guard digits.count == 4, digits.prefix(2).allSatisfy({ $0 == UInt8(ascii: "0") }),
+            let high = hex.firstIndex(of: digits[digits.startIndex + 2]), high < 2,
+            let low = hex.firstIndex(of: digits[digits.startIndex + 3])
+        else { return nil }
+        let character = UInt8(high << 4 | low)
+        return [UInt8(ascii: "\n"), UInt8(ascii: "\r"), UInt8(ascii: "\t")].contains(character) ? nil : character
+    }
 }
 
 extension JSONValue {

@@ -43,8 +43,22 @@ public struct PayloadTemplate: Sendable {
     /// - Returns: nil, or why the device cannot be sent to: a blank cell without default (`bytes` is then empty), a payload over the limit.
     public func render(_ fields: [String], into bytes: inout [UInt8]) -> RenderFailure? {
         precondition(fields.count >= columns.count, "a cell for each column")
-        if let column = compiled.render(fields, into: &bytes) { return .blank(column: columns[column].value) }
+        bytes.removeAll(keepingCapacity: true)
+        if let column = compiled.append(fields, to: &bytes) { return .blank(column: columns[column].value) }
         return bytes.count <= pushType.maximumPayloadBytes ? nil : .tooLarge(bytes: bytes.count)
+    }
+
+    /// Appends the payload of one device, the same bytes that `render` gives. Allocates nothing once `bytes` has room.
+    /// - Parameter cells: the device's cells in the order of `columns`.
+    /// - Returns: nil, or why the device cannot be sent to; `bytes` is as before then.
+    public func append(_ cells: EscapedCells, to bytes: inout [UInt8]) -> RenderFailure? {
+        precondition(cells.count >= columns.count, "a cell for each column")
+        let start = bytes.count
+        if let column = compiled.append(cells, to: &bytes) { return .blank(column: columns[column].value) }
+        let size = bytes.count - start
+        guard size > pushType.maximumPayloadBytes else { return nil }
+        bytes.removeSubrange(start...)
+        return .tooLarge(bytes: size)
     }
 }
 

@@ -16,12 +16,35 @@ public struct PushBatch: Sendable {
     /// An empty batch.
     public init() {}
 
+    /// Makes room, so that a batch of known size is not copied while it grows.
+    public mutating func reserve(pushes: Int, bytes: Int) {
+        self.pushes.reserveCapacity(pushes)
+        self.bytes.reserveCapacity(bytes)
+    }
+
     /// Adds a push.
     public mutating func append(recipient: Int, token: String, payload: [UInt8]) {
         let start = bytes.count
         bytes.append(contentsOf: token.utf8)
         let payloadStart = bytes.count
         bytes.append(contentsOf: payload)
+        pushes.append(Push(recipient: recipient, start: start, payloadStart: payloadStart, end: bytes.count))
+    }
+
+    /// Adds a push whose payload is written where it stays.
+    /// - Parameters:
+    ///   - token: lower-case hex digits.
+    ///   - appendPayload: appends the payload to the bytes of the batch, and does nothing else with them. When it throws, nothing is added.
+    public mutating func append(
+        recipient: Int, token: UnsafeBufferPointer<UInt8>, appendPayload: (_ bytes: inout [UInt8]) throws -> Void
+    ) rethrows {
+        let start = bytes.count
+        bytes.append(contentsOf: token)
+        let payloadStart = bytes.count
+        do { try appendPayload(&bytes) } catch {
+            bytes.removeSubrange(start...)
+            throw error
+        }
         pushes.append(Push(recipient: recipient, start: start, payloadStart: payloadStart, end: bytes.count))
     }
 }

@@ -80,6 +80,11 @@ enum RunSchema {
         FROM recipient WHERE id >= ? AND id < ? ORDER BY id
         """
 
+    /// What sending needs, and no more. NULL reads as blank text.
+    static let selectPushes = "SELECT id, device_token, fields FROM recipient WHERE id >= ? AND id < ? ORDER BY id"
+
+    static let selectLastClaim = "SELECT first_id, last_id FROM claim WHERE first_id <= ? ORDER BY first_id DESC LIMIT 1"
+
     /// Only `unsent` may be replaced; for anything else the statement changes no row.
     static let insertOutcome = """
         INSERT INTO outcome (recipient_id, outcome, status, reason, attempts, latency_ms, settled_at, invalid_since)

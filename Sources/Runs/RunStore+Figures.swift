@@ -23,6 +23,17 @@ extension RunStore {
         try db.execute(sql: "INSERT INTO figures VALUES (?)", arguments: [figures.json.text])
     }
 
+    /// Takes kept figures back, because something changed.
+    func forgetFigures(_ db: Database) throws {
+        // Emptying a table rewrites its page, also when nothing is in it.
+        var isKept = false
+        try PreparedStatement(db, "SELECT 1 FROM figures LIMIT 1").forEachRow { _ in
+            isKept = true
+            return false
+        }
+        if isKept { try db.execute(sql: "DELETE FROM figures") }
+    }
+
     private func countFigures(_ db: Database) throws -> RunFigures {
         var tally = FigureTally(claims: try claims(db))
         let outcomes = try outcomeCursor(db)

@@ -20,6 +20,52 @@ extension RunStore {
         }
     }
 
+    /// Calls `body` with what sending needs of each recipient with an id in `range`, in order; ids beyond the audience are left out. Nothing is
+    /// allocated per recipient: token (lower-case hex) and cells lie in memory that is lent until `body` returns.
+    ///
+    /// `body` must not use this store.
+    /// - Throws: `Diagnostic` when one is missing or is no recipient: the file is damaged. Whatever `body` throws.
+    public func forEachPush(
+        in range: Range<Int>, _ body: (_ id: Int, _ token: UnsafeBufferPointer<UInt8>, _ cells: EscapedCells) throws -> Void
+    ) throws {
+        let range = range.clamped(to: 0..<plan.audience)
+        guard !range.isEmpty else { return }
+        try read { db in
+            let select = try PreparedStatement(db, RunSchema.selectPushes)
+            try select.bind(range.lowerBound, at: 1)
+            try select.bind(range.upperBound, at: 2)
+            var cells = EscapedCells()
+            var next = range.lowerBound
+            try select.forEachRow { row in
+                guard row.number(0) == next else { return false }
+                let (token, fields) = (row.text(1), row.text(2))
+                guard Self.isToken(token) else { throw noToken(next) }
+                if cells.locate(in: fields) {
+                    try body(next, token, cells)
+                } else {
+                    try withNormalForm(of: fields, recipient: next) { fields in
+                        guard cells.locate(in: fields) else { throw noFields(next) }
+                        try body(next, token, cells)
+                    }
+                }
+                next += 1
+                return true
+            }
+            guard next == range.upperBound else { throw missingRecipient(next) }
+        }
+    }
+
+    /// Somebody edited the file, or another program wrote it: what JSON allows is read, and written the way Volley does.
+    private func withNormalForm(
+        of fields: UnsafeBufferPointer<UInt8>, recipient: Int, _ body: (UnsafeBufferPointer<UInt8>) throws -> Void
+    ) throws {
+        // Up to a NUL, as every other reading of the file ends there.
+        guard let cells = FieldsCell.decode(String(decoding: fields.prefix { $0 != 0 }, as: UTF8.self)) else { throw noFields(recipient) }
+        var buffer: [UInt8] = []
+        var text = FieldsCell.encode(cells, buffer: &buffer)
+        try text.withUTF8(body)
+    }
+
     /// Calls `body` for every recipient in id order, in constant memory; nil where no outcome is recorded, with whether it was claimed.
     ///
     /// What `body` sees is the file at one moment, whatever a sender records meanwhile. `body` must not use this store.
@@ -49,13 +95,11 @@ extension RunStore {
     }
 
     private func recipientCursor(_ db: Database, _ range: Range<Int>) throws -> StatementCursor<(Int, Recipient)> {
-        try StatementCursor(db, sql: RunSchema.selectRecipients, arguments: [range.lowerBound, range.upperBound]) { [path] statement in
+        try StatementCursor(db, sql: RunSchema.selectRecipients, arguments: [range.lowerBound, range.upperBound]) { [self] statement in
             let id = Int(Int64(sqliteStatement: statement, index: 0))
-            let token = String(sqliteStatement: statement, index: 1)
-            guard Self.isToken(token) else { throw RunDiagnostics.damaged(path, "recipient \(id) has no device token") }
-            guard let fields = FieldsCell.decode(String(sqliteStatement: statement, index: 5)) else {
-                throw RunDiagnostics.damaged(path, "the fields of recipient \(id) cannot be read")
-            }
+            var token = String(sqliteStatement: statement, index: 1)
+            guard token.withUTF8(Self.isToken) else { throw noToken(id) }
+            guard let fields = FieldsCell.decode(String(sqliteStatement: statement, index: 5)) else { throw noFields(id) }
             let recipient = Recipient(
                 token: DeviceToken(normalized: token), registrationID: String(sqliteStatement: statement, index: 2),
                 alias: String(sqliteStatement: statement, index: 3), language: String(sqliteStatement: statement, index: 4), fields: fields)
@@ -78,19 +122,20 @@ extension RunStore {
     }
 
     /// The file may have been damaged or edited, and what is no hex must not get into a request's path.
-    private static func isToken(_ text: String) -> Bool {
-        guard DeviceToken.digitRange.contains(text.utf8.count) else { return false }
-        var text = text
-        return text.withUTF8 { bytes in
-            for byte in bytes {
-                switch byte {
-                case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"): continue
-                default: return false
-                }
+    private static func isToken(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard DeviceToken.digitRange.contains(text.count) else { return false }
+        for byte in text {
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"): continue
+            default: return false
             }
-            return true
         }
+        return true
     }
+
+    private func noToken(_ id: Int) -> Diagnostic { RunDiagnostics.damaged(path, "recipient \(id) has no device token") }
+
+    private func noFields(_ id: Int) -> Diagnostic { RunDiagnostics.damaged(path, "the fields of recipient \(id) cannot be read") }
 
     private func missingRecipient(_ id: Int) -> Diagnostic {
         RunDiagnostics.damaged(path, "recipient \(id) of \(plan.audience) is missing")

@@ -20,14 +20,15 @@ extension RunStore {
         }
         try write { db in
             // Earlier claims do not overlap one another, so only the last that begins before our end can overlap ours.
-            if let earlier = try lastClaim(atOrBefore: range.upperBound - 1, db), earlier.overlaps(range) {
+            let lastClaim = try PreparedStatement(db, RunSchema.selectLastClaim)
+            if let earlier = try claim(atOrBefore: range.upperBound - 1, lastClaim), earlier.overlaps(range) {
                 let id = max(earlier.lowerBound, range.lowerBound)
                 throw broken("recipient \(id) is claimed already, perhaps by another volley that sends this run")
             }
             try db.execute(
                 sql: "INSERT INTO claim (first_id, last_id, claimed_at) VALUES (?, ?, ?)",
                 arguments: [range.lowerBound, range.upperBound - 1, now.epochMilliseconds])
-            try db.execute(sql: "DELETE FROM figures")
+            try forgetFigures(db)
         }
     }
 
@@ -36,33 +37,47 @@ extension RunStore {
     /// - Throws: `Diagnostic`; none of the group is recorded then.
     public func record(_ settlements: [Settlement]) throws {
         guard !settlements.isEmpty else { return }
+        // In the order of their ids rows are appended to the table's end, and one look at a claim serves all of its recipients.
+        let order = Self.byRecipient(settlements)
         try write { db in
-            let insert = try StatementBinder(db, RunSchema.insertOutcome)
+            let insert = try PreparedStatement(db, RunSchema.insertOutcome)
+            let lastClaim = try PreparedStatement(db, RunSchema.selectLastClaim)
             var claim = 0..<0
-            for settled in settlements {
+            for index in order {
+                let settled = settlements[index]
                 guard (0..<plan.audience).contains(settled.recipient) else {
                     throw broken("recipient \(settled.recipient) was settled, of \(plan.audience)")
                 }
                 if settled.outcome != .unsent, !claim.contains(settled.recipient) {
-                    claim = try lastClaim(atOrBefore: settled.recipient, db) ?? 0..<0
+                    claim = try self.claim(atOrBefore: settled.recipient, lastClaim) ?? 0..<0
                     guard claim.contains(settled.recipient) else {
                         throw broken("recipient \(settled.recipient) is \(settled.outcome) but was never claimed")
                     }
                 }
-                insert.reset()
-                try insert.bind(settled.recipient, at: 1)
-                try insert.bind(settled.outcome.rawValue, at: 2)
-                try insert.bind(settled.status, at: 3)
-                try insert.bind(settled.reason, at: 4)
-                try insert.bind(settled.attempts, at: 5)
-                try insert.bind(settled.latencyMilliseconds, at: 6)
-                try insert.bind(Int(settled.settledAt.epochMilliseconds), at: 7)
-                if let since = settled.invalidSince { try insert.bind(Int(since.epochMilliseconds), at: 8) }
-                try insert.execute()
-                if db.changesCount != 1 { throw broken("recipient \(settled.recipient) was settled twice, now as \(settled.outcome)") }
+                guard try Self.insert(settled, insert) == 1 else {
+                    throw broken("recipient \(settled.recipient) was settled twice, now as \(settled.outcome)")
+                }
             }
-            try db.execute(sql: "DELETE FROM figures")
+            try forgetFigures(db)
         }
+    }
+
+    /// Indices of settlements by id; those of the same recipient stay in the order in which they came.
+    private static func byRecipient(_ settlements: [Settlement]) -> [Int] {
+        var keys = settlements.indices.map { (recipient: settlements[$0].recipient, index: $0) }
+        keys.sort { $0 < $1 }
+        return keys.map(\.index)
+    }
+
+    private static func insert(_ settled: Settlement, _ insert: PreparedStatement) throws -> Int {
+        try insert.bind(settled.recipient, at: 1)
+        try insert.bind(settled.outcome.rawValue, at: 2)
+        try insert.bind(settled.status, at: 3)
+        try insert.bind(settled.attempts, at: 5)
+        try insert.bind(settled.latencyMilliseconds, at: 6)
+        try insert.bind(Int(settled.settledAt.epochMilliseconds), at: 7)
+        try insert.bind(settled.invalidSince.map { Int($0.epochMilliseconds) }, at: 8)
+        return try insert.execute(lending: settled.reason, at: 4)
     }
 
     /// The first id outside all claims; the audience's size when everyone is claimed.
@@ -116,12 +131,17 @@ extension RunStore {
         return ranges
     }
 
-    private func lastClaim(atOrBefore id: Int, _ db: Database) throws -> Range<Int>? {
-        let statement = try db.cachedStatement(
-            sql: "SELECT first_id, last_id FROM claim WHERE first_id <= ? ORDER BY first_id DESC LIMIT 1")
-        guard let row = try Row.fetchOne(statement, arguments: [id]), let first = row[0] as Int?, let last = row[1] as Int?, first <= last
-        else { return nil }
-        return first..<last + 1
+    /// The last claim that begins at an id or before it.
+    private func claim(atOrBefore id: Int, _ select: PreparedStatement) throws -> Range<Int>? {
+        try select.bind(id, at: 1)
+        var claim: Range<Int>?
+        try select.forEachRow { row in
+            let (first, last) = (row.number(0), row.number(1))
+            guard first <= last, last < plan.audience else { throw RunDiagnostics.damaged(path, "a claim cannot be read") }
+            claim = first..<last + 1
+            return false
+        }
+        return claim
     }
 
     /// An invariant that the caller broke: sending must stop at once, and the file stays as it was.

@@ -128,9 +128,8 @@ public final class RunWriter {
     private func flush() throws {
         guard !pending.isEmpty else { return }
         try write { db in
-            let upsert = try StatementBinder(db, RunSchema.upsertRecipient)
+            let upsert = try PreparedStatement(db, RunSchema.upsertRecipient)
             for (slot, recipient) in pending {
-                upsert.reset()
                 try upsert.bind(slot, at: 1)
                 try upsert.bind(recipient.token.hex, at: 2)
                 try upsert.bind(Self.bindable(recipient.registrationID), at: 3)
@@ -143,7 +142,7 @@ public final class RunWriter {
         pending.removeAll(keepingCapacity: true)
     }
 
-    /// GRDB binds text up to its first NUL, which would cut the rest off in silence.
+    /// Text with a NUL inside is cut off there by most who read it, SQLite's own functions among them.
     private static func bindable(_ text: String) -> String {
         var text = text
         guard text.withUTF8({ bytes in bytes.baseAddress.map { memchr($0, 0, bytes.count) != nil } ?? false }) else { return text }

@@ -19,11 +19,9 @@ struct SendStage: Sendable {
     let template: PayloadTemplate
     let console: Console
 
-    /// Recipients of a claim at most; with a slow pace it covers less (`Pace.pushesAhead`).
-    private static let largestClaim = 1000
-
-    /// Batches between two threads at most.
-    private static let queuedBatches = 2
+    /// Batches between reader and sender at most. Without a pace they last while the next claim is being prepared; with one, whatever is
+    /// claimed ahead only grows what a crash leaves unknown.
+    private var queuedBatches: Int { settings.pace == nil ? 4 : 2 }
 
     /// Sends until everything is settled, the run must stop, or someone interrupts.
     /// - Returns: how it ended; also when recording failed, which ends the run as stopped.
@@ -59,7 +57,7 @@ struct SendStage: Sendable {
     }
 
     private func deliver(with delivery: Sender) -> SendEnd {
-        let batches = BoundedQueue<PushBatch>(capacity: Self.queuedBatches)
+        let batches = BoundedQueue<PushBatch>(capacity: queuedBatches)
         let results = BoundedQueue<[Settlement]>(capacity: 64)
         let control = SendControl()
         let state = SendState(total: run.plan.audience)
@@ -88,62 +86,6 @@ struct SendStage: Sendable {
         }
     }
 
-    /// Reads, renders, claims and hands over until the run is through or the queue was closed.
-    /// - Returns: recipients that were claimed but not handed over.
-    private func read(into batches: BoundedQueue<PushBatch>, _ state: SendState) -> Range<Int> {
-        defer { batches.close() }
-        let claimSize = min(Self.largestClaim, settings.pace?.pushesAhead ?? .max)
-        do {
-            var next = try run.firstUnclaimed()
-            while next < run.plan.audience {
-                let range = next..<min(next + claimSize, run.plan.audience)
-                let batch = try render(run.recipients(range), range)
-                try run.claim(range, at: .now())
-                guard batches.put(batch) else { return range }
-                next = range.upperBound
-            }
-        } catch {
-            state.fail("Reading and claiming stopped. \(error)")
-        }
-        return 0..<0
-    }
-
-    private func render(_ recipients: [Recipient], _ range: Range<Int>) throws -> PushBatch {
-        var batch = PushBatch()
-        var payload: [UInt8] = []
-        for (id, recipient) in zip(range, recipients) {
-            guard recipient.fields.count == template.columns.count, template.render(recipient.fields, into: &payload) == nil else {
-                throw Diagnostic("recipient \(id) has no payload any more: the file was changed after it was planned", file: run.path)
-            }
-            batch.append(recipient: id, token: recipient.token.hex, payload: payload)
-        }
-        return batch
-    }
-
-    /// Records settlements in the groups in which they come. When the run file cannot be written, nothing more is sent, and what could
-    /// not be recorded is tried again for a few seconds: space may be freed.
-    private func record(from results: BoundedQueue<[Settlement]>, _ state: SendState, _ control: SendControl) {
-        var unrecorded: [Settlement] = []
-        while let group = results.take() {
-            state.progress.add(group)
-            unrecorded += group
-            do {
-                try run.record(unrecorded)
-                unrecorded = []
-            } catch {
-                control.interrupt()
-                state.fail("Recording stopped. \(error)")
-            }
-        }
-        for _ in 0..<20 where !unrecorded.isEmpty {
-            usleep(250_000)
-            if (try? run.record(unrecorded)) != nil { unrecorded = [] }
-        }
-        if !unrecorded.isEmpty {
-            console.warn("\(TextFormat.count(unrecorded.count)) answers could not be recorded; the report counts their devices as unknown.")
-        }
-    }
-
     /// Shows the progress and passes on an interruption until the delivery has ended.
     private func watch(_ loop: WorkerThread<SendEnd>, _ progress: SendProgress, _ control: SendControl) {
         let clock = ContinuousClock()
@@ -160,7 +102,7 @@ struct SendStage: Sendable {
 }
 
 /// What the threads of a sending run share.
-private final class SendState: Sendable {
+final class SendState: Sendable {
     let progress: SendProgress
     /// Why the run cannot go on, the first reason only.
     let failure = Mutex<String?>(nil)

@@ -41,6 +41,9 @@ struct VolleyBench {
             print(bearer(try SigningKey(file: arguments[1])))
             exit(0)
         }
+        if arguments.first == "pipeline" {
+            return try PipelineBenchmark(recipients: arguments.dropFirst().first.flatMap { Int($0) } ?? 200_000).run()
+        }
         let quick = arguments.contains("--quick")
         try SenderBenchmark(pushes: quick ? 20_000 : 200_000, repeats: quick ? 1 : 3).run()
     }

@@ -1,0 +1,102 @@
+import GRDB
+import GRDBSQLite
+
+/// A statement that is executed over and over, straight on SQLite's own interface: GRDB boxes and checks every value of every row, which
+/// costs more than SQLite itself. GRDB still keeps the statement, the connection and the transaction around it.
+struct PreparedStatement {
+    /// Kept alive here; `raw` is its pointer.
+    private let statement: Statement
+    private let raw: SQLiteStatement
+    private let connection: SQLiteConnection
+
+    private static let blank: StaticString = ""
+
+    /// Prepared once for each connection and SQL text. Must not be used after the closure that `db` was handed to.
+    init(_ db: Database, _ sql: String) throws {
+        statement = try db.cachedStatement(sql: sql)
+        raw = statement.sqliteStatement
+        guard let connection = db.sqliteConnection else { throw DatabaseError(resultCode: .SQLITE_MISUSE) }
+        self.connection = connection
+    }
+
+    /// Binds a number, or NULL.
+    func bind(_ number: Int?, at index: CInt) throws {
+        try check(number.map { sqlite3_bind_int64(raw, index, Int64($0)) } ?? sqlite3_bind_null(raw, index))
+    }
+
+    /// Binds text, which SQLite copies.
+    func bind(_ text: String, at index: CInt) throws {
+        // The destructor "−1", SQLITE_TRANSIENT, asks for the copy.
+        try withBytes(of: text) { try check(sqlite3_bind_text(raw, index, $0, $1, unsafeBitCast(-1, to: sqlite3_destructor_type.self))) }
+    }
+
+    /// Executes the statement, with text that is lent to SQLite instead of copied.
+    /// - Returns: how many rows it changed.
+    func execute(lending text: String, at index: CInt) throws -> Int {
+        try withBytes(of: text) { bytes, count in
+            // Without a destructor, SQLITE_STATIC: the bytes stay where they are until the statement was reset in `execute`. The binding
+            // dangles then, and is never read: every execution binds anew.
+            try check(sqlite3_bind_text(raw, index, bytes, count, nil))
+            return try execute()
+        }
+    }
+
+    /// Executes the statement with the values bound last.
+    /// - Returns: how many rows it changed.
+    @discardableResult
+    func execute() throws -> Int {
+        let code = sqlite3_step(raw)
+        guard code == SQLITE_DONE else { throw failure(code) }
+        let changes = Int(sqlite3_changes(connection))
+        try check(sqlite3_reset(raw))
+        return changes
+    }
+
+    /// Calls `body` with each row until it answers false.
+    func forEachRow(_ body: (Row) throws -> Bool) throws {
+        // An open query would keep its transaction open; what went wrong was said by the step before.
+        defer { sqlite3_reset(raw) }
+        while true {
+            switch sqlite3_step(raw) {
+            case SQLITE_ROW: guard try body(Row(raw: raw)) else { return }
+            case SQLITE_DONE: return
+            case let code: throw failure(code)
+            }
+        }
+    }
+
+    /// The row that a query stands on. Valid until the next one.
+    struct Row {
+        fileprivate let raw: SQLiteStatement
+
+        /// A number; 0 for NULL.
+        func number(_ index: CInt) -> Int { Int(sqlite3_column_int64(raw, index)) }
+
+        /// The bytes of a text in SQLite's own memory, UTF-8 unless the file was edited; none for NULL.
+        func text(_ index: CInt) -> UnsafeBufferPointer<UInt8> {
+            // In this order: asking for the text may convert it, which changes its length.
+            let start = sqlite3_column_text(raw, index)
+            return UnsafeBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_column_bytes(raw, index)))
+        }
+    }
+
+    /// Lends the bytes of a text, never from nowhere: SQLite takes a null pointer for NULL.
+    private func withBytes<T>(of text: String, _ body: (UnsafePointer<CChar>, CInt) throws -> T) throws -> T {
+        var text = text
+        return try text.withUTF8 { bytes in
+            let start = bytes.baseAddress ?? Self.blank.utf8Start
+            return try start.withMemoryRebound(to: CChar.self, capacity: bytes.count) { try body($0, CInt(bytes.count)) }
+        }
+    }
+
+    private func check(_ code: CInt) throws {
+        if code != SQLITE_OK { throw failure(code) }
+    }
+
+    private func failure(_ code: CInt) -> DatabaseError {
+        let error = DatabaseError(resultCode: ResultCode(rawValue: code), message: String(cString: sqlite3_errmsg(connection)))
+        // After the message was taken; the statement must not stay in the middle of things.
+        sqlite3_reset(raw)
+        return error
+    }
+}

@@ -1,0 +1,38 @@
+import Base
+import Delivery
+import Glibc
+import Runs
+
+/// The recorder's thread: settlements to run file.
+extension SendStage {
+    /// Settlements of a transaction, a few more at most. A claim waits while one is written.
+    private static let fullGroup = 10_000
+
+    /// Records settlements, as many at a time as have come meanwhile. When the run file cannot be written, nothing more is sent, and what
+    /// could not be recorded is tried again for a few seconds: space may be freed.
+    func record(from results: BoundedQueue<[Settlement]>, _ state: SendState, _ control: SendControl) {
+        var unrecorded: [Settlement] = []
+        while let first = results.take() {
+            var group: [Settlement]? = first
+            while let next = group {
+                state.progress.add(next)
+                unrecorded += next
+                group = unrecorded.count < Self.fullGroup ? results.takeIfReady() : nil
+            }
+            do {
+                try run.record(unrecorded)
+                unrecorded.removeAll(keepingCapacity: true)
+            } catch {
+                control.interrupt()
+                state.fail("Recording stopped. \(error)")
+            }
+        }
+        for _ in 0..<20 where !unrecorded.isEmpty {
+            usleep(250_000)
+            if (try? run.record(unrecorded)) != nil { unrecorded = [] }
+        }
+        if !unrecorded.isEmpty {
+            console.warn("\(TextFormat.count(unrecorded.count)) answers could not be recorded; the report counts their devices as unknown.")
+        }
+    }
+}
