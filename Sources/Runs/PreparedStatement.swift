@@ -9,8 +9,6 @@ struct PreparedStatement {
     private let raw: SQLiteStatement
     private let connection: SQLiteConnection
 
-    private static let blank: StaticString = ""
-
     /// Prepared once for each connection and SQL text. Must not be used after the closure that `db` was handed to.
     init(_ db: Database, _ sql: String) throws {
         statement = try db.cachedStatement(sql: sql)
@@ -24,20 +22,22 @@ struct PreparedStatement {
         try check(number.map { sqlite3_bind_int64(raw, index, Int64($0)) } ?? sqlite3_bind_null(raw, index))
     }
 
-    /// Binds text, which SQLite copies.
+    /// Binds text, which SQLite copies unless it is blank.
     func bind(_ text: String, at index: CInt) throws {
-        // The destructor "−1", SQLITE_TRANSIENT, asks for the copy.
-        try withBytes(of: text) { try check(sqlite3_bind_text(raw, index, $0, $1, unsafeBitCast(-1, to: sqlite3_destructor_type.self))) }
-    }
-
-    /// Executes the statement, with text that is lent to SQLite instead of copied.
-    /// - Returns: how many rows it changed.
-    func execute(lending text: String, at index: CInt) throws -> Int {
-        try withBytes(of: text) { bytes, count in
-            // Without a destructor, SQLITE_STATIC: the bytes stay where they are until the statement was reset in `execute`. The binding
-            // dangles then, and is never read: every execution binds anew.
-            try check(sqlite3_bind_text(raw, index, bytes, count, nil))
-            return try execute()
+        guard !text.isEmpty else {
+            // A static text needs no destructor (SQLITE_STATIC), and a null pointer would be NULL.
+            let blank: StaticString = ""
+            return try blank.utf8Start.withMemoryRebound(to: CChar.self, capacity: 1) {
+                try check(sqlite3_bind_text(raw, index, $0, 0, nil))
+            }
+        }
+        var text = text
+        try text.withUTF8 { bytes in
+            try bytes.withMemoryRebound(to: CChar.self) { bytes in
+                // The destructor "−1", SQLITE_TRANSIENT, asks for the copy.
+                let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+                try check(sqlite3_bind_text(raw, index, bytes.baseAddress, CInt(bytes.count), transient))
+            }
         }
     }
 
@@ -77,15 +77,6 @@ struct PreparedStatement {
             // In this order: asking for the text may convert it, which changes its length.
             let start = sqlite3_column_text(raw, index)
             return UnsafeBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_column_bytes(raw, index)))
-        }
-    }
-
-    /// Lends the bytes of a text, never from nowhere: SQLite takes a null pointer for NULL.
-    private func withBytes<T>(of text: String, _ body: (UnsafePointer<CChar>, CInt) throws -> T) throws -> T {
-        var text = text
-        return try text.withUTF8 { bytes in
-            let start = bytes.baseAddress ?? Self.blank.utf8Start
-            return try start.withMemoryRebound(to: CChar.self, capacity: bytes.count) { try body($0, CInt(bytes.count)) }
         }
     }
 

@@ -85,15 +85,20 @@ enum RunSchema {
 
     static let selectLastClaim = "SELECT first_id, last_id FROM claim WHERE first_id <= ? ORDER BY first_id DESC LIMIT 1"
 
-    /// Only `unsent` may be replaced; for anything else the statement changes no row.
-    static let insertOutcome = """
+    /// Values of an outcome, in the order of `insertOutcomes`.
+    static let outcomeColumns = 8
+
+    /// Only `unsent` may be replaced; for anything else the statement changes one row less.
+    static func insertOutcomes(rows: Int) -> String {
+        """
         INSERT INTO outcome (recipient_id, outcome, status, reason, attempts, latency_ms, settled_at, invalid_since)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+        VALUES \([String](repeating: "(?, ?, ?, ?, ?, ?, ?, ?)", count: rows).joined(separator: ", "))
         ON CONFLICT (recipient_id) DO UPDATE SET outcome = excluded.outcome, status = excluded.status, reason = excluded.reason,
             attempts = excluded.attempts, latency_ms = excluded.latency_ms, settled_at = excluded.settled_at,
             invalid_since = excluded.invalid_since
         WHERE outcome.outcome = \(Outcome.unsent.rawValue)
         """
+    }
 
     static let selectOutcomes = """
         SELECT recipient_id, coalesce(outcome, -1), status, coalesce(reason, ''), attempts, latency_ms, settled_at,

@@ -39,26 +39,48 @@ extension RunStore {
         guard !settlements.isEmpty else { return }
         // In the order of their ids rows are appended to the table's end, and one look at a claim serves all of its recipients.
         let order = Self.byRecipient(settlements)
+        do { try record(settlements, in: order, rowsAtATime: Self.rowsAtATime) } catch is RowsAreMissing {
+            // Row by row it is found who was settled twice.
+            try record(settlements, in: order, rowsAtATime: 1)
+        }
+    }
+
+    /// Rows that one statement inserts: beginning and ending a statement costs as much as a row.
+    private static let rowsAtATime = 20
+
+    /// Some row of several was refused.
+    private struct RowsAreMissing: Error {}
+
+    private func record(_ settlements: [Settlement], in order: [Int], rowsAtATime: Int) throws {
         try write { db in
-            let insert = try PreparedStatement(db, RunSchema.insertOutcome)
-            let lastClaim = try PreparedStatement(db, RunSchema.selectLastClaim)
-            var claim = 0..<0
-            for index in order {
-                let settled = settlements[index]
-                guard (0..<plan.audience).contains(settled.recipient) else {
-                    throw broken("recipient \(settled.recipient) was settled, of \(plan.audience)")
+            try checkClaims(settlements, in: order, db)
+            let several = try PreparedStatement(db, RunSchema.insertOutcomes(rows: rowsAtATime))
+            let single = try PreparedStatement(db, RunSchema.insertOutcomes(rows: 1))
+            var rest = order[...]
+            while let next = rest.first {
+                let isFull = rest.count >= rowsAtATime
+                let rows = rest.prefix(isFull ? rowsAtATime : 1)
+                let insert = isFull ? several : single
+                for (row, index) in rows.enumerated() { try Self.bind(settlements[index], row: row, to: insert) }
+                if try insert.execute() != rows.count {
+                    guard rows.count == 1 else { throw RowsAreMissing() }
+                    throw broken("recipient \(settlements[next].recipient) was settled twice, now as \(settlements[next].outcome)")
                 }
-                if settled.outcome != .unsent, !claim.contains(settled.recipient) {
-                    claim = try self.claim(atOrBefore: settled.recipient, lastClaim) ?? 0..<0
-                    guard claim.contains(settled.recipient) else {
-                        throw broken("recipient \(settled.recipient) is \(settled.outcome) but was never claimed")
-                    }
-                }
-                guard try Self.insert(settled, insert) == 1 else {
-                    throw broken("recipient \(settled.recipient) was settled twice, now as \(settled.outcome)")
-                }
+                rest = rest.dropFirst(rows.count)
             }
             try forgetFigures(db)
+        }
+    }
+
+    private func checkClaims(_ settlements: [Settlement], in order: [Int], _ db: Database) throws {
+        let lastClaim = try PreparedStatement(db, RunSchema.selectLastClaim)
+        var claim = 0..<0
+        for index in order {
+            let (recipient, outcome) = (settlements[index].recipient, settlements[index].outcome)
+            guard (0..<plan.audience).contains(recipient) else { throw broken("recipient \(recipient) was settled, of \(plan.audience)") }
+            guard outcome != .unsent, !claim.contains(recipient) else { continue }
+            claim = try self.claim(atOrBefore: recipient, lastClaim) ?? 0..<0
+            guard claim.contains(recipient) else { throw broken("recipient \(recipient) is \(outcome) but was never claimed") }
         }
     }
 
@@ -69,15 +91,16 @@ extension RunStore {
         return keys.map(\.index)
     }
 
-    private static func insert(_ settled: Settlement, _ insert: PreparedStatement) throws -> Int {
-        try insert.bind(settled.recipient, at: 1)
-        try insert.bind(settled.outcome.rawValue, at: 2)
-        try insert.bind(settled.status, at: 3)
-        try insert.bind(settled.attempts, at: 5)
-        try insert.bind(settled.latencyMilliseconds, at: 6)
-        try insert.bind(Int(settled.settledAt.epochMilliseconds), at: 7)
-        try insert.bind(settled.invalidSince.map { Int($0.epochMilliseconds) }, at: 8)
-        return try insert.execute(lending: settled.reason, at: 4)
+    private static func bind(_ settled: Settlement, row: Int, to insert: PreparedStatement) throws {
+        let first = CInt(row * RunSchema.outcomeColumns + 1)
+        try insert.bind(settled.recipient, at: first)
+        try insert.bind(settled.outcome.rawValue, at: first + 1)
+        try insert.bind(settled.status, at: first + 2)
+        try insert.bind(settled.reason, at: first + 3)
+        try insert.bind(settled.attempts, at: first + 4)
+        try insert.bind(settled.latencyMilliseconds, at: first + 5)
+        try insert.bind(Int(settled.settledAt.epochMilliseconds), at: first + 6)
+        try insert.bind(settled.invalidSince.map { Int($0.epochMilliseconds) }, at: first + 7)
     }
 
     /// The first id outside all claims; the audience's size when everyone is claimed.

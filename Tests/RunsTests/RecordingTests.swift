@@ -55,6 +55,27 @@ import Testing
         #expect(try outcomes(run)[2] == nil)
     }
 
+    @Test("in a group of any size each settlement is recorded, a repeated one is named", arguments: [1, 19, 20, 21, 40, 41, 59, 60])
+    func groupSizes(size: Int) throws {
+        let folder = try TemporaryFolder()
+        let run = try makeRun(folder, audience: 70)
+        try run.claim(0..<70, at: noon)
+        try run.record([settled(0)])
+        let group = (1...size).map { settled($0, .failed, status: 503, reason: $0 % 3 == 0 ? "" : "reason \($0)", latency: $0) }
+        let again = [size / 2, 0, size].map { settled($0, .rejected, status: 400) }
+        for repeated in again {
+            // The recipient is in the group already, or was recorded before.
+            #expect(
+                diagnostic { try run.record((group + [repeated]).reversed()) }?.message
+                    .contains("recipient \(repeated.recipient) was settled twice") == true)
+        }
+        #expect(try outcomes(run).dropFirst().allSatisfy { $0 == nil })
+        // Unsent is replaced within the group, wherever it stands in it.
+        let unsent = (1...size).map { settled($0, .unsent, status: 0, reason: "Stopped", attempts: 0, latency: 0) }
+        try run.record(unsent + group)
+        #expect(try outcomes(run)[1...size].map { $0 } == group)
+    }
+
     @Test("after a group that was refused, the next one is recorded")
     func afterRefusal() throws {
         let folder = try TemporaryFolder()
