@@ -78,7 +78,7 @@ let package = Package(
         tests("Runs", ["Base", "Runs"]),
         tests("Reports", ["Base", "Runs", "Reports"]),
         tests("APNsSimulator", ["Base", "Cryptography", "HTTP2", "APNsSimulator"]),
-        tests("VolleyKit", ["APNsSimulator", "Base", "Campaigns", "Delivery", "Runs", "VolleyKit"]),
+        tests("VolleyKit", ["APNsSimulator", "Base", "Campaigns", "Content", "Delivery", "Runs", "VolleyKit"]),
         tests("CommandLine", ["Base", "TestServers", "volley"]),
     ],
     swiftLanguageModes: [.v6]

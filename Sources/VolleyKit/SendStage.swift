@@ -86,6 +86,15 @@ struct SendStage: Sendable {
         }
     }
 
+    /// - Returns: recipients that were claimed but not handed over.
+    private func read(into batches: BoundedQueue<PushBatch>, _ state: SendState) -> Range<Int> {
+        defer { batches.close() }
+        do { return try PushReader(run: run, template: template, pace: settings.pace).read(into: batches) } catch {
+            state.fail("Reading and claiming stopped. \(error)")
+            return 0..<0
+        }
+    }
+
     /// Shows the progress and passes on an interruption until the delivery has ended.
     private func watch(_ loop: WorkerThread<SendEnd>, _ progress: SendProgress, _ control: SendControl) {
         let clock = ContinuousClock()

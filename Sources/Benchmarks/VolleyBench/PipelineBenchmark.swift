@@ -23,6 +23,7 @@ struct PipelineBenchmark {
         let template = try PayloadTemplate(content)
         let run = try plan(template)
         try run.setState(.running, reason: "", at: .now())
+        print("| \(TextFormat.count(recipients)) recipients | CPU ns a push |\n|---|---|")
         var bytes = 0
         try measure("read") {
             for range in ranges(of: 1000) { try run.forEachPush(in: range) { _, token, _ in bytes += token.count } }
@@ -39,7 +40,8 @@ struct PipelineBenchmark {
                 bytes += batch.bytes.count
             }
         }
-        try measure("claim") {
+        guard bytes > 64 * recipients else { throw Diagnostic("the pushes have no payloads") }
+        try measure("claim, 4,000 at a time") {
             for range in ranges(of: 4000) { try run.claim(range, at: .now()) }
         }
         var order = Array(0..<recipients)
@@ -51,13 +53,12 @@ struct PipelineBenchmark {
         }
         let half = recipients / 2
         for (group, part) in [(1000, 0..<half), (10000, half..<recipients)] {
-            try measure("record in groups of \(group)", of: part.count) {
+            try measure("record, \(TextFormat.count(group)) at a time", of: part.count) {
                 for start in stride(from: part.lowerBound, to: part.upperBound, by: group) {
                     try run.record(Array(settlements[start..<min(start + group, part.upperBound)]))
                 }
             }
         }
-        print(bytes)
     }
 
     private func ranges(of size: Int) -> [Range<Int>] {

@@ -4,6 +4,8 @@ import Cryptography
 import Delivery
 import Glibc
 
+/// `volley-bench pipeline [RECIPIENTS]`: what a push costs around the transport; a few seconds.
+///
 /// `make bench`: Volley beside other tools, all measured in the same run on the same machine. Prints Markdown for docs/performance.md.
 @main
 struct VolleyBench {

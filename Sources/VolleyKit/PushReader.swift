@@ -3,8 +3,13 @@ import Content
 import Delivery
 import Runs
 
-/// The reader's thread: run file to batches.
-extension SendStage {
+/// What the reader's thread does: run file to batches of payloads, claimed before they are handed on.
+struct PushReader: Sendable {
+    let run: RunStore
+    let template: PayloadTemplate
+    /// nil when pushes go out as fast as they can.
+    let pace: Pace?
+
     /// Recipients of a claim at most; with a slow pace it covers less (`Pace.pushesAhead`).
     private static let largestClaim = 4000
 
@@ -12,26 +17,22 @@ extension SendStage {
     private static let batchSize = 1000
 
     /// Reads, renders, claims and hands over until the run is through or the queue was closed.
-    /// - Returns: recipients that were claimed but not handed over.
-    func read(into batches: BoundedQueue<PushBatch>, _ state: SendState) -> Range<Int> {
-        defer { batches.close() }
-        let claimSize = min(Self.largestClaim, settings.pace?.pushesAhead ?? .max)
-        do {
-            var next = try run.firstUnclaimed()
-            while next < run.plan.audience {
-                let claim = next..<min(next + claimSize, run.plan.audience)
-                // All of it before the claim: whoever cannot be read must not be claimed.
-                let rendered = try render(claim)
-                try run.claim(claim, at: .now())
-                for batch in rendered {
-                    guard batches.put(batch) else { return next..<claim.upperBound }
-                    next += batch.pushes.count
-                }
+    /// - Returns: recipients that were claimed but not handed over, because the queue was closed.
+    /// - Throws: `Diagnostic` when the run file cannot be read or claimed from; everybody claimed was handed over then.
+    func read(into batches: BoundedQueue<PushBatch>) throws -> Range<Int> {
+        let claimSize = min(Self.largestClaim, pace?.pushesAhead ?? .max)
+        var next = try run.firstUnclaimed()
+        while next < run.plan.audience {
+            let claim = next..<min(next + claimSize, run.plan.audience)
+            // All of it before the claim: whoever cannot be read must not be claimed.
+            let rendered = try render(claim)
+            try run.claim(claim, at: .now())
+            for batch in rendered {
+                guard batches.put(batch) else { return next..<claim.upperBound }
+                next += batch.pushes.count
             }
-        } catch {
-            state.fail("Reading and claiming stopped. \(error)")
         }
-        return 0..<0
+        return next..<next
     }
 
     private func render(_ claim: Range<Int>) throws -> [PushBatch] {

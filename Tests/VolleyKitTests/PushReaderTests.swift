@@ -1,0 +1,139 @@
+import Base
+import Content
+import Delivery
+import Glibc
+import Runs
+import Testing
+
+@testable import VolleyKit
+
+@Suite("reading pushes of a run")
+struct PushReaderTests {
+    /// A planned run in a folder of its own, which goes with it.
+    private final class PlannedRun {
+        let folder: String
+        let store: RunStore
+
+        init(audience: Int) throws {
+            var path = Array("/tmp/volley-reader-XXXXXX".utf8CString)
+            guard mkdtemp(&path) != nil else { throw Diagnostic("no temporary folder") }
+            folder = String(decoding: path.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            let writer = try RunWriter(folder: folder, id: "run")
+            for id in 0..<audience {
+                try writer.put(Recipient(token: DeviceToken(normalized: PushReaderTests.token(id)), fields: ["\"\(id)\""]), at: id)
+            }
+            store = try writer.finish(
+                RunPlan(
+                    id: "run", campaign: "c", app: "a", campaignFile: "c.yaml", campaignSource: "", projectFile: "volley.yaml",
+                    seed: RunSeed(high: 1, low: 2), fields: ["name"], plannedAt: .now(), planHash: "", rows: audience, audience: audience,
+                    skipped: [:], settings: .object([]), preview: .object([])))
+        }
+
+        deinit {
+            store.close()
+            unlink(store.path)
+            rmdir(folder)
+        }
+    }
+
+    private static func token(_ id: Int) -> String { String(1_000_000_000 + id) }
+
+    private func template(_ body: String) throws -> PayloadTemplate {
+        let place = SourcePosition(file: "c.yaml", line: 1, column: 1)
+        var content = MessageContent(position: place)
+        content.body = SourceText(body, at: place)
+        return try PayloadTemplate(content)
+    }
+
+    private func reader(_ run: PlannedRun, pace: Pace? = nil, body: String = "Hi {{ name }}") throws -> PushReader {
+        PushReader(run: run.store, template: try template(body), pace: pace)
+    }
+
+    @Test("hands everybody over once, in order, with token and payload, in batches of a thousand")
+    func everybody() throws {
+        let run = try PlannedRun(audience: 9500)
+        let batches = BoundedQueue<PushBatch>(capacity: 20)
+        #expect(try reader(run).read(into: batches).isEmpty)
+        #expect(try run.store.firstUnclaimed() == 9500)
+        var next = 0
+        var sizes: [Int] = []
+        while let batch = batches.takeIfReady() {
+            sizes.append(batch.pushes.count)
+            for push in batch.pushes {
+                let bytes = String(decoding: batch.bytes[push.start..<push.end], as: UTF8.self)
+                if bytes != Self.token(next) + #"{"aps":{"alert":{"body":"Hi \"\#(next)\""}}}"# || push.recipient != next {
+                    Issue.record("push \(next) is \(push.recipient): \(bytes)")
+                    return
+                }
+                #expect(push.payloadStart - push.start == 10)
+                next += 1
+            }
+        }
+        #expect(next == 9500)
+        #expect(sizes == [1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 500])
+    }
+
+    @Test("claims before it hands over, and no more than four thousand ahead")
+    func claimsFirst() throws {
+        let run = try PlannedRun(audience: 9500)
+        let batches = BoundedQueue<PushBatch>(capacity: 1)
+        let reader = try reader(run)
+        let thread = WorkerThread { (try? reader.read(into: batches)) ?? 0..<1 }
+        defer {
+            batches.close()
+            _ = thread.join()
+        }
+        for _ in 0..<10 {
+            let batch = try #require(batches.take())
+            let last = try #require(batch.pushes.last).recipient
+            let claimed = try run.store.firstUnclaimed()
+            #expect(claimed > last)
+            // One batch waits in the queue, the reader may have claimed for the one after it.
+            #expect(claimed <= last + 1 + 2000 + 4000)
+        }
+    }
+
+    @Test("a queue that closes leaves those who were claimed and not handed over", arguments: [0, 1, 3, 4, 6])
+    func leftover(taken: Int) throws {
+        let run = try PlannedRun(audience: 9500)
+        let batches = BoundedQueue<PushBatch>(capacity: 1)
+        let reader = try reader(run)
+        let thread = WorkerThread { (try? reader.read(into: batches)) ?? -1 ..< -1 }
+        var handedOver = 0
+        for _ in 0..<taken { handedOver += batches.take()?.pushes.count ?? 0 }
+        batches.close()
+        let leftover = thread.join()
+        while let batch = batches.takeIfReady() { handedOver += batch.pushes.count }
+        let claimed = try run.store.firstUnclaimed()
+        #expect(leftover == handedOver..<claimed)
+        #expect(claimed <= handedOver + 4000)
+    }
+
+    @Test("with a slow pace claims and batches are a twentieth of a second")
+    func slowPace() throws {
+        let run = try PlannedRun(audience: 50)
+        let batches = BoundedQueue<PushBatch>(capacity: 20)
+        _ = try reader(run, pace: Pace(pushes: 100, intervalSeconds: 1)).read(into: batches)
+        var sizes: [Int] = []
+        while let batch = batches.takeIfReady() { sizes.append(batch.pushes.count) }
+        #expect(sizes == [Int](repeating: 5, count: 10))
+    }
+
+    @Test("goes on behind what is claimed")
+    func resumed() throws {
+        let run = try PlannedRun(audience: 20)
+        try run.store.claim(0..<7, at: .now())
+        let batches = BoundedQueue<PushBatch>(capacity: 20)
+        _ = try reader(run).read(into: batches)
+        #expect(batches.takeIfReady()?.pushes.map(\.recipient) == Array(7..<20))
+    }
+
+    @Test("nobody is claimed whose payload cannot be rendered", arguments: ["Hi {{ name }} {{ other }}", "Hi"])
+    func changedFile(body: String) throws {
+        let run = try PlannedRun(audience: 20)
+        let batches = BoundedQueue<PushBatch>(capacity: 20)
+        #expect(throws: Diagnostic.self) { _ = try reader(run, body: body).read(into: batches) }
+        #expect(try run.store.firstUnclaimed() == 0)
+        #expect(batches.takeIfReady() == nil)
+    }
+}
