@@ -43,7 +43,7 @@ import Testing
             let failure = template.render(cells, into: &expected)
             let (escapedFailure, bytes) = rendered(template, escaped: cells)
             #expect(escapedFailure == failure)
-            #expect(bytes == (failure == nil ? expected : []))
+            #expect(String(decoding: bytes, as: UTF8.self) == (failure == nil ? String(decoding: expected, as: UTF8.self) : ""))
         }
     }
 
@@ -81,7 +81,8 @@ import Testing
         #expect(fits.1.count == 5000 + 4096)
         // One more byte, although it is a character less.
         let tooLong = rendered(template, escaped: [String(repeating: "x", count: room - 1) + "\""], after: before)
-        #expect(tooLong == (.tooLarge(bytes: 4097), before))
+        #expect(tooLong.0 == .tooLarge(bytes: 4097))
+        #expect(tooLong.1.count == 5000)
     }
 }
 
