@@ -49,6 +49,15 @@ struct PushReaderTests {
         PushReader(run: run.store, template: try template(body), pace: pace)
     }
 
+    /// Reads on a thread of its own; -1 ..< -1 when that fails.
+    private func thread(_ reader: PushReader, _ batches: BoundedQueue<PushBatch>) -> WorkerThread<Range<Int>> {
+        WorkerThread {
+            // Whoever takes must not wait for a reader that failed.
+            defer { batches.close() }
+            return (try? reader.read(into: batches)) ?? -1 ..< -1
+        }
+    }
+
     @Test("hands everybody over once, in order, with token and payload, in batches of a thousand")
     func everybody() throws {
         let run = try PlannedRun(audience: 9500)
@@ -78,7 +87,7 @@ struct PushReaderTests {
         let run = try PlannedRun(audience: 9500)
         let batches = BoundedQueue<PushBatch>(capacity: 1)
         let reader = try reader(run)
-        let thread = WorkerThread { (try? reader.read(into: batches)) ?? 0..<1 }
+        let thread = thread(reader, batches)
         defer {
             batches.close()
             _ = thread.join()
@@ -98,7 +107,7 @@ struct PushReaderTests {
         let run = try PlannedRun(audience: 9500)
         let batches = BoundedQueue<PushBatch>(capacity: 1)
         let reader = try reader(run)
-        let thread = WorkerThread { (try? reader.read(into: batches)) ?? -1 ..< -1 }
+        let thread = thread(reader, batches)
         var handedOver = 0
         for _ in 0..<taken { handedOver += batches.take()?.pushes.count ?? 0 }
         batches.close()
