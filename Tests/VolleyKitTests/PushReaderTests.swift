@@ -114,7 +114,7 @@ struct PushReaderTests {
         let leftover = thread.join()
         while let batch = batches.takeIfReady() { handedOver += batch.pushes.count }
         let claimed = try run.store.firstUnclaimed()
-        #expect(leftover == handedOver..<claimed)
+        #expect([leftover.lowerBound, leftover.upperBound] == [handedOver, claimed])
         #expect(claimed <= handedOver + 4000)
     }
 
