@@ -113,7 +113,13 @@ final class Connection: HTTP2ServerSession {
         if tls.hasClientCertificate { trust = ConnectionTrust(certificate: tls.clientCertificateIsInForce ? .inForce : .expired) }
         limits = ConnectionLimits(server.faults, hasCertificate: trust.certificate != .none)
         owedWindows = server.faults.windows.map(OwedWindows.init)
-        if server.sendsGarbageFirst() { writeGarbageFirst() } else { submitFirstSettings() }
+        if server.sendsGarbageFirst() {
+            writeGarbageFirst()
+            // Nothing goes before it, not even an acknowledgement of the client's SETTINGS.
+            swap(&outgoing, &rawBytes)
+        } else {
+            submitFirstSettings()
+        }
         server.ledger.countConnection()
     }
 
