@@ -51,7 +51,7 @@ struct PushReaderTests {
 
     /// Reads on a thread of its own; -1 ..< -1 when that fails.
     private func thread(_ reader: PushReader, _ batches: BoundedQueue<PushBatch>) -> WorkerThread<Range<Int>> {
-        WorkerThread {
+        WorkerThread("read") {
             // Whoever takes must not wait for a reader that failed.
             defer { batches.close() }
             return (try? reader.read(into: batches)) ?? -1 ..< -1
