@@ -111,16 +111,19 @@ struct BadServerTests {
     func foreignServers() throws {
         let folder = try folderWithKey()
         let port = 20_000 + Int(getpid()) % 20_000
-        let server = try RunningVolley(
-            executable: "/usr/bin/openssl",
-            ["s_server", "-accept", "\(port)", "-cert", "c.pem", "-key", "k.pem", "-alpn", "http/1.1", "-quiet", "-www"],
-            in: folder.url, environment: [:], input: nil)
-        defer { _ = server.finish(timeout: 0) }
+        // The one speaks HTTP/2 under a certificate that nobody trusts, the other is trusted and does not speak it.
+        let servers = try [(port, "h2"), (port + 1, "http/1.1")].map { port, name in
+            try RunningVolley(
+                executable: "/usr/bin/openssl",
+                ["s_server", "-accept", "\(port)", "-cert", "c.pem", "-key", "k.pem", "-alpn", name, "-quiet", "-www"],
+                in: folder.url, environment: [:], input: nil)
+        }
+        defer { for server in servers { _ = server.finish(timeout: 0) } }
         usleep(500_000)
         try folder.writeProject(app: app(key: "good.p8", url: "https://localhost:\(port)"))
         try expectStopped(folder, "localhost:\(port)", "certificate")
-        try folder.writeProject(app: app(key: "good.p8", url: "https://localhost:\(port)", ca: "c.pem"))
-        try expectStopped(folder, "localhost:\(port)", "HTTP/2")
+        try folder.writeProject(app: app(key: "good.p8", url: "https://localhost:\(port + 1)", ca: "c.pem"))
+        try expectStopped(folder, "localhost:\(port + 1)", "HTTP/2")
     }
 
     @Test("provider tokens that the server does not know stop the run at the first push")
