@@ -20,24 +20,49 @@ public struct APNsID: Hashable, Sendable, CustomStringConvertible {
         low = (bits ^ (runSeed.low & free)) | 0x8000_0000_0000_0000
     }
 
-    private static let hex = Array("0123456789abcdef".utf8)
+    /// Characters of the UUID.
+    public static let textCount = 36
+
+    /// Writes the 36 characters of the UUID.
+    /// - Parameter text: room for at least 36 bytes.
+    public func write(to text: UnsafeMutableBufferPointer<UInt8>) {
+        precondition(text.count >= 36, "a UUID needs 36 characters")
+        Self.write(high >> 32, digits: 8, to: text, at: 0)
+        text[8] = UInt8(ascii: "-")
+        Self.write(high >> 16 & 0xFFFF, digits: 4, to: text, at: 9)
+        text[13] = UInt8(ascii: "-")
+        Self.write(high & 0xFFFF, digits: 4, to: text, at: 14)
+        text[18] = UInt8(ascii: "-")
+        Self.write(low >> 48, digits: 4, to: text, at: 19)
+        text[23] = UInt8(ascii: "-")
+        Self.write(low & 0xFFFF_FFFF_FFFF, digits: 12, to: text, at: 24)
+    }
 
     /// Appends the 36 characters of the UUID.
     public func append(to bytes: inout [UInt8]) {
-        for index in 0..<16 {
-            if index == 4 || index == 6 || index == 8 || index == 10 { bytes.append(UInt8(ascii: "-")) }
-            let word = index < 8 ? high : low
-            let byte = UInt8(truncatingIfNeeded: word >> (56 - 8 * UInt64(index & 7)))
-            bytes.append(Self.hex[Int(byte >> 4)])
-            bytes.append(Self.hex[Int(byte & 15)])
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.textCount) { text in
+            write(to: text)
+            bytes.append(contentsOf: text)
+        }
+    }
+
+    private static func write(_ number: UInt64, digits: Int, to text: UnsafeMutableBufferPointer<UInt8>, at start: Int) {
+        var rest = number
+        var place = start + digits
+        while place > start {
+            place -= 1
+            let digit = UInt8(truncatingIfNeeded: rest & 15)
+            text[place] = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") - 10 + digit
+            rest >>= 4
         }
     }
 
     /// Lower-case with hyphens, as APNs wants it.
     public var description: String {
-        var bytes: [UInt8] = []
-        append(to: &bytes)
-        return String(decoding: bytes, as: UTF8.self)
+        String(unsafeUninitializedCapacity: Self.textCount) { text in
+            write(to: text)
+            return Self.textCount
+        }
     }
 }
 

@@ -106,6 +106,11 @@ enum RunSchema {
         FROM outcome ORDER BY recipient_id
         """
 
+    /// What figures are counted from; every column but the reason is a number.
+    static let selectForFigures = """
+        SELECT recipient_id, outcome, status, reason, attempts, latency_ms, settled_at FROM outcome ORDER BY recipient_id
+        """
+
     /// Fills the lookup table and marks the file as a run of this version.
     static func seal(_ db: Database) throws {
         for outcome in Outcome.allCases {

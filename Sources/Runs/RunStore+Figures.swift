@@ -36,12 +36,12 @@ extension RunStore {
 
     private func countFigures(_ db: Database) throws -> RunFigures {
         var tally = FigureTally(claims: try claims(db))
-        let outcomes = try outcomeCursor(db)
-        while let settled = try outcomes.next() {
-            guard (0..<plan.audience).contains(settled.recipient) else {
+        try PreparedStatement(db, RunSchema.selectForFigures).forEachRow { row in
+            guard (0..<plan.audience).contains(row.number(0)) else {
                 throw RunDiagnostics.damaged(path, "an outcome has no recipient")
             }
-            tally.add(settled)
+            guard tally.add(row) else { throw RunDiagnostics.damaged(path, "the outcome of recipient \(row.number(0)) cannot be read") }
+            return true
         }
         return tally.figures(audience: plan.audience)
     }
@@ -64,19 +64,26 @@ private struct FigureTally {
         claimed = claims.reduce(0) { $0 + $1.count }
     }
 
-    mutating func add(_ settled: Settlement) {
-        while let claim = claims.first, claim.upperBound <= settled.recipient { claims.removeFirst() }
-        if claims.first?.contains(settled.recipient) ?? false { settledInClaims += 1 }
-        outcomes[settled.outcome.rawValue] += 1
-        if !settled.reason.isEmpty { reasons[settled.reason, default: 0] += 1 }
-        if settled.attempts > 0 {
-            attempts += settled.attempts
+    /// Counts a row of `RunSchema.selectForFigures`; false when its outcome is none.
+    mutating func add(_ row: PreparedStatement.Row) -> Bool {
+        let (recipient, outcome) = (row.number(0), row.number(1))
+        guard outcomes.indices.contains(outcome) else { return false }
+        while let claim = claims.first, claim.upperBound <= recipient { claims.removeFirst() }
+        if claims.first?.contains(recipient) ?? false { settledInClaims += 1 }
+        outcomes[outcome] += 1
+        let reason = row.text(3)
+        if !reason.isEmpty { reasons[String(decoding: reason, as: UTF8.self), default: 0] += 1 }
+        let latency = row.number(5)
+        let pushAttempts = row.number(4)
+        if pushAttempts > 0 {
+            attempts += pushAttempts
             attempted += 1
             // When it was sent, not when it was answered: a server that stalls must not look like a pace that was exceeded.
-            let sentAt = Timestamp(epochMilliseconds: settled.settledAt.epochMilliseconds - Int64(settled.latencyMilliseconds))
+            let sentAt = Timestamp(epochMilliseconds: Int64(row.number(6)) - Int64(latency))
             perSecond.add(Int(sentAt.epochSeconds))
         }
-        if settled.status > 0 { latencies.add(max(0, settled.latencyMilliseconds)) }
+        if row.number(2) > 0 { latencies.add(max(0, latency)) }
+        return true
     }
 
     func figures(audience: Int) -> RunFigures {

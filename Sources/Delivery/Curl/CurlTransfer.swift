@@ -26,11 +26,9 @@ final class CurlTransfer {
     private let idHeader = CurlHeaderList(["apns-id: 00000000-0000-0000-0000-000000000000"])
     private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
     private var path: [UInt8] = []
-    private var idText: [UInt8] = []
 
     init(_ options: CurlOptions) {
         errorText.pointee = 0
-        idText.reserveCapacity(36)
         let easy = self.easy.pointer
         let context = Unmanaged.passUnretained(self).toOpaque()
         options.apply(to: easy)
@@ -107,11 +105,10 @@ final class CurlTransfer {
 
     /// Overwrites the header's 36 characters where they lie: the list is not built anew for each push.
     private func writeID(_ id: APNsID) {
-        idText.removeAll(keepingCapacity: true)
-        id.append(to: &idText)
         guard let text = idHeader.first.pointee.data else { return }
-        let start = UnsafeMutableRawPointer(text) + Self.idPrefix.utf8.count
-        idText.withUnsafeBytes { start.copyMemory(from: $0.baseAddress ?? UnsafeRawPointer(start), byteCount: 36) }
+        (text + Self.idPrefix.utf8.count).withMemoryRebound(to: UInt8.self, capacity: APNsID.textCount) {
+            id.write(to: UnsafeMutableBufferPointer(start: $0, count: APNsID.textCount))
+        }
     }
 
     private func readBody(into buffer: UnsafeMutablePointer<CChar>, atMost limit: Int) -> Int {

@@ -31,10 +31,10 @@ final class HTTP2Connection {
     private let connectTimeout: Int64
     private let tlsContext: TLSClientContext
     private let session: HTTP2ClientSession
-    private var phase: Phase
+    @exclusivity(unchecked) private var phase: Phase
     private var socket: Int32 = -1
     private var watchedEvents: UInt32 = 0
-    private var tls: TLSClientConnection?
+    @exclusivity(unchecked) private var tls: TLSClientConnection?
     private var isWriteBlocked = false
     private let output = UnsafeMutableRawBufferPointer.allocate(
         byteCount: outputBytes + HTTP2ClientSession.largestFrame, alignment: 16)

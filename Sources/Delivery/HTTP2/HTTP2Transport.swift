@@ -6,10 +6,9 @@ import HTTP2
 
 /// Carries pushes over nghttp2 and OpenSSL on an epoll loop: frames are gathered into large writes, answers read in large reads.
 final class HTTP2Transport: PushTransport {
-    var events: [TransportEvent] = []
+    @exclusivity(unchecked) var events: [TransportEvent] = []
 
     private static let wakeupName = UInt64.max
-    private static let pathPrefix: StaticString = "/3/device/"
 
     private let settings: SenderSettings
     /// Made with the first connection.
@@ -18,18 +17,18 @@ final class HTTP2Transport: PushTransport {
     private let wakeup = Wakeup()
     private let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 16_384, alignment: 16)
     private var ready = [epoll_event](repeating: epoll_event(), count: 64)
-    private var connections: [HTTP2Connection?] = []
-    private var idText: [UInt8] = []
+    @exclusivity(unchecked) private var connections: [HTTP2Connection?] = []
+    private let idText = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: APNsID.textCount)
 
     init(_ settings: SenderSettings) {
         self.settings = settings
-        idText.reserveCapacity(36)
         epoll.watch(wakeup.descriptor, for: EPOLLIN.rawValue, named: Self.wakeupName)
     }
 
     deinit {
         for connection in connections { connection?.close() }
         readBuffer.deallocate()
+        idText.deallocate()
     }
 
     // MARK: Actions
@@ -59,13 +58,12 @@ final class HTTP2Transport: PushTransport {
     func token(of connection: Int) -> ProviderToken? { connection < connections.count ? connections[connection]?.token : nil }
 
     func submit(push: Int, id: APNsID, on connection: Int, token: UnsafeBufferPointer<UInt8>, payload: UnsafeBufferPointer<UInt8>) {
-        idText.removeAll(keepingCapacity: true)
-        id.append(to: &idText)
-        let prefix = UnsafeBufferPointer(start: Self.pathPrefix.utf8Start, count: Self.pathPrefix.utf8CodeUnitCount)
-        let isQueued = idText.withUnsafeBufferPointer { id in
+        id.write(to: idText)
+        let prefix: StaticString = "/3/device/"
+        let path = UnsafeBufferPointer(start: prefix.utf8Start, count: prefix.utf8CodeUnitCount)
+        let isQueued =
             connection < connections.count
-                && connections[connection]?.submit(push: push, path: (prefix, token), id: id, payload: payload) == true
-        }
+            && connections[connection]?.submit(push: push, path: (path, token), id: .init(idText), payload: payload) == true
         if !isQueued { events.append(.notProcessed(push: push)) }
     }
 

@@ -24,4 +24,21 @@ struct ConnectionSlot {
     var inFlight = 0
     var oldest: Int32 = -1
     var newest: Int32 = -1
+
+    /// Takes a push as its newest; returns the one that was it before, -1 for none.
+    mutating func add(_ push: Int, at nanoseconds: Int64) -> Int32 {
+        let before = newest
+        if before < 0 { oldest = Int32(push) }
+        newest = Int32(push)
+        if inFlight == 0 { lastProgress = nanoseconds }
+        inFlight += 1
+        return before
+    }
+
+    /// Loses a push that stood between these two.
+    mutating func remove(previous: Int32, next: Int32) {
+        if previous < 0 { oldest = next }
+        if next < 0 { newest = previous }
+        inFlight -= 1
+    }
 }

@@ -5,29 +5,42 @@ extension DeliveryMachine {
     mutating func answered(_ push: Int, _ answer: Answer, at now: Moment) {
         let connection = takeOff(push)
         noteAnswer(on: connection, at: now)
-        pushes[push].status = Int32(clamping: answer.status)
-        pushes[push].latencyNanoseconds = now.nanoseconds - pushes[push].submitted
-        let verdict = Verdict(status: answer.status, reason: answer.reason)
-        if case .retry(.serviceBusy) = verdict { lastServiceReason = "\(answer.status) \(answer.reason)" } else { serviceHealth.answered() }
-        let isAlarming = tokenHealth.isAlarming(afterBadToken: verdict == .invalidToken(blamesRun: true))
-        switch verdict {
+        pushes[push].noteAnswer(status: answer.status, at: now.nanoseconds)
+        switch Verdict(status: answer.status, reason: answer.reason) {
         case .accepted:
+            noteHealth()
             connections[connection].isWarm = true
             window.accepted()
             settle(push, .accepted, reason: "", at: now)
-        case .invalidToken:
+        case .invalidToken(let blamesRun):
+            let isAlarming = noteHealth(badToken: blamesRun)
             settle(push, .invalidToken, reason: answer.reason, invalidSince: answer.invalidSince, at: now)
             if isAlarming { stopForBadTokens(reason: answer.reason, at: now) }
         case .rejected:
+            noteHealth()
             settle(push, .rejected, reason: reasonText(answer), at: now)
         case .stop(let advice):
+            noteHealth()
             settle(push, .rejected, reason: reasonText(answer), at: now)
             stop("APNs refused the push with \(reasonText(answer)) (\(answer.status)), and would refuse all others. \(advice)", at: now)
         case .retry(let retry):
+            if retry == .serviceBusy {
+                lastServiceReason = "\(answer.status) \(answer.reason)"
+                _ = tokenHealth.isAlarming(afterBadToken: false)
+            } else {
+                noteHealth()
+            }
             pushes[push].reason = reasonText(answer)
             self.retry(push, retry, answer, connection, at: now)
         }
         closeIfDrained(connection)
+    }
+
+    /// The service works; true when too many of its answers blame tokens.
+    @discardableResult
+    private mutating func noteHealth(badToken: Bool = false) -> Bool {
+        serviceHealth.answered()
+        return tokenHealth.isAlarming(afterBadToken: badToken)
     }
 
     /// Nothing of a push in flight reached the peer's application, provably: it is sent again and the attempt does not count.

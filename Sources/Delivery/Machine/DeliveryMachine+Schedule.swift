@@ -71,33 +71,19 @@ extension DeliveryMachine {
     }
 
     private mutating func submit(_ push: Int, on connection: Int, at now: Moment) {
-        if pushes[push].attempts == 0 { pushes[push].firstSubmitted = now.nanoseconds }
-        pushes[push].attempts += 1
-        pushes[push].submitted = now.nanoseconds
-        pushes[push].latencyNanoseconds = 0
-        pushes[push].state = .inFlight
-        pushes[push].connection = Int32(connection)
-        pushes[push].previous = connections[connection].newest
-        pushes[push].next = -1
-        let newest = Int(connections[connection].newest)
-        if newest >= 0 { pushes[newest].next = Int32(push) } else { connections[connection].oldest = Int32(push) }
-        connections[connection].newest = Int32(push)
-        if connections[connection].inFlight == 0 { connections[connection].lastProgress = now.nanoseconds }
-        connections[connection].inFlight += 1
+        let newest = connections[connection].add(push, at: now.nanoseconds)
+        pushes[push].beginAttempt(on: connection, behind: newest, at: now.nanoseconds)
+        if newest >= 0 { pushes[Int(newest)].next = Int32(push) }
         inFlightCount += 1
         actions.append(.submit(push: push, connection: connection))
     }
 
     /// Takes a push off its connection; returns the connection. The push is nowhere until the caller queues or settles it.
     mutating func takeOff(_ push: Int) -> Int {
-        let slot = pushes[push]
-        precondition(slot.state == .inFlight, "only a push in flight can be answered or lost")
-        let connection = Int(slot.connection)
-        if slot.previous >= 0 { pushes[Int(slot.previous)].next = slot.next } else { connections[connection].oldest = slot.next }
-        if slot.next >= 0 { pushes[Int(slot.next)].previous = slot.previous } else { connections[connection].newest = slot.previous }
-        pushes[push].connection = -1
-        pushes[push].state = .ready
-        connections[connection].inFlight -= 1
+        let (connection, previous, next) = pushes[push].leaveConnection()
+        if previous >= 0 { pushes[Int(previous)].next = next }
+        if next >= 0 { pushes[Int(next)].previous = previous }
+        connections[connection].remove(previous: previous, next: next)
         inFlightCount -= 1
         return connection
     }

@@ -124,13 +124,14 @@ struct DeliveryMachine {
 
     /// The only place where a push is settled: once, and its slot is free again.
     mutating func settle(_ push: Int, _ outcome: Outcome, reason: String, invalidSince: Timestamp? = nil, at now: Moment) {
-        let slot = pushes[push]
-        precondition(slot.state != .free, "a push settles exactly once")
-        precondition(slot.state != .inFlight, "a push in flight must be taken off its connection first")
+        let state = pushes[push].state
+        precondition(state != .free, "a push settles exactly once")
+        precondition(state != .inFlight, "a push in flight must be taken off its connection first")
         settlements.append(
             Settlement(
-                recipient: slot.recipient, outcome: outcome, status: Int(slot.status), reason: reason, attempts: Int(slot.attempts),
-                latencyMilliseconds: Int(slot.latencyNanoseconds / 1_000_000), settledAt: now.wall, invalidSince: invalidSince))
+                recipient: pushes[push].recipient, outcome: outcome, status: Int(pushes[push].status), reason: reason,
+                attempts: Int(pushes[push].attempts), latencyMilliseconds: Int(pushes[push].latencyNanoseconds / 1_000_000),
+                settledAt: now.wall, invalidSince: invalidSince))
         pushes[push].state = .free
         freePushes.append(push)
         released.append(Int32(push))

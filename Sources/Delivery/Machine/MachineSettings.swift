@@ -42,7 +42,8 @@ struct MachineSettings: Sendable {
         deadline = settings.deadline
         resendsUnknown = settings.resendsUnknown
         retry = settings.retry
-        connections = max(1, settings.connections)
+        // libcurl keeps a core busy with fewer, and each of its streams takes 20 KB.
+        connections = max(1, min(settings.connections, settings.transport == .curl ? 2 : .max))
         streamsPerConnection = max(1, settings.streamsPerConnection)
         connectTimeoutSeconds = settings.connectTimeoutSeconds
         answerTimeoutSeconds = settings.answerTimeoutSeconds

@@ -30,4 +30,31 @@ struct PushSlot {
     var latencyNanoseconds: Int64 = 0
     /// The last refusal's reason.
     var reason = ""
+
+    /// Goes onto a connection, behind the one that was its newest push.
+    mutating func beginAttempt(on connection: Int, behind newest: Int32, at nanoseconds: Int64) {
+        if attempts == 0 { firstSubmitted = nanoseconds }
+        attempts += 1
+        submitted = nanoseconds
+        latencyNanoseconds = 0
+        state = .inFlight
+        self.connection = Int32(connection)
+        previous = newest
+        next = -1
+    }
+
+    /// Its answer came.
+    mutating func noteAnswer(status: Int, at nanoseconds: Int64) {
+        self.status = Int32(clamping: status)
+        latencyNanoseconds = nanoseconds - submitted
+    }
+
+    /// Comes off its connection; its neighbours there must close the gap.
+    mutating func leaveConnection() -> (connection: Int, previous: Int32, next: Int32) {
+        precondition(state == .inFlight, "only a push in flight can be answered or lost")
+        let place = (Int(connection), previous, next)
+        connection = -1
+        state = .ready
+        return place
+    }
 }

@@ -25,9 +25,10 @@ final class ClientCallbacks: @unchecked Sendable {
         setStreamCallbacks()
     }
 
-    func makeSession(for owner: HTTP2ClientSession) -> OpaquePointer {
+    func makeSession(for owner: HTTP2ClientSession, memory: SessionMemory) -> OpaquePointer {
         var session: OpaquePointer?
-        let result = nghttp2_session_client_new2(&session, callbacks, Unmanaged.passUnretained(owner).toOpaque(), options)
+        var functions = memory.functions
+        let result = nghttp2_session_client_new3(&session, callbacks, Unmanaged.passUnretained(owner).toOpaque(), options, &functions)
         guard result == 0, let session else { fatalError("nghttp2 is out of memory") }
         return session
     }
@@ -96,14 +97,18 @@ private func receive(_ frame: nghttp2_frame, of session: OpaquePointer?, _ owner
     }
 }
 
-/// nghttp2 asks for a request's body.
-let readRequestBody: nghttp2_data_source_read_callback = { _, _, buffer, capacity, flags, source, user in
-    guard let source else { return 0 }
-    let slot = HTTP2ClientSession.slot(named: source.pointee.ptr)
-    var read = (count: 0, isLast: true)
-    withSession(user) { read = $0.readBody(slot: slot, into: UnsafeMutableBufferPointer(start: buffer, count: capacity)) }
-    if read.isLast { flags?.pointee |= UInt32(NGHTTP2_DATA_FLAG_EOF.rawValue) }
-    return read.count
+extension nghttp2_data_provider {
+    /// Where nghttp2 takes the body of a slot's request from.
+    init(bodyOfSlotNamed name: UnsafeMutableRawPointer?) {
+        self.init(source: nghttp2_data_source(ptr: name)) { _, _, buffer, capacity, flags, source, user in
+            guard let source else { return 0 }
+            let slot = HTTP2ClientSession.slot(named: source.pointee.ptr)
+            var read = (count: 0, isLast: true)
+            withSession(user) { read = $0.readBody(slot: slot, into: UnsafeMutableBufferPointer(start: buffer, count: capacity)) }
+            if read.isLast { flags?.pointee |= UInt32(NGHTTP2_DATA_FLAG_EOF.rawValue) }
+            return read.count
+        }
+    }
 }
 
 /// Calls the session's owner. It outlives the call, as it is what called nghttp2: no need to retain it.

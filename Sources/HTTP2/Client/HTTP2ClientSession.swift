@@ -43,13 +43,13 @@ public final class HTTP2ClientSession {
     /// nghttp2's last complaint about the peer; not each one is the connection's end.
     @exclusivity(unchecked) private var complaint: String?
 
-    @exclusivity(unchecked) private var slots: [RequestSlot] = []
-    @exclusivity(unchecked) private var freeSlots: [Int32] = []
+    @exclusivity(unchecked) private var slots = SlotTable()
     /// By tag; -1 for none.
-    private var slotByTag: [Int32] = []
+    @exclusivity(unchecked) private var slotByTag: [Int32] = []
     /// The request whose answer's headers are being read; -1 for none.
     @exclusivity(unchecked) private var current = -1
     private let headers: RequestHeaders
+    private let memory = SessionMemory()
     @exclusivity(unchecked) private var session: OpaquePointer?
 
     /// - Parameters:
@@ -58,7 +58,7 @@ public final class HTTP2ClientSession {
     ///   - ownHeader: the name of the header that differs from request to request.
     public init(authority: String, headers: [HTTP2Header], ownHeader: String) {
         self.headers = RequestHeaders(authority: authority, headers: headers, ownHeader: ownHeader)
-        session = ClientCallbacks.shared.makeSession(for: self)
+        session = ClientCallbacks.shared.makeSession(for: self, memory: memory)
         let entries = [nghttp2_settings_entry(settings_id: Int32(NGHTTP2_SETTINGS_ENABLE_PUSH.rawValue), value: 0)]
         nghttp2_submit_settings(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), entries, entries.count)
         nghttp2_session_set_local_window_size(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), 0, Self.connectionWindow)
@@ -66,7 +66,6 @@ public final class HTTP2ClientSession {
 
     deinit {
         nghttp2_session_del(session)
-        for slot in slots { slot.memory.deallocate() }
     }
 
     // MARK: What the caller says
@@ -79,15 +78,15 @@ public final class HTTP2ClientSession {
         body: UnsafeBufferPointer<UInt8>
     ) -> Bool {
         guard goAway == nil, failure == nil else { return false }
-        let slot = takeSlot(pathCount: path.0.count + path.1.count, ownCount: own.count, bodyCount: body.count)
+        let slot = slots.take()
         slots[slot].begin(tag: tag, path: path, own: own, body: body)
         headers.point(to: slots[slot])
         let name = UnsafeMutableRawPointer(bitPattern: slot + 1)
-        var provider = nghttp2_data_provider(source: nghttp2_data_source(ptr: name), read_callback: readRequestBody)
+        var provider = nghttp2_data_provider(bodyOfSlotNamed: name)
         let fields = headers.fields
         let stream = nghttp2_submit_request(session, nil, fields.baseAddress, fields.count, &provider, name)
         guard stream > 0 else {
-            freeSlots.append(Int32(slot))
+            slots.free(slot)
             // RFC 9113 section 5.1.1: a connection that ran out of stream ids is replaced.
             goAway = goAway ?? String(cString: nghttp2_strerror(stream))
             return false
@@ -154,7 +153,7 @@ public final class HTTP2ClientSession {
     /// Ends every open request without an answer. `isUnsent` says of each whether its last frame lies beyond what was written.
     /// - Parameter writtenBytes: how many of the collected bytes may have reached the peer.
     public func abandonAll(writtenBytes: Int) {
-        for slot in slots.indices where slots[slot].isOpen && slots[slot].tag >= 0 {
+        for slot in 0..<slots.count where slots[slot].isOpen && slots[slot].tag >= 0 {
             let isUnsent = slots[slot].lastFrameStart.map { $0 >= writtenBytes } ?? true
             report(slot, status: 0, error: .cancel, isUnsent: isUnsent)
         }
@@ -187,7 +186,7 @@ public final class HTTP2ClientSession {
         if slots[slot].tag >= 0 { report(slot, status: 0, error: error, isUnsent: slots[slot].lastFrameStart == nil) }
         if current == slot { current = -1 }
         slots[slot].isOpen = false
-        freeSlots.append(Int32(slot))
+        slots.free(slot)
     }
 
     /// A request's body, straight from its slot.
@@ -230,16 +229,6 @@ public final class HTTP2ClientSession {
                 isUnsent: isUnsent))
         slots[slot].tag = -1
         slotByTag[tag] = -1
-    }
-
-    private func takeSlot(pathCount: Int, ownCount: Int, bodyCount: Int) -> Int {
-        let capacity = pathCount + ownCount + bodyCount
-        guard let free = freeSlots.popLast() else {
-            slots.append(RequestSlot(capacity: capacity))
-            return slots.count - 1
-        }
-        slots[Int(free)].reserve(capacity)
-        return Int(free)
     }
 
     private func number(_ digits: UnsafeBufferPointer<UInt8>) -> Int? {

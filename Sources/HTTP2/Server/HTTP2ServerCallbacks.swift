@@ -35,9 +35,10 @@ public struct HTTP2ServerCallbacks: ~Copyable {
     }
 
     /// nghttp2's session for a session of ours.
-    func makeSession(for session: HTTP2ServerSession) -> OpaquePointer {
+    func makeSession(for session: HTTP2ServerSession, memory: SessionMemory) -> OpaquePointer {
         var made: OpaquePointer?
-        let result = nghttp2_session_server_new2(&made, callbacks, Unmanaged.passUnretained(session).toOpaque(), options)
+        var functions = memory.functions
+        let result = nghttp2_session_server_new3(&made, callbacks, Unmanaged.passUnretained(session).toOpaque(), options, &functions)
         guard result == 0, let made else { fatalError("nghttp2 is out of memory") }
         return made
     }

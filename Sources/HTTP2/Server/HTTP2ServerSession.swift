@@ -31,12 +31,13 @@ open class HTTP2ServerSession {
 
     /// nghttp2's session. It is never replaced, and its accesses are not checked: nghttp2 calls back in the middle of them.
     @exclusivity(unchecked) private(set) var pointer: OpaquePointer?
+    private let memory = SessionMemory()
     /// Streams that the client has opened and that have not ended.
     @exclusivity(unchecked) public private(set) var openStreams = 0
 
     /// A session that waits for the client's preface.
     public init(_ callbacks: borrowing HTTP2ServerCallbacks) {
-        pointer = callbacks.makeSession(for: self)
+        pointer = callbacks.makeSession(for: self, memory: memory)
     }
 
     deinit { nghttp2_session_del(pointer) }
