@@ -11,6 +11,9 @@ final class ClientCallbacks: @unchecked Sendable {
     private let callbacks: OpaquePointer
     private let options: OpaquePointer
 
+    /// Above the PINGs that fit into 256 KiB.
+    private static let mostAcknowledgements = 20_000
+
     private init() {
         var made: OpaquePointer?
         var madeOptions: OpaquePointer?
@@ -20,6 +23,8 @@ final class ClientCallbacks: @unchecked Sendable {
         callbacks = made
         options = madeOptions
         nghttp2_option_set_no_closed_streams(options, 1)
+        // What is read in one turn may hold more PINGs than nghttp2 lets wait for their answers; they are all answered before the next turn.
+        nghttp2_option_set_max_outbound_ack(options, Self.mostAcknowledgements)
         setHeaderCallbacks()
         setFrameCallbacks()
         setStreamCallbacks()

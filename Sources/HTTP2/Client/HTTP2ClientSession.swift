@@ -208,7 +208,9 @@ public final class HTTP2ClientSession {
     func receivePong() { pongs += 1 }
 
     func receiveGoAway(_ error: HTTP2ErrorCode, _ words: UnsafeBufferPointer<UInt8>) {
-        goAway = words.isEmpty ? error.name : String(decoding: words.prefix(200), as: UTF8.self)
+        // A stranger's words, and they may be shown on a terminal.
+        let printable = words.prefix(200).map { $0 < 0x20 || $0 == 0x7F ? UInt8(ascii: " ") : $0 }
+        goAway = words.isEmpty ? error.name : String(decoding: printable, as: UTF8.self)
     }
 
     func hear(_ words: String) { complaint = words }
