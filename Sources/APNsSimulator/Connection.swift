@@ -20,7 +20,7 @@ final class Connection: HTTP2ServerSession {
     let socket: Int32
     /// Connections end before their server does, in `Server.run`.
     unowned let server: Server
-    let tls: TLSServerConnection
+    let tls: TLSConnection
     var phase = Phase.handshake
     /// What it has to do later.
     @exclusivity(unchecked) var alarms = ConnectionAlarms()
@@ -56,7 +56,7 @@ final class Connection: HTTP2ServerSession {
         self.socket = socket
         self.server = server
         lastActivity = now
-        tls = TLSServerConnection(context, socket: socket)
+        tls = TLSConnection(context, socket: socket)
         super.init(server.callbacks)
         outgoing.reserveCapacity(2 * Self.pieceBytes)
     }
@@ -90,7 +90,7 @@ final class Connection: HTTP2ServerSession {
             case .wantsWrite:
                 awaitedEvents = Int16(POLLOUT)
                 return
-            case .closed:
+            case .failed:
                 close()
                 return
             }
@@ -103,7 +103,7 @@ final class Connection: HTTP2ServerSession {
         case .done: begin()
         case .wantsRead: awaitedEvents = Int16(POLLIN)
         case .wantsWrite: awaitedEvents = Int16(POLLOUT)
-        case .closed: close()
+        case .failed: close()
         }
     }
 
@@ -173,7 +173,7 @@ final class Connection: HTTP2ServerSession {
             case .wantsWrite:
                 awaitedEvents = Int16(POLLOUT)
                 return false
-            case .closed:
+            case .failed:
                 close()
                 return false
             }

@@ -34,7 +34,7 @@ final class HTTP2Connection {
     @exclusivity(unchecked) private var phase: Phase
     private var socket: Int32 = -1
     private var watchedEvents: UInt32 = 0
-    @exclusivity(unchecked) private var tls: TLSClientConnection?
+    @exclusivity(unchecked) private var tls: TLSConnection?
     private var isWriteBlocked = false
     private let output = UnsafeMutableRawBufferPointer.allocate(
         byteCount: outputBytes + HTTP2ClientSession.largestFrame, alignment: 16)
@@ -137,7 +137,7 @@ final class HTTP2Connection {
         getsockopt(socket, SOL_SOCKET, SO_ERROR, &cause, &length)
         guard cause == 0 else { return connect(rest, after: String(cString: strerror(cause)), &events) }
         attemptEndsAt = nil
-        tls = TLSClientConnection(tlsContext, host: host, socket: socket)
+        tls = TLSConnection(tlsContext, host: host, socket: socket)
         phase = .handshake
         shakeHands(&events)
     }
@@ -233,7 +233,7 @@ final class HTTP2Connection {
     }
 
     /// Writing failed, but what the peer said before it left (answers, GOAWAY, an alert) may still be there to be read.
-    private func readLastWords(_ failure: TLSClientFailure, _ events: inout [TransportEvent]) {
+    private func readLastWords(_ failure: TLSFailure, _ events: inout [TransportEvent]) {
         isWriteBlocked = true
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 16_384, alignment: 16)
         defer { buffer.deallocate() }
@@ -243,7 +243,7 @@ final class HTTP2Connection {
         end(failure, &events)
     }
 
-    private func end(_ failure: TLSClientFailure, _ events: inout [TransportEvent]) {
+    private func end(_ failure: TLSFailure, _ events: inout [TransportEvent]) {
         report(&events)
         session.abandonAll(writtenBytes: writtenBytes)
         drop()
@@ -294,7 +294,7 @@ extension DeliveryMachine.Answer {
 }
 
 extension ConnectionFailure {
-    fileprivate init(_ failure: TLSClientFailure) {
+    fileprivate init(_ failure: TLSFailure) {
         switch failure {
         case .untrusted(let cause): self = .untrusted(cause)
         case .otherProtocol: self = .notHTTP2
@@ -304,7 +304,7 @@ extension ConnectionFailure {
     }
 }
 
-extension TLSClientFailure {
+extension TLSFailure {
     fileprivate var words: String {
         switch self {
         case .closed(let cause), .untrusted(let cause), .certificateRefused(let cause), .broken(let cause): cause

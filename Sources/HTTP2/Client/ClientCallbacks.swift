@@ -8,23 +8,15 @@ import CNghttp2
 final class ClientCallbacks: @unchecked Sendable {
     static let shared = ClientCallbacks()
 
-    private let callbacks: OpaquePointer
-    private let options: OpaquePointer
+    private let setup = SessionSetup()
+    private var callbacks: OpaquePointer { setup.callbacks }
 
     /// Above the PINGs that fit into 256 KiB.
     private static let mostAcknowledgements = 20_000
 
     private init() {
-        var made: OpaquePointer?
-        var madeOptions: OpaquePointer?
-        guard nghttp2_session_callbacks_new(&made) == 0, nghttp2_option_new(&madeOptions) == 0, let made, let madeOptions else {
-            fatalError("nghttp2 is out of memory")
-        }
-        callbacks = made
-        options = madeOptions
-        nghttp2_option_set_no_closed_streams(options, 1)
         // What is read in one turn may hold more PINGs than nghttp2 lets wait for their answers; they are all answered before the next turn.
-        nghttp2_option_set_max_outbound_ack(options, Self.mostAcknowledgements)
+        nghttp2_option_set_max_outbound_ack(setup.options, Self.mostAcknowledgements)
         setHeaderCallbacks()
         setFrameCallbacks()
         setStreamCallbacks()
@@ -33,7 +25,7 @@ final class ClientCallbacks: @unchecked Sendable {
     func makeSession(for owner: HTTP2ClientSession, memory: SessionMemory) -> OpaquePointer {
         var session: OpaquePointer?
         var functions = memory.functions
-        let result = nghttp2_session_client_new3(&session, callbacks, Unmanaged.passUnretained(owner).toOpaque(), options, &functions)
+        let result = nghttp2_session_client_new3(&session, callbacks, Unmanaged.passUnretained(owner).toOpaque(), setup.options, &functions)
         guard result == 0, let session else { fatalError("nghttp2 is out of memory") }
         return session
     }

@@ -4,8 +4,8 @@ import CNghttp2
 ///
 /// Each callback gets its `HTTP2ServerSession` as user data; nghttp2's session never outlives it.
 public struct HTTP2ServerCallbacks: ~Copyable {
-    private let callbacks: OpaquePointer
-    private let options: OpaquePointer
+    private let setup = SessionSetup()
+    private var callbacks: OpaquePointer { setup.callbacks }
 
     /// Clients whose requests time out reset them in numbers; nghttp2 takes that for an attack (CVE-2023-44487) sooner than a server that
     /// leaves requests unanswered on purpose should.
@@ -14,31 +14,18 @@ public struct HTTP2ServerCallbacks: ~Copyable {
     /// - Parameter givesWindowsByHand: whether flow-control windows are given back with `HTTP2ServerSession.giveWindow` alone, rather than
     ///   by nghttp2 as bytes come in.
     public init(givesWindowsByHand: Bool = false) {
-        var made: OpaquePointer?
-        var madeOptions: OpaquePointer?
-        guard nghttp2_session_callbacks_new(&made) == 0, nghttp2_option_new(&madeOptions) == 0, let made, let madeOptions else {
-            fatalError("nghttp2 is out of memory")
-        }
-        callbacks = made
-        options = madeOptions
-        nghttp2_option_set_no_closed_streams(options, 1)
-        nghttp2_option_set_stream_reset_rate_limit(options, Self.resetBurst, Self.resetBurst)
-        if givesWindowsByHand { nghttp2_option_set_no_auto_window_update(options, 1) }
+        nghttp2_option_set_stream_reset_rate_limit(setup.options, Self.resetBurst, Self.resetBurst)
+        if givesWindowsByHand { nghttp2_option_set_no_auto_window_update(setup.options, 1) }
         setHeaderCallbacks()
         setFrameCallbacks()
         setStreamCallbacks()
-    }
-
-    deinit {
-        nghttp2_option_del(options)
-        nghttp2_session_callbacks_del(callbacks)
     }
 
     /// nghttp2's session for a session of ours.
     func makeSession(for session: HTTP2ServerSession, memory: SessionMemory) -> OpaquePointer {
         var made: OpaquePointer?
         var functions = memory.functions
-        let result = nghttp2_session_server_new3(&made, callbacks, Unmanaged.passUnretained(session).toOpaque(), options, &functions)
+        let result = nghttp2_session_server_new3(&made, callbacks, Unmanaged.passUnretained(session).toOpaque(), setup.options, &functions)
         guard result == 0, let made else { fatalError("nghttp2 is out of memory") }
         return made
     }

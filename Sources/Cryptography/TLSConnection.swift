@@ -2,7 +2,7 @@ import COpenSSL
 import Glibc
 
 /// How far a TLS operation on a non-blocking socket came.
-public enum TLSClientProgress: Hashable, Sendable {
+public enum TLSProgress: Hashable, Sendable {
     /// The handshake is complete, or so many bytes were read or written (never 0).
     case done(Int)
     /// Again when the socket is readable.
@@ -10,16 +10,16 @@ public enum TLSClientProgress: Hashable, Sendable {
     /// Again when the socket is writable.
     case wantsWrite
     /// Nothing more will come of this connection.
-    case failed(TLSClientFailure)
+    case failed(TLSFailure)
 }
 
 /// Why a TLS connection came to its end; the texts are OpenSSL's or the system's own.
-public enum TLSClientFailure: Hashable, Sendable {
-    /// The server closed it, in good order or not.
+public enum TLSFailure: Hashable, Sendable {
+    /// The peer closed it, in good order or not.
     case closed(String)
     /// The server's certificate is not to be trusted, or is for another name.
     case untrusted(String)
-    /// The server does not speak the application protocol.
+    /// The peer does not speak the application protocol.
     case otherProtocol
     /// The server refused the client's certificate, or misses one.
     case certificateRefused(String)
@@ -27,45 +27,58 @@ public enum TLSClientFailure: Hashable, Sendable {
     case broken(String)
 }
 
-/// The client's end of a TLS connection over a non-blocking socket, which it does not own. The server's certificate is always verified.
+/// One end of a TLS connection over a non-blocking socket, which it does not own. A client always verifies the server's certificate.
 ///
 /// Writing to a socket that the peer has closed raises SIGPIPE: the thread that uses this must block that signal.
-public struct TLSClientConnection: ~Copyable {
+public struct TLSConnection: ~Copyable {
     private let ssl: OpaquePointer
-    /// Keeps the context of the session callback alive.
-    private let context: TLSClientContext
+    /// Keeps alive what the callbacks of the context use.
+    private let context: AnyObject
+    private let applicationProtocol: String
 
-    /// A connection whose handshake has not begun.
+    /// The server's end of a connection whose handshake has not begun.
+    public init(_ context: TLSServerContext, socket: Int32) {
+        ssl = Self.make(context.pointer, socket)
+        self.context = context
+        applicationProtocol = context.applicationProtocol
+        SSL_set_accept_state(ssl)
+    }
+
+    /// The client's end of a connection whose handshake has not begun.
     /// - Parameter host: the name or address that the server's certificate must carry; a name is also sent as SNI (RFC 6066).
     public init(_ context: TLSClientContext, host: String, socket: Int32) {
-        guard let ssl = SSL_new(context.pointer), SSL_set_fd(ssl, socket) == 1 else { fatalError("OpenSSL failed: TLS connection") }
+        ssl = Self.make(context.pointer, socket)
+        self.context = context
+        applicationProtocol = context.applicationProtocol
         SSL_set_connect_state(ssl)
         if X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), host) != 1 {
             guard SSL_set1_host(ssl, host) == 1 else { fatalError("OpenSSL failed: host name") }
             var name = Array(host.utf8CString)
             SSL_ctrl(ssl, SSL_CTRL_SET_TLSEXT_HOSTNAME, Int(TLSEXT_NAMETYPE_host_name), &name)
         }
-        ERR_clear_error()
         if let session = context.takeSession() {
             SSL_set_session(ssl, session)
             SSL_SESSION_free(session)
         }
-        self.ssl = ssl
-        self.context = context
     }
 
     deinit { SSL_free(ssl) }
 
+    private static func make(_ context: OpaquePointer, _ socket: Int32) -> OpaquePointer {
+        guard let ssl = SSL_new(context), SSL_set_fd(ssl, socket) == 1 else { fatalError("OpenSSL failed: TLS connection") }
+        return ssl
+    }
+
     /// Goes on with the handshake.
-    public func handshake() -> TLSClientProgress {
+    public func handshake() -> TLSProgress {
         ERR_clear_error()
         let result = SSL_do_handshake(ssl)
         guard result == 1 else { return failure(result) }
-        return negotiatedProtocol == context.applicationProtocol ? .done(0) : .failed(.otherProtocol)
+        return negotiatedProtocol == applicationProtocol ? .done(0) : .failed(.otherProtocol)
     }
 
     /// Reads what fits into `buffer`, at most one record (16 KiB).
-    public func read(into buffer: UnsafeMutableRawBufferPointer) -> TLSClientProgress {
+    public func read(into buffer: UnsafeMutableRawBufferPointer) -> TLSProgress {
         ERR_clear_error()
         var count = 0
         let result = SSL_read_ex(ssl, buffer.baseAddress, buffer.count, &count)
@@ -74,7 +87,7 @@ public struct TLSClientConnection: ~Copyable {
 
     /// Writes a beginning of `bytes`, at most one record; they must not be empty. After `.wantsWrite` the same bytes must be offered again
     /// (from wherever they are).
-    public func write(_ bytes: UnsafeRawBufferPointer) -> TLSClientProgress {
+    public func write(_ bytes: UnsafeRawBufferPointer) -> TLSProgress {
         ERR_clear_error()
         var count = 0
         let result = SSL_write_ex(ssl, bytes.baseAddress, bytes.count, &count)
@@ -85,38 +98,46 @@ public struct TLSClientConnection: ~Copyable {
     public func shutdown() {
         ERR_clear_error()
         SSL_shutdown(ssl)
-        ERR_clear_error()
     }
 
     /// Whether the handshake was shortened by an earlier session.
     public var isResumed: Bool { SSL_session_reused(ssl) == 1 }
 
-    private var negotiatedProtocol: String {
+    /// Whether the client showed a certificate that the server's policy takes. Known after the handshake.
+    public var hasClientCertificate: Bool { SSL_get0_peer_certificate(ssl) != nil }
+
+    /// Whether that certificate has begun and not ended.
+    public var clientCertificateIsInForce: Bool {
+        guard let certificate = SSL_get0_peer_certificate(ssl) else { return false }
+        return X509_cmp_current_time(X509_get0_notBefore(certificate)) < 0 && X509_cmp_current_time(X509_get0_notAfter(certificate)) > 0
+    }
+
+    /// What ALPN agreed on; empty when the client offered nothing.
+    public var negotiatedProtocol: String {
         var start: UnsafePointer<UInt8>?
         var length: UInt32 = 0
         SSL_get0_alpn_selected(ssl, &start, &length)
         return String(decoding: UnsafeBufferPointer(start: start, count: Int(length)), as: UTF8.self)
     }
 
-    private func failure(_ result: Int32) -> TLSClientProgress {
+    private func failure(_ result: Int32) -> TLSProgress {
         let cause = errno
         switch SSL_get_error(ssl, result) {
         case SSL_ERROR_WANT_READ: return .wantsRead
         case SSL_ERROR_WANT_WRITE: return .wantsWrite
-        case SSL_ERROR_ZERO_RETURN: return .failed(.closed("the server closed the connection"))
+        case SSL_ERROR_ZERO_RETURN: return .failed(.closed("the peer closed the connection"))
         case SSL_ERROR_SYSCALL: return .failed(.broken(cause == 0 ? "the connection ended" : String(cString: strerror(cause))))
         default: return .failed(protocolFailure())
         }
     }
 
-    private func protocolFailure() -> TLSClientFailure {
+    private func protocolFailure() -> TLSFailure {
         let error = ERR_peek_error()
-        ERR_clear_error()
         let verification = SSL_get_verify_result(ssl)
         if verification != X509_V_OK { return .untrusted(String(cString: X509_verify_cert_error_string(verification))) }
         let text = ERR_reason_error_string(error).map { String(cString: $0) } ?? "a TLS error"
         switch ERR_GET_REASON(error) {
-        case SSL_R_UNEXPECTED_EOF_WHILE_READING: return .closed("the server cut the connection")
+        case SSL_R_UNEXPECTED_EOF_WHILE_READING: return .closed("the connection was cut")
         // Alerts of the peer: 1000 and the number of RFC 8446 section 6.
         case 1042...1046, 1048, 1049, 1116: return .certificateRefused(text)
         case 1120: return .otherProtocol

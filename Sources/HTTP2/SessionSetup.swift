@@ -1,0 +1,24 @@
+import CNghttp2
+
+/// What sessions of one kind are made with: nghttp2's callbacks and options, freed with their owner.
+struct SessionSetup: ~Copyable {
+    let callbacks: OpaquePointer
+    let options: OpaquePointer
+
+    init() {
+        var callbacks: OpaquePointer?
+        var options: OpaquePointer?
+        guard nghttp2_session_callbacks_new(&callbacks) == 0, nghttp2_option_new(&options) == 0, let callbacks, let options else {
+            fatalError("nghttp2 is out of memory")
+        }
+        self.callbacks = callbacks
+        self.options = options
+        // Those of the past are of no interest, and a long connection has millions.
+        nghttp2_option_set_no_closed_streams(options, 1)
+    }
+
+    deinit {
+        nghttp2_option_del(options)
+        nghttp2_session_callbacks_del(callbacks)
+    }
+}
