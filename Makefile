@@ -9,6 +9,9 @@ DESTDIR ?=
 SWIFT ?= swift
 PACKAGES := libcurl4-openssl-dev libssl-dev libyaml-dev libnghttp2-dev libsqlite3-dev zlib1g-dev pkg-config
 TEST_PACKAGES := nghttp2-server
+BENCH_PACKAGES := nghttp2-client
+# What `make bench` measures beyond its two tables: --memory, --scaling, --quick.
+BENCH ?=
 # A target may only import what Package.swift says it depends on: the walls of the house.
 STRICT := --explicit-target-dependency-import-check error
 RELEASE := .build/release
@@ -60,8 +63,9 @@ test: servers ## Run all tests
 	$(SWIFT) test $(STRICT)
 
 bench: setup ## Measure Volley beside other tools (minutes; see docs/performance.md)
+	@$(call install,$(BENCH_PACKAGES))
 	$(SWIFT) build -c release $(STRICT)
-	@$(RELEASE)/volley-bench
+	@$(RELEASE)/volley-bench $(BENCH)
 
 lint: ## Check formatting and the rules of .swift-format
 	$(SWIFT) format lint --strict --recursive --parallel $(SOURCES)

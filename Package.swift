@@ -62,7 +62,7 @@ let package = Package(
         // What `make bench` runs.
         .target(name: "BareCurl", dependencies: ["CCurl"], path: "Sources/Benchmarks/BareCurl"),
         .executableTarget(
-            name: "volley-bench", dependencies: ["Base", "Cryptography", "Content", "Delivery", "Runs", "BareCurl"],
+            name: "volley-bench", dependencies: ["Base", "Cryptography", "HTTP2", "Content", "Delivery", "Runs", "BareCurl"],
             path: "Sources/Benchmarks/VolleyBench",
             swiftSettings: strict),
 

@@ -18,7 +18,7 @@ struct PipelineBenchmark {
     }
 
     func run() throws {
-        defer { _ = try? ChildProcess(core: 0, ["rm", "-rf", folder], folder: "/tmp").wait() }
+        defer { Workbench.remove(folder) }
         let content = content()
         let template = try PayloadTemplate(content)
         let run = try plan(template)

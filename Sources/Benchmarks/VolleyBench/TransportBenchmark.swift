@@ -1,43 +1,85 @@
 import Base
 import Cryptography
 import Delivery
+import Glibc
 
 /// The sender alone, in a process of its own: payloads lie ready in memory, outcomes are only counted. No run file, no rendering.
 struct TransportBenchmark {
-    let host: String
     let port: Int
     let authorityFile: String
     let keyFile: String
     let pushes: Int
     let transport: Transport
+    let loops: Int
 
     private static let batchSize = 1000
 
-    /// - Returns: how many were accepted.
-    func run() throws -> Int {
+    /// What delivering alone took: the payloads were there before, and the process was up.
+    struct Result {
+        var seconds: Double
+        var cpuSeconds: Double
+        var accepted: Int
+
+        /// One line, for the process that measures.
+        var json: String { "{\"seconds\":\(Self.microseconds(seconds)),\"cpu\":\(Self.microseconds(cpuSeconds)),\"accepted\":\(accepted)}" }
+
+        /// Reads the line; both times are whole microseconds there.
+        init(json text: String) throws {
+            let document = try JSONValue(parsing: text)
+            guard let seconds = document["seconds"]?.integerValue, let cpu = document["cpu"]?.integerValue,
+                let accepted = document["accepted"]?.integerValue
+            else { throw Diagnostic("no result of the transport alone: \(text.prefix(200))") }
+            self.init(seconds: Double(seconds) / 1e6, cpuSeconds: Double(cpu) / 1e6, accepted: Int(accepted))
+        }
+
+        init(seconds: Double, cpuSeconds: Double, accepted: Int) {
+            self.seconds = seconds
+            self.cpuSeconds = cpuSeconds
+            self.accepted = accepted
+        }
+
+        private static func microseconds(_ seconds: Double) -> Int { Int((seconds * 1e6).rounded()) }
+    }
+
+    func run() throws -> Result {
         let tokens = ProviderTokenSource(key: try SigningKey(file: keyFile), keyID: "SIMULATOR1", teamID: "VOLLEYTEAM")
         var settings = SenderSettings(
-            endpoint: Endpoint(host: host, port: port, certificateAuthorityFile: authorityFile), credentials: .token(tokens),
-            headers: PushHeaders(topic: "com.example.shop", pushType: .alert, priority: .high), runSeed: .random())
+            endpoint: Endpoint(host: "localhost", port: port, certificateAuthorityFile: authorityFile), credentials: .token(tokens),
+            headers: PushHeaders(topic: BenchPush.topic, pushType: .alert, priority: .high), runSeed: .random())
         settings.transport = transport
+        settings.loops = loops
         let sender = try Sender(settings)
-        let source = BoundedQueue<PushBatch>(capacity: pushes / Self.batchSize + 1)
-        let payload = Array(SenderBenchmark.payload.utf8)
-        for start in stride(from: 0, to: pushes, by: Self.batchSize) {
-            var batch = PushBatch()
-            for push in start..<min(start + Self.batchSize, pushes) {
-                batch.append(recipient: push, token: SenderBenchmark.token(push), payload: payload)
-            }
-            source.put(batch)
-        }
-        source.close()
+        let source = fullSource()
         let results = BoundedQueue<[Settlement]>(capacity: 64)
         let counter = WorkerThread("count") {
             var accepted = 0
             while let group = results.take() { accepted += group.count { $0.outcome == .accepted } }
             return accepted
         }
+        let cpuBefore = Self.cpuNow(), start = ContinuousClock.now
         _ = sender.run(source: source, results: results, control: SendControl())
-        return counter.join()
+        let accepted = counter.join()
+        return Result(seconds: (ContinuousClock.now - start) / .seconds(1), cpuSeconds: Self.cpuNow() - cpuBefore, accepted: accepted)
+    }
+
+    private func fullSource() -> BoundedQueue<PushBatch> {
+        let source = BoundedQueue<PushBatch>(capacity: pushes / Self.batchSize + 1)
+        let payload = Array(BenchPush.payload.utf8)
+        for start in stride(from: 0, to: pushes, by: Self.batchSize) {
+            var batch = PushBatch()
+            for push in start..<min(start + Self.batchSize, pushes) {
+                batch.append(recipient: push, token: BenchPush.token(push), payload: payload)
+            }
+            source.put(batch)
+        }
+        source.close()
+        return source
+    }
+
+    /// All threads of this process.
+    private static func cpuNow() -> Double {
+        var usage = rusage()
+        getrusage(RUSAGE_SELF.rawValue, &usage)
+        return usage.cpuSeconds
     }
 }

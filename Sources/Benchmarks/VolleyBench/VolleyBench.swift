@@ -4,68 +4,99 @@ import Cryptography
 import Delivery
 import Glibc
 
+/// `make bench`: Volley beside other tools, all measured in the same run on the same machine. Prints Markdown for docs/performance.md.
+/// `--quick` runs everything once and small; `--memory` and `--scaling` add tables that take longer.
+///
 /// `volley-bench pipeline [RECIPIENTS]`: what a push costs around the transport; a few seconds.
 ///
-/// `make bench`: Volley beside other tools, all measured in the same run on the same machine. Prints Markdown for docs/performance.md.
+/// The other words are the processes that are measured, each by itself so that its time and memory are its own:
+/// `bare-curl URL CA KEY PUSHES [STREAMS]`, `deliver PORT CA KEY PUSHES [TRANSPORT [LOOPS]]`, `bearer KEY`, `answer CA SECONDS`.
 @main
 struct VolleyBench {
     static func main() {
         do {
-            try measure()
+            try run(Array(CommandLine.arguments.dropFirst()))
         } catch {
-            print("volley-bench: \(error)")
+            let line = Array("volley-bench: \(error)\n".utf8)
+            _ = write(STDERR_FILENO, line, line.count)
             exit(1)
         }
     }
 
-    private static func measure() throws {
-        var arguments = Array(CommandLine.arguments.dropFirst())
-        if arguments.first == "bare-curl" {
-            // The child process of the measurement below, so that its time and memory are its own.
-            arguments.removeFirst()
-            let key = try SigningKey(file: arguments[2])
-            let accepted = bare_curl_multi(
-                arguments[0], arguments[1], bearer(key), "com.example.shop", SenderBenchmark.payload, Int(arguments[3]) ?? 0,
-                arguments.count > 4 ? Int(arguments[4]) ?? 1000 : 1000)
-            print(accepted)
-            exit(accepted == Int(arguments[3]) ? 0 : 1)
+    private static func run(_ arguments: [String]) throws {
+        let words = Array(arguments.dropFirst())
+        switch (arguments.first, words.count) {
+        case ("bare-curl", 4...): try bareCurl(words)
+        case ("deliver", 4...): try deliver(words)
+        case ("bearer", 1): print(ProviderBearer.make(try SigningKey(file: words[0])))
+        case ("answer", 2): try PlainServer.run(authorityFile: words[0], seconds: Int(words[1]) ?? 600)
+        case ("pipeline", _): try PipelineBenchmark(recipients: words.first.flatMap { Int($0) } ?? 200_000).run()
+        default: try measure(Set(arguments))
         }
-        if arguments.first == "deliver" {
-            arguments.removeFirst()
-            let accepted = try TransportBenchmark(
-                host: "localhost", port: Int(arguments[0]) ?? 0, authorityFile: arguments[1], keyFile: arguments[2],
-                pushes: Int(arguments[3]) ?? 0, transport: Transport(rawValue: arguments[4]) ?? .nghttp2
-            ).run()
-            print(accepted)
-            exit(accepted == Int(arguments[3]) ? 0 : 1)
-        }
-        if arguments.first == "bearer" {
-            print(bearer(try SigningKey(file: arguments[1])))
-            exit(0)
-        }
-        if arguments.first == "pipeline" {
-            return try PipelineBenchmark(recipients: arguments.dropFirst().first.flatMap { Int($0) } ?? 200_000).run()
-        }
-        let quick = arguments.contains("--quick")
-        try SenderBenchmark(pushes: quick ? 20_000 : 200_000, repeats: quick ? 1 : 3).run()
     }
 
-    /// A provider token for the simulator, as Volley itself makes them.
-    private static func bearer(_ key: SigningKey) -> String {
-        let header = base64URL(Array("{\"alg\":\"ES256\",\"kid\":\"SIMULATOR1\"}".utf8))
-        let claims = base64URL(Array("{\"iss\":\"VOLLEYTEAM\",\"iat\":\(Timestamp.now().epochSeconds)}".utf8))
-        return "\(header).\(claims).\(base64URL(key.sign(Array("\(header).\(claims)".utf8))))"
+    private static func measure(_ options: Set<String>) throws {
+        let unknown = options.subtracting(["--quick", "--memory", "--scaling"])
+        guard unknown.isEmpty else {
+            throw Diagnostic(
+                "unknown: \(unknown.sorted().joined(separator: " "))", remedy: "It takes --quick, --memory and --scaling, and `pipeline`.")
+        }
+        Interruption.install()
+        let isQuick = options.contains("--quick")
+        let bench = try Workbench()
+        defer { bench.clear() }
+        let repeats = isQuick ? 1 : 3, many = isQuick ? 20_000 : 400_000, few = isQuick ? 5000 : 100_000
+        Table.say("Sender on core \(bench.clientCore), server on core \(bench.serverCore); the contestants take turns.")
+        try againstSimulator(bench, many: many, few: few, repeats: repeats)
+        try againstPlainServer(bench, many: many, repeats: repeats)
+        if options.contains("--scaling") {
+            try ScalingBenchmark(bench: bench, pushes: isQuick ? 100_000 : 800_000, repeats: repeats).run()
+        }
+        if options.contains("--memory") {
+            try MemoryBenchmark(bench: bench, sizes: isQuick ? [10_000, 100_000] : [1_000_000, 10_000_000]).run()
+        }
     }
 
-    /// RFC 4648 section 5, without padding.
-    private static func base64URL(_ bytes: [UInt8]) -> String {
-        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
-        var text: [UInt8] = []
-        for start in stride(from: 0, to: bytes.count, by: 3) {
-            let group = bytes[start..<min(start + 3, bytes.count)]
-            let bits = group.reduce(UInt32(0)) { $0 << 8 | UInt32($1) } << UInt32(8 * (3 - group.count))
-            for place in 0...group.count { text.append(alphabet[Int(bits >> UInt32(18 - 6 * place)) & 63]) }
-        }
-        return String(decoding: text, as: UTF8.self)
+    private static func againstSimulator(_ bench: Workbench, many: Int, few: Int, repeats: Int) throws {
+        let server = try MeasuredServer(.simulator, on: bench)
+        let all = try Contestants(bench, server)
+        try Comparison(
+            title: "Against `volley simulate`, which checks everything that APNs checks",
+            contestants: [
+                try all.h2load(many), all.transportAlone("nghttp2", many), all.campaign("nghttp2", many), all.bareLoop(few),
+                all.transportAlone("curl", few), all.campaign("curl", few),
+            ], repeats: repeats
+        ).run()
+        try server.stop()
+    }
+
+    private static func againstPlainServer(_ bench: Workbench, many: Int, repeats: Int) throws {
+        let server = try MeasuredServer(.plain, on: bench)
+        let all = try Contestants(bench, server)
+        try Comparison(
+            title: "Against a server that answers 200 and checks nothing",
+            contestants: [try all.h2load(many), all.transportAlone("nghttp2", many), all.campaign("nghttp2", many)], repeats: repeats
+        ).run()
+        try server.stop()
+    }
+
+    // MARK: The processes that are measured
+
+    private static func bareCurl(_ words: [String]) throws {
+        let pushes = Int(words[3]) ?? 0
+        let accepted = bare_curl_multi(
+            words[0], words[1], ProviderBearer.make(try SigningKey(file: words[2])), BenchPush.topic, BenchPush.payload, pushes,
+            words.count > 4 ? Int(words[4]) ?? 1000 : 1000)
+        print(accepted)
+        exit(accepted == pushes ? 0 : 1)
+    }
+
+    private static func deliver(_ words: [String]) throws {
+        let result = try TransportBenchmark(
+            port: Int(words[0]) ?? 0, authorityFile: words[1], keyFile: words[2], pushes: Int(words[3]) ?? 0,
+            transport: words.count > 4 ? Transport(rawValue: words[4]) ?? .nghttp2 : .nghttp2,
+            loops: words.count > 5 ? Int(words[5]) ?? 1 : 1
+        ).run()
+        print(result.json)
     }
 }

@@ -1,0 +1,72 @@
+import Base
+import Glibc
+
+/// A folder with a volley.yaml, an export and a campaign, from which `volley` sends to a server as marketing would.
+struct CampaignFolder {
+    private let bench: Workbench
+    private let server: MeasuredServer
+    private let folder: String
+
+    init(_ bench: Workbench, _ server: MeasuredServer) throws {
+        self.bench = bench
+        self.server = server
+        folder = try bench.makeFolder("campaign-\(server.port)")
+        try Workbench.write("\(folder)/volley.yaml") {
+            $0(
+                """
+                runs: runs
+                apps:
+                  shop:
+                    topic: \(BenchPush.topic)
+                    environment: {url: "\(server.url)", ca: \(server.authorityFile)}
+                    key: {file: \(server.keyFile), id: SIMULATOR1, team: VOLLEYTEAM}
+                    columns: {token: device_token}
+
+                """)
+        }
+    }
+
+    /// Plans, unmeasured, then sends the plan: from the start of the process to its exit. The run is removed afterwards.
+    func send(recipients: Int, transport: String, limitSeconds: Double = 300) throws -> Measurement {
+        let campaign = "\(folder)/campaign-\(recipients).yaml"
+        if access(campaign, F_OK) != 0 { try write(campaign, recipients: recipients) }
+        let volley = "\(bench.binaries)/volley"
+        try bench.run([volley, "plan", campaign, "--json", "--quiet"], in: folder, limitSeconds: limitSeconds)
+        let before = server.cpuSeconds
+        let result = try bench.run(
+            [volley, "send", "--plan", "last", "--yes", "--json", "--quiet", "--transport", transport], in: folder,
+            limitSeconds: limitSeconds)
+        let serverCPU = server.cpuSeconds - before
+        let accepted = try JSONValue(parsing: result.output)["outcomes"]?["accepted"]?.integerValue
+        guard accepted == Int64(recipients) else {
+            throw Diagnostic("\(accepted ?? 0) of \(recipients) recipients were accepted: \(result.output.prefix(800))")
+        }
+        Workbench.remove("\(folder)/runs")
+        return Measurement(
+            pushes: recipients, seconds: result.seconds, cpuSeconds: result.cpuSeconds, peakBytes: result.peakBytes,
+            serverCPUSeconds: serverCPU)
+    }
+
+    private func write(_ campaign: String, recipients: Int) throws {
+        try Workbench.write(campaign) {
+            $0(
+                """
+                name: bench-\(recipients)
+                app: shop
+                audience:
+                  devices: devices-\(recipients).csv
+                  everyone: true
+                content:
+                  title: "Hi {{ first_name | default: 'there' }}"
+                  body: "20 % off everything until Sunday, in every {{ store }}."
+                  sound: default
+                  link: shop://sale
+
+                """)
+        }
+        try Workbench.write("\(folder)/devices-\(recipients).csv") { line in
+            line("device_token,first_name,store\n")
+            for device in 0..<recipients { line("\(BenchPush.token(device)),\(device % 3 == 0 ? "" : "Ada"),store\n") }
+        }
+    }
+}

@@ -1,0 +1,36 @@
+import Base
+
+/// Contestants that send to one server in turns, so that a slow minute of the machine hits all of them. The first is the yardstick.
+struct Comparison {
+    struct Contestant {
+        let name: String
+        let pushes: Int
+        let run: (_ pushes: Int) throws -> Measurement
+    }
+
+    let title: String
+    let contestants: [Contestant]
+    let repeats: Int
+
+    func run() throws {
+        var measurements = contestants.map { _ in [Measurement]() }
+        for _ in 0..<repeats {
+            for (index, contestant) in contestants.enumerated() { measurements[index].append(try contestant.run(contestant.pushes)) }
+        }
+        Table.say("\n\(title); median of \(repeats)\n")
+        Table.head([
+            "contestant", "pushes", "pushes/s", "CPU s per 100,000", "peak memory", "rate / h2load", "CPU / h2load", "its share of a core",
+            "the server's",
+        ])
+        let medians = measurements.map(Medians.init)
+        guard let yardstick = medians.first else { return }
+        for (contestant, figures) in zip(contestants, medians) {
+            Table.line([
+                contestant.name, TextFormat.count(contestant.pushes), Table.count(figures.rate), Table.fixed(figures.cpuPer100000),
+                TextFormat.bytes(figures.peakBytes), Table.fixed(figures.rate / yardstick.rate),
+                Table.fixed(figures.cpuPer100000 / yardstick.cpuPer100000), Table.percent(figures.ownShare),
+                Table.percent(figures.serverShare),
+            ])
+        }
+    }
+}

@@ -1,0 +1,67 @@
+import Base
+
+/// h2load, nghttp2's own load generator: what a C program reaches that prepares all requests beforehand and looks at no answer.
+struct H2Load {
+    private let bench: Workbench
+    private let server: MeasuredServer
+    private let pathsFile: String
+    private let bodyFile: String
+    private let bearer: String
+
+    /// It prepares every path's headers in memory, and repeats them when there are more pushes.
+    private static let mostPaths = 100_000
+
+    init(_ bench: Workbench, _ server: MeasuredServer, pushes: Int) throws {
+        self.bench = bench
+        self.server = server
+        let folder = try bench.makeFolder("h2load-\(server.port)")
+        (pathsFile, bodyFile) = ("\(folder)/paths", "\(folder)/body")
+        try Workbench.write(pathsFile) { line in
+            for path in 0..<min(pushes, Self.mostPaths) { line("\(server.url)/3/device/\(BenchPush.token(path))\n") }
+        }
+        try Workbench.write(bodyFile) { $0(BenchPush.payload) }
+        bearer = try bench.run(["\(bench.binaries)/volley-bench", "bearer", server.keyFile]).output.filter { !$0.isWhitespace }
+    }
+
+    func run(pushes: Int) throws -> Measurement {
+        let before = server.cpuSeconds
+        let result = try bench.run([
+            "h2load", "-c1", "-m1000", "-n", String(pushes), "-i", pathsFile, "-d", bodyFile, "-H", "authorization: bearer \(bearer)", "-H",
+            "apns-topic: \(BenchPush.topic)", "-H", "apns-push-type: alert", "-H", "apns-priority: 10",
+        ])
+        let output = try Output(result.output)
+        guard output.succeeded == pushes else {
+            throw Diagnostic("h2load: \(output.succeeded) of \(pushes) requests succeeded\n\(result.output.suffix(800))")
+        }
+        return Measurement(
+            pushes: pushes, seconds: output.seconds, cpuSeconds: result.cpuSeconds, peakBytes: result.peakBytes,
+            serverCPUSeconds: server.cpuSeconds - before)
+    }
+
+    /// What h2load says of a run.
+    struct Output {
+        /// From connecting to the last answer: the span of its own rate.
+        var seconds: Double
+        /// Answers of 200 to 299.
+        var succeeded: Int
+
+        /// Reads `finished in 3.04s, 65789.47 req/s, …` and `status codes: 200000 2xx, …`.
+        init(_ text: String) throws {
+            let lines = text.split(separator: "\n").map { $0.split(separator: " ").map { $0.filter { $0 != "," } } }
+            guard let finished = lines.first(where: { $0.starts(with: ["finished", "in"]) }), finished.count > 2,
+                let seconds = Self.seconds(finished[2]),
+                let codes = lines.first(where: { $0.starts(with: ["status", "codes:"]) }), codes.count > 2, let succeeded = Int(codes[2])
+            else { throw Diagnostic("h2load's output is not understood:\n\(text.suffix(800))") }
+            self.seconds = seconds
+            self.succeeded = succeeded
+        }
+
+        /// `950us`, `302.11ms` or `3.04s`; it knows no minutes.
+        private static func seconds(_ text: String) -> Double? {
+            for (unit, factor) in [("us", 1e-6), ("ms", 1e-3), ("s", 1.0)] where text.hasSuffix(unit) {
+                return Double(text.dropLast(unit.count)).map { $0 * factor }
+            }
+            return nil
+        }
+    }
+}

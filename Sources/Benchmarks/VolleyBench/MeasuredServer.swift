@@ -1,0 +1,63 @@
+import Base
+import Glibc
+
+/// A server that runs while it is sent to, on cores of its own, and whose CPU time is looked at from outside.
+final class MeasuredServer {
+    /// `volley simulate`, or `PlainServer`.
+    enum Kind: String { case simulator, plain }
+
+    let url: String
+    let port: Int
+    let authorityFile: String
+    /// The key whose tokens the first simulator of this workbench takes, which made it; the plain server takes anything.
+    let keyFile: String
+    private let process: ChildProcess
+
+    /// The longest that a whole table may take.
+    private static let limitSeconds = 3600
+
+    init(_ kind: Kind, on bench: Workbench, cores: String? = nil) throws {
+        let folder = try bench.makeFolder(kind.rawValue)
+        authorityFile = "\(folder)/ca.pem"
+        keyFile = "\(bench.folder)/AuthKey_SIMULATOR1.p8"
+        let limit = String(Self.limitSeconds)
+        let arguments =
+            switch kind {
+            case .simulator:
+                [
+                    "\(bench.binaries)/volley", "simulate", "--port", "0", "--for", limit, "--ca", authorityFile, "--key", keyFile,
+                    "--json",
+                    "--quiet",
+                ]
+            case .plain: ["\(bench.binaries)/volley-bench", "answer", authorityFile, limit]
+            }
+        process = try ChildProcess(
+            cores: cores ?? bench.serverCore, arguments, folder: folder, limitSeconds: Double(Self.limitSeconds + 60))
+        let document = try JSONValue(parsing: try process.readDocument())
+        guard let url = document["url"]?.stringValue, let port = url.split(separator: ":").last.flatMap({ Int($0) }) else {
+            throw Diagnostic("the server did not say where it listens")
+        }
+        self.url = url
+        self.port = port
+    }
+
+    /// Ends it.
+    func stop() throws {
+        process.terminate()
+        _ = try process.wait()
+    }
+
+    /// User and system time of all its threads until now, in steps of 10 ms (proc(5): fields 14 and 15 of /proc/PID/stat, in ticks).
+    var cpuSeconds: Double {
+        guard let stream = fopen("/proc/\(process.pid)/stat", "r") else { return 0 }
+        defer { fclose(stream) }
+        var line = [CChar](repeating: 0, count: 4096)
+        guard fgets(&line, Int32(line.count), stream) != nil else { return 0 }
+        let text = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        // The second field is the name in brackets, which may hold anything.
+        guard let end = text.lastIndex(of: ")") else { return 0 }
+        let fields = text[end...].split(separator: " ").dropFirst().compactMap { Int($0) }
+        // Without the state, a letter: fields 4 and on.
+        return fields.count > 11 ? Double(fields[10] + fields[11]) / Double(sysconf(Int32(_SC_CLK_TCK))) : 0
+    }
+}

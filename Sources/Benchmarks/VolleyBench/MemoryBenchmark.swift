@@ -1,0 +1,29 @@
+import Base
+
+/// Whole campaigns of very different sizes: what a run holds in memory must not grow with its audience.
+struct MemoryBenchmark {
+    let bench: Workbench
+    let sizes: [Int]
+
+    /// The export, the plan with its index, and the log that SQLite writes beside it: generously, for each recipient.
+    private static let diskBytesPerRecipient = 1000
+
+    func run() throws {
+        let server = try MeasuredServer(.simulator, on: bench)
+        let campaigns = try CampaignFolder(bench, server)
+        Table.say("\nMemory of a whole campaign, nghttp2, against `volley simulate`; one run each\n")
+        Table.head(["recipients", "peak memory", "pushes/s"])
+        for size in sizes {
+            let needed = size * Self.diskBytesPerRecipient, free = bench.freeBytes
+            guard free > needed else {
+                Table.line([
+                    TextFormat.count(size), "not measured: \(TextFormat.bytes(needed)) of disk wanted, \(TextFormat.bytes(free)) free", "",
+                ])
+                continue
+            }
+            let figures = try campaigns.send(recipients: size, transport: "nghttp2", limitSeconds: 1500)
+            Table.line([TextFormat.count(size), TextFormat.bytes(figures.peakBytes), Table.count(figures.rate)])
+        }
+        try server.stop()
+    }
+}

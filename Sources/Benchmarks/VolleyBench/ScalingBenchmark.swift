@@ -1,0 +1,39 @@
+import Base
+
+/// Two loops on two cores. The server needs as much as the sender, so both share the cores: one core for the whole system, then two.
+struct ScalingBenchmark {
+    let bench: Workbench
+    let pushes: Int
+    let repeats: Int
+
+    func run() throws {
+        let both = "\(bench.clientCore),\(bench.serverCore)"
+        let set = [("(a) both on one core, one loop", bench.clientCore, 1), ("(b) both on two cores, two loops", both, 2)]
+        var figures: [Medians] = []
+        var measurements = set.map { _ in [Measurement]() }
+        for _ in 0..<repeats {
+            for (index, (_, cores, loops)) in set.enumerated() {
+                let server = try MeasuredServer(.plain, on: bench, cores: cores)
+                measurements[index].append(
+                    try Contestants.deliver(bench, server, "nghttp2", pushes: pushes, loops: loops, cores: cores))
+                try server.stop()
+            }
+        }
+        figures = measurements.map(Medians.init)
+        Table.say(
+            """
+
+            Scaling: Volley's transport alone and the plain server on the same cores, as this machine has no others for the server; median of \(repeats).
+            What is measured is the whole system, sender and server together. The second loop starts once the first has been saturated for half a second.
+
+            """)
+        Table.head(["cores and loops", "pushes", "pushes/s", "sender's CPU µs a push", "server's CPU µs a push"])
+        for ((name, _, _), one) in zip(set, figures) {
+            Table.line([
+                name, TextFormat.count(pushes), Table.count(one.rate), Table.fixed(one.cpuPer100000 * 10),
+                Table.fixed(one.serverShare / one.rate * 1e6),
+            ])
+        }
+        if figures.count == 2 { Table.say("\nb / a: \(Table.fixed(figures[1].rate / figures[0].rate))") }
+    }
+}

@@ -1,0 +1,99 @@
+import Base
+import Glibc
+
+/// Where everything happens: two cores, and one temporary folder that is removed at the end.
+final class Workbench {
+    /// Below TMPDIR, or /tmp.
+    let folder: String
+    /// Where `volley` and `volley-bench` lie.
+    let binaries: String
+    /// The sender's and the server's, the first two that this process may use.
+    let clientCore: String
+    let serverCore: String
+
+    init() throws {
+        let cores = Self.coresAllowed()
+        guard cores.count >= 2 else {
+            throw Diagnostic("this needs two cores, one for the sender and one for the server; \(cores.count) may be used")
+        }
+        (clientCore, serverCore) = (String(cores[0]), String(cores[1]))
+        guard let own = realpath("/proc/self/exe", nil) else { throw Diagnostic("the benchmark cannot find itself") }
+        defer { free(own) }
+        binaries = String(String(cString: own).split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/"))
+        let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        var path = Array("\(parent)/volley-bench-XXXXXX".utf8CString)
+        guard mkdtemp(&path) != nil else { throw Diagnostic("no temporary folder: \(String(cString: strerror(errno)))", file: parent) }
+        folder = String(decoding: path.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    /// Removes the folder.
+    func clear() { Self.remove(folder) }
+
+    /// Removes a folder with all that is in it. Not a `ChildProcess`, which an interrupted benchmark does not wait for.
+    static func remove(_ folder: String) {
+        let arguments = ["rm", "-rf", "--", folder]
+        var words = arguments.map { strdup($0) } + [nil]
+        defer { for word in words { free(word) } }
+        var pid = pid_t()
+        guard posix_spawnp(&pid, "rm", nil, nil, &words, environ) == 0 else { return }
+        while waitpid(pid, nil, 0) < 0, errno == EINTR {}
+    }
+
+    /// Makes an empty folder in the folder.
+    func makeFolder(_ name: String) throws -> String {
+        guard mkdir("\(folder)/\(name)", 0o700) == 0 || errno == EEXIST else {
+            throw Diagnostic("no folder: \(String(cString: strerror(errno)))", file: "\(folder)/\(name)")
+        }
+        return "\(folder)/\(name)"
+    }
+
+    /// Bytes that may still be written below the folder.
+    var freeBytes: Int {
+        var figures = statvfs()
+        return statvfs(folder, &figures) == 0 ? Int(figures.f_bavail) * Int(figures.f_frsize) : 0
+    }
+
+    /// Runs a program of ours to its end, which must be a good one.
+    @discardableResult
+    func run(_ arguments: [String], in folder: String? = nil, cores: String? = nil, limitSeconds: Double = 300) throws
+        -> ChildProcess.Result
+    {
+        let result = try ChildProcess(
+            cores: cores ?? clientCore, arguments, folder: folder ?? self.folder, limitSeconds: limitSeconds
+        ).wait()
+        guard result.status == 0 else {
+            throw Diagnostic("\(arguments.prefix(3).joined(separator: " ")) ended with \(result.status): \(result.output.prefix(500))")
+        }
+        return result
+    }
+
+    /// Writes a file a piece at a time, so that its size does not matter.
+    static func write(_ file: String, _ body: ((String) -> Void) throws -> Void) throws {
+        guard let stream = fopen(file, "w") else { throw Diagnostic("cannot be written: \(String(cString: strerror(errno)))", file: file) }
+        do {
+            try body { fputs($0, stream) }
+        } catch {
+            fclose(stream)
+            throw error
+        }
+        let hasFailed = ferror(stream) != 0
+        guard fclose(stream) == 0, !hasFailed else { throw Diagnostic("cannot be written: is the disk full?", file: file) }
+    }
+
+    /// From `Cpus_allowed_list: 0-1,4`.
+    private static func coresAllowed() -> [Int] {
+        guard let stream = fopen("/proc/self/status", "r") else { return [] }
+        defer { fclose(stream) }
+        var line = [CChar](repeating: 0, count: 4096)
+        while fgets(&line, Int32(line.count), stream) != nil {
+            let text = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            guard text.hasPrefix("Cpus_allowed_list:") else { continue }
+            return text.dropFirst(18).split { ",\t\n ".contains($0) }.flatMap { part -> [Int] in
+                let ends = part.split(separator: "-").compactMap { Int($0) }
+                guard let first = ends.first, let last = ends.last, first <= last else { return [] }
+                return Array(first...last)
+            }
+        }
+        return []
+    }
+}
