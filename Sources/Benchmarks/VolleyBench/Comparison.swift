@@ -14,13 +14,17 @@ struct Comparison {
 
     func run() throws {
         var measurements = contestants.map { _ in [Measurement]() }
-        for _ in 0..<repeats {
-            for (index, contestant) in contestants.enumerated() { measurements[index].append(try contestant.run(contestant.pushes)) }
+        for round in 1...max(1, repeats) {
+            for (index, contestant) in contestants.enumerated() {
+                Table.progress("round \(round) of \(repeats): \(contestant.name), \(TextFormat.count(contestant.pushes)) pushes")
+                measurements[index].append(try contestant.run(contestant.pushes))
+            }
         }
         Table.say("\n\(title); median of \(repeats)\n")
         Table.head([
-            "contestant", "pushes", "pushes/s", "CPU s per 100,000", "peak memory", "rate / h2load", "CPU / h2load", "its share of a core",
-            "the server's",
+            "contestant", "pushes", "pushes/s", "CPU s per 100,000", "peak memory", "rate / h2load", "CPU / h2load",
+            "its share of its core",
+            "the server's of its own",
         ])
         let medians = measurements.map(Medians.init)
         guard let yardstick = medians.first else { return }

@@ -49,6 +49,12 @@ enum Table {
         say("|" + String(repeating: "---|", count: cells.count))
     }
 
+    /// What is under way, for whoever waits; not part of the Markdown.
+    static func progress(_ text: String) {
+        let line = Array("… \(text)\n".utf8)
+        _ = write(STDERR_FILENO, line, line.count)
+    }
+
     static func say(_ text: String) {
         print(text)
         fflush(nil)

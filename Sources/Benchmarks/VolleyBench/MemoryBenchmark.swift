@@ -6,7 +6,7 @@ struct MemoryBenchmark {
     let sizes: [Int]
 
     /// The export, the plan with its index, and the log that SQLite writes beside it: generously, for each recipient.
-    private static let diskBytesPerRecipient = 1000
+    private static let diskBytesPerRecipient = 500
 
     func run() throws {
         let server = try MeasuredServer(.simulator, on: bench)
@@ -21,6 +21,7 @@ struct MemoryBenchmark {
                 ])
                 continue
             }
+            Table.progress("a campaign for \(TextFormat.count(size))")
             let figures = try campaigns.send(recipients: size, transport: "nghttp2", limitSeconds: 1500)
             Table.line([TextFormat.count(size), TextFormat.bytes(figures.peakBytes), Table.count(figures.rate)])
         }

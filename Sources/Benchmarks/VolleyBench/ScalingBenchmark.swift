@@ -8,18 +8,21 @@ struct ScalingBenchmark {
 
     func run() throws {
         let both = "\(bench.clientCore),\(bench.serverCore)"
-        let set = [("(a) both on one core, one loop", bench.clientCore, 1), ("(b) both on two cores, two loops", both, 2)]
-        var figures: [Medians] = []
+        let set = [
+            ("(a) both on one core, one loop", bench.clientCore, 1), ("(b) both on two cores, two loops", both, 2),
+            ("(c) both on two cores, one loop", both, 1),
+        ]
         var measurements = set.map { _ in [Measurement]() }
-        for _ in 0..<repeats {
-            for (index, (_, cores, loops)) in set.enumerated() {
+        for round in 1...max(1, repeats) {
+            for (index, (name, cores, loops)) in set.enumerated() {
+                Table.progress("round \(round) of \(repeats): \(name)")
                 let server = try MeasuredServer(.plain, on: bench, cores: cores)
                 measurements[index].append(
                     try Contestants.deliver(bench, server, "nghttp2", pushes: pushes, loops: loops, cores: cores))
                 try server.stop()
             }
         }
-        figures = measurements.map(Medians.init)
+        let figures = measurements.map(Medians.init)
         Table.say(
             """
 
@@ -34,6 +37,7 @@ struct ScalingBenchmark {
                 Table.fixed(one.serverShare / one.rate * 1e6),
             ])
         }
-        if figures.count == 2 { Table.say("\nb / a: \(Table.fixed(figures[1].rate / figures[0].rate))") }
+        let (one, two, apart) = (figures[0].rate, figures[1].rate, figures[2].rate)
+        Table.say("\nb / a: \(Table.fixed(two / one)); b / c, what the second loop adds: \(Table.fixed(two / apart))")
     }
 }
