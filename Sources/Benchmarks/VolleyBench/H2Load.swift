@@ -12,6 +12,9 @@ struct H2Load {
 
     /// It prepares every path's headers in memory, and repeats them when there are more pushes.
     private static let mostPaths = 100_000
+    /// When the server's SETTINGS come late it opens so many streams before it knows of the limit, which is one before the first accepted
+    /// push, as at APNs. All others are refused then, and it does not send them again.
+    private static let streamsBeforeSettings = 100
 
     init(_ bench: Workbench, _ server: MeasuredServer, pushes: Int) throws {
         self.bench = bench
@@ -30,11 +33,12 @@ struct H2Load {
         let before = server.cpuSeconds
         let result = try load(pushes: pushes)
         let output = try Output(result.output)
-        guard output.succeeded == pushes else {
+        guard output.succeeded > pushes - Self.streamsBeforeSettings, output.succeeded <= pushes else {
             throw Diagnostic("h2load: \(output.succeeded) of \(pushes) requests succeeded\n\(result.output.suffix(800))")
         }
         return Measurement(
-            pushes: pushes, seconds: output.seconds, cpuSeconds: max(0, result.cpuSeconds - setupCPUSeconds), peakBytes: result.peakBytes,
+            pushes: output.succeeded, seconds: output.seconds, cpuSeconds: max(0, result.cpuSeconds - setupCPUSeconds),
+            peakBytes: result.peakBytes,
             serverCPUSeconds: server.cpuSeconds - before)
     }
 
