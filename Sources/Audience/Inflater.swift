@@ -75,7 +75,8 @@ struct Inflater: ~Copyable {
     private mutating func skipPadding() {
         while stream.pointee.avail_in > 0, let next = stream.pointee.next_in, next.pointee == 0 {
             stream.pointee.next_in = next + 1
-            stream.pointee.avail_in -= 1
+            // Not `-=`: under the thread sanitizer Swift 6.3.1 cannot compile that.
+            stream.pointee.avail_in = stream.pointee.avail_in - 1
             consumed += 1
         }
     }

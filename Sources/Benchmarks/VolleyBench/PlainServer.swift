@@ -44,7 +44,7 @@ enum PlainServer {
         defer { close(socket) }
         var one: Int32 = 1
         setsockopt(socket, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
-        let tls = TLSServerConnection(context, socket: socket)
+        let tls = TLSConnection(context, socket: socket)
         guard case .done = tls.handshake() else { return }
         let session = PlainSession(HTTP2ServerCallbacks())
         session.submit(settings: [(.maximumConcurrentStreams, 1000)])
@@ -61,7 +61,7 @@ enum PlainServer {
         }
     }
 
-    private static func writeAll(_ bytes: [UInt8], to tls: borrowing TLSServerConnection) -> Bool {
+    private static func writeAll(_ bytes: [UInt8], to tls: borrowing TLSConnection) -> Bool {
         var sent = 0
         while sent < bytes.count {
             guard case .done(let count) = bytes.withUnsafeBytes({ tls.write(UnsafeRawBufferPointer(rebasing: $0[sent...])) }) else {
