@@ -1,5 +1,17 @@
 /// How figures look wherever a person reads them.
 public enum TextFormat {
+    /// A stranger's words (a server's, say), fit for terminals, logs and run files: no control characters, and not too long.
+    public static func foreign(_ text: String, maximumBytes: Int = 200) -> String {
+        var kept = String.UnicodeScalarView()
+        var bytes = 0
+        for scalar in text.unicodeScalars {
+            bytes += UTF8.width(scalar)
+            if bytes > maximumBytes { break }
+            kept.append(scalar.properties.generalCategory == .control || scalar.properties.generalCategory == .format ? " " : scalar)
+        }
+        return String(kept)
+    }
+
     /// `1,096,469`
     public static func count(_ number: Int) -> String {
         var digits = String(number.magnitude)

@@ -7,7 +7,10 @@ extension DeliveryMachine.Answer {
         guard status != 200 else { return }
         if let retryAfterSeconds, retryAfterSeconds > 0 { self.retryAfterSeconds = retryAfterSeconds }
         guard let json = try? JSONValue(parsing: body) else { return }
-        reason = String((json["reason"]?.stringValue ?? "").prefix(100))
-        invalidSince = json["timestamp"]?.integerValue.map { Timestamp(epochMilliseconds: $0) }
+        reason = TextFormat.foreign(json["reason"]?.stringValue ?? "", maximumBytes: 100)
+        // What lies outside of the years that can be written down is no moment.
+        if let milliseconds = json["timestamp"]?.integerValue, (0...253_402_300_799_999).contains(milliseconds) {
+            invalidSince = Timestamp(epochMilliseconds: milliseconds)
+        }
     }
 }

@@ -17,6 +17,10 @@ enum TransportEvent {
     case answered(push: Int, DeliveryMachine.Answer)
     /// Provably not processed.
     case notProcessed(push: Int)
+    /// Reset with REFUSED_STREAM, so provably not processed, while the connection goes on.
+    case refused(push: Int)
+    /// Handed to the wire and reset, while the connection goes on: nobody knows what became of it.
+    case reset(push: Int)
     /// Handed to the wire, and no answer will come.
     case lost(push: Int, reason: String)
 }

@@ -41,16 +41,16 @@ public struct Sender: Sendable {
     ///   - results: settlements in groups, at least five times a second while there are any. Closed by the sender at its end.
     public func run(source: BoundedQueue<PushBatch>, results: BoundedQueue<[Settlement]>, control: SendControl) -> SendEnd {
         let team = SenderTeam(control: control, largest: largestTeam)
-        func startLoop() -> WorkerThread<SendEnd> {
+        func startLoop(isHelper: Bool) -> WorkerThread<SendEnd> {
             WorkerThread("deliver") { [settings] in
                 withPipeSignalBlocked {
-                    var loop = SenderLoop(settings, source: source, results: results, team: team)
+                    var loop = SenderLoop(settings, source: source, results: results, team: team, isHelper: isHelper)
                     return loop.run()
                 }
             }
         }
-        var loops = [startLoop()]
-        while team.waitForHelpWanted() { loops.append(startLoop()) }
+        var loops = [startLoop(isHelper: false)]
+        while team.waitForHelpWanted() { loops.append(startLoop(isHelper: true)) }
         let ends = loops.map { $0.join() }
         results.close()
         return ends.first { if case .stopped = $0 { true } else { false } } ?? ends.first { $0 == .interrupted } ?? .finished

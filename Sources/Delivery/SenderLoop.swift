@@ -17,18 +17,22 @@ struct SenderLoop {
     private var machine: DeliveryMachine
     private var store = PushStore()
     private let transport: any PushTransport
+    private var actions: [DeliveryMachine.Action] = []
     private var isSourceEmpty = false
     private var flushedAt: Int64 = 0
     private var tokenCheckedAt: Int64 = 0
     private var lastToken: ProviderToken?
     private var load = ThreadLoad()
 
-    init(_ settings: SenderSettings, source: BoundedQueue<PushBatch>, results: BoundedQueue<[Settlement]>, team: SenderTeam) {
+    init(_ settings: SenderSettings, source: BoundedQueue<PushBatch>, results: BoundedQueue<[Settlement]>, team: SenderTeam, isHelper: Bool)
+    {
         self.settings = settings
         self.source = source
         self.results = results
         self.team = team
-        machine = DeliveryMachine(MachineSettings(settings))
+        var machineSettings = MachineSettings(settings)
+        machineSettings.connectsFirst = isHelper
+        machine = DeliveryMachine(machineSettings)
         switch settings.transport {
         case .nghttp2: transport = HTTP2Transport(settings)
         case .curl: transport = CurlTransport(settings)
@@ -59,12 +63,15 @@ struct SenderLoop {
         if team.control.isInterrupted { machine.interrupt(at: now) }
         if let reason = team.stopReason { machine.stop(reason, at: now) }
         if case .stopped(let reason) = machine.ending?.end { team.stop(reason: reason) }
+        if machine.hasEverAnswered { team.noteAnswer() } else if team.hasAnswered { machine.hasEverAnswered = true }
         if load.isSaturated(at: now.nanoseconds) { team.askForHelp() }
     }
 
     private func sleepEnd(after now: Moment) -> Int64 {
         // Something may have been decided while actions were carried out.
-        guard transport.events.isEmpty else { return now.nanoseconds }
+        guard transport.events.isEmpty, machine.actions.isEmpty else { return now.nanoseconds }
+        // Past the deadline the rest is only written off, as fast as it comes.
+        if machine.isExpired, !isSourceEmpty, !machine.isSourceEnded { return now.nanoseconds }
         var end = min(machine.nextWake(after: now) ?? .max, now.nanoseconds + Self.longestSleep)
         if isSourceEmpty { end = min(end, now.nanoseconds + Self.sourceInterval) }
         return end
@@ -83,6 +90,8 @@ struct SenderLoop {
             }
             add(batch, at: now)
         }
+        // One that wants no pushes yet may never get any.
+        if machine.heldCount == 0, source.isFinished { machine.sourceEnded() }
     }
 
     /// The run is ending: what the source still holds is settled as unsent, at once.
@@ -115,6 +124,8 @@ struct SenderLoop {
             switch event {
             case .answered(let push, let answer): machine.answered(push, answer, at: now)
             case .notProcessed(let push): machine.notProcessed(push, at: now)
+            case .refused(let push): machine.streamRefused(push, at: now)
+            case .reset(let push): machine.streamReset(push, at: now)
             case .lost(let push, let reason): machine.answerLost(push, reason: reason, at: now)
             case .opened(let connection): machine.connectionOpened(connection, at: now)
             case .limitChanged(let connection, let limit): machine.limitChanged(connection, to: limit)
@@ -135,7 +146,9 @@ struct SenderLoop {
     // MARK: Actions
 
     private mutating func carryOut(at now: Moment) {
-        for action in machine.actions {
+        // Carrying one out may lead to others, which come next time.
+        swap(&machine.actions, &actions)
+        for action in actions {
             switch action {
             case .open(let connection):
                 transport.open(connection)
@@ -148,7 +161,7 @@ struct SenderLoop {
             case .renewToken(let connection): renewToken(of: connection, at: now)
             }
         }
-        machine.actions.removeAll(keepingCapacity: true)
+        actions.removeAll(keepingCapacity: true)
         for push in machine.released { store.free(Int(push)) }
         machine.released.removeAll(keepingCapacity: true)
     }

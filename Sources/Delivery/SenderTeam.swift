@@ -15,6 +15,7 @@ final class SenderTeam: Sendable {
     private let largest: Int
     private let state = Mutex(State())
     private let isStopped = Atomic(false)
+    private let isAnswered = Atomic(false)
     private let words: BoundedQueue<Word>
 
     /// - Parameter largest: loops at most.
@@ -45,6 +46,12 @@ final class SenderTeam: Sendable {
 
     /// The calling loop has ended.
     func leave() { words.put(.done) }
+
+    /// A server answered the calling loop: it is there, and whoever does not reach it has trouble of its own.
+    func noteAnswer() { if !hasAnswered { isAnswered.store(true, ordering: .releasing) } }
+
+    /// Whether a server answered any loop.
+    var hasAnswered: Bool { isAnswered.load(ordering: .acquiring) }
 
     /// The calling loop stops, and so shall the others.
     func stop(reason: String) {

@@ -8,7 +8,7 @@ import Synchronization
 
 /// Sends a planned run: a thread reads, claims and renders, one delivers, one records; between them bounded queues of batches.
 ///
-/// The order that makes a run accountable: a claim is committed before its recipients are rendered and handed on, and nothing
+/// The order that makes a run accountable: a claim is committed before its recipients are handed on, and nothing
 /// reaches the wire but what was handed on. See docs/architecture.md.
 struct SendStage: Sendable {
     let run: RunStore

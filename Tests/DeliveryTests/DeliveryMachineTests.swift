@@ -355,15 +355,15 @@ struct DeliveryMachineTests {
 
     @Test("bad tokens are alarming from 100 answers on when they are the majority, also later")
     func tokenHealth() {
-        func alarms(_ health: inout TokenHealth, answers: Int, isBad: (Int) -> Bool) -> Int? {
-            (0..<answers).first { health.isAlarming(afterBadToken: isBad($0)) }
+        func alarms(_ health: inout ShareAlarm, answers: Int, isBad: (Int) -> Bool) -> Int? {
+            (0..<answers).first { health.isAlarming(afterBad: isBad($0)) }
         }
-        var early = TokenHealth()
+        var early = ShareAlarm()
         #expect(alarms(&early, answers: 1000) { _ in true } == 99)
-        var late = TokenHealth()
+        var late = ShareAlarm()
         #expect(alarms(&late, answers: 100_000) { _ in false } == nil)
         #expect(alarms(&late, answers: 2000) { _ in true } != nil)
-        var normal = TokenHealth()
+        var normal = ShareAlarm()
         #expect(alarms(&normal, answers: 10_000) { $0 % 5 < 2 } == nil)
     }
 

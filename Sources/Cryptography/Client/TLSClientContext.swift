@@ -38,6 +38,8 @@ public final class TLSClientContext {
 
     private func setOptions() {
         SSL_CTX_ctrl(pointer, SSL_CTRL_SET_MIN_PROTO_VERSION, Int(TLS1_2_VERSION), nil)
+        // HTTP/2 forbids it (RFC 9113 section 9.2.1); a macro that Swift does not see: SSL_OP_NO_RENEGOTIATION.
+        SSL_CTX_set_options(pointer, UInt64(1) << 30)
         let mode = SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER
         SSL_CTX_ctrl(pointer, SSL_CTRL_MODE, Int(mode), nil)
         // Many records from one system call.

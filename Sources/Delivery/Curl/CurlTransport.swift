@@ -144,8 +144,10 @@ final class CurlTransport: PushTransport {
                 events.append(.answered(push: transfer.push, answer))
             } else if isProvablyUnsent {
                 events.append(.notProcessed(push: transfer.push))
+            } else if failure == .stream {
+                events.append(.reset(push: transfer.push))
             } else {
-                events.append(.lost(push: transfer.push, reason: failure == .stream ? "StreamReset" : "ConnectionLost"))
+                events.append(.lost(push: transfer.push, reason: "ConnectionLost"))
             }
             guard failure == .broken, !connection.isLeaving else { return }
             connection.isLeaving = true

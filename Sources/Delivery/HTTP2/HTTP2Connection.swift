@@ -29,6 +29,7 @@ final class HTTP2Connection {
     private let epoll: Int32
     private let host: String
     private let connectTimeout: Int64
+    private var attemptNanoseconds: Int64 = 0
     private let tlsContext: TLSClientContext
     private let session: HTTP2ClientSession
     @exclusivity(unchecked) private var phase: Phase
@@ -103,12 +104,14 @@ final class HTTP2Connection {
     func resolve(_ events: inout [TransportEvent]) {
         guard case .resolving(let lookup) = phase, let result = lookup.take() else { return }
         switch result {
-        case .found(let addresses): connect(addresses[...], after: "", &events)
+        case .found(let addresses):
+            attemptNanoseconds = connectTimeout / 2 / Int64(max(1, addresses.count - 1))
+            connect(addresses[...], after: "", &events)
         case .failed(let cause): fail(.unreachable(cause), &events)
         }
     }
 
-    /// Tries the addresses one after the other; all but the last get half of the time that is left.
+    /// Tries the addresses one after the other; all but the last share half of the time, the last has what is left.
     private func connect(_ addresses: ArraySlice<SocketAddress>, after cause: String, _ events: inout [TransportEvent]) {
         drop()
         var rest = addresses
@@ -117,7 +120,7 @@ final class HTTP2Connection {
             if let started = address.startConnecting() {
                 socket = started
                 phase = .connecting(rest: rest)
-                attemptEndsAt = rest.isEmpty ? nil : monotonicNanoseconds() + connectTimeout / 2 / Int64(rest.count)
+                attemptEndsAt = rest.isEmpty ? nil : monotonicNanoseconds() + attemptNanoseconds
                 return watch(EPOLLOUT.rawValue)
             }
             cause = String(cString: strerror(errno))
@@ -207,8 +210,9 @@ final class HTTP2Connection {
                 writtenBytes += count
             case .wantsWrite:
                 isWriteBlocked = true
-                return watch(EPOLLIN.rawValue | EPOLLOUT.rawValue)
-            case .wantsRead: return
+                watch(EPOLLIN.rawValue | EPOLLOUT.rawValue)
+                return report(&events)
+            case .wantsRead: return report(&events)
             case .failed(let failure): return readLastWords(failure, &events)
             }
         }
@@ -279,10 +283,13 @@ final class HTTP2Connection {
         if request.status != 0 {
             hasAnswered = true
             events.append(.answered(push: request.tag, DeliveryMachine.Answer(request)))
+        } else if request.error == .refusedStream, session.goAway == nil {
+            events.append(.refused(push: request.tag))
         } else if request.isUnsent || request.error == .refusedStream {
+            // Above GOAWAY's last stream, or never handed to the socket.
             events.append(.notProcessed(push: request.tag))
         } else {
-            events.append(.lost(push: request.tag, reason: "StreamReset"))
+            events.append(.reset(push: request.tag))
         }
     }
 }

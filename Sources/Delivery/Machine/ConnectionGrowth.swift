@@ -1,5 +1,6 @@
 /// Decides when one more connection is worth it: only while streams are the limit, one at a time, and only as long as the last one
-/// made the run faster. Where the server, the network or this machine is the limit, another connection would change nothing.
+/// made the run faster. Where the server, the network or this machine is the limit another connection changes nothing, and after one that did not
+/// it is tried again only after a rest, each longer than the one before.
 struct ConnectionGrowth {
     /// Streams must have been the limit for this long without a break.
     private static let windowNanoseconds: Int64 = 250_000_000
@@ -10,8 +11,10 @@ struct ConnectionGrowth {
 
     private var windowStart: Int64?
     private var answersAtStart = 0
-    /// Answers per second before the last connection was added, until it has been judged.
-    private var rateBefore: Double?
+    /// So many connections were worth it: when some of them are lost, others take their places without a trial.
+    private var provenConnections = 1
+    /// The connection on trial, by its number, and the answers per second before it was added.
+    private var trial: (connections: Int, rateBefore: Double)?
     private var restsUntil: Int64 = 0
     private var rest = shortestRest
 
@@ -22,6 +25,11 @@ struct ConnectionGrowth {
     /// - Parameter answers: of the whole run so far.
     /// - Returns: true when one more connection should be opened.
     mutating func noteFull(at nanoseconds: Int64, answers: Int, connections: Int) -> Bool {
+        if connections < provenConnections {
+            windowStart = nil
+            trial = nil
+            return true
+        }
         guard nanoseconds >= restsUntil else { return false }
         guard let start = windowStart else {
             windowStart = nanoseconds
@@ -31,13 +39,17 @@ struct ConnectionGrowth {
         guard nanoseconds - start >= Self.windowNanoseconds else { return false }
         let rate = Double(answers - answersAtStart) * 1e9 / Double(nanoseconds - start)
         windowStart = nil
-        if let before = rateBefore, rate < before * (1 + Self.wantedShareOfGain / Double(max(1, connections - 1))) {
-            rateBefore = nil
-            restsUntil = nanoseconds + rest
-            rest = min(2 * rest, Self.longestRest)
-            return false
+        if let trial, trial.connections == connections {
+            let isWorthIt = rate >= trial.rateBefore * (1 + Self.wantedShareOfGain / Double(max(1, connections - 1)))
+            self.trial = nil
+            guard isWorthIt else {
+                restsUntil = nanoseconds + rest
+                rest = min(2 * rest, Self.longestRest)
+                return false
+            }
+            provenConnections = connections
         }
-        rateBefore = rate
+        trial = (connections + 1, rate)
         return true
     }
 }

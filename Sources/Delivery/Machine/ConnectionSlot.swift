@@ -25,6 +25,9 @@ struct ConnectionSlot {
     var oldest: Int32 = -1
     var newest: Int32 = -1
 
+    /// The peer lowered its limit below what is in flight here.
+    var isOverLimit: Bool { inFlight > peerLimit }
+
     /// Takes a push as its newest; returns the one that was it before, -1 for none.
     mutating func add(_ push: Int, at nanoseconds: Int64) -> Int32 {
         let before = newest

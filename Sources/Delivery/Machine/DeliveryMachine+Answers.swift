@@ -9,6 +9,7 @@ extension DeliveryMachine {
         switch Verdict(status: answer.status, reason: answer.reason) {
         case .accepted:
             noteHealth()
+            _ = rejectionHealth.isAlarming(afterBad: false)
             connections[connection].isWarm = true
             window.accepted()
             settle(push, .accepted, reason: "", at: now)
@@ -19,6 +20,7 @@ extension DeliveryMachine {
         case .rejected:
             noteHealth()
             settle(push, .rejected, reason: reasonText(answer), at: now)
+            if rejectionHealth.isAlarming(afterBad: true) { stopForRejections(answer, at: now) }
         case .stop(let advice):
             noteHealth()
             settle(push, .rejected, reason: reasonText(answer), at: now)
@@ -26,7 +28,7 @@ extension DeliveryMachine {
         case .retry(let retry):
             if retry == .serviceBusy {
                 lastServiceReason = "\(answer.status) \(answer.reason)"
-                _ = tokenHealth.isAlarming(afterBadToken: false)
+                _ = tokenHealth.isAlarming(afterBad: false)
             } else {
                 noteHealth()
             }
@@ -40,7 +42,7 @@ extension DeliveryMachine {
     @discardableResult
     private mutating func noteHealth(badToken: Bool = false) -> Bool {
         serviceHealth.answered()
-        return tokenHealth.isAlarming(afterBadToken: badToken)
+        return tokenHealth.isAlarming(afterBad: badToken)
     }
 
     /// Nothing of a push in flight reached the peer's application, provably: it is sent again and the attempt does not count.
@@ -48,6 +50,39 @@ extension DeliveryMachine {
         let connection = takeOff(push)
         pushes[push].attempts -= 1
         requeueAtOnce(push, at: now)
+        closeIfDrained(connection)
+    }
+
+    /// A stream was refused while its connection goes on: the push is sent again, and the attempt does not count. A server that refuses
+    /// stream after stream has trouble, unless it has just lowered its limit below what was in flight.
+    mutating func streamRefused(_ push: Int, at now: Moment) {
+        let isOverLimit = connections[Int(pushes[push].connection)].isOverLimit
+        let connection = takeOff(push)
+        pushes[push].attempts -= 1
+        if !isOverLimit {
+            serviceHealth.refused(at: now.nanoseconds)
+            lastServiceReason = "REFUSED_STREAM"
+        }
+        if serviceHealth.troubleSince == nil || ending != nil || isExpired {
+            requeueAtOnce(push, at: now)
+        } else {
+            wait(push, until: now.adding(nanoseconds: retryDelay(of: push, retryAfterSeconds: nil)))
+        }
+        closeIfDrained(connection)
+    }
+
+    /// A stream was reset while its connection goes on, for a reason of the server's own: in doubt, and tried again only after a while.
+    mutating func streamReset(_ push: Int, at now: Moment) {
+        let connection = takeOff(push)
+        serviceHealth.refused(at: now.nanoseconds)
+        lastServiceReason = "StreamReset"
+        pushes[push].mayBeDelivered = true
+        pushes[push].reason = "StreamReset"
+        if settings.resendsUnknown {
+            retryLater(push, retryAfterSeconds: nil, at: now)
+        } else {
+            settle(push, .unknown, reason: "StreamReset", at: now)
+        }
         closeIfDrained(connection)
     }
 
@@ -92,13 +127,20 @@ extension DeliveryMachine {
 
     /// Queues a push that APNs refused for a later attempt, or gives it up.
     mutating func retryLater(_ push: Int, retryAfterSeconds: Double?, at now: Moment) {
-        let delay = settings.retry.delayNanoseconds(
-            afterAttempts: Int(pushes[push].attempts), retryAfterSeconds: retryAfterSeconds, random: &random)
-        let due = now.adding(nanoseconds: delay)
+        let due = now.adding(nanoseconds: retryDelay(of: push, retryAfterSeconds: retryAfterSeconds))
         let isTooLate = due.nanoseconds - pushes[push].firstSubmitted > Int64(nanosecondsFromSeconds: settings.retry.maximumTotalSeconds)
         let isPastDeadline = settings.deadline.map { due.wall >= $0 } ?? false
         guard mayTryAgain(push), !isTooLate, !isPastDeadline else { return giveUp(push, at: now) }
         guard ending == nil else { return settleUnsent(push, at: now) }
+        wait(push, until: due)
+    }
+
+    private mutating func retryDelay(of push: Int, retryAfterSeconds: Double?) -> Int64 {
+        settings.retry.delayNanoseconds(
+            afterAttempts: Int(pushes[push].attempts), retryAfterSeconds: retryAfterSeconds, random: &random)
+    }
+
+    private mutating func wait(_ push: Int, until due: Moment) {
         pushes[push].state = .waiting
         waiting.insert(push, at: due.nanoseconds)
         actions.append(.hold(push: push))
@@ -132,6 +174,12 @@ extension DeliveryMachine {
     }
 
     private func reasonText(_ answer: Answer) -> String { answer.reason.isEmpty ? "HTTP\(answer.status)" : answer.reason }
+
+    private mutating func stopForRejections(_ answer: Answer, at now: Moment) {
+        stop(
+            "More than half of the pushes were refused for good, the last with \(reasonText(answer)) (\(answer.status)). That is the campaign or the "
+                + "server, not the devices: check the campaign's content and delivery, and environment and topic in volley.yaml.", at: now)
+    }
 
     private mutating func stopForBadTokens(reason: String, at now: Moment) {
         stop(

@@ -32,6 +32,7 @@ extension DeliveryMachine {
         precondition(connections[connection].state == .opening, "only a connection that was asked for opens")
         connections[connection].state = .open
         connections[connection].lastProgress = now.nanoseconds
+        hasConnected = true
     }
 
     /// A connection could not be had. Nothing that was submitted to it reached the peer.
@@ -140,7 +141,11 @@ extension DeliveryMachine {
 
     /// Asks for a connection if there is none, or if streams are the limit and more of them help.
     mutating func openIfNeeded(at now: Moment) {
-        guard ending == nil, now.nanoseconds >= reconnectAt, !fresh.isEmpty || !again.isEmpty else { return }
+        guard ending == nil, now.nanoseconds >= reconnectAt else { return }
+        let isAhead = settings.connectsFirst && !hasConnected && !isSourceEnded
+        guard isAhead || !fresh.isEmpty || !again.isEmpty else { return }
+        // With a pace of one push in many minutes a connection would only idle away until its time comes.
+        if let next = pacer?.nextTime, next - now.nanoseconds > Int64(nanosecondsFromSeconds: settings.connectTimeoutSeconds) { return }
         var used = 0
         for connection in connections where connection.state == .open || connection.state == .opening {
             used += 1
@@ -199,7 +204,10 @@ extension DeliveryMachine {
         fruitlessConnections += 1
         let ceiling = min(30, settings.retry.firstDelaySeconds * Double(1 << min(fruitlessConnections - 1, 10)))
         reconnectAt = now.nanoseconds + Int64(nanosecondsFromSeconds: Double.random(in: ceiling / 2...ceiling, using: &random))
-        if !hasEverAnswered, fruitlessConnections >= settings.fruitlessConnectionLimit {
+        if settings.connectsFirst, !hasConnected {
+            // Whoever asked for help goes on without.
+            if fruitlessConnections >= settings.fruitlessConnectionLimit { isSourceEnded = true }
+        } else if !hasEverAnswered, fruitlessConnections >= settings.fruitlessConnectionLimit {
             stop(
                 "\(fruitlessConnections) attempts to reach \(destination) failed, the last with: \(cause). "
                     + (settings.proxy == nil

@@ -72,13 +72,15 @@ struct DeliveryMachine {
     var fruitlessConnections = 0
     var fruitlessSince: Int64 = 0
     var hasEverAnswered = false
+    var hasConnected = false
     var recentLosses = RecentLosses()
     var growth = ConnectionGrowth()
     var answerCount = 0
 
     // The run.
     var pacer: Pacer?
-    var tokenHealth = TokenHealth()
+    var tokenHealth = ShareAlarm()
+    var rejectionHealth = ShareAlarm()
     var serviceHealth = ServiceHealth()
     var lastServiceReason = ""
     /// Set once nothing more will be submitted: the driver closes its source then, adds what is left there, and says `sourceEnded`.
@@ -96,7 +98,8 @@ struct DeliveryMachine {
 
     /// Whether more pushes are welcome: enough to keep all streams busy, and never so many that memory grows with the audience.
     var wantsPushes: Bool {
-        end == nil && ending == nil && fresh.count < settings.readyTarget(connections: connections.count) && heldCount < settings.heldLimit
+        guard end == nil, ending == nil, heldCount < settings.heldLimit, !settings.connectsFirst || hasConnected else { return false }
+        return isExpired || fresh.count < settings.readyTarget(connections: connections.count)
     }
 
     /// Takes a push over; returns its slot, by which the driver finds its bytes.

@@ -15,6 +15,8 @@ struct MachineSettings: Sendable {
     var streamsPerConnection = 1000
     var connectTimeoutSeconds = 10.0
     var answerTimeoutSeconds = 30.0
+    /// Takes pushes only once a connection is open, and ends without any when none can be had: what a loop does that only helps another.
+    var connectsFirst = false
     /// Whether the transport can ask for signs of life.
     var canPing = false
     /// Silence on a connection with pushes in flight, after which it is asked.

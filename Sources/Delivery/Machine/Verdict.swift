@@ -73,7 +73,8 @@ enum Verdict: Hashable, Sendable {
         case "UnrelatedKeyIdInToken":
             return .stop(advice: "Another key was used on this connection before: use one key for a team and topic.")
         case "Forbidden": return .stop(advice: "Check that the key may push to this topic, and that the team's membership is active.")
-        default: return .rejected
+        // Whatever Apple may add: it is about who sends, not about the device.
+        default: return .stop(advice: "Check key, team, topic and environment of the app in volley.yaml.")
         }
     }
 

@@ -11,11 +11,11 @@ final class ClientCallbacks: @unchecked Sendable {
     private let setup = SessionSetup()
     private var callbacks: OpaquePointer { setup.callbacks }
 
-    /// Above the PINGs that fit into 256 KiB.
-    private static let mostAcknowledgements = 20_000
+    /// Above the PINGs that fit into 1 MiB.
+    private static let mostAcknowledgements = 65_000
 
     private init() {
-        // What is read in one turn may hold more PINGs than nghttp2 lets wait for their answers; they are all answered before the next turn.
+        // What is read before the next write may hold more PINGs than nghttp2 lets wait for their answers.
         nghttp2_option_set_max_outbound_ack(setup.options, Self.mostAcknowledgements)
         setHeaderCallbacks()
         setFrameCallbacks()

@@ -1,3 +1,4 @@
+import Base
 import CNghttp2
 
 /// A request's end, as the caller's tag names it.
@@ -180,12 +181,15 @@ public final class HTTP2ClientSession {
     func endAnswer(slot: Int) {
         guard slots[slot].tag >= 0 else { return }
         report(slot, status: Int(slots[slot].status), error: .noError, isUnsent: false)
+        guard slots[slot].lastFrameStart == nil else { return }
+        // The rest of the request is of no use, and its stream would count until it was sent.
+        nghttp2_submit_rst_stream(
+            session, UInt8(NGHTTP2_FLAG_NONE.rawValue), slots[slot].streamID, HTTP2ErrorCode.cancel.rawValue)
     }
 
     func closeStream(slot: Int, error: HTTP2ErrorCode) {
         if slots[slot].tag >= 0 { report(slot, status: 0, error: error, isUnsent: slots[slot].lastFrameStart == nil) }
         if current == slot { current = -1 }
-        slots[slot].isOpen = false
         slots.free(slot)
     }
 
@@ -208,12 +212,10 @@ public final class HTTP2ClientSession {
     func receivePong() { pongs += 1 }
 
     func receiveGoAway(_ error: HTTP2ErrorCode, _ words: UnsafeBufferPointer<UInt8>) {
-        // A stranger's words, and they may be shown on a terminal.
-        let printable = words.prefix(200).map { $0 < 0x20 || $0 == 0x7F ? UInt8(ascii: " ") : $0 }
-        goAway = words.isEmpty ? error.name : String(decoding: printable, as: UTF8.self)
+        goAway = words.isEmpty ? error.name : TextFormat.foreign(String(decoding: words, as: UTF8.self))
     }
 
-    func hear(_ words: String) { complaint = words }
+    func hear(_ words: String) { complaint = TextFormat.foreign(words) }
 
     private func fail(_ code: Int) { failure = failure ?? String(cString: nghttp2_strerror(Int32(code))) }
 

@@ -95,7 +95,11 @@ struct SlotTable: ~Copyable {
         return count - 1
     }
 
-    mutating func free(_ slot: Int) { freeSlots.append(Int32(slot)) }
+    mutating func free(_ slot: Int) {
+        slots[slot].isOpen = false
+        slots[slot].tag = -1
+        freeSlots.append(Int32(slot))
+    }
 
     private mutating func grow() {
         let larger = UnsafeMutablePointer<RequestSlot>.allocate(capacity: 2 * capacity)

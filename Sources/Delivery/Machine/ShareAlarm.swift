@@ -1,6 +1,7 @@
-/// Watches the share of tokens that APNs calls bad. Some are normal in any list; most of them being bad means a wrong environment or topic, and
-/// going on would get the connections closed and the tokens of a whole audience written off.
-struct TokenHealth {
+/// Watches the share of answers that are bad in some way: tokens that APNs calls bad, or pushes it refuses for good. Some are normal in any
+/// list; most of them being bad means that something else is wrong, and going on would get the connections closed and a whole audience
+/// written off.
+struct ShareAlarm {
     /// Judged from so many answers on, and then over windows of `windowSize`.
     private static let firstJudgement = 100
     private static let windowSize = 1000
@@ -9,7 +10,7 @@ struct TokenHealth {
     private var bad = 0
 
     /// Counts an answer; true when the run must stop.
-    mutating func isAlarming(afterBadToken isBad: Bool) -> Bool {
+    mutating func isAlarming(afterBad isBad: Bool) -> Bool {
         answers += 1
         if isBad { bad += 1 }
         let alarm = isBad && answers >= Self.firstJudgement && bad * 2 > answers
