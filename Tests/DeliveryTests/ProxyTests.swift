@@ -11,16 +11,15 @@ import Testing
 struct ProxyTests {
     private func run(
         _ proxy: TestProxy, _ kind: TestProxy.Kind, as user: String = "", faults: SimulatorFaults = SimulatorFaults(), pushes: Int = 20
-    ) throws -> SimulatorRun.Result {
-        try SimulatorRun(faults: faults, pushes: pushes) {
-            $0.transport = .curl
+    ) throws -> RunResult {
+        try SimulatorRun(.curl, faults: faults, pushes: pushes) {
             $0.proxy = "\(kind.rawValue)://\(user)127.0.0.1:\(proxy.port)"
             $0.connections = 1
         }.run()
     }
 
     /// The run stopped, said so in these words, and sent nothing.
-    private func expectStop(_ result: SimulatorRun.Result, saying words: String...) {
+    private func expectStop(_ result: RunResult, saying words: String...) {
         guard case .stopped(let text) = result.end else {
             Issue.record("it did not stop: \(result.end)")
             return
@@ -100,16 +99,15 @@ struct ProxyTests {
     @Test("a proxy that is not there stops the run and is named", arguments: TestProxy.Kind.allCases)
     func noProxy(kind: TestProxy.Kind) throws {
         let port = try Sockets.freePort()
-        let result = try SimulatorRun(pushes: 5) {
-            $0.transport = .curl; $0.proxy = "\(kind.rawValue)://volley\(kind == .socks4a ? "" : ":s3cret")@127.0.0.1:\(port)"
+        let result = try SimulatorRun(.curl, pushes: 5) {
+            $0.proxy = "\(kind.rawValue)://volley\(kind == .socks4a ? "" : ":s3cret")@127.0.0.1:\(port)"
         }.run()
         expectStop(result, saying: "through the proxy 127.0.0.1:\(port)", "attempts", "is running")
     }
 
     @Test("a proxy whose name is unknown stops the run and is named")
     func unknownName() throws {
-        let result = try SimulatorRun(pushes: 5) {
-            $0.transport = .curl
+        let result = try SimulatorRun(.curl, pushes: 5) {
             $0.proxy = "http://volley:s3cret@no-such-proxy.invalid:3128"
         }.run()
         expectStop(result, saying: "proxy no-such-proxy.invalid:3128", "cannot be resolved")
@@ -134,8 +132,7 @@ struct ProxyTests {
         var behaviour = TestProxy.Behaviour()
         (behaviour.cutAfterBytes, behaviour.cuts) = (12_000, 2)
         let proxy = try TestProxy(.http, behaviour)
-        let result = try SimulatorRun(pushes: 2000) {
-            $0.transport = .curl
+        let result = try SimulatorRun(.curl, pushes: 2000) {
             $0.proxy = "http://127.0.0.1:\(proxy.port)"
             $0.resendsUnknown = false
         }.run()
@@ -153,8 +150,7 @@ struct ProxyTests {
         let pem = try folder.write("proxy.pem", authority.issueServerCertificate(names: ["localhost"], addresses: ["127.0.0.1"]).pem)
         let port = try Sockets.freePort()
         let server = try ServerProcess("openssl", ["s_server", "-accept", "\(port)", "-cert", pem, "-key", pem, "-quiet"], port: port)
-        let result = try SimulatorRun(pushes: 5) {
-            $0.transport = .curl
+        let result = try SimulatorRun(.curl, pushes: 5) {
             $0.proxy = "https://volley:s3cret@localhost:\(port)"
         }.run()
         withExtendedLifetime(server) { expectStop(result, saying: "certificate of the proxy localhost:\(port) cannot be trusted") }
@@ -163,7 +159,7 @@ struct ProxyTests {
     @Test("an address that is none is refused before the run, without its password")
     func noAddress() throws {
         do {
-            _ = try SimulatorRun { $0.proxy = "htp://volley:s3cret@proxy:3128" }.run()
+            _ = try SimulatorRun(.curl) { $0.proxy = "htp://volley:s3cret@proxy:3128" }.run()
             Issue.record("it was taken")
         } catch let mistake as Diagnostic {
             #expect(mistake.description.contains("htp") && !mistake.description.contains("s3cret"), "\(mistake)")
@@ -174,10 +170,7 @@ struct ProxyTests {
     func nghttp2() throws {
         let proxy = try TestProxy(.http)
         let mistake = #expect(throws: Diagnostic.self) {
-            try SimulatorRun {
-                $0.transport = .nghttp2
-                $0.proxy = "http://127.0.0.1:\(proxy.port)"
-            }.run()
+            try SimulatorRun(.nghttp2) { $0.proxy = "http://127.0.0.1:\(proxy.port)" }.run()
         }
         #expect(mistake?.message.contains("127.0.0.1:\(proxy.port)") == true)
     }
@@ -187,8 +180,7 @@ struct ProxyTests {
         let proxy = try TestProxy(.http)
         let folder = try TemporaryFolder()
         let other = try folder.write("ca.pem", CertificateAuthority(commonName: "Someone else").certificatePEM)
-        let result = try SimulatorRun {
-            $0.transport = .curl
+        let result = try SimulatorRun(.curl) {
             $0.proxy = "http://127.0.0.1:\(proxy.port)"
             $0.endpoint.certificateAuthorityFile = other
         }.run()

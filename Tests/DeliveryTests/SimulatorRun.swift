@@ -1,29 +1,43 @@
 import APNsSimulator
 import Base
 import Cryptography
-import Delivery
 import Glibc
 import TestServers
 import Testing
+
+@testable import Delivery
 
 /// A sender's whole run against a simulator over TLS, in one process.
 struct SimulatorRun {
     static let topic = "com.example.shop"
 
-    var faults = SimulatorFaults()
-    var pushes = 20
-    var configure: (inout SenderSettings) -> Void = { _ in }
+    var transport: Transport
+    var faults: SimulatorFaults
+    var pushes: Int
+    var payload = smallPayload
+    /// Who signs, if not a key made for this run.
+    var tokens: ((SigningKey) -> ProviderTokenSource)?
+    var configure: (inout SenderSettings) -> Void
     /// Called from another thread while the run goes on.
     var meanwhile: (@Sendable (SendControl) -> Void)?
     /// Further pushes that come after a pause.
     var late: (pushes: Int, afterSeconds: Double)?
 
-    struct Result {
-        var end: SendEnd
-        var settlements: [Settlement]
-        var ledger: LedgerSummary
+    init(
+        _ transport: Transport, faults: SimulatorFaults = SimulatorFaults(), pushes: Int = 20,
+        _ configure: @escaping (inout SenderSettings) -> Void = { _ in }
+    ) {
+        self.transport = transport
+        self.faults = faults
+        self.pushes = pushes
+        self.configure = configure
+    }
 
-        func count(_ outcome: Outcome) -> Int { settlements.count { $0.outcome == outcome } }
+    /// A source with a history of its own: that of the process would compare the key with those of all other runs.
+    static func source(_ key: SigningKey) -> ProviderTokenSource {
+        ProviderTokenSource(key: key, keyID: "ABC123DEFG", teamID: "DEF123GHIJ", history: ProviderTokenHistory()) {
+            Moment(nanoseconds: bootNanoseconds(), wall: .now())
+        }
     }
 
     /// A token that means nothing to the simulator.
@@ -32,7 +46,8 @@ struct SimulatorRun {
         return "c0ffee" + String(repeating: "0", count: 58 - digits.count) + digits
     }
 
-    func run() throws -> Result {
+    /// Runs, and checks what must hold whatever went wrong.
+    func run() throws -> RunResult {
         let key = SigningKey.generate()
         var configuration = SimulatorConfiguration()
         configuration.keys = [TrustedKey(keyID: "ABC123DEFG", teamID: "DEF123GHIJ", key: key.verificationKey)]
@@ -41,21 +56,80 @@ struct SimulatorRun {
         let simulator = try APNsSimulator(configuration)
         let folder = try TemporaryFolder()
         let authority = try folder.write("ca.pem", simulator.certificateAuthorityPEM)
-        let source = ProviderTokenSource(key: key, keyID: "ABC123DEFG", teamID: "DEF123GHIJ")
+        let source = tokens?(key) ?? Self.source(key)
         var settings = SenderSettings(
             endpoint: Endpoint(host: "localhost", port: simulator.port, certificateAuthorityFile: authority), credentials: .token(source),
             headers: PushHeaders(topic: Self.topic, pushType: .alert, priority: .high), runSeed: RunSeed.random())
+        settings.transport = transport
         settings.retry.firstDelaySeconds = 0.01
         settings.retry.longestDelaySeconds = 0.1
         configure(&settings)
-        let (end, settlements) = try send(settings, pushes: pushes, late: late, meanwhile: meanwhile)
-        return Result(end: end, settlements: settlements, ledger: simulator.stop())
+        let (end, settlements) = try send(settings, pushes: pushes, payload: payload, late: late, meanwhile: meanwhile)
+        let result = RunResult(settings: settings, end: end, settlements: settlements, ledger: simulator.stop())
+        result.expectInvariants()
+        return result
     }
 }
 
+/// What a run reported, and what the server saw of it.
+struct RunResult {
+    var settings: SenderSettings
+    var end: SendEnd
+    var settlements: [Settlement]
+    var ledger: LedgerSummary
+
+    func count(_ outcome: Outcome) -> Int { settlements.count { $0.outcome == outcome } }
+
+    func settlement(of recipient: Int) -> Settlement? { settlements.first { $0.recipient == recipient } }
+
+    /// Attempts of all pushes beyond the first of each.
+    var repeats: Int { settlements.reduce(0) { $0 + max(0, $1.attempts - 1) } }
+
+    /// design.md, "Invariants". That every push settles exactly once is checked by `send`.
+    fileprivate func expectInvariants() {
+        #expect(ledger.repeatedTokens == 0, "a push was sent again under another apns-id")
+        #expect(ledger.streamLimitViolations == 0, "more streams than the server's latest limit")
+        let accepted = count(.accepted)
+        #expect(
+            (accepted...accepted + count(.unknown)).contains(ledger.acceptedTokens),
+            "\(accepted) reported as accepted and \(count(.unknown)) as unknown, but the server accepted \(ledger.acceptedTokens)")
+        #expect(ledger.requests <= settlements.reduce(0) { $0 + $1.attempts }, "the transport sent pushes again by itself")
+        if !settings.resendsUnknown { #expect(ledger.accepted == ledger.acceptedTokens, "sent again though it may have been processed") }
+    }
+
+    /// All were accepted, each at its first attempt and once.
+    func expectAllAcceptedOnce(sourceLocation: SourceLocation = #_sourceLocation) {
+        expectAllAccepted(sourceLocation: sourceLocation)
+        #expect(repeats == 0, "some were sent again", sourceLocation: sourceLocation)
+        #expect(ledger.accepted == settlements.count, sourceLocation: sourceLocation)
+    }
+
+    /// All were accepted in the end.
+    func expectAllAccepted(sourceLocation: SourceLocation = #_sourceLocation) {
+        #expect(end == .finished, sourceLocation: sourceLocation)
+        #expect(count(.accepted) == settlements.count, "\(outcomes)", sourceLocation: sourceLocation)
+    }
+
+    /// The run stopped, said so in these words, and settled as unsent what had no answer.
+    func expectStop(saying words: String..., sourceLocation: SourceLocation = #_sourceLocation) {
+        guard case .stopped(let text) = end else {
+            Issue.record("it did not stop: \(end)", sourceLocation: sourceLocation)
+            return
+        }
+        for word in words { #expect(text.contains(word), "\(text)", sourceLocation: sourceLocation) }
+    }
+
+    /// How many settled in which way.
+    var outcomes: [String: Int] {
+        settlements.reduce(into: [:]) { $0["\($1.outcome.name) \($1.status) \($1.reason)", default: 0] += 1 }
+    }
+}
+
+let smallPayload = #"{"aps":{"alert":"Hi"}}"#
+
 /// Sends `pushes` pushes, and checks that every one of them settled exactly once.
 func send(
-    _ settings: SenderSettings, pushes: Int, late: (pushes: Int, afterSeconds: Double)? = nil,
+    _ settings: SenderSettings, pushes: Int, payload: String = smallPayload, late: (pushes: Int, afterSeconds: Double)? = nil,
     meanwhile: (@Sendable (SendControl) -> Void)? = nil
 ) throws -> (SendEnd, [Settlement]) {
     let sender = try Sender(settings)
@@ -63,11 +137,11 @@ func send(
     let source = BoundedQueue<PushBatch>(capacity: total / 500 + 2)
     let results = BoundedQueue<[Settlement]>(capacity: 1000)
     let control = SendControl()
-    fill(source, 0..<pushes)
+    fill(source, 0..<pushes, payload)
     if let late {
         startThread {
             usleep(UInt32(late.afterSeconds * 1e6))
-            fill(source, pushes..<total)
+            fill(source, pushes..<total, payload)
             source.close()
         }
     } else {
@@ -81,11 +155,11 @@ func send(
     return (end, settlements)
 }
 
-private func fill(_ source: BoundedQueue<PushBatch>, _ recipients: Range<Int>) {
+private func fill(_ source: BoundedQueue<PushBatch>, _ recipients: Range<Int>, _ payload: String) {
     for start in stride(from: recipients.lowerBound, to: recipients.upperBound, by: 500) {
         var batch = PushBatch()
         for recipient in start..<min(start + 500, recipients.upperBound) {
-            batch.append(recipient: recipient, token: SimulatorRun.token(recipient), payload: Array(#"{"aps":{"alert":"Hi"}}"#.utf8))
+            batch.append(recipient: recipient, token: SimulatorRun.token(recipient), payload: Array(payload.utf8))
         }
         source.put(batch)
     }

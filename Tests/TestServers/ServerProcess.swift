@@ -25,12 +25,28 @@ public final class ServerProcess {
         guard Sockets.waitForListener(port) else { throw ServerUnavailable(what: "\(program) does not listen") }
     }
 
-    deinit {
-        kill(process, SIGTERM)
-        for _ in 0..<200 {
-            if waitpid(process, nil, WNOHANG) != 0 { return }
-            usleep(10_000)
+    /// Starts a program on a port that was free a moment ago; on another one when somebody else was quicker.
+    /// - Parameter arguments: given the port.
+    public static func onFreePort(
+        _ program: String, log: String? = nil, _ arguments: (Int) -> [String]
+    ) throws -> (process: ServerProcess, port: Int) {
+        for _ in 0..<5 {
+            let port = try Sockets.freePort()
+            let server = try ServerProcess(program, arguments(port), port: port, log: log)
+            // Whoever cannot have the port ends; whoever listens there is another one then.
+            usleep(20_000)
+            if !server.hasEnded { return (server, port) }
         }
+        throw ServerUnavailable(what: "\(program) finds no free port")
+    }
+
+    private var hasEnded: Bool {
+        var state = siginfo_t()
+        return waitid(P_PID, id_t(process), &state, WEXITED | WNOHANG | WNOWAIT) != 0 || state.si_signo != 0
+    }
+
+    deinit {
+        // It has nothing to save, and some wait for their clients when they are asked to end.
         kill(process, SIGKILL)
         waitpid(process, nil, 0)
     }

@@ -20,6 +20,48 @@ public enum Sockets {
         return (descriptor, port(of: descriptor))
     }
 
+    /// IPv4 or IPv6.
+    public enum Family: Sendable { case v4, v6 }
+
+    /// A listening socket on a free port of one address of this machine alone, and that port.
+    /// - Parameter address: 127.0.0.1 or ::1 unless said otherwise.
+    public static func listen(_ family: Family, address: String? = nil) throws -> (descriptor: Int32, port: Int) {
+        var hints = addrinfo()
+        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        hints.ai_flags = AI_NUMERICHOST
+        var found: UnsafeMutablePointer<addrinfo>?
+        let name = address ?? (family == .v4 ? "127.0.0.1" : "::1")
+        guard getaddrinfo(name, "0", &hints, &found) == 0, let info = found?.pointee else {
+            throw ServerUnavailable(what: "\(name) is no address")
+        }
+        defer { freeaddrinfo(found) }
+        let descriptor = socket(info.ai_family, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard bind(descriptor, info.ai_addr, info.ai_addrlen) == 0, Glibc.listen(descriptor, 64) == 0 else {
+            Glibc.close(descriptor)
+            throw ServerUnavailable(what: "\(name) cannot be listened on")
+        }
+        return (descriptor, port(of: descriptor))
+    }
+
+    /// Whether `localhost` is ::1 as well as 127.0.0.1.
+    public static var localhostHasBothAddresses: Bool {
+        var hints = addrinfo()
+        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        var found: UnsafeMutablePointer<addrinfo>?
+        guard getaddrinfo("localhost", nil, &hints, &found) == 0 else { return false }
+        defer { freeaddrinfo(found) }
+        var families: Set<Int32> = []
+        var next = found
+        while let info = next {
+            families.insert(info.pointee.ai_family)
+            next = info.pointee.ai_next
+        }
+        return families == [AF_INET, AF_INET6]
+    }
+
+    /// Closes a socket.
+    public static func close(_ descriptor: Int32) { Glibc.close(descriptor) }
+
     /// A port of 127.0.0.1 where nobody listens.
     public static func freePort() throws -> Int {
         let (descriptor, port) = try listen()
@@ -80,13 +122,14 @@ public enum Sockets {
     }
 
     private static func port(of descriptor: Int32) -> Int {
-        var address = sockaddr_in()
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        // Of either family; the port stands at the same place.
+        var address = sockaddr_in6()
+        var length = socklen_t(MemoryLayout<sockaddr_in6>.size)
         withUnsafeMutableBytes(of: &address) { bytes in
-            guard let pointer = bytes.bindMemory(to: sockaddr.self).baseAddress else { return }
+            guard let pointer = bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self) else { return }
             getsockname(descriptor, pointer, &length)
         }
-        return Int(UInt16(bigEndian: address.sin_port))
+        return Int(UInt16(bigEndian: address.sin6_port))
     }
 
     private static func withLoopback(port: Int, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {

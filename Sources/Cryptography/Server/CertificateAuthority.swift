@@ -22,14 +22,15 @@ public struct CertificateAuthority: ~Copyable {
     public static let daysValid = 7
 
     /// Makes a key and a certificate signed with it.
-    public init(commonName: String) {
+    /// - Parameter days: from now until it ends; negative for one that has ended (it then began a day before its end).
+    public init(commonName: String, days: Int = daysValid) {
         key = Self.makeKey()
         certificate = Self.makeCertificate(
             commonName: commonName, key: key,
             extensions: [
                 (NID_basic_constraints, "critical,CA:TRUE"), (NID_key_usage, "critical,keyCertSign,cRLSign"),
                 (NID_subject_key_identifier, "hash"),
-            ], issuer: nil)
+            ], issuer: nil, days: days)
         Self.sign(certificate, with: key)
     }
 
@@ -40,11 +41,12 @@ public struct CertificateAuthority: ~Copyable {
     /// - Parameters:
     ///   - names: DNS names, the first of which is also the common name.
     ///   - addresses: IP addresses, v4 or v6.
-    public func issueServerCertificate(names: [String], addresses: [String] = []) -> IssuedCertificate {
+    ///   - days: from now until it ends; negative for one that has ended (it then began a day before its end).
+    public func issueServerCertificate(names: [String], addresses: [String] = [], days: Int = daysValid) -> IssuedCertificate {
         let alternatives = names.map { "DNS:\($0)" } + addresses.map { "IP:\($0)" }
         return issue(
             commonName: names.first ?? addresses.first ?? "server",
-            extensions: [(NID_ext_key_usage, "serverAuth"), (NID_subject_alt_name, alternatives.joined(separator: ","))])
+            extensions: [(NID_ext_key_usage, "serverAuth"), (NID_subject_alt_name, alternatives.joined(separator: ","))], days: days)
     }
 
     /// A certificate for a client.

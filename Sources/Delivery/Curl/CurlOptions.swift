@@ -38,8 +38,9 @@ struct CurlOptions {
         // A connection is never too old by itself, nor is its address: both are renewed by closing it.
         volley_easy_set_long(easy, CURLOPT_MAXAGE_CONN, 86_400)
         volley_easy_set_long(easy, CURLOPT_DNS_CACHE_TIMEOUT, -1)
-        // An answer is a line of JSON and a push a few hundred bytes: the usual 16 and 64 KiB for each stream would be for nothing.
-        volley_easy_set_long(easy, CURLOPT_BUFFERSIZE, 4096)
+        // libcurl 7.88 loses its way when the headers of an answer do not fit in here: it takes their rest for HTTP/0.9, or stops reading until
+        // the answer is overdue, for other streams as well. A push is a few hundred bytes: the usual 64 KiB for each stream would be for nothing.
+        volley_easy_set_long(easy, CURLOPT_BUFFERSIZE, 32_768)
         volley_easy_set_long(easy, CURLOPT_UPLOAD_BUFFERSIZE, 16_384)
         applyTLS(to: easy)
         applyProxy(to: easy)

@@ -1,0 +1,48 @@
+import APNsSimulator
+import Base
+import Delivery
+import Glibc
+import Testing
+
+@Suite("conformance: pace, deadline, interruption")
+struct PaceTests {
+    @Test("the server never sees more than the pace in a second", arguments: testedTransports)
+    func pace(transport: Transport) throws {
+        let began = Timestamp.now()
+        let result = try SimulatorRun(transport, pushes: 330) { $0.pace = Pace(pushes: 200, intervalSeconds: 1) }.run()
+        let seconds = Double(Timestamp.now().epochMilliseconds - began.epochMilliseconds) / 1000
+        result.expectAllAcceptedOnce()
+        #expect(result.ledger.peakPerSecond <= 200)
+        #expect(seconds >= 1.6)
+    }
+
+    @Test("after the deadline nothing is sent", arguments: testedTransports)
+    func deadline(transport: Transport) throws {
+        let result = try SimulatorRun(transport, pushes: 400) {
+            $0.pace = Pace(pushes: 100, intervalSeconds: 1)
+            $0.deadline = Timestamp.now().adding(seconds: 1.5)
+        }.run()
+        #expect(result.end == .finished)
+        #expect(result.count(.accepted) > 0)
+        #expect(result.count(.unsent) > 200)
+        #expect(result.count(.accepted) + result.count(.unsent) == 400)
+        #expect(result.settlements.first { $0.outcome == .unsent }?.reason == "Expired")
+        #expect(result.ledger.accepted == result.count(.accepted))
+    }
+
+    @Test("an interrupted run ends soon, and what was not sent is unsent", arguments: testedTransports)
+    func interruption(transport: Transport) throws {
+        var run = SimulatorRun(transport, pushes: 1000) { $0.pace = Pace(pushes: 100, intervalSeconds: 1) }
+        run.meanwhile = { control in
+            usleep(1_000_000)
+            control.interrupt()
+        }
+        let result = try run.run()
+        #expect(result.end == .interrupted)
+        #expect(result.count(.accepted) > 0)
+        #expect(result.count(.unsent) > 500)
+        #expect(result.count(.accepted) + result.count(.unsent) == 1000)
+        #expect(result.settlements.first { $0.outcome == .unsent }?.reason == "Interrupted")
+        #expect(result.ledger.accepted == result.count(.accepted))
+    }
+}

@@ -1,0 +1,117 @@
+import APNsSimulator
+import Base
+import Cryptography
+import Delivery
+import TestServers
+import Testing
+
+@Suite("conformance: servers that are not there")
+struct ServersTests {
+    private func settings(_ transport: Transport, host: String = "localhost", port: Int, authority: String?) -> SenderSettings {
+        let tokens = ProviderTokenSource(key: .generate(), keyID: "ABC123DEFG", teamID: "DEF123GHIJ")
+        var settings = SenderSettings(
+            endpoint: Endpoint(host: host, port: port, certificateAuthorityFile: authority), credentials: .token(tokens),
+            headers: PushHeaders(topic: SimulatorRun.topic, pushType: .alert, priority: .high), runSeed: RunSeed.random())
+        settings.transport = transport
+        settings.connectTimeoutSeconds = 2
+        settings.answerTimeoutSeconds = 0.3
+        settings.retry.firstDelaySeconds = 0.02
+        return settings
+    }
+
+    private func send(_ settings: SenderSettings) throws -> RunResult {
+        let (end, settlements) = try DeliveryTests.send(settings, pushes: 5)
+        return RunResult(settings: settings, end: end, settlements: settlements, ledger: LedgerSummary())
+    }
+
+    /// A TLS server that knows nothing of HTTP/2, and says nothing of its own accord.
+    private func withOtherServer(_ options: [String], _ body: (_ port: Int, _ authority: String) throws -> Void) throws {
+        let authority = CertificateAuthority(commonName: "Volley test")
+        let certificate = authority.issueServerCertificate(names: ["localhost"], addresses: ["127.0.0.1", "::1"])
+        let folder = try TemporaryFolder()
+        let pem = try folder.write("server.pem", certificate.pem)
+        let (server, port) = try ServerProcess.onFreePort("openssl") {
+            ["s_server", "-accept", "\($0)", "-cert", pem, "-key", pem, "-quiet"] + options
+        }
+        try withExtendedLifetime(server) { try body(port, try folder.write("ca.pem", authority.certificatePEM)) }
+    }
+
+    @Test("nobody listens: the run stops, naming host and port", arguments: testedTransports)
+    func nobodyListens(transport: Transport) throws {
+        let port = try Sockets.freePort()
+        let result = try send(settings(transport, port: port, authority: nil))
+        result.expectStop(saying: "localhost:\(port)", "Check host and port")
+        #expect(result.count(.unsent) == 5)
+    }
+
+    @Test("a name that does not exist stops the run and is named", arguments: testedTransports)
+    func unknownName(transport: Transport) throws {
+        let result = try send(settings(transport, host: "no-such-server.invalid", port: 443, authority: nil))
+        result.expectStop(saying: "no-such-server.invalid:443", transport == .curl ? "resolve" : "not known")
+        #expect(result.count(.unsent) == 5)
+    }
+
+    @Test("a server without HTTP/2 stops the run before anything is sent", arguments: testedTransports)
+    func noHTTP2(transport: Transport) throws {
+        try withOtherServer(["-www"]) { port, authority in
+            let result = try send(settings(transport, port: port, authority: authority))
+            result.expectStop(saying: "localhost:\(port)", "HTTP/2")
+            #expect(result.count(.unsent) == 5)
+        }
+    }
+
+    @Test("a server that closes connections without an answer stops the run", arguments: testedTransports)
+    func closes(transport: Transport) throws {
+        try withOtherServer(["-alpn", "h2"]) { port, authority in
+            var settings = settings(transport, port: port, authority: authority)
+            settings.connectTimeoutSeconds = 1
+            let result = try send(settings)
+            result.expectStop(saying: "localhost:\(port)")
+            #expect(result.count(.unsent) + result.count(.unknown) == 5)
+        }
+    }
+
+    @Test("a server that takes connections and says nothing in TLS is given up", arguments: testedTransports)
+    func noHandshake(transport: Transport) throws {
+        let (listener, port) = try Sockets.listen()
+        defer { Sockets.close(listener) }
+        var settings = settings(transport, port: port, authority: nil)
+        settings.connectTimeoutSeconds = 0.1
+        let result = try send(settings)
+        result.expectStop(saying: "localhost:\(port)", "Check host and port")
+        #expect(result.count(.unsent) == 5)
+    }
+
+    @Test("an authority file that is missing or no PEM is refused before the run", arguments: testedTransports)
+    func brokenAuthority(transport: Transport) throws {
+        #expect(throws: Diagnostic.self) { try Sender(settings(transport, port: 1, authority: "/nonexistent/ca.pem")) }
+        let folder = try TemporaryFolder()
+        let file = try folder.write("ca.pem", "hello")
+        #expect(throws: Diagnostic.self) { try Sender(settings(transport, port: 1, authority: file)) }
+    }
+
+    // MARK: Addresses
+
+    @Test("an IPv6 address serves as the host, with and without brackets", arguments: testedTransports, ["::1", "[::1]", "127.0.0.1"])
+    func addresses(transport: Transport, host: String) throws {
+        try SimulatorRun(transport) { $0.endpoint.host = host }.run().expectAllAcceptedOnce()
+    }
+
+    private static let needsTwoAddresses: ConditionTrait = .enabled(
+        if: Sockets.localhostHasBothAddresses, "localhost is not ::1 and 127.0.0.1 on this machine")
+
+    @Test(
+        "the addresses of a name are tried one after the other", needsTwoAddresses, arguments: testedTransports,
+        [Sockets.Family.v4, .v6])
+    func severalAddresses(transport: Transport, family: Sockets.Family) throws {
+        let relay = try TestRelay(family)
+        var run = SimulatorRun(transport) {
+            relay.lead(to: $0.endpoint.port)
+            $0.endpoint.port = relay.port
+            $0.connectTimeoutSeconds = 5
+        }
+        run.pushes = 10
+        try run.run().expectAllAcceptedOnce()
+        #expect(relay.connections == 1)
+    }
+}
