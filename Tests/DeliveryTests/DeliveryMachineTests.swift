@@ -154,6 +154,113 @@ struct DeliveryMachineTests {
         #expect(bench.machine.healthCheck(of: bench.machine.connections[0]) == idleSince + 3_600_000_000_000)
     }
 
+    @Test("a connection that proved useful is replaced without a trial")
+    func growthAfterLoss() {
+        var bench = Bench(pushes: 20_000) {
+            $0.connections = 4
+            $0.streamsPerConnection = 10
+        }
+        bench.warmUp()
+        #expect(openedWhileBusy(&bench, rounds: 40) == 3)
+        bench.machine.connectionLost(2, cause: "reset by peer", at: bench.now)
+        bench.machine.connectionLost(3, cause: "reset by peer", at: bench.now)
+        #expect(openedWhileBusy(&bench, rounds: 6) == 2)
+    }
+
+    /// Refuses everything in flight, step by step; returns how often a push was submitted.
+    private func submissionsWhileRefused(_ bench: inout Bench, seconds: Int, _ refuse: (inout Bench, Int) -> Void) -> Int {
+        var count = 0
+        for _ in 0..<seconds * 10 where bench.machine.end == nil {
+            for push in bench.machine.pushes.indices where bench.machine.pushes[push].state == .inFlight { refuse(&bench, push) }
+            count += submitted(bench.advance(seconds: 0.1)).count
+        }
+        return count
+    }
+
+    @Test("a server that refuses every stream is asked less and less often, and at last the run stops")
+    func refusalsOfStreams() {
+        var bench = Bench(pushes: 5_000) { $0.retry.maximumTotalSeconds = 100 }
+        bench.warmUp()
+        bench.advance()
+        let early = submissionsWhileRefused(&bench, seconds: 2) { $0.machine.streamRefused($1, at: $0.now) }
+        #expect(early < 4_000)
+        let later = submissionsWhileRefused(&bench, seconds: 60) { $0.machine.streamRefused($1, at: $0.now) }
+        #expect(later < 60 * 10 * ServiceHealth.pushesTriedInTrouble / 2)
+        #expect(bench.machine.settlements.count == 1, "no attempt counts, so nothing is given up")
+        _ = submissionsWhileRefused(&bench, seconds: 60) { $0.machine.streamRefused($1, at: $0.now) }
+        guard case .stopped(let reason) = bench.machine.end else {
+            Issue.record("it goes on for ever")
+            return
+        }
+        #expect(reason.contains("REFUSED_STREAM"))
+        #expect(bench.machine.settlements.dropFirst().allSatisfy { $0.outcome == .unsent && $0.attempts == 0 })
+    }
+
+    @Test("streams refused because the limit sank are no trouble of the service")
+    func refusalsBeyondTheLimit() {
+        var bench = Bench(pushes: 5_000)
+        bench.warmUp()
+        bench.advance()
+        bench.machine.limitChanged(0, to: 1)
+        for push in 1...500 { bench.machine.streamRefused(push, at: bench.now) }
+        #expect(bench.machine.serviceHealth.troubleSince == nil)
+    }
+
+    @Test("a push whose stream was reset waits before it is tried again, and most of the audience waits with it")
+    func resets() {
+        var bench = Bench(pushes: 50_000)
+        bench.warmUp()
+        bench.advance()
+        let count = submissionsWhileRefused(&bench, seconds: 10) { $0.machine.streamReset($1, at: $0.now) }
+        #expect(count < 5_000)
+        #expect(bench.machine.settlements.count { $0.outcome == .unknown } < 2_000)
+    }
+
+    @Test("mostly pushes refused for good stop the run, whatever the reason")
+    func rejections() {
+        var bench = Bench(pushes: 5_000)
+        bench.warmUp()
+        bench.advance()
+        for push in 1...200 where bench.machine.ending == nil { bench.answer(push, 413, "PayloadTooLarge") }
+        guard case .stopped(let reason) = bench.machine.ending?.end else {
+            Issue.record("it goes on")
+            return
+        }
+        #expect(reason.contains("PayloadTooLarge"))
+    }
+
+    @Test("a helping loop takes pushes only once it is connected, and leaves when it never is")
+    func helper() {
+        var bench = Bench(pushes: 0) { $0.connectsFirst = true }
+        bench.machine.isSourceEnded = false
+        bench.machine.advance(to: bench.now)
+        #expect(bench.machine.actions == [.open(connection: 0)])
+        #expect(!bench.machine.wantsPushes)
+        for _ in 0..<5 {
+            bench.machine.actions.removeAll()
+            bench.machine.connectionFailed(0, .unreachable("refused"), at: bench.now)
+            bench.now = bench.now.adding(nanoseconds: 60_000_000_000)
+            bench.machine.advance(to: bench.now)
+        }
+        #expect(bench.machine.end == .finished)
+        var other = Bench(pushes: 0) { $0.connectsFirst = true }
+        other.machine.isSourceEnded = false
+        other.machine.advance(to: other.now)
+        other.machine.connectionOpened(0, at: other.now)
+        #expect(other.machine.wantsPushes)
+    }
+
+    @Test("past the deadline pushes are taken as fast as they come, to be written off")
+    func expiredRest() {
+        var bench = Bench(pushes: 3_000) {
+            $0.pace = Pace(pushes: 20, intervalSeconds: 1)
+            $0.deadline = Timestamp(epochSeconds: 1_800_000_001)
+        }
+        bench.machine.isSourceEnded = false
+        bench.advance(seconds: 2)
+        #expect(bench.machine.isExpired && bench.machine.wantsPushes)
+    }
+
     @Test("retry-after is never undercut")
     func retryAfter() {
         var bench = Bench(pushes: 1)

@@ -60,6 +60,7 @@ extension DeliveryMachine {
         let connection = takeOff(push)
         pushes[push].attempts -= 1
         if !isOverLimit {
+            pushes[push].refusals += 1
             serviceHealth.refused(at: now.nanoseconds)
             lastServiceReason = "REFUSED_STREAM"
         }
@@ -137,7 +138,7 @@ extension DeliveryMachine {
 
     private mutating func retryDelay(of push: Int, retryAfterSeconds: Double?) -> Int64 {
         settings.retry.delayNanoseconds(
-            afterAttempts: Int(pushes[push].attempts), retryAfterSeconds: retryAfterSeconds, random: &random)
+            afterAttempts: Int(pushes[push].attempts + pushes[push].refusals), retryAfterSeconds: retryAfterSeconds, random: &random)
     }
 
     private mutating func wait(_ push: Int, until due: Moment) {

@@ -44,9 +44,10 @@ struct MachineSettings: Sendable {
         deadline = settings.deadline
         resendsUnknown = settings.resendsUnknown
         retry = settings.retry
-        // libcurl keeps a core busy with fewer, and each of its streams takes 20 KB.
-        connections = max(1, min(settings.connections, settings.transport == .curl ? 2 : .max))
-        streamsPerConnection = max(1, settings.streamsPerConnection)
+        // libcurl keeps a core busy with fewer, and each of its streams takes 50 KB.
+        let isCurl = settings.transport == .curl
+        connections = max(1, min(settings.connections, isCurl ? 2 : .max))
+        streamsPerConnection = max(1, min(settings.streamsPerConnection, isCurl ? 500 : .max))
         connectTimeoutSeconds = settings.connectTimeoutSeconds
         answerTimeoutSeconds = settings.answerTimeoutSeconds
         canPing = settings.transport == .nghttp2

@@ -17,6 +17,8 @@ struct PushSlot {
     var mayBeDelivered = false
     /// How often it was handed to the wire.
     var attempts: Int32 = 0
+    /// How often its stream was refused, which is no attempt.
+    var refusals: Int32 = 0
     /// The last answer's status, 0 for none.
     var status: Int32 = 0
     /// Where it is in flight, and its neighbours there in order of submission; -1 for none.

@@ -49,8 +49,8 @@ struct AnswersTests {
         [
             (400, "BadDeviceToken", Outcome.invalidToken), (400, "DeviceTokenNotForTopic", .invalidToken),
             (410, "Unregistered", .invalidToken), (410, "ExpiredToken", .invalidToken), (413, "PayloadTooLarge", .rejected),
-            // What nobody has heard of is settled by its class.
-            (302, "Moved", .rejected), (400, "AnotherNewReason", .rejected), (403, "NewlyForbidden", .rejected),
+            // What nobody has heard of is settled by its class; a 403 is about who sends, and stops.
+            (302, "Moved", .rejected), (400, "AnotherNewReason", .rejected),
             (404, "NewlyMissing", .rejected), (418, "SomethingNew", .rejected),
         ])
     func finalAnswers(transport: Transport, answer: (status: Int, reason: String, outcome: Outcome)) throws {
@@ -126,7 +126,7 @@ struct AnswersTests {
             (403, "BadCertificate", "certificate"), (403, "BadCertificateEnvironment", "environment"),
             (403, "BadEnvironmentKeyInToken", "environment"), (403, "BadEnvironmentKeyIdInToken", "environment"),
             (403, "UnrelatedKeyIdInToken", "key"), (403, "Forbidden", "membership"), (404, "BadPath", "host"),
-            (405, "MethodNotAllowed", "host"),
+            (405, "MethodNotAllowed", "host"), (403, "NewlyForbidden", "environment"),
         ])
     func stops(transport: Transport, answer: (status: Int, reason: String, advice: String)) throws {
         let result = try run(transport, answer.status, answer.reason, to: 0)
