@@ -17,7 +17,7 @@ STRICT := --explicit-target-dependency-import-check error
 RELEASE := .build/release
 SOURCES := Package.swift Sources Tests
 
-.PHONY: help setup servers build demo test bench lint format install clean
+.PHONY: help setup servers build demo test sanitize bench lint format install clean
 
 help: ## List these commands
 	@echo "Volley sends push campaigns to APNs. What can be done here:"
@@ -61,6 +61,14 @@ demo: build ## Send a real campaign to the built-in simulator and show its repor
 
 test: servers ## Run all tests
 	$(SWIFT) test $(STRICT)
+
+# What runs on several threads or touches raw memory.
+SANITIZED := --filter "(Delivery|HTTP2|APNsSimulator|Cryptography)Tests"
+
+sanitize: servers ## Run the delivery tests under the thread and the address sanitizer
+	TSAN_OPTIONS="suppressions=$(CURDIR)/Tests/ThreadSanitizer.supp" \
+	    $(SWIFT) test $(STRICT) --sanitize=thread --scratch-path .build/thread $(SANITIZED)
+	$(SWIFT) test $(STRICT) --sanitize=address --scratch-path .build/address $(SANITIZED)
 
 bench: setup ## Measure Volley beside other tools (minutes; see docs/performance.md)
 	@$(call install,$(BENCH_PACKAGES))
