@@ -23,6 +23,7 @@ struct RealServer {
             headers: PushHeaders(topic: SimulatorRun.topic, pushType: .alert, priority: .high), runSeed: .random())
         settings.transport = transport
         settings.retry.firstDelaySeconds = 0.01
+        settings.connections = 1
         settings.retry.longestDelaySeconds = 0.1
         settings.answerTimeoutSeconds = 5
         return settings
