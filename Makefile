@@ -10,7 +10,7 @@ SWIFT ?= swift
 PACKAGES := libcurl4-openssl-dev libssl-dev libyaml-dev libnghttp2-dev libsqlite3-dev zlib1g-dev pkg-config
 TEST_PACKAGES := nghttp2-server
 BENCH_PACKAGES := nghttp2-client
-# What `make bench` measures beyond its two tables: --memory, --scaling, --quick.
+# Which tables `make bench` makes: --sending (the default), --memory, --scaling; --quick makes them small.
 BENCH ?=
 # A target may only import what Package.swift says it depends on: the walls of the house.
 STRICT := --explicit-target-dependency-import-check error
@@ -31,7 +31,7 @@ if [ -n "$$missing" ]; then \
     root=$$([ $$(id -u) = 0 ] || echo sudo); \
     echo "Installing:" $$missing; \
     $$root apt-get update -qq; \
-    DEBIAN_FRONTEND=noninteractive $$root apt-get install -y -qq --no-install-recommends $$missing >/dev/null; \
+    DEBIAN_FRONTEND=noninteractive $$root apt-get install -y -qq -o DPkg::Lock::Timeout=300 --no-install-recommends $$missing >/dev/null; \
 fi
 endef
 

@@ -5,7 +5,7 @@ import Delivery
 import Glibc
 
 /// `make bench`: Volley beside other tools, all measured in the same run on the same machine. Prints Markdown for docs/performance.md.
-/// `--quick` runs everything once and small; `--memory` and `--scaling` add tables that take longer.
+/// `--sending` (what is measured when nothing is named), `--memory` and `--scaling` choose the tables; `--quick` makes them once and small.
 ///
 /// `volley-bench pipeline [RECIPIENTS]`: what a push costs around the transport; a few seconds.
 ///
@@ -36,10 +36,11 @@ struct VolleyBench {
     }
 
     private static func measure(_ options: Set<String>) throws {
-        let unknown = options.subtracting(["--quick", "--memory", "--scaling"])
+        let unknown = options.subtracting(["--quick", "--sending", "--memory", "--scaling"])
         guard unknown.isEmpty else {
             throw Diagnostic(
-                "unknown: \(unknown.sorted().joined(separator: " "))", remedy: "It takes --quick, --memory and --scaling, and `pipeline`.")
+                "unknown: \(unknown.sorted().joined(separator: " "))",
+                remedy: "It takes --sending, --memory, --scaling and --quick, and `pipeline`.")
         }
         Interruption.install()
         let isQuick = options.contains("--quick")
@@ -47,8 +48,10 @@ struct VolleyBench {
         defer { bench.clear() }
         let repeats = isQuick ? 1 : 3, many = isQuick ? 20_000 : 400_000, few = isQuick ? 5000 : 100_000
         Table.say("Sender on core \(bench.clientCore), server on core \(bench.serverCore); the contestants take turns.")
-        try againstSimulator(bench, many: many, few: few, repeats: repeats)
-        try againstPlainServer(bench, many: many, repeats: repeats)
+        if options.contains("--sending") || options.isDisjoint(with: ["--memory", "--scaling"]) {
+            try againstSimulator(bench, many: many, few: few, repeats: repeats)
+            try againstPlainServer(bench, many: many, repeats: repeats)
+        }
         if options.contains("--scaling") {
             try ScalingBenchmark(bench: bench, pushes: isQuick ? 100_000 : 800_000, repeats: repeats).run()
         }
