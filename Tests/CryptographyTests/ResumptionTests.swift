@@ -8,7 +8,7 @@ final class ResumptionTests {
     private let authority = CertificateAuthority(commonName: "Test authority")
 
     private func server() throws -> TLSServerContext {
-        try TLSServerContext(certificate: authority.issueServerCertificate(names: ["localhost"]))
+        try TLSServerContext(certificate: authority.issueServerCertificate(names: ["localhost"]), offersResumption: true)
     }
 
     private func client() throws -> TLSClientContext {

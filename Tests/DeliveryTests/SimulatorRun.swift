@@ -65,6 +65,8 @@ struct SimulatorRun {
         // On a slow machine others would be added, and tests count connections. What adds them is tested with the machine.
         settings.connections = 1
         settings.retry.longestDelaySeconds = 0.1
+        // Nor does a machine that is slow, as under a sanitizer, run into time-outs that no test is about.
+        (settings.connectTimeoutSeconds, settings.answerTimeoutSeconds) = (60, 60)
         configure(&settings)
         let (end, settlements) = try send(settings, pushes: pushes, payload: payload, late: late, meanwhile: meanwhile)
         let result = RunResult(settings: settings, end: end, settlements: settlements, ledger: simulator.stop())

@@ -87,12 +87,14 @@ public final class TLSClientContext {
         SSL_CTX_sess_set_new_cb(pointer) { ssl, session in
             guard let this = SSL_CTX_get_ex_data(SSL_get_SSL_CTX(ssl), 0) else { return 0 }
             Unmanaged<TLSClientContext>.fromOpaque(this).takeUnretainedValue().keep(session)
-            return 1
+            return 0
         }
     }
 
+    /// A copy is kept: OpenSSL spoils the session of a connection that ends without close_notify, and after a loss is when one is needed
+    /// (RFC 5246 section 7.2.1 allows it since TLS 1.1).
     private func keep(_ newest: OpaquePointer?) {
         SSL_SESSION_free(session)
-        session = newest
+        session = SSL_SESSION_dup(newest)
     }
 }

@@ -21,9 +21,12 @@ public final class TLSServerContext: @unchecked Sendable {
     public let applicationProtocol: String
     private let wireProtocol: UnsafeMutableBufferPointer<UInt8>
 
+    /// - Parameter offersResumption: whether clients may shorten later handshakes. Without, every connection shows its certificate anew, and
+    ///   clients cannot tell a simulator's restart from a first start.
     /// - Throws: a `Diagnostic` when the authority file cannot be read.
     public init(
-        certificate: IssuedCertificate, clients: ClientCertificatePolicy = .notAsked, applicationProtocol: String = "h2"
+        certificate: IssuedCertificate, clients: ClientCertificatePolicy = .notAsked, applicationProtocol: String = "h2",
+        offersResumption: Bool = false
     ) throws(Diagnostic) {
         guard let context = SSL_CTX_new(TLS_server_method()) else { fatalError("OpenSSL failed: TLS context") }
         pointer = context
@@ -31,6 +34,7 @@ public final class TLSServerContext: @unchecked Sendable {
         wireProtocol = .allocate(capacity: applicationProtocol.utf8.count)
         _ = wireProtocol.initialize(from: applicationProtocol.utf8)
         setOptions()
+        if !offersResumption { refuseResumption() }
         use(certificate)
         try setClients(clients)
         requireApplicationProtocol()
@@ -43,15 +47,17 @@ public final class TLSServerContext: @unchecked Sendable {
 
     private func setOptions() {
         SSL_CTX_ctrl(pointer, SSL_CTRL_SET_MIN_PROTO_VERSION, Int(TLS1_2_VERSION), nil)
-        // No resumption: every connection shows its certificate anew, and clients cannot tell a simulator's restart from a first start.
-        SSL_CTX_set_options(pointer, UInt64(1) << 14)  // SSL_OP_NO_TICKET, a macro that Swift does not see
-        SSL_CTX_set_num_tickets(pointer, 0)
-        SSL_CTX_ctrl(pointer, SSL_CTRL_SET_SESS_CACHE_MODE, Int(SSL_SESS_CACHE_OFF), nil)
         let mode = SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER
         SSL_CTX_ctrl(pointer, SSL_CTRL_MODE, Int(mode), nil)
         // Many records from one system call.
         SSL_CTX_ctrl(pointer, SSL_CTRL_SET_READ_AHEAD, 1, nil)
         SSL_CTX_set_default_read_buffer_len(pointer, 256 << 10)
+    }
+
+    private func refuseResumption() {
+        SSL_CTX_set_options(pointer, UInt64(1) << 14)  // SSL_OP_NO_TICKET, a macro that Swift does not see
+        SSL_CTX_set_num_tickets(pointer, 0)
+        SSL_CTX_ctrl(pointer, SSL_CTRL_SET_SESS_CACHE_MODE, Int(SSL_SESS_CACHE_OFF), nil)
     }
 
     private func use(_ issued: IssuedCertificate) {

@@ -59,6 +59,12 @@ final class ClientCallbacks: @unchecked Sendable {
             withSession(user) { receive(frame.pointee, of: session, $0) }
             return 0
         }
+        nghttp2_session_callbacks_set_on_frame_send_callback(callbacks) { _, frame, user in
+            guard let frame, UInt32(frame.pointee.hd.type) == NGHTTP2_GOAWAY.rawValue else { return 0 }
+            let error = HTTP2ErrorCode(rawValue: frame.pointee.goaway.error_code)
+            withSession(user) { $0.sentGoAway(error) }
+            return 0
+        }
         nghttp2_session_callbacks_set_error_callback2(callbacks) { _, _, text, count, user in
             guard let text else { return 0 }
             let words = String(decoding: UnsafeRawBufferPointer(start: text, count: count), as: UTF8.self)

@@ -215,6 +215,11 @@ public final class HTTP2ClientSession {
         goAway = words.isEmpty ? error.name : TextFormat.foreign(String(decoding: words, as: UTF8.self))
     }
 
+    /// nghttp2 tells a peer that broke the protocol which rule it was, and us only this way.
+    func sentGoAway(_ error: HTTP2ErrorCode) {
+        if error != .noError { complaint = complaint ?? "the peer broke the rules of HTTP/2 (\(error.name))" }
+    }
+
     func hear(_ words: String) { complaint = TextFormat.foreign(words) }
 
     private func fail(_ code: Int) { failure = failure ?? String(cString: nghttp2_strerror(Int32(code))) }
