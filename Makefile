@@ -68,7 +68,8 @@ SANITIZED := --filter "(Delivery|HTTP2|APNsSimulator|Cryptography)Tests"
 sanitize: servers ## Run the delivery tests under the thread and the address sanitizer
 	TSAN_OPTIONS="suppressions=$(CURDIR)/Tests/ThreadSanitizer.supp" \
 	    $(SWIFT) test $(STRICT) --sanitize=thread --scratch-path .build/thread $(SANITIZED)
-	$(SWIFT) test $(STRICT) --sanitize=address --scratch-path .build/address $(SANITIZED)
+	LSAN_OPTIONS="suppressions=$(CURDIR)/Tests/LeakSanitizer.supp" \
+	    $(SWIFT) test $(STRICT) --sanitize=address --scratch-path .build/address $(SANITIZED)
 
 bench: setup ## Measure Volley beside other tools (minutes; see docs/performance.md)
 	@$(call install,$(BENCH_PACKAGES))
