@@ -113,6 +113,8 @@ public final class RunStore: Sendable {
             var configuration = Configuration()
             configuration.readonly = !toWrite
             configuration.busyMode = .timeout(10)
+            // Recipients are read, and outcomes written, once and in order: a larger cache would only hold what nobody asks for again.
+            configuration.prepareDatabase { try $0.execute(sql: "PRAGMA cache_size = -1000") }
             let pool = try DatabasePool(path: path, configuration: configuration)
             if toWrite {
                 // GRDB chooses NORMAL for WAL, which may lose the last commits with the power: a lost claim could send a push twice.

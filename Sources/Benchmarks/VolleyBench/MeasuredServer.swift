@@ -9,7 +9,7 @@ final class MeasuredServer {
     let url: String
     let port: Int
     let authorityFile: String
-    /// The key whose tokens the first simulator of this workbench takes, which made it; the plain server takes anything.
+    /// The key whose tokens the simulator takes; the plain server takes anything. The first server of a workbench makes it.
     let keyFile: String
     private let process: ChildProcess
 
@@ -29,7 +29,7 @@ final class MeasuredServer {
                     "--json",
                     "--quiet",
                 ]
-            case .plain: ["\(bench.binaries)/volley-bench", "answer", authorityFile, limit]
+            case .plain: ["\(bench.binaries)/volley-bench", "answer", authorityFile, keyFile, limit]
             }
         process = try ChildProcess(
             cores: cores ?? bench.serverCore, arguments, folder: folder, limitSeconds: Double(Self.limitSeconds + 60))

@@ -8,13 +8,16 @@ import HTTP2
 ///
 /// nghttpd cannot be that server: it answers 200 with `--echo-upload` only, which makes a temporary file for every request.
 enum PlainServer {
-    /// Prints where it listens as one line of JSON, writes its authority's certificate, and serves until the process is ended.
-    static func run(authorityFile: String, seconds: Int) throws {
+    /// Prints where it listens as one line of JSON, writes its authority's certificate and, when there is none, a key for provider tokens, and serves until the process is ended.
+    static func run(authorityFile: String, keyFile: String, seconds: Int) throws {
         signal(SIGPIPE, SIG_IGN)
         alarm(UInt32(max(1, seconds)))
         let authority = CertificateAuthority(commonName: "Volley benchmark")
-        let context = try TLSServerContext(certificate: authority.issueServerCertificate(names: ["localhost"], addresses: ["127.0.0.1"]))
+        let certificate = authority.issueServerCertificate(names: ["localhost"], addresses: ["127.0.0.1"])
+        let context = try TLSServerContext(certificate: certificate)
         try Workbench.write(authorityFile) { $0(authority.certificatePEM) }
+        // Any key will do for a sender that nobody checks.
+        if access(keyFile, F_OK) != 0 { try Workbench.write(keyFile) { $0(certificate.keyPEM) } }
         let (listener, port) = try listen()
         print("{\"url\":\"https://localhost:\(port)\"}")
         fflush(nil)

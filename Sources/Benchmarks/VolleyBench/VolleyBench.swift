@@ -10,7 +10,7 @@ import Glibc
 /// `volley-bench pipeline [RECIPIENTS]`: what a push costs around the transport; a few seconds.
 ///
 /// The other words are the processes that are measured, each by itself so that its time and memory are its own:
-/// `bare-curl URL CA KEY PUSHES [STREAMS]`, `deliver PORT CA KEY PUSHES [TRANSPORT [LOOPS]]`, `bearer KEY`, `answer CA SECONDS`.
+/// `bare-curl URL CA KEY PUSHES [STREAMS]`, `deliver PORT CA KEY PUSHES [TRANSPORT [LOOPS]]`, `bearer KEY`, `answer CA KEY SECONDS`.
 @main
 struct VolleyBench {
     static func main() {
@@ -29,7 +29,7 @@ struct VolleyBench {
         case ("bare-curl", 4...): try bareCurl(words)
         case ("deliver", 4...): try deliver(words)
         case ("bearer", 1): print(ProviderBearer.make(try SigningKey(file: words[0])))
-        case ("answer", 2): try PlainServer.run(authorityFile: words[0], seconds: Int(words[1]) ?? 600)
+        case ("answer", 3): try PlainServer.run(authorityFile: words[0], keyFile: words[1], seconds: Int(words[2]) ?? 600)
         case ("pipeline", _): try PipelineBenchmark(recipients: words.first.flatMap { Int($0) } ?? 200_000).run()
         default: try measure(Set(arguments))
         }

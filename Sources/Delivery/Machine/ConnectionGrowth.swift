@@ -1,7 +1,14 @@
 /// Decides when one more connection is worth it: only while streams are the limit, one at a time, and only as long as the last one
-/// made the run faster. Where the server, the network or this machine is the limit another connection changes nothing, and after one that did not
-/// it is tried again only after a rest, each longer than the one before.
+/// made the run faster. Where the server, the network or this machine is the limit another connection changes nothing: it is given up, and the
+/// next is tried only after a rest, each longer than the one before.
 struct ConnectionGrowth {
+    enum Advice {
+        case stay
+        case openOneMore
+        /// The last one changed nothing.
+        case giveUpLast
+    }
+
     /// Streams must have been the limit for this long without a break.
     private static let windowNanoseconds: Int64 = 250_000_000
     /// One connection more than n should give 1/n more. Half of that counts as success.
@@ -23,20 +30,19 @@ struct ConnectionGrowth {
 
     /// All streams of all connections are taken, and pushes wait for them.
     /// - Parameter answers: of the whole run so far.
-    /// - Returns: true when one more connection should be opened.
-    mutating func noteFull(at nanoseconds: Int64, answers: Int, connections: Int) -> Bool {
+    mutating func noteFull(at nanoseconds: Int64, answers: Int, connections: Int) -> Advice {
         if connections < provenConnections {
             windowStart = nil
             trial = nil
-            return true
+            return .openOneMore
         }
-        guard nanoseconds >= restsUntil else { return false }
+        guard nanoseconds >= restsUntil else { return .stay }
         guard let start = windowStart else {
             windowStart = nanoseconds
             answersAtStart = answers
-            return false
+            return .stay
         }
-        guard nanoseconds - start >= Self.windowNanoseconds else { return false }
+        guard nanoseconds - start >= Self.windowNanoseconds else { return .stay }
         let rate = Double(answers - answersAtStart) * 1e9 / Double(nanoseconds - start)
         windowStart = nil
         if let trial, trial.connections == connections {
@@ -45,11 +51,11 @@ struct ConnectionGrowth {
             guard isWorthIt else {
                 restsUntil = nanoseconds + rest
                 rest = min(2 * rest, Self.longestRest)
-                return false
+                return .giveUpLast
             }
             provenConnections = connections
         }
         trial = (connections + 1, rate)
-        return true
+        return .openOneMore
     }
 }

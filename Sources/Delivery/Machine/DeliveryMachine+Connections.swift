@@ -157,7 +157,11 @@ extension DeliveryMachine {
         guard used < settings.connections else { return }
         if used > 0 {
             guard nextPushIsAllowed, pacer?.mayTake(at: now.nanoseconds) ?? true else { return growth.noteRoom() }
-            guard growth.noteFull(at: now.nanoseconds, answers: answerCount, connections: used) else { return }
+            switch growth.noteFull(at: now.nanoseconds, answers: answerCount, connections: used) {
+            case .stay: return
+            case .giveUpLast: return retireNewcomer()
+            case .openOneMore: break
+            }
         }
         let free = connections.firstIndex { $0.state == .closed }
         if free == nil { connections.append(ConnectionSlot()) }
@@ -165,6 +169,12 @@ extension DeliveryMachine {
         connections[connection].state = .opening
         connections[connection].lastProgress = now.nanoseconds
         actions.append(.open(connection: connection))
+    }
+
+    /// Gives up the open connection that has had the fewest answers.
+    private mutating func retireNewcomer() {
+        let open = connections.indices.filter { connections[$0].state == .open }
+        if let newcomer = open.min(by: { connections[$0].answers < connections[$1].answers }) { retire(newcomer) }
     }
 
     /// Pushes that may be in flight there: one until the first was accepted, then what both sides allow.
