@@ -39,6 +39,8 @@ let package = Package(
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
         .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
+        // The compiler's own vector instructions, as far as Swift has no word for them.
+        .systemLibrary(name: "CSIMD"),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
         // What every room speaks.
@@ -48,7 +50,7 @@ let package = Package(
 
         // The rooms a campaign walks through, siblings that never import one another.
         room("Campaigns", ["Base", "CYAML"]),
-        room("Audience", ["Base", "CZlib"]),
+        room("Audience", ["Base", "CSIMD", "CZlib"]),
         room("Content", ["Base"]),
         room("Delivery", ["Base", "Cryptography", "HTTP2", "CCurl"]),
         room("Runs", ["Base", grdb, sqlite]),

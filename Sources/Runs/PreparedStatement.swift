@@ -41,6 +41,14 @@ struct PreparedStatement {
         }
     }
 
+    /// Binds text that stays where it is until the statement was executed.
+    func bind(_ text: UnsafeBufferPointer<UInt8>, at index: CInt) throws {
+        guard let start = text.baseAddress, !text.isEmpty else { return try bind("", at: index) }
+        try start.withMemoryRebound(to: CChar.self, capacity: text.count) {
+            try check(sqlite3_bind_text(raw, index, $0, CInt(text.count), nil))
+        }
+    }
+
     /// Executes the statement with the values bound last.
     /// - Returns: how many rows it changed.
     @discardableResult

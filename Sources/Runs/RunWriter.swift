@@ -12,7 +12,8 @@ public final class RunWriter {
     private let id: String
     private let path: String
     private var database: DatabaseQueue?
-    private var pending: [(slot: Int, recipient: Recipient)] = []
+    private var pending: [RecipientBatch] = []
+    private var pendingCount = 0
     private var buffer: [UInt8] = []
     /// Ids are 0 ..< slots: every new slot is the next one.
     private var slots = 0
@@ -36,7 +37,6 @@ public final class RunWriter {
             RunFile.remove(path)
             throw error
         }
-        pending.reserveCapacity(Self.batch)
     }
 
     deinit { cancel() }
@@ -53,10 +53,17 @@ public final class RunWriter {
     /// Stores the recipient of a slot. A new slot is always the next one; a slot may be stored again, which replaces it.
     /// - Throws: `Diagnostic`: the disk is full. The writer is of no use afterwards.
     public func put(_ recipient: Recipient, at slot: Int) throws {
-        precondition(slot >= 0 && slot <= slots, "a new slot must be the next one")
-        if slot == slots { slots += 1 }
-        pending.append((slot, recipient))
-        if pending.count == Self.batch { try flush() }
+        var batch = RecipientBatch()
+        batch.append(recipient, at: slot)
+        try put(batch)
+    }
+
+    /// Stores recipients, each at its slot.
+    /// - Throws: `Diagnostic`: the disk is full. The writer is of no use afterwards.
+    public func put(_ batch: RecipientBatch) throws {
+        pending.append(batch)
+        pendingCount += batch.count
+        if pendingCount >= Self.batch { try flush() }
     }
 
     /// Takes slots out again and closes the gaps by moving the last recipients into them, so that ids are dense: 0 ..< (slots − dropped).
@@ -64,11 +71,11 @@ public final class RunWriter {
     ///   - dropped: slots in any order, each once.
     ///   - slots: how many slots were stored.
     public func drop(_ dropped: [Int], of slots: Int) throws {
+        try flush()
         precondition(slots == self.slots, "slots are counted differently")
         let dropped = dropped.sorted()
         precondition(dropped.first ?? 0 >= 0 && dropped.last ?? 0 < max(slots, 1), "a slot that was never stored")
         precondition(zip(dropped, dropped.dropFirst()).allSatisfy { $0 < $1 }, "a slot dropped twice")
-        try flush()
         let remaining = slots - dropped.count
         try write { db in
             let move = try db.cachedStatement(sql: "UPDATE OR REPLACE recipient SET id = ? WHERE id = ?")
@@ -91,8 +98,8 @@ public final class RunWriter {
     /// Stores the plan, makes everything durable, and gives the file its name.
     /// - Throws: `Diagnostic`: the disk is full, there is a run of that id.
     public func finish(_ plan: RunPlan) throws -> RunStore {
-        precondition(plan.id == id && plan.audience == slots, "the plan is of another run")
         try flush()
+        precondition(plan.id == id && plan.audience == slots, "the plan is of another run")
         try write { db in
             try RunSchema.insert(plan, into: db)
             try db.execute(sql: RunSchema.sendingTables)
@@ -126,27 +133,25 @@ public final class RunWriter {
     }
 
     private func flush() throws {
-        guard !pending.isEmpty else { return }
+        guard pendingCount > 0 else { return }
         try write { db in
             let upsert = try PreparedStatement(db, RunSchema.upsertRecipient)
-            for (slot, recipient) in pending {
-                try upsert.bind(slot, at: 1)
-                try upsert.bind(recipient.token.hex, at: 2)
-                try upsert.bind(Self.bindable(recipient.registrationID), at: 3)
-                try upsert.bind(Self.bindable(recipient.alias), at: 4)
-                try upsert.bind(Self.bindable(recipient.language), at: 5)
-                try upsert.bind(FieldsCell.encode(recipient.fields, buffer: &buffer), at: 6)
-                try upsert.execute()
+            for batch in pending {
+                try batch.forEach { slot, recipient in
+                    precondition(slot <= slots, "a new slot must be the next one")
+                    if slot == slots { slots += 1 }
+                    try upsert.bind(slot, at: 1)
+                    try upsert.bind(recipient.token, at: 2)
+                    try upsert.bind(recipient.registrationID, at: 3)
+                    try upsert.bind(recipient.alias, at: 4)
+                    try upsert.bind(recipient.language, at: 5)
+                    try upsert.bind(recipient.fields, at: 6)
+                    try upsert.execute()
+                }
             }
         }
         pending.removeAll(keepingCapacity: true)
-    }
-
-    /// Text with a NUL inside is cut off there by most who read it, SQLite's own functions among them.
-    private static func bindable(_ text: String) -> String {
-        var text = text
-        guard text.withUTF8({ bytes in bytes.baseAddress.map { memchr($0, 0, bytes.count) != nil } ?? false }) else { return text }
-        return String(String.UnicodeScalarView(text.unicodeScalars.map { $0 == "\0" ? "\u{FFFD}" : $0 }))
+        pendingCount = 0
     }
 
     private func write(_ body: (Database) throws -> Void) throws {

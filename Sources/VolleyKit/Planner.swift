@@ -34,27 +34,54 @@ struct Planner {
     private func scan(samples: Int, writer: RunWriter?) throws -> (preview: Preview, fields: [String]) {
         let query = try context.audienceQuery(now: now)
         console.detail("volley.yaml: \(context.project.file); exports: \(query.files.joined(separator: ", "))")
-        var sink = PlanSink(template: context.template, samples: samples, writer: writer, identity: identity)
+        let sink = PlanSink(samples: samples, writer: writer.map(RecipientWriter.init))
         let clock = ContinuousClock()
         let start = clock.now
         let result = try query.scan(
-            into: &sink,
+            into: sink, judging: { [template = context.template] in Self.judge(template) },
             progress: { console.progress(progressLine($0, elapsed: clock.now - start)) },
             isCancelled: { Interruption.isRequested })
         console.clearProgress()
         console.show(context.warnings + result.warnings + result.badRows.map(asWarning))
-        var samples = sink.keptSamples
-        for index in samples.indices where samples[index].slot < result.selectorsOfFirstSlots.count {
-            samples[index].selectedBy = result.selectorsOfFirstSlots[samples[index].slot]
-        }
         let preview = Preview(
             campaign: context.campaign.name.value, app: context.app.name.value, destination: context.app.destination, audience: result,
-            payloadBytes: sink.payloadBytes, pace: context.pace, samples: samples, planHash: sink.digest)
+            payloadBytes: PayloadBytes(counts: result.payloadBytes), pace: context.pace, samples: sink.samples.map { sample($0, result) },
+            planHash: planHash(result))
         return (preview, query.fields.map(\.value))
     }
 
-    /// What beside the recipients decides about a plan. The first part changes whenever the rules of planning do.
-    private var identity: [String] { ["volley plan 1", context.campaign.source, context.app.topic.value, context.app.destination] }
+    /// Renders the payload of one recipient after another, to see that it can be sent.
+    private static func judge(_ template: PayloadTemplate) -> RecipientJudge {
+        var cells = EscapedCells()
+        var payload: [UInt8] = []
+        return { recipient in
+            payload.removeAll(keepingCapacity: true)
+            precondition(cells.locate(in: recipient.fields), "cells that were just written cannot be read")
+            if let failure = template.append(cells, to: &payload) { return Judgement(reason: failure.skipReason) }
+            return Judgement(payloadBytes: payload.count)
+        }
+    }
+
+    private func sample(_ sample: (slot: Int, recipient: Recipient), _ result: AudienceResult) -> PreviewSample {
+        var payload: [UInt8] = []
+        // It was rendered before, and nothing was wrong with it.
+        _ = context.template.render(sample.recipient.fields, into: &payload)
+        let selectors = sample.slot < result.selectorsOfFirstSlots.count ? result.selectorsOfFirstSlots[sample.slot] : []
+        return PreviewSample(token: sample.recipient.token, payload: payload, selectedBy: selectors)
+    }
+
+    /// What a plan is recognised by: equal when campaign, rules, and all that the exports say of the selected devices are equal.
+    private func planHash(_ result: AudienceResult) -> String {
+        var hash = SHA256()
+        for part in [Self.rules, context.campaign.source, context.app.topic.value, context.app.destination] {
+            hash.update(Array(part.utf8) + [0])
+        }
+        hash.update(result.digest.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * UInt64($0))) } })
+        return hash.finalizeHex()
+    }
+
+    /// Changes whenever the rules of planning do.
+    private static let rules = "volley plan 2"
 
     private func progressLine(_ progress: ScanProgress, elapsed: Duration) -> String {
         let seconds = max(elapsed / .seconds(1), 0.001)

@@ -73,3 +73,30 @@ extension PreviewSample {
         ])
     }
 }
+
+/// One rendered push of a preview.
+struct PreviewSample: Sendable {
+    var token: DeviceToken
+    var payload: [UInt8]
+    var selectedBy: [String]
+}
+
+/// Sizes of all rendered payloads in bytes.
+struct PayloadBytes: Hashable, Sendable {
+    var min: Int
+    var p50: Int
+    var max: Int
+
+    /// From the number of payloads of each size; nil when there are none.
+    init?(counts: [Int: Int]) {
+        let total = counts.values.reduce(0, +)
+        let sizes = counts.filter { $0.value > 0 }.keys.sorted()
+        guard let least = sizes.first, let most = sizes.last else { return nil }
+        var seen = 0
+        let middle = sizes.first { size in
+            seen += counts[size] ?? 0
+            return seen * 2 >= total
+        }
+        (min, p50, max) = (least, middle ?? most, most)
+    }
+}

@@ -74,11 +74,11 @@ import Testing
     @Test("nothing is scanned when any of several files lacks a column, which is said once")
     func severalFiles() throws {
         let files = (0..<3).map { folder.file("\($0).csv", $0 == 0 ? "token,city\n\(token(0)),x\n" : "token\n\(token($0))\n") }
-        var sink = CollectingSink()
+        let sink = CollectingSink()
         let query = AudienceQuery(files: files, columns: ExportColumns(), now: noon).with {
             ($0.everyone, $0.fields) = (true, [place("city")])
         }
-        let error = #expect(throws: Diagnostics.self) { try query.scan(into: &sink) }
+        let error = #expect(throws: Diagnostics.self) { try query.scan(into: sink) }
         #expect(error?.all.count == 1 && error?.all.first?.message.contains("1.csv") == true)
         #expect(sink.putCount == 0)
     }
@@ -122,12 +122,11 @@ import Testing
 
     @Test("SipHash gives the values that its authors publish")
     func sipHash() {
-        func hash(_ count: UInt8) -> [UInt64] {
-            let value = Array(0..<count).withUnsafeBufferPointer { KeyedHash(key: (0x0706_0504_0302_0100, 0x0F0E_0D0C_0B0A_0908))($0) }
-            return [value.low.byteSwapped, value.high.byteSwapped]
+        func hash(_ count: UInt8) -> UInt64 {
+            Array(0..<count).withUnsafeBufferPointer { KeyedHash(key: (0x0706_0504_0302_0100, 0x0F0E_0D0C_0B0A_0908))($0) }
         }
-        #expect(hash(0) == [0xa381_7f04_ba25_a8e6, 0x6df6_7214_c755_0293])
-        #expect(hash(1) == [0xda87_c1d8_6b99_af44, 0x3476_5911_9b22_fc45])
-        #expect(hash(63) == [0x5150_d177_2f50_834a, 0x503e_069a_973f_bd7c])
+        #expect(hash(0) == 0x726f_db47_dd0e_0e31)
+        #expect(hash(1) == 0x74f8_39c5_93dc_67fd)
+        #expect(hash(63) == 0x958a_324c_eb06_4572)
     }
 }

@@ -66,9 +66,9 @@ import Testing
             #expect(mistake.file == file && mistake.message.contains(message), "\(mistake)")
             #expect(mistake.message.contains("compressed bytes"))
         }
-        var sink = CollectingSink()
+        let sink = CollectingSink()
         let cut = folder.file("cut.csv.gz", Array(whole.dropLast(9)))
-        #expect(throws: Diagnostics.self) { try everyone(cut).scan(into: &sink) }
+        #expect(throws: Diagnostics.self) { try everyone(cut).scan(into: sink) }
         #expect(sink.finishedSlots == nil, "nothing is planned")
     }
 

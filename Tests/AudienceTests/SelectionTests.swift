@@ -190,9 +190,9 @@ import Testing
     @Test("a scan that is cancelled throws, and the sink is not finished")
     func cancelled() throws {
         let query = export((0..<3000).map { "r\($0),\(token($0)),,,," }).with { $0.everyone = true }
-        var sink = CollectingSink()
+        let sink = CollectingSink()
         #expect(throws: CancellationError.self) {
-            try query.scan(into: &sink, limits: ReadingLimits(chunkSize: 64), isCancelled: { true })
+            try query.scan(into: sink, limits: ReadingLimits(chunkSize: 64), isCancelled: { true })
         }
         #expect(sink.finishedSlots == nil)
     }
@@ -200,8 +200,8 @@ import Testing
     @Test("progress ends with every byte, row and recipient")
     func progress() throws {
         let query = export((0..<50).map { "r\($0),\(token($0)),,,," }).with { $0.everyone = true }
-        var (sink, last) = (CollectingSink(), ScanProgress(bytesRead: 0, bytesTotal: 0, rows: 0, recipients: 0))
-        _ = try query.scan(into: &sink, progress: { last = $0 })
+        var last = ScanProgress(bytesRead: 0, bytesTotal: 0, rows: 0, recipients: 0)
+        _ = try query.scan(into: CollectingSink(), progress: { last = $0 })
         #expect(last.bytesRead == last.bytesTotal && last.bytesTotal > 3000 && last.rows == 50 && last.recipients == 50)
     }
 }

@@ -1,5 +1,6 @@
 import Base
 import Glibc
+import Testing
 
 @testable import Audience
 
@@ -48,25 +49,30 @@ struct SeededRandom: RandomNumberGenerator {
 }
 
 /// Keeps what a scan hands over.
-struct CollectingSink: RecipientSink {
-    var slots: [Recipient] = []
+final class CollectingSink: RecipientSink {
+    var slots: [Recipient?] = []
     var dropped: [Int] = []
     var finishedSlots: Int?
     var putCount = 0
-    var verdict: (Recipient) -> SkipReason? = { _ in nil }
+    let recordLimit: Int
 
-    mutating func put(_ recipient: Recipient, at slot: Int) throws -> SkipReason? {
-        putCount += 1
-        if slot == slots.count { slots.append(recipient) } else { slots[slot] = recipient }
-        return verdict(recipient)
+    init(recordLimit: Int = .max) { self.recordLimit = recordLimit }
+
+    func take(_ batch: RecipientBatch) throws {
+        batch.forEach { slot, record in
+            putCount += 1
+            if slot == slots.count { slots.append(Recipient(record)) } else { slots[slot] = Recipient(record) }
+        }
     }
 
-    mutating func finish(slots: Int, dropping dropped: [Int]) throws {
+    func forget(slot: Int) { slots[slot] = nil }
+
+    func finish(slots: Int, dropping dropped: [Int]) throws {
         finishedSlots = slots
         self.dropped = dropped
     }
 
-    var recipients: [Recipient] { slots.indices.filter { !dropped.contains($0) }.map { slots[$0] } }
+    var recipients: [Recipient] { slots.indices.filter { !dropped.contains($0) }.compactMap { slots[$0] } }
     var ids: [String] { recipients.map(\.registrationID) }
 }
 
@@ -94,21 +100,31 @@ extension AudienceQuery {
         return query
     }
 
-    /// Scans into a fresh sink; bad rows are allowed.
+    /// Scans into a fresh sink; bad rows are allowed. One thread and three must come to the same.
     func run(
-        chunkSize: Int = 256 << 10, verdict: @escaping (Recipient) -> SkipReason? = { _ in nil }
+        chunkSize: Int = 256 << 10, verdict: @escaping @Sendable (Recipient) -> SkipReason? = { _ in nil }
     ) throws -> (result: AudienceResult, sink: CollectingSink) {
-        var sink = CollectingSink()
-        sink.verdict = verdict
-        let result = try with { $0.maximumBadRowShare = 1 }.scan(into: &sink, limits: ReadingLimits(chunkSize: chunkSize))
+        let (result, sink) = try run(chunkSize: chunkSize, threads: 1, verdict)
+        let (other, otherSink) = try run(chunkSize: chunkSize, threads: 3, verdict)
+        #expect(other.summary == result.summary)
+        #expect(otherSink.slots == sink.slots && otherSink.dropped == sink.dropped)
+        return (result, sink)
+    }
+
+    private func run(
+        chunkSize: Int, threads: Int, _ verdict: @escaping @Sendable (Recipient) -> SkipReason?
+    ) throws -> (result: AudienceResult, sink: CollectingSink) {
+        let sink = CollectingSink()
+        let result = try with { $0.maximumBadRowShare = 1 }.scan(
+            into: sink, limits: ReadingLimits(chunkSize: chunkSize, threads: threads),
+            judging: { { record in Judgement(payloadBytes: record.fields.count, reason: Recipient(record).flatMap(verdict)) } })
         return (result, sink)
     }
 
     /// The mistakes that a scan throws.
     func mistakes() -> [Diagnostic] {
-        var sink = CollectingSink()
         do {
-            _ = try scan(into: &sink)
+            _ = try scan(into: CollectingSink())
             return []
         } catch let mistakes as Diagnostics {
             return mistakes.all
@@ -120,5 +136,13 @@ extension AudienceQuery {
 
 extension AudienceResult {
     var selectors: [String: Int] { Dictionary(uniqueKeysWithValues: selectedBy.map { ($0.selector, $0.recipients) }) }
+    /// All that it says, as text.
+    var summary: String {
+        let languages = languages.sorted { $0.key < $1.key }, skipped = skipped.sorted { $0.key.rawValue < $1.key.rawValue }
+        let payloads = payloadBytes.sorted { $0.key < $1.key }
+        return "\(rows) \(audience) \(skipped) \(selectedBy) \(languages) \(payloads) \(badRows) \(warnings) \(digest) "
+            + "\(selectorsOfFirstSlots)"
+    }
+
     var isBalanced: Bool { rows == audience + skipped.values.reduce(0, +) }
 }

@@ -30,6 +30,12 @@ struct VolleyBench {
         case ("deliver", 4...): try deliver(words)
         case ("bearer", 1): print(ProviderBearer.make(try SigningKey(file: words[0])))
         case ("answer", 3): try PlainServer.run(authorityFile: words[0], keyFile: words[1], seconds: Int(words[2]) ?? 600)
+        case ("export", 3):
+            guard let rows = Int(words[1]), let format = ExportGenerator.Format(rawValue: words[2]) else {
+                throw Diagnostic("export PATH ROWS csv|jsonl")
+            }
+            var generator = ExportGenerator(rows: rows, format: format)
+            try generator.write(to: words[0])
         case ("pipeline", _): try PipelineBenchmark(recipients: words.first.flatMap { Int($0) } ?? 200_000).run()
         default: try measure(Set(arguments))
         }

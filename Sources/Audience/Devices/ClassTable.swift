@@ -1,0 +1,102 @@
+import Base
+
+/// What the report must know of a device: everything of it that only matters in numbers.
+struct DeviceClass: Hashable {
+    /// A number of `SelectionSets`.
+    var selection: Int
+    /// A number of `LanguageNames`.
+    var language: Int
+    /// Of the payload; 0 when it could not be rendered.
+    var payloadBytes: Int
+    /// Why it cannot be sent to.
+    var reason: SkipReason?
+
+    /// All of it in a word.
+    fileprivate var key: UInt64 {
+        UInt64(truncatingIfNeeded: selection) << 40 | UInt64(truncatingIfNeeded: language & 0xFFFF) << 24
+            | UInt64(truncatingIfNeeded: min(payloadBytes, 0xFFFF)) << 8 | UInt64(truncatingIfNeeded: (reason?.ordinal ?? -1) + 1)
+    }
+
+    fileprivate init(key: UInt64) {
+        selection = Int(key >> 40)
+        language = Int(key >> 24 & 0xFFFF)
+        payloadBytes = Int(key >> 8 & 0xFFFF)
+        reason = key & 0xFF == 0 ? nil : SkipReason.allCases[Int(key & 0xFF) - 1]
+    }
+
+    init(selection: Int, language: Int, payloadBytes: Int, reason: SkipReason?) {
+        (self.selection, self.language, self.payloadBytes, self.reason) = (selection, language, payloadBytes, reason)
+    }
+}
+
+/// The distinct classes of devices, numbered, and how many devices are of each: a device holds a number only, and counting is done when
+/// the last row is read.
+struct ClassTable: ~Copyable {
+    private var keys: [UInt64] = []
+    private var counts: [Int] = []
+    /// Number + 1; 0 is free.
+    private var table: UnsafeMutablePointer<UInt32>
+    private var mask: Int
+    private var lastKey = UInt64.max
+    private var lastNumber = 0
+
+    init() {
+        mask = 1023
+        table = .allocate(capacity: mask + 1)
+        table.initialize(repeating: 0, count: mask + 1)
+    }
+
+    deinit { table.deallocate() }
+
+    subscript(number: Int) -> DeviceClass { DeviceClass(key: keys[number]) }
+
+    /// The number of a class; nil when there are too many.
+    @inline(__always) mutating func number(of deviceClass: DeviceClass) -> Int? {
+        let key = deviceClass.key
+        return key == lastKey ? lastNumber : find(key)
+    }
+
+    private mutating func find(_ key: UInt64) -> Int? {
+        var place = start(key)
+        while table[place] != 0 {
+            let number = Int(table[place]) - 1
+            if keys[number] == key {
+                (lastKey, lastNumber) = (key, number)
+                return number
+            }
+            place = (place + 1) & mask
+        }
+        guard keys.count < DeviceTable.classLimit else { return nil }
+        keys.append(key)
+        counts.append(0)
+        table[place] = UInt32(keys.count)
+        if keys.count * 2 > mask { grow() }
+        (lastKey, lastNumber) = (key, keys.count - 1)
+        return lastNumber
+    }
+
+    private func start(_ key: UInt64) -> Int { Int(truncatingIfNeeded: (key &* 0x9E37_79B9_7F4A_7C15) >> 20) & mask }
+
+    private mutating func grow() {
+        table.deallocate()
+        mask = mask * 2 + 1
+        table = .allocate(capacity: mask + 1)
+        table.initialize(repeating: 0, count: mask + 1)
+        for (number, key) in keys.enumerated() {
+            var place = start(key)
+            while table[place] != 0 { place = (place + 1) & mask }
+            table[place] = UInt32(number + 1)
+        }
+    }
+
+    /// Another device is of a class.
+    @inline(__always) mutating func add(_ number: Int) { counts[number] += 1 }
+
+    /// One device less is of a class.
+    mutating func remove(_ number: Int) { counts[number] -= 1 }
+
+    /// Calls `body` with each class and the number of its devices.
+    func forEach(_ body: (DeviceClass, Int) -> Void) {
+        for number in keys.indices where counts[number] > 0 { body(DeviceClass(key: keys[number]), counts[number]) }
+    }
+}

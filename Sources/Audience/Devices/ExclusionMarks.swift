@@ -1,0 +1,19 @@
+/// The devices of excluded rows, and when they were last active then. An export may hold an older row of the same device that nothing
+/// excludes: whoever unsubscribed since must not get the push. 16 bytes a row.
+struct ExclusionMarks: ~Copyable {
+    // Not private: Swift 6.3.1 cannot compile `Blocks` of a private type.
+    struct Mark: BitwiseCopyable {
+        var fingerprint: UInt64
+        var lastActive: Int64
+    }
+
+    private var marks = Blocks<Mark>()
+
+    /// Remembers an excluded row of a device.
+    mutating func add(_ mark: Mark) { marks.append(mark) }
+
+    /// Calls `body` with every excluded row's device and date.
+    func forEach(_ body: (Mark) -> Void) {
+        for number in 0..<marks.count { body(marks[number]) }
+    }
+}

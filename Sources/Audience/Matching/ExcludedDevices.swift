@@ -1,0 +1,120 @@
+import Base
+
+/// The devices that `exclude: {devices: …}` lists: tokens and registration ids, about 16 bytes each.
+///
+/// In a list nothing says which of the two an entry is; whatever could be a token is compared without regard to capitals.
+///
+/// `@unchecked Sendable`: nothing changes after init.
+final class ExcludedDevices: @unchecked Sendable {
+    private var entries = FingerprintSet()
+    private let hash: KeyedHash
+    /// Whether an entry can only be a registration id, so that exports need that column.
+    private(set) var hasRegistrationIDs = false
+
+    /// Reads all lists. A list that cannot be read as a whole is an error: what it hides would be sent to.
+    init(_ query: AudienceQuery, hash: KeyedHash, limits: ReadingLimits) throws(Diagnostics) {
+        self.hash = hash
+        var mistakes: [Diagnostic] = []
+        for path in query.excludedDevices {
+            do {
+                try load(path, query.columns, limits)
+            } catch {
+                mistakes.append(error)
+            }
+        }
+        if !mistakes.isEmpty { throw Diagnostics(mistakes) }
+    }
+
+    var isEmpty: Bool { entries.count == 0 }
+
+    /// Whether a normalised token is listed.
+    /// - Parameter fingerprint: the token's, with the hash of the scan.
+    func contains(token fingerprint: UInt64) -> Bool { entries.contains(fingerprint) }
+
+    /// Whether a registration id is listed.
+    /// - Parameter digits: room for the case that it could be a token.
+    func contains(registrationID: UnsafeBufferPointer<UInt8>, _ digits: borrowing TokenBuffer) -> Bool {
+        !registrationID.isEmpty && entries.contains(fingerprint(of: registrationID, digits).value)
+    }
+
+    private func fingerprint(of entry: UnsafeBufferPointer<UInt8>, _ digits: borrowing TokenBuffer) -> (value: UInt64, isToken: Bool) {
+        if let token = digits.normalize(entry) { return (hash.token(token), true) }
+        return (hash(entry), false)
+    }
+
+    /// - Parameter besideToken: the same row lists the device's token as well, so that exports can do without its registration id.
+    /// - Returns: whether the entry can be a token.
+    @discardableResult
+    private func add(_ entry: UnsafeBufferPointer<UInt8>, _ digits: borrowing TokenBuffer, besideToken: Bool = false) -> Bool {
+        guard !entry.isEmpty else { return false }
+        let (fingerprint, isToken) = fingerprint(of: entry, digits)
+        if !isToken, !besideToken { hasRegistrationIDs = true }
+        entries.insert(fingerprint)
+        return isToken
+    }
+
+    // MARK: - Reading
+
+    private func load(_ path: String, _ columns: ExportColumns, _ limits: ReadingLimits) throws(Diagnostic) {
+        let digits = TokenBuffer()
+        guard let format = ExportFormat(path: path) else {
+            return try NameFile.forEachName(in: path, limits: limits) { add($0, digits) }
+        }
+        switch format.records {
+        case .delimited(let separator):
+            var reader = try DelimitedReader.open(path: path, isGzip: format.isGzip, separator: separator, limits: limits)
+            var cells = Self.columns(columns, reader.header, path)
+            if cells.isEmpty, reader.header.count == 1 {
+                // A plain list that is called .csv: its first line is an entry too, unless it is some header.
+                var first = reader.header[0]
+                first.withUTF8 { if digits.normalize($0) != nil { add($0, digits) } }
+                cells = [0]
+            }
+            if cells.isEmpty { throw Self.noColumns(reader.header, path) }
+            reader.use(columns: cells)
+            try add(from: &reader, cellCount: cells.count, digits)
+        case .jsonLines, .jsonArray:
+            guard let header = try sampleKeys(path: path, format: format, limits: limits) else { return }
+            let cells = Self.columns(columns, header, path)
+            if cells.isEmpty { throw Self.noColumns(header, path) }
+            let keys = cells.map { header[$0] }
+            if format.records == .jsonLines {
+                var reader = try JSONLinesReader(path: path, isGzip: format.isGzip, keys: keys, tagsCell: nil, limits: limits)
+                try add(from: &reader, cellCount: cells.count, digits)
+            } else {
+                var reader = try JSONArrayReader(path: path, isGzip: format.isGzip, keys: keys, tagsCell: nil, limits: limits)
+                try add(from: &reader, cellCount: cells.count, digits)
+            }
+        }
+    }
+
+    private func add(
+        from reader: inout some RowReader & ~Copyable, cellCount: Int, _ digits: borrowing TokenBuffer
+    ) throws(Diagnostic) {
+        while true {
+            switch try reader.next() {
+            case .row:
+                var hasToken = false
+                for cell in 0..<cellCount { hasToken = add(reader.row.bytes(cell), digits, besideToken: hasToken) || hasToken }
+            case .badRow:
+                var mistake = reader.badRow
+                mistake.remedy = "Every line of a list of excluded devices must be readable: whoever it hides would get the push."
+                throw mistake
+            case .needsMore: try reader.refill()
+            case .end: return
+            }
+        }
+    }
+
+    private static func columns(_ columns: ExportColumns, _ header: [String], _ path: String) -> [Int] {
+        let resolver = ColumnResolver(columns: columns, header: header, file: path)
+        return [.token, .registrationID].compactMap { resolver.column(of: $0) }
+    }
+
+    private static func noColumns(_ header: [String], _ path: String) -> Diagnostic {
+        Diagnostic(
+            "the list of excluded devices has neither a token nor a registration_id column: its columns are "
+                + ColumnResolver.list(header),
+            file: path, remedy: "Name its column like the one of the exports, or write one token a line into a .txt file.")
+    }
+}

@@ -1,0 +1,126 @@
+import CSIMD
+import Glibc
+
+/// The names that a query looks for in one column, compiled once: finds a cell's text among them. A few names get a table without
+/// collisions; a million are found with one look more.
+///
+/// `@unchecked Sendable`: nothing changes after init.
+final class NameTable: @unchecked Sendable {
+    /// Distinct and not blank, in the order given.
+    let names: [String]
+    private let entries: UnsafeMutablePointer<Entry>
+    /// All names, one after the other.
+    private let texts: UnsafeMutablePointer<UInt8>
+    /// Number + 1; 0 is free.
+    private let table: UnsafeMutablePointer<UInt32>
+    private let mask: Int
+    private let multiplier: UInt64
+
+    /// A name's first and last eight bytes (of a shorter name: all of it, and 0), its length, and where it stands in `texts`.
+    private struct Entry {
+        var first: UInt64
+        var last: UInt64
+        var count: Int
+        var start: Int
+    }
+
+    /// Bytes that must be readable behind a text that is looked up.
+    static let slack = 8
+    /// So many names get a table in which none stands in another's way, if one is found in so many tries.
+    private static let perfectCount = 512, tries = 200
+
+    init(_ lists: [[String]]) {
+        // By bytes: two strings that look the same to Swift may be two names of an export.
+        var seen: Set<[UInt8]> = []
+        names = lists.joined().map(trimmedText).filter { !$0.isEmpty && seen.insert(Array($0.utf8)).inserted }
+        let bytes = names.reduce(0) { $0 + $1.utf8.count }
+        texts = .allocate(capacity: bytes + Self.slack)
+        entries = .allocate(capacity: max(names.count, 1))
+        var start = 0
+        for (number, name) in names.enumerated() {
+            let count = name.utf8.count
+            _ = UnsafeMutableBufferPointer(start: texts + start, count: count).initialize(from: name.utf8)
+            let (first, last) = Self.words(UnsafeBufferPointer(start: texts + start, count: count))
+            (entries + number).initialize(to: Entry(first: first, last: last, count: count, start: start))
+            start += count
+        }
+        var capacity = 16
+        while capacity < names.count * (names.count <= Self.perfectCount ? 8 : 2) { capacity *= 2 }
+        mask = capacity - 1
+        table = .allocate(capacity: capacity)
+        var best = (multiplier: UInt64(0), collisions: Int.max)
+        for _ in 0..<(names.count <= Self.perfectCount ? Self.tries : 1) where best.collisions > 0 {
+            let multiplier = UInt64.random(in: .min ... .max) | 1
+            let collisions = Self.fill(table, mask, multiplier, entries, names.count)
+            if collisions < best.collisions { best = (multiplier, collisions) }
+        }
+        multiplier = best.multiplier
+        if best.collisions > 0 { _ = Self.fill(table, mask, multiplier, entries, names.count) }
+    }
+
+    deinit {
+        texts.deallocate()
+        entries.deallocate()
+        table.deallocate()
+    }
+
+    var isEmpty: Bool { names.isEmpty }
+
+    /// The numbers of names of the lists; blank ones have none.
+    func numbers(of names: [String]) -> [Int] {
+        names.compactMap { name in
+            let text = Array(trimmedText(name).utf8) + [UInt8](repeating: 0, count: Self.slack)
+            let number = text.withUnsafeBufferPointer { look(up: UnsafeBufferPointer(rebasing: $0.dropLast(Self.slack))) }
+            return number < 0 ? nil : number
+        }
+    }
+
+    /// The number of the name that a cell holds; -1 when it is none of them.
+    /// - Parameter text: `slack` bytes behind it can be read.
+    @inline(__always) func look(up text: UnsafeBufferPointer<UInt8>) -> Int {
+        guard text.count > 0 else { return -1 }
+        let (first, last) = Self.words(text)
+        var place = Self.place(first, last, text.count, multiplier, mask)
+        while true {
+            let number = Int(table[place]) - 1
+            if number < 0 { return -1 }
+            let entry = entries[number]
+            if entry.first == first, entry.last == last, entry.count == text.count,
+                text.count <= 16 || UnsafeBufferPointer(start: texts + entry.start, count: text.count).elementsEqual(text)
+            {
+                return number
+            }
+            place = (place + 1) & mask
+        }
+    }
+
+    @inline(__always) private static func words(_ text: UnsafeBufferPointer<UInt8>) -> (first: UInt64, last: UInt64) {
+        let raw = UnsafeRawBufferPointer(text)
+        guard let base = raw.baseAddress else { return (0, 0) }
+        let first = UInt64(littleEndian: base.loadUnaligned(as: UInt64.self))
+        if text.count < 8 { return (first & (1 &<< UInt64(truncatingIfNeeded: 8 * text.count) &- 1), 0) }
+        return (first, UInt64(littleEndian: base.loadUnaligned(fromByteOffset: text.count - 8, as: UInt64.self)))
+    }
+
+    @inline(__always)
+    private static func place(_ first: UInt64, _ last: UInt64, _ count: Int, _ multiplier: UInt64, _ mask: Int) -> Int {
+        let word = (first ^ (last << 31 | last >> 33) &+ UInt64(truncatingIfNeeded: count)) &* multiplier
+        return Int(truncatingIfNeeded: (word ^ word >> 29) &* multiplier >> 32) & mask
+    }
+
+    /// - Returns: how many names do not stand where their search begins.
+    private static func fill(
+        _ table: UnsafeMutablePointer<UInt32>, _ mask: Int, _ multiplier: UInt64, _ entries: UnsafeMutablePointer<Entry>, _ count: Int
+    ) -> Int {
+        table.initialize(repeating: 0, count: mask + 1)
+        var collisions = 0
+        for number in 0..<count {
+            let entry = entries[number]
+            var place = place(entry.first, entry.last, entry.count, multiplier, mask)
+            if table[place] != 0 { collisions += 1 }
+            while table[place] != 0 { place = (place + 1) & mask }
+            table[place] = UInt32(number + 1)
+        }
+        return collisions
+    }
+}

@@ -1,0 +1,62 @@
+import Glibc
+
+/// A part of an export in memory, which mostly begins and ends with whole records.
+///
+/// `@unchecked Sendable`: one thread has it at a time; it passes from thread to thread under the lock of `BlockBoard`.
+final class Block: @unchecked Sendable {
+    /// Blocks of a scan count from 0, whatever file they are of.
+    private(set) var number = 0
+    /// Which of the query's files it is a part of.
+    private(set) var file = 0
+    private(set) var isFirst = false
+    /// Bytes of all files that were taken from the disk when it was read.
+    private(set) var bytesRead = 0
+    private(set) var count = 0
+    private(set) var isLast = false
+    private var memory: UnsafeMutablePointer<UInt8>
+    private var capacity: Int
+    /// Bytes in front that are no text: a byte order mark.
+    private var skipped = 0
+
+    init(capacity: Int) {
+        self.capacity = capacity
+        memory = .allocate(capacity: capacity + RecordBuffer.slack)
+    }
+
+    deinit { memory.deallocate() }
+
+    var bytes: BlockBytes { BlockBytes(start: memory + skipped, count: count - skipped, isLast: isLast) }
+    var text: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: memory + skipped, count: count - skipped) }
+    /// Room for more, behind what it holds.
+    var room: UnsafeMutableBufferPointer<UInt8> { UnsafeMutableBufferPointer(start: memory + count, count: capacity - count) }
+
+    func begin(number: Int, file: Int, isFirst: Bool) {
+        (self.number, self.file, self.isFirst) = (number, file, isFirst)
+        (count, skipped, isLast) = (0, 0, false)
+    }
+
+    func skip(_ bytes: Int) { skipped = bytes }
+
+    func append(_ bytes: UnsafeBufferPointer<UInt8>) {
+        if count + bytes.count > capacity { grow(to: count + bytes.count) }
+        if let start = bytes.baseAddress { (memory + count).update(from: start, count: bytes.count) }
+        count += bytes.count
+    }
+
+    /// Bytes were put into `room`.
+    func filled(_ bytes: Int) { count += bytes }
+
+    /// Ends it after so many of its text's bytes.
+    func end(after bytes: Int, isLast: Bool, bytesRead: Int) {
+        count = bytes + skipped
+        (self.isLast, self.bytesRead) = (isLast, bytesRead)
+        memset(memory + count, 0x0A, RecordBuffer.slack)
+    }
+
+    private func grow(to needed: Int) {
+        let larger = UnsafeMutablePointer<UInt8>.allocate(capacity: needed + RecordBuffer.slack)
+        larger.update(from: memory, count: count)
+        memory.deallocate()
+        (memory, capacity) = (larger, needed)
+    }
+}

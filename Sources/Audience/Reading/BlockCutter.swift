@@ -1,0 +1,93 @@
+/// Says where a block may end so that the next one begins with a record, as far as the block alone can tell.
+///
+/// That is a guess: inside quoted text a line may look like a record. Who reads the blocks in order notices when one did not end with a
+/// record, and reads the next one again from the right place; a wrong guess costs time and nothing else.
+enum BlockCutter: Sendable {
+    /// Lines that are records, whatever they hold.
+    case lines
+    /// Lines with so many fields.
+    case delimited(separator: UInt8, columnCount: Int)
+    /// Objects of an array, whose first key is mostly this one.
+    case array(firstKey: [UInt8])
+
+    /// How many lines are looked at before one is taken that does not look like a record.
+    private static let lookedAt = 64
+    /// How far back an array's object is looked for.
+    private static let searchedBytes = 64 << 10
+
+    /// Bytes of the block, at least 1; all of them when nothing in them looks like an end.
+    func cut(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
+        switch self {
+        case .lines: return lastLineEnd(bytes, before: bytes.count) ?? bytes.count
+        case .delimited(let separator, let columnCount): return cutDelimited(bytes, separator, columnCount)
+        case .array(let firstKey): return cutArray(bytes, firstKey) ?? bytes.count
+        }
+    }
+
+    /// One past the last line feed before a place.
+    private func lastLineEnd(_ bytes: UnsafeBufferPointer<UInt8>, before end: Int) -> Int? {
+        bytes[..<max(end, 0)].lastIndex(of: 0x0A).map { $0 + 1 }
+    }
+
+    private func cutDelimited(_ bytes: UnsafeBufferPointer<UInt8>, _ separator: UInt8, _ columnCount: Int) -> Int {
+        guard let last = lastLineEnd(bytes, before: bytes.count) else { return lastCarriageReturn(bytes) ?? bytes.count }
+        var end = last
+        for _ in 0..<Self.lookedAt {
+            guard let start = lastLineEnd(bytes, before: end - 1) else { break }
+            if fieldCount(bytes[start..<end - 1], separator) == columnCount { return end }
+            end = start
+        }
+        return last
+    }
+
+    /// For files whose lines end in CR alone.
+    private func lastCarriageReturn(_ bytes: UnsafeBufferPointer<UInt8>) -> Int? {
+        // The very last byte may be half of a line's end.
+        bytes.dropLast().lastIndex(of: 0x0D).map { $0 + 1 }
+    }
+
+    /// Fields of a line that is a record by itself; nil when a quote stays open or text follows one.
+    private func fieldCount(_ line: Slice<UnsafeBufferPointer<UInt8>>, _ separator: UInt8) -> Int? {
+        let quote = UInt8(ascii: "\"")
+        var (count, place) = (1, line.startIndex)
+        while place < line.endIndex {
+            if line[place] == quote {
+                repeat {
+                    place += 1
+                    while place < line.endIndex, line[place] != quote { place += 1 }
+                    guard place < line.endIndex else { return nil }
+                    place += 1
+                } while place < line.endIndex && line[place] == quote
+                guard place == line.endIndex || line[place] == separator || line[place] == 0x0D else { return nil }
+            }
+            while place < line.endIndex, line[place] != separator { place += 1 }
+            guard place < line.endIndex else { break }
+            count += 1
+            place += 1
+        }
+        return count
+    }
+
+    private func cutArray(_ bytes: UnsafeBufferPointer<UInt8>, _ firstKey: [UInt8]) -> Int? {
+        var place = bytes.count - 1
+        let stop = max(0, bytes.count - Self.searchedBytes)
+        while place > stop {
+            if bytes[place] == UInt8(ascii: ","), endsWithObject(bytes[..<place]), beginsObject(bytes[(place + 1)...], firstKey) {
+                return place + 1
+            }
+            place -= 1
+        }
+        return nil
+    }
+
+    private func endsWithObject(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
+        bytes.last { !isSpace($0) } == UInt8(ascii: "}")
+    }
+
+    private func beginsObject(_ bytes: Slice<UnsafeBufferPointer<UInt8>>, _ firstKey: [UInt8]) -> Bool {
+        let object = bytes.drop(while: isSpace)
+        guard object.first == UInt8(ascii: "{") else { return false }
+        let key = object.dropFirst().drop(while: isSpace)
+        return key.first == UInt8(ascii: "\"") && key.dropFirst().starts(with: firstKey)
+    }
+}

@@ -1,0 +1,77 @@
+import Base
+
+/// Reads the files of a scan one after the other, and cuts them into blocks. One thread at a time.
+struct BlockSource: ~Copyable {
+    private let files: [ExportFile]
+    private var file = 0
+    private var number = 0
+    private var bytes: FileBytes?
+    /// What follows the last block's end and was read with it.
+    private var carried: [UInt8] = []
+    private var bytesOfFormerFiles = 0
+
+    init(files: [ExportFile]) { self.files = files }
+
+    /// Bytes a block has room for, at the least.
+    static func blockCapacity(_ limits: ReadingLimits) -> Int { max(limits.chunkSize, Encoding.markSize) }
+
+    /// Fills the next block.
+    /// - Returns: false when there is none.
+    /// - Throws: a file cannot be read. Nothing more can be asked for then.
+    mutating func next(into block: Block) throws(Diagnostic) -> Bool {
+        guard file < files.count else { return false }
+        block.begin(number: number, file: file, isFirst: bytes == nil)
+        number += 1
+        if bytes == nil { bytes = try FileBytes(path: files[file].path, isGzip: files[file].format.isGzip) }
+        carried.withUnsafeBufferPointer { block.append($0) }
+        let wanted = block.room.count
+        let count = try bytes?.read(into: block.room) ?? 0
+        block.filled(count)
+        if block.isFirst { block.skip(try Encoding.check(block.text, file: files[file].path)) }
+        end(block, isLast: count < wanted)
+        return true
+    }
+
+    private mutating func end(_ block: Block, isLast: Bool) {
+        let text = block.text
+        let count = isLast ? text.count : files[file].cutter.cut(text)
+        carried.removeAll(keepingCapacity: true)
+        carried.append(contentsOf: text[count...])
+        block.end(after: count, isLast: isLast, bytesRead: bytesOfFormerFiles + (bytes?.bytesRead ?? 0))
+        guard isLast else { return }
+        bytesOfFormerFiles += bytes?.size ?? 0
+        bytes = nil
+        file += 1
+    }
+}
+
+/// A file's bytes, inflated on a thread of its own when it is gzip.
+struct FileBytes: ~Copyable {
+    private var plain: ByteSource?
+    private var plainBytesRead = 0
+    private let inflated: InflatingThread?
+    /// Bytes on disk.
+    let size: Int
+
+    init(path: String, isGzip: Bool) throws(Diagnostic) {
+        let source = try ByteSource(path: path, isGzip: isGzip)
+        size = source.size
+        if isGzip {
+            inflated = InflatingThread(consume source)
+            plain = nil
+        } else {
+            inflated = nil
+            plain = consume source
+        }
+    }
+
+    var bytesRead: Int { inflated?.bytesRead ?? plainBytesRead }
+
+    /// Fills `target`; returns fewer bytes than asked for only at the end of the file.
+    mutating func read(into target: UnsafeMutableBufferPointer<UInt8>) throws(Diagnostic) -> Int {
+        if let inflated { return try inflated.read(into: target) }
+        let count = try plain?.read(into: target) ?? 0
+        plainBytesRead += count
+        return count
+    }
+}

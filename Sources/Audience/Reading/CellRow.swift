@@ -1,0 +1,231 @@
+import CSIMD
+import Glibc
+
+/// A cell that the query uses, and how it is written.
+struct Cell {
+    enum Form: UInt8 {
+        /// Ready to be read.
+        case plain
+        /// As it stands in a CSV file, perhaps in quotes.
+        case delimited
+        /// The inside of a JSON string with escapes.
+        case escaped
+        /// The inside of a JSON array, brackets excluded, known to be well-formed and flat.
+        case array
+    }
+
+    var start: UnsafePointer<UInt8>
+    var count = 0
+    var form = Form.plain
+
+    init(_ start: UnsafePointer<UInt8>, count: Int = 0, form: Form = .plain) {
+        self.start = start
+        self.count = count
+        self.form = form
+    }
+}
+
+/// The cells of the current row that the query uses. Valid until the reader moves on.
+///
+/// Cells are found and made readable on first use; the file's bytes are never written to. Spaces, tabs and line breaks around a cell do
+/// not count.
+struct CellRow {
+    /// One more than the query uses; the last is always blank.
+    let cells: UnsafeMutableBufferPointer<Cell>
+    /// Bit i: cell i is ready to be read. Cells beyond 63 are made ready each time.
+    private let ready: UnsafeMutablePointer<UInt64>
+    private let scratch: UnsafeMutablePointer<Scratch>
+    /// Where the fields of a delimited row end, and which of them are cells; nil when cells are found by the reader.
+    private var fields: Fields?
+
+    private struct Fields {
+        var base: UnsafeMutablePointer<UInt8>
+        var start = 0
+        var ends: UnsafeMutablePointer<Int32>
+        var columns: UnsafeMutablePointer<Int>
+    }
+
+    /// Room for what has to be written differently: as much as the row has bytes for its cells, and as much again for an array's element.
+    private struct Scratch {
+        var bytes: UnsafeMutablePointer<UInt8>
+        var capacity: Int
+        var used = 0
+
+        init(capacity: Int) {
+            bytes = .allocate(capacity: 2 * capacity + RecordBuffer.slack)
+            self.capacity = capacity
+        }
+    }
+
+    /// - Parameter count: cells that the query uses.
+    init(count: Int) {
+        cells = .allocate(capacity: count + 1)
+        ready = .allocate(capacity: 1)
+        scratch = .allocate(capacity: 1)
+        ready.initialize(to: 0)
+        scratch.initialize(to: Scratch(capacity: 1024))
+        cells.initialize(repeating: Cell(scratch.pointee.bytes))
+    }
+
+    /// Fields of these columns become cells.
+    init(columns: [Int], ends: UnsafeMutablePointer<Int32>) {
+        self.init(count: columns.count)
+        let copy = UnsafeMutablePointer<Int>.allocate(capacity: max(columns.count, 1))
+        copy.initialize(from: columns, count: columns.count)
+        fields = Fields(base: scratch.pointee.bytes, ends: ends, columns: copy)
+    }
+
+    func deallocate() {
+        fields?.columns.deallocate()
+        scratch.pointee.bytes.deallocate()
+        scratch.deallocate()
+        ready.deallocate()
+        cells.deallocate()
+    }
+
+    // MARK: - What readers say
+
+    /// Another row of a delimited file, whose fields end at `ends`.
+    @inline(__always) mutating func begin(base: UnsafeMutablePointer<UInt8>, start: Int, count: Int, ends: UnsafeMutablePointer<Int32>) {
+        fields?.base = base
+        fields?.start = start
+        fields?.ends = ends
+        begin(count: count)
+    }
+
+    /// Another row of so many bytes; its cells follow.
+    @inline(__always) func begin(count: Int) {
+        ready.pointee = 0
+        scratch.pointee.used = 0
+        if scratch.pointee.capacity < count { growScratch(count) }
+    }
+
+    private func growScratch(_ count: Int) {
+        scratch.pointee.bytes.deallocate()
+        scratch.pointee = Scratch(capacity: count)
+    }
+
+    // MARK: - What is asked
+
+    /// The bytes of a cell; empty when it is blank or absent. A JSON array reads as its text without brackets.
+    @inline(__always) func bytes(_ cell: Int) -> UnsafeBufferPointer<UInt8> {
+        if ready.pointee & (1 &<< UInt64(truncatingIfNeeded: min(cell, 63))) == 0 || cell >= 63 { resolve(cell) }
+        return UnsafeBufferPointer(start: cells[cell].start, count: cells[cell].count)
+    }
+
+    /// Whether a cell is a JSON array, whose elements `forEachElement` gives.
+    @inline(__always) func isArray(_ cell: Int) -> Bool { fields == nil && cells[cell].form == .array }
+
+    /// The text of a cell; list elements stand with `separator` between them.
+    func text(_ cell: Int, separator: [UInt8]) -> String {
+        guard isArray(cell) else { return String(decoding: bytes(cell), as: UTF8.self) }
+        var text: [UInt8] = []
+        appendText(cell, separator: separator, to: &text)
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// Appends the text of a cell; list elements stand with `separator` between them.
+    func appendText(_ cell: Int, separator: [UInt8], to text: inout [UInt8]) {
+        guard isArray(cell) else { return text.append(contentsOf: bytes(cell)) }
+        var isFirst = true
+        forEachElement(cell) { element in
+            if !isFirst { text.append(contentsOf: separator) }
+            text.append(contentsOf: element)
+            isFirst = false
+        }
+    }
+
+    /// Calls `body` with each element of a JSON array, escapes resolved, null as blank.
+    @inline(__always) func forEachElement(_ cell: Int, _ body: (UnsafeBufferPointer<UInt8>) -> Void) {
+        let limit = cells[cell].start + cells[cell].count
+        var source = cells[cell].start
+        while source < limit {
+            let byte = source.pointee
+            if byte == UInt8(ascii: "\"") {
+                let start = source + 1
+                var end = endOfPlainJSON(start)
+                let isEscaped = end.pointee != UInt8(ascii: "\"")
+                while end.pointee != UInt8(ascii: "\"") { end = endOfPlainJSON(end + 2) }
+                source = end + 1
+                body(isEscaped ? unescapedElement(start, count: end - start) : UnsafeBufferPointer(start: start, count: end - start))
+            } else if byte == UInt8(ascii: ",") || isSpace(byte) {
+                source += 1
+            } else {
+                let start = source
+                while source < limit, source.pointee != UInt8(ascii: ","), !isSpace(source.pointee) { source += 1 }
+                body(UnsafeBufferPointer(start: start, count: byte == UInt8(ascii: "n") ? 0 : source - start))
+            }
+        }
+    }
+
+    // MARK: - Making cells ready
+
+    @inline(never) private func resolve(_ index: Int) {
+        if let fields, index < cells.count - 1 {
+            let column = fields.columns[index]
+            let start = column == 0 ? fields.start : Int(fields.ends[column - 1]) + 1
+            cells[index] = Cell(fields.base + start, count: Int(fields.ends[column]) - start, form: .delimited)
+        }
+        var cell = cells[index]
+        switch cell.form {
+        case .plain: break
+        case .array: return
+        case .delimited:
+            unquote(&cell)
+            trim(&cell)
+        case .escaped:
+            let target = take(cell.count)
+            cell.count = unescapeJSON(cell.start, count: cell.count, into: target)
+            cell.start = UnsafePointer(target)
+            trim(&cell)
+        }
+        cell.form = .plain
+        cells[index] = cell
+        ready.pointee |= 1 &<< UInt64(truncatingIfNeeded: min(index, 63))
+    }
+
+    private func unquote(_ cell: inout Cell) {
+        guard cell.count >= 2, cell.start.pointee == UInt8(ascii: "\"") else { return }
+        cell.start += 1
+        cell.count -= 2
+        guard memchr(cell.start, Int32(UInt8(ascii: "\"")), cell.count) != nil else { return }
+        let target = take(cell.count)
+        var (source, count) = (0, 0)
+        while source < cell.count {
+            if cell.start[source] == UInt8(ascii: "\"") { source += 1 }
+            target[count] = cell.start[source]
+            source += 1
+            count += 1
+        }
+        (cell.start, cell.count) = (UnsafePointer(target), count)
+    }
+
+    private func unescapedElement(_ text: UnsafePointer<UInt8>, count: Int) -> UnsafeBufferPointer<UInt8> {
+        let target = scratch.pointee.bytes + scratch.pointee.capacity
+        return UnsafeBufferPointer(start: target, count: unescapeJSON(text, count: count, into: target))
+    }
+
+    private func take(_ count: Int) -> UnsafeMutablePointer<UInt8> {
+        defer { scratch.pointee.used += count }
+        return scratch.pointee.bytes + scratch.pointee.used
+    }
+
+    @inline(__always) private func trim(_ cell: inout Cell) {
+        while cell.count > 0, isSpace(cell.start.pointee) {
+            cell.start += 1
+            cell.count -= 1
+        }
+        while cell.count > 0, isSpace(cell.start[cell.count - 1]) { cell.count -= 1 }
+    }
+}
+
+/// White space that does not count at the edges of a cell.
+@inline(__always) func isSpace(_ byte: UInt8) -> Bool { byte <= 0x20 && (byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D) }
+
+/// A part without the white space at its edges.
+@inline(__always) func trimmed(_ bytes: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8> {
+    var (start, end) = (0, bytes.count)
+    while start < end, isSpace(bytes[start]) { start += 1 }
+    while end > start, isSpace(bytes[end - 1]) { end -= 1 }
+    return UnsafeBufferPointer(rebasing: bytes[start..<end])
+}

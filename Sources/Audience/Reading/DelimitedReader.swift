@@ -1,0 +1,282 @@
+import Base
+import CSIMD
+import Glibc
+
+/// Reads CSV and TSV (RFC 4180).
+///
+/// A record is parsed from its start whenever it is not in memory as a whole, so no state survives a chunk boundary. Of 64 bytes at
+/// once a mask says which of them end a field; all fields are only counted and their ends kept, and only cells that the query asks for
+/// are looked at.
+///
+/// Beyond RFC 4180: lines may end in LF, CRLF or CR; blank lines are no rows; a quote inside an unquoted field is an ordinary
+/// character. Stricter than most readers: text after a closing quote makes the row unreadable, as does a wrong number of fields.
+/// The tests hold a slow, obvious reader that says the same.
+struct DelimitedReader: RowReader, ~Copyable {
+    private var buffer: RecordBuffer
+    private let separator: UInt8
+    private var fieldEnds: UnsafeMutablePointer<Int32>
+    private var fieldCapacity: Int
+    /// Of the last record.
+    private var fieldCount = 0
+    private var recordStart = 0
+    private var recordLine = 1
+    private var linesInside = 0
+    /// The line at `buffer.start`.
+    private var line = 1
+    private var columnCount = 0
+    private(set) var row: CellRow
+    private var badReason = ""
+    private(set) var state = ReadingState.start
+    /// Bit i: byte `maskStart` + i is a separator or ends a line.
+    private var mask: UInt64 = 0
+    private var maskStart = Int.max
+
+    /// The header's cells.
+    private(set) var header: [String] = []
+
+    private static let quote = UInt8(ascii: "\"")
+    private static let lineFeed = UInt8(ascii: "\n")
+    private static let carriageReturn = UInt8(ascii: "\r")
+
+    /// Opens the file and reads its header.
+    static func open(path: String, isGzip: Bool, separator: UInt8, limits: ReadingLimits) throws(Diagnostic) -> DelimitedReader {
+        var reader = DelimitedReader(
+            buffer: try RecordBuffer.open(path: path, isGzip: isGzip, limits: limits), separator: separator)
+        try reader.readHeader()
+        return reader
+    }
+
+    /// Reads a block of a file whose header has so many columns.
+    /// - Parameter state: what is to be expected at the block's first byte.
+    static func ofBlock(
+        _ block: BlockBytes, expecting state: ReadingState, file: String, separator: UInt8, columnCount: Int
+    ) -> DelimitedReader {
+        var reader = DelimitedReader(buffer: .ofBlock(block, file: file), separator: separator)
+        reader.makeRoom(forFields: columnCount)
+        (reader.columnCount, reader.state) = (columnCount, state)
+        return reader
+    }
+
+    private init(buffer: consuming RecordBuffer, separator: UInt8) {
+        self.separator = separator
+        fieldCapacity = 256
+        fieldEnds = .allocate(capacity: fieldCapacity)
+        row = CellRow(columns: [], ends: fieldEnds)
+        self.buffer = buffer
+    }
+
+    deinit {
+        fieldEnds.deallocate()
+        row.deallocate()
+    }
+
+    var badRow: Diagnostic { Diagnostic(badReason, at: SourcePosition(file: buffer.file, line: recordLine, column: 1)) }
+
+    var badRowLines: Int { linesInside + 1 }
+
+    var consumed: Int { buffer.start }
+
+    var place: TextPlace { TextPlace(line: line) }
+
+    mutating func refill() throws(Diagnostic) {
+        try buffer.refill()
+        maskStart = Int.max
+    }
+
+    /// Says which columns of the header become the cells of a row; one more cell, always blank, follows them.
+    mutating func use(columns: [Int]) {
+        row.deallocate()
+        row = CellRow(columns: columns, ends: fieldEnds)
+    }
+
+    private mutating func makeRoom(forFields count: Int) {
+        guard count > fieldCapacity else { return }
+        fieldEnds.deallocate()
+        fieldCapacity = count
+        fieldEnds = .allocate(capacity: count)
+    }
+
+    private mutating func readHeader() throws(Diagnostic) {
+        var record = findRecord()
+        while true {
+            if record == .needsMore {
+                try refill()
+            } else if record == .record, fieldCount > fieldCapacity {
+                makeRoom(forFields: fieldCount)
+            } else {
+                break
+            }
+            (buffer.start, line) = record == .needsMore ? (buffer.start, line) : (recordStart, recordLine)
+            record = findRecord()
+        }
+        let position = SourcePosition(file: buffer.file, line: recordLine, column: 1)
+        switch record {
+        case .end: throw Diagnostic("the file has no header row", file: buffer.file, remedy: "The first line must name the columns.")
+        case .malformed: throw Diagnostic("the header row cannot be read: \(badReason)", at: position)
+        case .record, .needsMore: break
+        }
+        if let flaw = buffer.flaw(from: recordStart, to: buffer.start) {
+            throw Diagnostic("the header row cannot be read: \(flaw)", at: position, remedy: "Save the export as UTF-8.")
+        }
+        columnCount = fieldCount
+        use(columns: Array(0..<columnCount))
+        beginRow()
+        header = (0..<columnCount).map { row.text($0, separator: []) }
+        state = .record
+    }
+
+    mutating func next() -> RowEvent {
+        if state == .start, !passHeader() { return buffer.isAtEnd ? .end : .needsMore }
+        switch findRecord() {
+        case .end: return .end
+        case .needsMore: return .needsMore
+        case .malformed: return .badRow
+        case .record: break
+        }
+        guard fieldCount == columnCount else {
+            badReason = "the row has \(fieldCount) field\(fieldCount == 1 ? "" : "s") instead of \(columnCount)"
+            return .badRow
+        }
+        if buffer.start > buffer.cleanEnd, let flaw = buffer.flaw(from: recordStart, to: buffer.start) {
+            badReason = flaw
+            return .badRow
+        }
+        beginRow()
+        return .row
+    }
+
+    /// The header was read when the file was opened; now it is only passed.
+    private mutating func passHeader() -> Bool {
+        let record = findRecord()
+        guard record == .record || record == .malformed else { return false }
+        state = .record
+        return true
+    }
+
+    @inline(__always) private mutating func beginRow() {
+        row.begin(base: buffer.base, start: recordStart, count: buffer.start - recordStart, ends: fieldEnds)
+    }
+
+    private enum FoundRecord { case record, malformed, needsMore, end }
+
+    /// Finds the next record that is not a blank line, and moves `buffer.start` behind it.
+    private mutating func findRecord() -> FoundRecord {
+        guard skipBlankLines() else { return .needsMore }
+        guard buffer.start < buffer.end else { return buffer.isAtEnd ? .end : .needsMore }
+        (recordStart, recordLine, linesInside, fieldCount) = (buffer.start, line, 0, 0)
+        var isMalformed = false
+        var position = buffer.start
+        while true {
+            if buffer.base[position] == Self.quote {
+                guard let after = endOfQuoted(position) else { return unclosedQuote() }
+                // A carriage return at the very end may be half of a line's end; a quote there half of a doubled one.
+                if after >= buffer.end, !buffer.isAtEnd { return .needsMore }
+                let byte = buffer.base[after]
+                if byte != separator, byte != Self.lineFeed, byte != Self.carriageReturn { isMalformed = true }
+                position = after
+            }
+            position = endOfFields(position)
+            if buffer.base[position] != separator { break }
+            position += 1
+        }
+        guard endRecord(at: position) else { return .needsMore }
+        if isMalformed { badReason = "text follows a closing quote" + spanText }
+        return isMalformed ? .malformed : .record
+    }
+
+    private var spanText: String { linesInside == 0 ? "" : ", in a row that reaches to line \(recordLine + linesInside)" }
+
+    /// False when a carriage return at the end of the buffer may be half of a line's end.
+    @inline(__always) private mutating func skipBlankLines() -> Bool {
+        while buffer.start < buffer.end {
+            let byte = buffer.base[buffer.start]
+            guard byte == Self.lineFeed || byte == Self.carriageReturn else { break }
+            if byte == Self.carriageReturn {
+                if buffer.start + 1 == buffer.end, !buffer.isAtEnd { return false }
+                if buffer.start + 1 < buffer.end, buffer.base[buffer.start + 1] == Self.lineFeed { buffer.start += 1 }
+            }
+            buffer.start += 1
+            line += 1
+        }
+        return true
+    }
+
+    /// Passes fields without quotes from `start` on, and keeps their ends.
+    /// - Returns: where the record ends, or the separator before a field that begins with a quote.
+    @inline(__always) private mutating func endOfFields(_ start: Int) -> Int {
+        let base = buffer.base
+        let ends = fieldEnds
+        let capacity = fieldCapacity
+        let separator = separator
+        var count = fieldCount
+        var (block, found) = (maskStart, mask)
+        if start < block || start >= block + 64 {
+            block = start
+            found = volley_any_of_three(base + block, separator, Self.lineFeed, Self.carriageReturn)
+        } else {
+            found &= ~0 &<< UInt64(truncatingIfNeeded: start - block)
+        }
+        // The line feed that stands at the buffer's end stops this.
+        while true {
+            while found == 0 {
+                block += 64
+                found = volley_any_of_three(base + block, separator, Self.lineFeed, Self.carriageReturn)
+            }
+            let place = block + found.trailingZeroBitCount
+            found &= found &- 1
+            if count < capacity { ends[count] = Int32(truncatingIfNeeded: place) }
+            count += 1
+            if base[place] != separator || base[place + 1] == Self.quote {
+                (fieldCount, maskStart, mask) = (count, block, found)
+                return place
+            }
+        }
+    }
+
+    /// The place behind the closing quote of the field that opens at `start`; nil when it is not in the buffer.
+    private mutating func endOfQuoted(_ start: Int) -> Int? {
+        var position = start + 1
+        while position < buffer.end, let place = memchr(buffer.base + position, Int32(Self.quote), buffer.end - position) {
+            let closing = UnsafeRawPointer(place) - UnsafeRawPointer(buffer.base)
+            guard closing + 1 < buffer.end, buffer.base[closing + 1] == Self.quote else {
+                linesInside += lineEnds(from: start, to: closing)
+                return closing + 1
+            }
+            position = closing + 2
+        }
+        return nil
+    }
+
+    private func lineEnds(from start: Int, to end: Int) -> Int {
+        var count = 0
+        for place in start..<end where buffer.base[place] == Self.lineFeed || buffer.base[place] == Self.carriageReturn {
+            // The pair counts once, at its line feed.
+            if buffer.base[place] == Self.carriageReturn, place + 1 < end, buffer.base[place + 1] == Self.lineFeed { continue }
+            count += 1
+        }
+        return count
+    }
+
+    private mutating func unclosedQuote() -> FoundRecord {
+        guard buffer.isAtEnd else { return .needsMore }
+        linesInside = lineEnds(from: recordStart, to: buffer.end)
+        badReason = "a quote is never closed" + spanText
+        buffer.start = buffer.end
+        return .malformed
+    }
+
+    /// Moves behind the line's end at `position`; false when it may be cut off.
+    @inline(__always) private mutating func endRecord(at position: Int) -> Bool {
+        var next = position + 1
+        if position >= buffer.end {
+            guard buffer.isAtEnd else { return false }
+            next = buffer.end
+        } else if buffer.base[position] == Self.carriageReturn {
+            if next == buffer.end, !buffer.isAtEnd { return false }
+            if next < buffer.end, buffer.base[next] == Self.lineFeed { next += 1 }
+        }
+        buffer.start = next
+        line += linesInside + 1
+        return true
+    }
+}

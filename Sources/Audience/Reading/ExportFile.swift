@@ -1,0 +1,25 @@
+import Base
+
+/// An export whose columns are known.
+struct ExportFile: Sendable {
+    let path: String
+    let format: ExportFormat
+    /// The header's names, or the keys of the first objects of JSON.
+    let header: [String]
+    let plan: ColumnPlan
+
+    /// Where its blocks may end.
+    var cutter: BlockCutter {
+        switch format.records {
+        case .delimited(let separator): .delimited(separator: separator, columnCount: header.count)
+        case .jsonLines: .lines
+        case .jsonArray: .array(firstKey: Array((header.first ?? "").utf8))
+        }
+    }
+
+    /// What is to be expected at the beginning of any block but the first.
+    var stateOfBlocks: ReadingState { .record }
+
+    /// What is to be expected at the beginning of the file.
+    var stateOfFile: ReadingState { format.records == .jsonLines ? .record : .start }
+}

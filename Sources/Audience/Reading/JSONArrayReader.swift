@@ -1,0 +1,125 @@
+import Base
+import Glibc
+
+/// Reads a JSON array of objects. Where it is broken, nothing that follows can be trusted: that is an error, not an unreadable row.
+struct JSONArrayReader: RowReader, ~Copyable {
+    private var buffer: RecordBuffer
+    private var objects: JSONObjectReader
+    private(set) var state = ReadingState.start
+    /// The place of the byte at `countedTo`: lines are counted when somebody asks.
+    private var counted = TextPlace()
+    private var countedTo = 0
+    private(set) var row: CellRow
+    private(set) var badRow = Diagnostic("")
+    private(set) var badRowLines = 1
+
+    /// Reads a file from front to back.
+    /// - Parameters:
+    ///   - keys: the keys whose values become the cells of a row; one more cell, always blank, follows them.
+    ///   - tagsCell: the cell that may be an array.
+    init(path: String, isGzip: Bool, keys: [String], tagsCell: Int?, limits: ReadingLimits) throws(Diagnostic) {
+        self.init(buffer: try RecordBuffer.open(path: path, isGzip: isGzip, limits: limits), keys: keys, tagsCell: tagsCell)
+    }
+
+    /// Reads a block of a file.
+    /// - Parameter state: what is to be expected at the block's first byte.
+    static func ofBlock(
+        _ block: BlockBytes, expecting state: ReadingState, file: String, keys: [String], tagsCell: Int?
+    ) -> JSONArrayReader {
+        var reader = JSONArrayReader(buffer: .ofBlock(block, file: file), keys: keys, tagsCell: tagsCell)
+        reader.state = state
+        return reader
+    }
+
+    private init(buffer: consuming RecordBuffer, keys: [String], tagsCell: Int?) {
+        row = CellRow(count: keys.count)
+        objects = JSONObjectReader(usedKeys: keys, tagsCell: tagsCell, base: buffer.base)
+        countedTo = buffer.start
+        self.buffer = buffer
+    }
+
+    deinit { row.deallocate() }
+
+    /// The keys seen so far, in the order of their first appearance.
+    var seenKeys: [String] { objects.keys.map { String(decoding: $0.name, as: UTF8.self) } }
+
+    var consumed: Int { buffer.start }
+    var place: TextPlace { place(of: buffer.start) }
+
+    mutating func refill() throws(Diagnostic) {
+        counted = place
+        try buffer.refill()
+        countedTo = 0
+    }
+
+    mutating func next() throws(Diagnostic) -> RowEvent {
+        while true {
+            while buffer.start < buffer.end, isSpace(buffer.base[buffer.start]) { buffer.start += 1 }
+            let place = buffer.start
+            guard place < buffer.end else {
+                guard buffer.isAtEnd else { return .needsMore }
+                guard state == .nothing else { throw failure("the array is not closed", at: place, remedy: Self.cutOff) }
+                return .end
+            }
+            switch (state, buffer.base[place]) {
+            case (.start, UInt8(ascii: "[")): state = .recordOrEnd
+            case (.start, _):
+                throw failure("the file is no JSON array", at: place, remedy: "A file with an object on each line must end in .jsonl.")
+            case (.recordOrEnd, UInt8(ascii: "]")), (.separatorOrEnd, UInt8(ascii: "]")): state = .nothing
+            case (.separatorOrEnd, UInt8(ascii: ",")): state = .record
+            case (.separatorOrEnd, _): throw failure("expected ',' or ']' after an element", at: place)
+            case (.nothing, _): throw failure("something follows the end of the array", at: place)
+            case (.record, _), (.recordOrEnd, _): return try readElement(at: place)
+            }
+            buffer.start = place + 1
+        }
+    }
+
+    private static let cutOff = "Was the upload cut off? Export the file again."
+
+    private mutating func readElement(at start: Int) throws(Diagnostic) -> RowEvent {
+        let isObject = buffer.base[start] == UInt8(ascii: "{")
+        var end = start
+        do {
+            end =
+                isObject
+                ? try objects.read(buffer.base, from: start, to: buffer.end, into: row.cells)
+                : try objects.skip(buffer.base, from: start, to: buffer.end)
+        } catch {
+            switch error {
+            case .incomplete where !buffer.isAtEnd: return .needsMore
+            case .incomplete: throw failure("the file ends within an element", at: buffer.end, remedy: Self.cutOff)
+            case .broken(let offset, let message): throw failure("the JSON is broken: \(message)", at: offset)
+            }
+        }
+        row.begin(count: end - start)
+        var flaw = objects.flaw.map { failure($0.message, at: $0.offset) }
+        if let message = buffer.flaw(from: start, to: end) { flaw = failure(message, at: start) }
+        if !isObject { flaw = failure("the element is no object", at: start) }
+        state = .separatorOrEnd
+        buffer.start = end
+        guard let flaw else { return .row }
+        badRow = flaw
+        let after = place(of: end)
+        badRowLines = after.line - place(of: start).line + 1
+        (counted, countedTo) = (after, end)
+        return .badRow
+    }
+
+    /// Line and column of a place at or behind `countedTo`.
+    private func place(of offset: Int) -> TextPlace {
+        var place = counted
+        var lineStart = countedTo
+        while let found = memchr(buffer.base + lineStart, 0x0A, offset - lineStart) {
+            lineStart = UnsafeRawPointer(found) - UnsafeRawPointer(buffer.base) + 1
+            place = TextPlace(line: place.line + 1)
+        }
+        place.column += scalarCount(UnsafeBufferPointer(start: buffer.base + lineStart, count: offset - lineStart))
+        return place
+    }
+
+    private func failure(_ message: String, at offset: Int, remedy: String? = nil) -> Diagnostic {
+        let place = place(of: offset)
+        return Diagnostic(message, at: SourcePosition(file: buffer.file, line: place.line, column: place.column), remedy: remedy)
+    }
+}

@@ -1,0 +1,91 @@
+import Base
+import Glibc
+
+/// Reads JSON Lines: an object a line, blank lines skipped. A broken line is an unreadable row; the next line starts afresh.
+struct JSONLinesReader: RowReader, ~Copyable {
+    private var buffer: RecordBuffer
+    private var objects: JSONObjectReader
+    private var line = 1
+    private(set) var row: CellRow
+    private(set) var badRow = Diagnostic("")
+    let badRowLines = 1
+
+    /// Reads a file from front to back.
+    /// - Parameters:
+    ///   - keys: the keys whose values become the cells of a row; one more cell, always blank, follows them.
+    ///   - tagsCell: the cell that may be an array.
+    init(path: String, isGzip: Bool, keys: [String], tagsCell: Int?, limits: ReadingLimits) throws(Diagnostic) {
+        self.init(buffer: try RecordBuffer.open(path: path, isGzip: isGzip, limits: limits), keys: keys, tagsCell: tagsCell)
+    }
+
+    /// Reads a block of a file.
+    static func ofBlock(
+        _ block: BlockBytes, file: String, keys: [String], tagsCell: Int?
+    ) -> JSONLinesReader {
+        JSONLinesReader(buffer: .ofBlock(block, file: file), keys: keys, tagsCell: tagsCell)
+    }
+
+    private init(buffer: consuming RecordBuffer, keys: [String], tagsCell: Int?) {
+        row = CellRow(count: keys.count)
+        objects = JSONObjectReader(usedKeys: keys, tagsCell: tagsCell, base: buffer.base)
+        self.buffer = buffer
+    }
+
+    deinit { row.deallocate() }
+
+    /// The keys seen so far, in the order of their first appearance.
+    var seenKeys: [String] { objects.keys.map { String(decoding: $0.name, as: UTF8.self) } }
+
+    var state: ReadingState { .record }
+    var consumed: Int { buffer.start }
+    var place: TextPlace { TextPlace(line: line) }
+
+    mutating func refill() throws(Diagnostic) { try buffer.refill() }
+
+    mutating func next() -> RowEvent {
+        while true {
+            let start = buffer.start
+            guard start < buffer.end else { return buffer.isAtEnd ? .end : .needsMore }
+            var end = buffer.end
+            if let place = memchr(buffer.base + start, 0x0A, end - start) {
+                end = UnsafeRawPointer(place) - UnsafeRawPointer(buffer.base)
+            } else if !buffer.isAtEnd {
+                return .needsMore
+            }
+            buffer.start = min(end + 1, buffer.end)
+            line += 1
+            var object = start
+            while object < end, isSpace(buffer.base[object]) { object += 1 }
+            if object < end { return read(from: object, to: end, lineStart: start) }
+        }
+    }
+
+    private mutating func read(from start: Int, to end: Int, lineStart: Int) -> RowEvent {
+        if let flaw = buffer.flaw(from: start, to: end) { return bad(flaw, at: start, lineStart) }
+        guard buffer.base[start] == UInt8(ascii: "{") else { return bad("the line is no JSON object", at: start, lineStart) }
+        row.begin(count: end - start)
+        do {
+            var after = try objects.read(buffer.base, from: start, to: end, into: row.cells)
+            while after < end, isSpace(buffer.base[after]) { after += 1 }
+            if after < end { return bad("something follows the object", at: after, lineStart) }
+        } catch {
+            switch error {
+            case .incomplete: return bad("the line ends within the object", at: end, lineStart)
+            case .broken(let offset, let message): return bad("the JSON is broken: \(message)", at: offset, lineStart)
+            }
+        }
+        if let flaw = objects.flaw { return bad(flaw.message, at: flaw.offset, lineStart) }
+        return .row
+    }
+
+    private mutating func bad(_ message: String, at offset: Int, _ lineStart: Int) -> RowEvent {
+        let column = 1 + scalarCount(UnsafeBufferPointer(start: buffer.base + lineStart, count: offset - lineStart))
+        badRow = Diagnostic(message, at: SourcePosition(file: buffer.file, line: line - 1, column: column))
+        return .badRow
+    }
+}
+
+/// Unicode scalars in UTF-8 text.
+func scalarCount(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
+    bytes.reduce(0) { $0 + ($1 & 0xC0 == 0x80 ? 0 : 1) }
+}

@@ -1,0 +1,314 @@
+import Base
+import Glibc
+
+/// Why an object could not be read to its end.
+enum JSONStop: Error {
+    /// It is cut off by the end of what is in memory.
+    case incomplete
+    /// It is no JSON at this place.
+    case broken(offset: Int, message: String)
+}
+
+/// Reads one JSON object (RFC 8259) after another: finds the values of used keys, checks and skips everything else.
+///
+/// Objects of an export mostly have the same keys in the same order: the key that followed the last one before is tried first.
+struct JSONObjectReader {
+    /// A key that was seen, and the cell that its value becomes.
+    struct Key {
+        var name: [UInt8]
+        var cell: Int?
+        /// The key that followed it last time.
+        var next: Int
+    }
+
+    /// How deep unused values may nest.
+    static let maximumDepth = 64
+    /// How many different keys are remembered; more only cost time.
+    private static let maximumKeys = 1024
+
+    private(set) var keys: [Key] = []
+    private var firstKey = 0
+    private let tagsCell: Int?
+    private let usedKeys: [[UInt8]]
+    /// The first thing that makes the current object unusable although it is JSON.
+    private(set) var flaw: (offset: Int, message: String)?
+
+    private var base: UnsafeMutablePointer<UInt8>
+    private var position = 0
+    private var limit = 0
+
+    /// - Parameters:
+    ///   - usedKeys: the keys whose values become cells, in the order of the cells.
+    ///   - tagsCell: the cell that may be an array.
+    init(usedKeys: [String], tagsCell: Int?, base: UnsafeMutablePointer<UInt8>) {
+        self.usedKeys = usedKeys.map { Array($0.utf8) }
+        self.tagsCell = tagsCell
+        self.base = base
+    }
+
+    /// Passes a value of any kind, as `read` does an object.
+    mutating func skip(_ base: UnsafeMutablePointer<UInt8>, from start: Int, to limit: Int) throws(JSONStop) -> Int {
+        (self.base, self.limit, position, flaw) = (base, limit, start, nil)
+        try skipValue(depth: 0)
+        return position
+    }
+
+    /// Reads the object that starts at `start` and must not reach beyond `limit`.
+    /// - Returns: the place behind its closing brace.
+    mutating func read(
+        _ base: UnsafeMutablePointer<UInt8>, from start: Int, to limit: Int, into cells: UnsafeMutableBufferPointer<Cell>
+    ) throws(JSONStop) -> Int {
+        (self.base, self.limit, position, flaw) = (base, limit, start + 1, nil)
+        for cell in cells.indices { cells[cell] = Cell(base) }
+        skipSpace()
+        if try take(UInt8(ascii: "}")) { return position }
+        var last = -1
+        while true {
+            let key = try readKey(after: last)
+            skipSpace()
+            guard try take(UInt8(ascii: ":")) else { throw broken("expected ':'") }
+            skipSpace()
+            let cell = key < 0 ? -key - 2 : keys[key].cell ?? -1
+            if cell >= 0 { cells[cell] = try readCell(isTags: cell == tagsCell) } else { try skipValue(depth: 1) }
+            if key >= 0 { last = key }
+            skipSpace()
+            if try take(UInt8(ascii: ",")) {
+                skipSpace()
+                continue
+            }
+            guard try take(UInt8(ascii: "}")) else { throw broken("expected ',' or '}'") }
+            return position
+        }
+    }
+
+    // MARK: - Keys
+
+    /// - Returns: the index of the key, or below zero for one that is not remembered: -1 for unused, -2 - cell for a used one.
+    private mutating func readKey(after last: Int) throws(JSONStop) -> Int {
+        guard try peek() == UInt8(ascii: "\"") else { throw broken("expected a name in quotes") }
+        let (start, count, isEscaped) = try readString()
+        if !keys.isEmpty, !isEscaped {
+            let guess = last < 0 ? firstKey : keys[last].next
+            if equals(keys[guess].name, base + start, count) { return guess }
+        }
+        var name = Array(UnsafeBufferPointer(start: base + start, count: count))
+        if isEscaped {
+            let length = name.withUnsafeMutableBufferPointer { buffer in
+                buffer.baseAddress.map { unescapeJSON($0, count: count, into: $0) } ?? 0
+            }
+            name.removeLast(count - length)
+        }
+        return remember(name, after: last)
+    }
+
+    private mutating func remember(_ name: [UInt8], after last: Int) -> Int {
+        var index = keys.firstIndex { $0.name == name }
+        if index == nil {
+            let cell = usedKeys.firstIndex(of: name)
+            guard keys.count < Self.maximumKeys else { return cell.map { -2 - $0 } ?? -1 }
+            keys.append(Key(name: name, cell: cell, next: 0))
+            index = keys.count - 1
+        }
+        guard let index else { return -1 }
+        if last < 0 { firstKey = index } else { keys[last].next = index }
+        return index
+    }
+
+    private func equals(_ name: [UInt8], _ bytes: UnsafePointer<UInt8>, _ count: Int) -> Bool {
+        name.count == count && memcmp(name, bytes, count) == 0
+    }
+
+    // MARK: - Values
+
+    private mutating func readCell(isTags: Bool) throws(JSONStop) -> Cell {
+        let start = position
+        switch try peek() {
+        case UInt8(ascii: "\""):
+            let (start, count, isEscaped) = try readString()
+            // Without escapes it holds no quote, so that it reads like a CSV cell without quotes.
+            return Cell(base + start, count: count, form: isEscaped ? .escaped : .delimited)
+        case UInt8(ascii: "n"):
+            try skipValue(depth: 1)
+            return Cell(base)
+        case UInt8(ascii: "["):
+            if isTags { return try readTags() }
+            note("a list stands where a text is needed", at: start)
+            try skipValue(depth: 1)
+            return Cell(base)
+        case UInt8(ascii: "{"):
+            note("an object stands where a text is needed", at: start)
+            try skipValue(depth: 1)
+            return Cell(base)
+        default:
+            try skipValue(depth: 1)
+            return Cell(base + start, count: position - start)
+        }
+    }
+
+    private mutating func readTags() throws(JSONStop) -> Cell {
+        position += 1
+        let start = position
+        skipSpace()
+        if try take(UInt8(ascii: "]")) { return Cell(base) }
+        while true {
+            skipSpace()
+            let byte = try peek()
+            if byte == UInt8(ascii: "[") || byte == UInt8(ascii: "{") { note("a tag is a list or an object", at: position) }
+            try skipValue(depth: 2)
+            skipSpace()
+            if try take(UInt8(ascii: ",")) { continue }
+            let end = position
+            guard try take(UInt8(ascii: "]")) else { throw broken("expected ',' or ']'") }
+            return Cell(base + start, count: end - start, form: .array)
+        }
+    }
+
+    /// Passes one value, checking that it is JSON.
+    private mutating func skipValue(depth: Int) throws(JSONStop) {
+        switch try peek() {
+        case UInt8(ascii: "\""): _ = try readString()
+        case UInt8(ascii: "t"): try skipWord("true")
+        case UInt8(ascii: "f"): try skipWord("false")
+        case UInt8(ascii: "n"): try skipWord("null")
+        case UInt8(ascii: "["): try skipNested(depth: depth, closing: UInt8(ascii: "]"), hasNames: false)
+        case UInt8(ascii: "{"): try skipNested(depth: depth, closing: UInt8(ascii: "}"), hasNames: true)
+        default: try skipNumber()
+        }
+    }
+
+    private mutating func skipNested(depth: Int, closing: UInt8, hasNames: Bool) throws(JSONStop) {
+        guard depth < Self.maximumDepth else { throw broken("nested deeper than \(Self.maximumDepth) levels") }
+        position += 1
+        skipSpace()
+        if try take(closing) { return }
+        while true {
+            skipSpace()
+            if hasNames {
+                guard try peek() == UInt8(ascii: "\"") else { throw broken("expected a name in quotes") }
+                _ = try readString()
+                skipSpace()
+                guard try take(UInt8(ascii: ":")) else { throw broken("expected ':'") }
+                skipSpace()
+            }
+            try skipValue(depth: depth + 1)
+            skipSpace()
+            if try take(UInt8(ascii: ",")) { continue }
+            guard try take(closing) else { throw broken("expected ',' or '\(Character(Unicode.Scalar(closing)))'") }
+            return
+        }
+    }
+
+    private mutating func skipWord(_ word: StaticString) throws(JSONStop) {
+        let start = position
+        for index in 0..<word.utf8CodeUnitCount {
+            guard try peek() == word.utf8Start[index] else { throw .broken(offset: start, message: "expected a value") }
+            position += 1
+        }
+    }
+
+    private mutating func skipNumber() throws(JSONStop) {
+        let start = position
+        if try peek() == UInt8(ascii: "-") { position += 1 }
+        let first = try peek()
+        let count = skipDigits()
+        guard count > 0 else { throw .broken(offset: start, message: "expected a value") }
+        guard count == 1 || first != UInt8(ascii: "0") else { throw .broken(offset: start, message: "a number must not begin with 0") }
+        if try isNext(UInt8(ascii: ".")) {
+            position += 1
+            guard skipDigits() > 0 else { throw try atEnd(broken("expected a digit")) }
+        }
+        if try peek() | 0x20 == UInt8(ascii: "e") {
+            position += 1
+            let sign = try peek()
+            if sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-") { position += 1 }
+            guard skipDigits() > 0 else { throw try atEnd(broken("expected a digit")) }
+        }
+    }
+
+    private mutating func skipDigits() -> Int {
+        let start = position
+        while position < limit, base[position] &- UInt8(ascii: "0") <= 9 { position += 1 }
+        return position - start
+    }
+
+    /// Passes a string from quote to quote.
+    private mutating func readString() throws(JSONStop) -> (start: Int, count: Int, isEscaped: Bool) {
+        position += 1
+        let start = position
+        var isEscaped = false
+        while true {
+            position = endOfPlainJSON(base + position) - UnsafePointer(base)
+            switch try peek() {
+            case UInt8(ascii: "\""):
+                position += 1
+                return (start, position - 1 - start, isEscaped)
+            case UInt8(ascii: "\\"):
+                isEscaped = true
+                try skipEscape()
+            default: throw broken("a control character stands inside a text")
+            }
+        }
+    }
+
+    private mutating func skipEscape() throws(JSONStop) {
+        let start = position
+        position += 1
+        let letter = try peek()
+        position += 1
+        switch letter {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"), UInt8(ascii: "n"),
+            UInt8(ascii: "r"), UInt8(ascii: "t"):
+            return
+        case UInt8(ascii: "u"): break
+        default: throw .broken(offset: start, message: "an unknown escape")
+        }
+        let code = try skipHexQuad()
+        if code == 0 { note("a text contains a NUL character", at: start) }
+        if code & 0xFC00 == 0xDC00 { note("half of a surrogate pair", at: start) }
+        guard code & 0xFC00 == 0xD800 else { return }
+        guard try peek() == UInt8(ascii: "\\"), try peek(1) == UInt8(ascii: "u") else { return note("half of a surrogate pair", at: start) }
+        let before = position
+        position += 2
+        if try skipHexQuad() & 0xFC00 != 0xDC00 {
+            note("half of a surrogate pair", at: start)
+            position = before
+        }
+    }
+
+    private mutating func skipHexQuad() throws(JSONStop) -> UInt32 {
+        let start = position
+        for _ in 0..<4 {
+            let byte = try peek()
+            guard byte &- 0x30 <= 9 || (byte | 0x20) &- 0x61 <= 5 else { throw broken("expected four hex digits") }
+            position += 1
+        }
+        return hexQuad(base + start)
+    }
+
+    // MARK: - Bytes
+
+    private mutating func skipSpace() {
+        while position < limit, isSpace(base[position]) { position += 1 }
+    }
+
+    private func peek(_ ahead: Int = 0) throws(JSONStop) -> UInt8 {
+        guard position + ahead < limit else { throw .incomplete }
+        return base[position + ahead]
+    }
+
+    private func isNext(_ byte: UInt8) throws(JSONStop) -> Bool { try peek() == byte }
+
+    private mutating func take(_ byte: UInt8) throws(JSONStop) -> Bool {
+        guard try peek() == byte else { return false }
+        position += 1
+        return true
+    }
+
+    private mutating func note(_ message: String, at offset: Int) {
+        if flaw == nil { flaw = (offset, message) }
+    }
+
+    private func broken(_ message: String) -> JSONStop { .broken(offset: position, message: message) }
+
+    private func atEnd(_ stop: JSONStop) throws(JSONStop) -> JSONStop { position < limit ? stop : .incomplete }
+}

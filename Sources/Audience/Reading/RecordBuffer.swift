@@ -1,0 +1,151 @@
+import Base
+import Glibc
+
+/// How much is read at once, how long a record may be, and how many threads scan.
+struct ReadingLimits: Sendable {
+    /// Bytes of a chunk; tests make it tiny, so that every record straddles a boundary.
+    var chunkSize = 256 << 10
+    /// Bytes of the longest record. Beyond it a quote is unclosed far more often than a cell is that long.
+    var maximumRecordSize = 16 << 20
+    /// Threads that scan; nil for one on each core that the process may use.
+    var threads: Int?
+}
+
+/// The part of a file that is in memory: whole records from `start` on, and a last one that may be cut off at `end`.
+///
+/// It either reads its file itself, chunk by chunk, and grows only for a record that is longer than a chunk; or it looks at a block that
+/// somebody else has read. A line feed always stands at `end`, where a search may run to without looking at bounds, and `slack` bytes from
+/// there on can be read, so that words and vectors can be loaded.
+struct RecordBuffer: ~Copyable {
+    /// Read only below `end` + `slack`.
+    private(set) var base: UnsafeMutablePointer<UInt8>
+    /// The first byte that is not consumed yet.
+    var start = 0
+    /// One past the last byte that was read.
+    private(set) var end = 0
+    /// Whether nothing follows `end`.
+    private(set) var isAtEnd = false
+    /// Everything before this offset is UTF-8 without NUL; records beyond must be looked at on their own.
+    private(set) var cleanEnd = 0
+    /// The path as the caller named it.
+    let file: String
+    private var capacity: Int
+    private let limits: ReadingLimits
+    /// nil when it looks at blocks.
+    private var source: ByteSource?
+    private let ownsMemory: Bool
+
+    /// Bytes that can be read from `end` on, all of them line feeds.
+    static let slack = 128
+
+    /// Reads the first chunk, refuses what is no UTF-8 text at all, and skips a byte order mark.
+    static func open(path: String, isGzip: Bool, limits: ReadingLimits) throws(Diagnostic) -> RecordBuffer {
+        var buffer = RecordBuffer(file: path, source: try ByteSource(path: path, isGzip: isGzip), limits: limits)
+        repeat { try buffer.refill() } while buffer.end < Encoding.markSize && !buffer.isAtEnd
+        buffer.start = try Encoding.check(UnsafeBufferPointer(start: buffer.base, count: buffer.end), file: path)
+        return buffer
+    }
+
+    /// Looks at blocks of a file, this one first.
+    static func ofBlock(_ block: BlockBytes, file: String) -> RecordBuffer {
+        var buffer = RecordBuffer(file: file, block: block)
+        buffer.load(block)
+        return buffer
+    }
+
+    private init(file: String, source: consuming ByteSource, limits: ReadingLimits) {
+        self.file = file
+        self.source = consume source
+        self.limits = limits
+        ownsMemory = true
+        capacity = max(limits.chunkSize, 1)
+        base = .allocate(capacity: capacity + Self.slack)
+    }
+
+    private init(file: String, block: BlockBytes) {
+        self.file = file
+        limits = ReadingLimits()
+        ownsMemory = false
+        capacity = block.count
+        base = block.start
+    }
+
+    deinit { if ownsMemory { base.deallocate() } }
+
+    /// Looks at a block, which must stay where it is and be followed by `slack` line feeds.
+    private mutating func load(_ block: BlockBytes) {
+        (base, start, end, isAtEnd) = (block.start, 0, block.count, block.isLast)
+        cleanEnd = cleanPrefix(UnsafeBufferPointer(start: base, count: end))
+    }
+
+    /// Drops what is consumed and reads on, growing when a single record fills everything.
+    mutating func refill() throws(Diagnostic) {
+        let kept = end - start
+        if kept == capacity {
+            try grow()
+        } else if start > 0 {
+            memmove(base, base + start, kept)
+        }
+        start = 0
+        let count = try source?.read(into: UnsafeMutableBufferPointer(start: base + kept, count: capacity - kept)) ?? 0
+        isAtEnd = count < capacity - kept
+        end = kept + count
+        memset(base + end, 0x0A, Self.slack)
+        // Looking at a whole chunk at once is far cheaper than looking at each record.
+        cleanEnd = cleanPrefix(UnsafeBufferPointer(start: base, count: end))
+    }
+
+    private mutating func grow() throws(Diagnostic) {
+        guard capacity < limits.maximumRecordSize else { throw Self.tooLong(limits.maximumRecordSize, file) }
+        capacity = min(capacity * 2, max(limits.maximumRecordSize, 1))
+        let larger = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity + Self.slack)
+        larger.update(from: base, count: end)
+        base.deallocate()
+        base = larger
+    }
+
+    /// A record longer than the limit.
+    static func tooLong(_ limit: Int, _ file: String) -> Diagnostic {
+        Diagnostic(
+            "a record is longer than \(limit >> 20) MiB", file: file, remedy: "A quote that is never closed does this; check the export.")
+    }
+
+    /// Why a record cannot be used as text, or nil.
+    func flaw(from start: Int, to end: Int) -> String? {
+        guard end > cleanEnd else { return nil }
+        let record = UnsafeBufferPointer(start: base + start, count: end - start)
+        if record.contains(0) { return "the row contains a NUL byte" }
+        return firstInvalidUTF8(record) == nil ? nil : "the row is not UTF-8"
+    }
+}
+
+/// Whole records of a file, and perhaps the beginning of the next one.
+struct BlockBytes {
+    /// `RecordBuffer.slack` line feeds follow the last byte.
+    var start: UnsafeMutablePointer<UInt8>
+    var count: Int
+    /// Whether the file ends with it.
+    var isLast: Bool
+}
+
+/// What the first bytes of a file say about it.
+enum Encoding {
+    /// Bytes to look at.
+    static let markSize = 4
+
+    /// Refuses what is no UTF-8 text at all.
+    /// - Returns: where the text begins: behind a byte order mark.
+    static func check(_ bytes: UnsafeBufferPointer<UInt8>, file: String) throws(Diagnostic) -> Int {
+        if bytes.isEmpty { throw Diagnostic("the file is empty", file: file, remedy: "Was the export finished?") }
+        if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]) {
+            throw Diagnostic("the file is encoded as UTF-16", file: file, remedy: "Save or export it as UTF-8.")
+        }
+        if bytes.starts(with: [0x1F, 0x8B]) {
+            throw Diagnostic("the file is compressed, but its name does not say so", file: file, remedy: "Rename it to \(file).gz.")
+        }
+        if bytes.starts(with: [UInt8(ascii: "P"), UInt8(ascii: "K"), 3, 4]) {
+            throw Diagnostic("this is a zip archive or a spreadsheet", file: file, remedy: "Export it as CSV, UTF-8.")
+        }
+        return bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+    }
+}

@@ -1,0 +1,63 @@
+import Base
+
+/// What a reader came to.
+enum RowEvent {
+    /// `row` holds the next row.
+    case row
+    /// A row that cannot be read; `badRow` says why.
+    case badRow
+    /// The next record is not in memory as a whole: `refill`, then ask again. Of a block: what is left belongs to the next one.
+    case needsMore
+    /// Nothing follows.
+    case end
+}
+
+/// What stands at a place of a file, as far as reading on from there must know it.
+enum ReadingState: Hashable, Sendable {
+    /// The header, or the bracket that opens an array.
+    case start
+    /// A record.
+    case record
+    /// Of an array: its first element or its end.
+    case recordOrEnd
+    /// Of an array: what follows an element.
+    case separatorOrEnd
+    /// Nothing but white space.
+    case nothing
+}
+
+/// A place in a text: lines and columns (in Unicode scalars) count from 1.
+struct TextPlace: Hashable, Sendable {
+    var line = 1
+    var column = 1
+
+    /// Where a place is that is given relative to this one.
+    func adding(_ relative: TextPlace) -> TextPlace {
+        relative.line == 1
+            ? TextPlace(line: line, column: column + relative.column - 1)
+            : TextPlace(line: line + relative.line - 1, column: relative.column)
+    }
+}
+
+/// Reads the rows of one export, whatever its format: from front to back, or a block at a time. Lines and columns in its messages then
+/// count from the block's first byte.
+protocol RowReader: ~Copyable {
+    /// The cells of the current row.
+    var row: CellRow { get }
+    /// The mistake of the row that was just found to be unreadable, with its line.
+    var badRow: Diagnostic { get }
+    /// How many lines the unreadable row takes up.
+    var badRowLines: Int { get }
+    /// Goes to the next row.
+    /// - Throws: a mistake after which nothing in the file can be trusted.
+    mutating func next() throws(Diagnostic) -> RowEvent
+    /// Reads more of the file.
+    mutating func refill() throws(Diagnostic)
+
+    /// What stands at the first byte that is not consumed yet.
+    var state: ReadingState { get }
+    /// Bytes consumed of what is in memory.
+    var consumed: Int { get }
+    /// The place of the first byte that is not consumed yet.
+    var place: TextPlace { get }
+}

@@ -1,0 +1,89 @@
+public import Base
+import Glibc
+
+/// What takes the recipients of a scan. Slots count from 0 in the order in which tokens are first selected. Everything is called on the
+/// thread that scans.
+public protocol RecipientSink: AnyObject {
+    /// How many slots' recipients it wants: those of the first so many slots. `Int.max` for all.
+    var recordLimit: Int { get }
+    /// Takes recipients: each in a new slot (always the next one), or again the same device from a newer row, which replaces it. Some
+    /// beyond the limit may be among them.
+    func take(_ batch: RecipientBatch) throws
+    /// A slot below the limit has a newer row, which is not handed over.
+    func forget(slot: Int)
+    /// Called once at the end: these slots, ascending, did not become recipients (those that were judged so, excluded by a newer row, or
+    /// beyond an alias limit); the rest did. Not called when the scan throws.
+    func finish(slots: Int, dropping dropped: [Int]) throws
+}
+
+/// What a scan found.
+public struct AudienceResult: Sendable {
+    /// Rows read, broken ones included, headers not. Equals `audience` plus the sum of `skipped`.
+    public var rows: Int
+    /// Recipients.
+    public var audience: Int
+    /// Rows that did not become recipients, by reason; reasons without rows are absent.
+    public var skipped: [SkipReason: Int]
+    /// Recipients by selector (`tag:NAME`, `alias`, `registration_id`, `everyone`), each under every selector that names it, in the query's order.
+    public var selectedBy: [(selector: String, recipients: Int)]
+    /// Recipients by language, blank ones under "".
+    public var languages: [String: Int]
+    /// Recipients by the size of their payload in bytes, as judged.
+    public var payloadBytes: [Int: Int]
+    /// The first ten rows that could not be read, with file and line.
+    public var badRows: [Diagnostic]
+    /// Things worth saying: unknown selectors, columns that are there twice, …
+    public var warnings: [Diagnostic]
+    /// The names of the selectors that name a device, for the first `namedSlots` slots: what a preview shows of its samples.
+    public var selectorsOfFirstSlots: [[String]]
+    /// A checksum of who was selected, in which order, and with what: token, language, cells of templates, and which of a device's
+    /// rows is the newest. Equal for equal input, whatever the number of threads.
+    public var digest: [UInt64]
+
+    /// For how many slots `selectorsOfFirstSlots` knows the selectors.
+    public static let namedSlots = 1000
+}
+
+/// How far a scan is. Called about ten times a second from the scanning thread.
+public struct ScanProgress: Sendable {
+    /// Bytes read of the files as they lie on disk, and their sum.
+    public var bytesRead: Int, bytesTotal: Int
+    /// Rows read and recipients found so far.
+    public var rows: Int, recipients: Int
+}
+
+extension AudienceQuery {
+    /// Reads the exports once, on all cores that the process may use, and hands every selected device to `sink`.
+    ///
+    /// A row that replaces an older one of its device is handed over at the same slot; how the newest row is judged counts. Other rows of
+    /// the device are `duplicateToken`. The result does not depend on the number of threads. Memory: at most 24 bytes a selected device,
+    /// whatever the size of the exports.
+    /// - Parameters:
+    ///   - makeJudge: makes what decides whether a selected device can be sent to; called once for each thread.
+    ///   - progress: called about ten times a second, and once at the end.
+    ///   - isCancelled: asked about ten times a second; true ends the scan with `CancellationError`.
+    /// - Throws: `Diagnostics` for a file that cannot be read or lacks a column, for too many bad rows; whatever the sink throws.
+    public func scan(
+        into sink: any RecipientSink, judging makeJudge: @escaping @Sendable () -> RecipientJudge = { { _ in Judgement() } },
+        progress: (ScanProgress) -> Void = { _ in }, isCancelled: () -> Bool = { false }
+    ) throws -> AudienceResult {
+        try scan(into: sink, limits: ReadingLimits(), judging: makeJudge, progress: progress, isCancelled: isCancelled)
+    }
+
+    /// The same with limits that tests make small.
+    func scan(
+        into sink: any RecipientSink, limits: ReadingLimits,
+        judging makeJudge: @escaping @Sendable () -> RecipientJudge = { { _ in Judgement() } },
+        progress: (ScanProgress) -> Void = { _ in }, isCancelled: () -> Bool = { false }
+    ) throws -> AudienceResult {
+        if files.isEmpty {
+            throw Diagnostics(Diagnostic("no export is named", remedy: "Name one: `audience: {devices: exports/devices.csv}`."))
+        }
+        let preparation = try ScanPreparation(self, limits: limits)
+        let plan = ScanPlan(
+            query: self, files: preparation.files, selectors: CompiledSelectors(self), excluded: preparation.excluded,
+            hash: preparation.hash, limits: limits, makeJudge: makeJudge)
+        var team = ScanTeam(plan, warnings: preparation.warnings, recordLimit: sink.recordLimit)
+        return try team.run(into: sink, progress: progress, isCancelled: isCancelled)
+    }
+}

@@ -1,0 +1,267 @@
+public import Base
+
+/// What is known of a recipient beside its export: whether it can be sent to.
+public struct Judgement: Hashable, Sendable {
+    /// Bytes of the payload as rendered; 0 when it cannot be.
+    public var payloadBytes: Int
+    /// Why the recipient cannot be sent to (renderError, payloadTooLarge, suppressed, holdout), or nil.
+    public var reason: SkipReason?
+
+    /// A judgement.
+    public init(payloadBytes: Int = 0, reason: SkipReason? = nil) {
+        self.payloadBytes = payloadBytes
+        self.reason = reason
+    }
+}
+
+/// Judges one recipient after another.
+public typealias RecipientJudge = (RecipientRecord) -> Judgement
+
+/// What all threads of a scan share.
+struct ScanPlan: Sendable {
+    let query: AudienceQuery
+    let files: [ExportFile]
+    let selectors: CompiledSelectors
+    let excluded: ExcludedDevices
+    let hash: KeyedHash
+    let limits: ReadingLimits
+    let makeJudge: @Sendable () -> RecipientJudge
+}
+
+/// Looks at the rows of one block after another. One for each thread.
+struct BlockScanner: ~Copyable {
+    private let plan: ScanPlan
+    private(set) var selector: RowSelector
+    private(set) var filter: RowFilter
+    private let judge: RecipientJudge
+    private let tokens = TokenBuffer()
+    private let separator: [UInt8]
+    /// The file that the filter is prepared for.
+    private var file = -1
+    private var languages = LocalLanguages()
+    /// The numbers of the block's selections beyond the first few.
+    private var selectionNumbers: [[UInt32]: Int] = [:]
+    private var wantsRecords = true
+
+    static let shownBadRows = 10
+    /// Lines of one unreadable row from which on it is worth a warning: rows are hidden in it.
+    private static let suspiciousLines = 20
+
+    init(_ plan: ScanPlan) {
+        self.plan = plan
+        selector = RowSelector(plan.selectors)
+        filter = RowFilter(plan.query)
+        judge = plan.makeJudge()
+        separator = Array(plan.query.columns.tagSeparator.utf8)
+    }
+
+    /// Reads a block as far as whole records reach.
+    /// - Parameter state: what the block begins with.
+    mutating func scan(_ block: Block, expecting state: ReadingState, wantsRecords: Bool) -> Harvest {
+        var harvest = Harvest(block, expecting: state)
+        let export = plan.files[block.file]
+        self.wantsRecords = wantsRecords
+        if file != block.file { filter.use(export.plan) }
+        file = block.file
+        languages.clear()
+        selectionNumbers.removeAll(keepingCapacity: true)
+        selector.rowsToSample = block.number == 0 ? RowSelector.sampledRows : 0
+        switch export.format.records {
+        case .delimited(let separator):
+            var reader = DelimitedReader.ofBlock(
+                block.bytes, expecting: state, file: export.path, separator: separator, columnCount: export.header.count)
+            reader.use(columns: export.plan.columns)
+            scan(&reader, export.plan, &harvest)
+        case .jsonLines:
+            var reader = JSONLinesReader.ofBlock(
+                block.bytes, file: export.path, keys: export.plan.names(in: export.header), tagsCell: export.plan.tagsCell)
+            scan(&reader, export.plan, &harvest)
+        case .jsonArray:
+            var reader = JSONArrayReader.ofBlock(
+                block.bytes, expecting: state, file: export.path, keys: export.plan.names(in: export.header), tagsCell: export.plan.tagsCell)
+            scan(&reader, export.plan, &harvest)
+        }
+        return harvest
+    }
+
+    private mutating func scan(
+        _ reader: inout some RowReader & ~Copyable, _ columns: ColumnPlan, _ harvest: inout Harvest
+    ) {
+        do throws(Diagnostic) {
+            reading: while true {
+                switch try reader.next() {
+                case .row:
+                    harvest.rows += 1
+                    if let reason = take(reader.row, columns, &harvest) { harvest.skipped[reason] += 1 }
+                case .badRow: note(reader.badRow, lines: reader.badRowLines, &harvest)
+                case .needsMore, .end: break reading
+                }
+            }
+        } catch { harvest.failure = error }
+        (harvest.consumed, harvest.end, harvest.state) = (reader.consumed, reader.place, reader.state)
+    }
+
+    private func note(_ mistake: Diagnostic, lines: Int, _ harvest: inout Harvest) {
+        harvest.rows += 1
+        harvest.skipped[.badRow] += 1
+        if harvest.badRows.count < Self.shownBadRows { harvest.badRows.append(mistake) }
+        if lines >= Self.suspiciousLines { harvest.longBadRows.append((mistake, lines)) }
+    }
+
+    // MARK: - Rows
+
+    /// Takes a row as far as it goes. Cheap questions come first: a row that no selector names is left before its token is looked at.
+    /// - Returns: why it goes no further, or nil when it has a device that may be sent to.
+    @inline(__always) private mutating func take(_ row: CellRow, _ columns: ColumnPlan, _ harvest: inout Harvest) -> SkipReason? {
+        let isSelected = selector.look(at: row, columns)
+        let isExcluded = selector.isExcluded || excludesByID(row, columns)
+        if isExcluded { markExclusion(row, columns, &harvest) }
+        guard isSelected else { return .notMatched }
+        guard plan.query.conditions.isEmpty || filter.passes(row) else { return .filtered }
+        if isExcluded { return .excluded }
+        let cell = row.bytes(columns.token)
+        guard let token = tokens.normalize(cell) else { return cell.isEmpty ? .missingToken : .badToken }
+        let fingerprint = plan.hash.token(token)
+        if !plan.excluded.isEmpty && plan.excluded.contains(token: fingerprint) { return .excluded }
+        add(row, columns, token, fingerprint, &harvest)
+        return nil
+    }
+
+    /// Remembers the device of an excluded row, whatever else becomes of the row.
+    private func markExclusion(_ row: CellRow, _ columns: ColumnPlan, _ harvest: inout Harvest) {
+        guard let token = tokens.normalize(row.bytes(columns.token)) else { return }
+        let lastActive = dateMilliseconds(row.bytes(columns.lastActive)) ?? DeviceTable.never
+        harvest.exclusions.append(.init(fingerprint: plan.hash.token(token), lastActive: lastActive))
+    }
+
+    private func excludesByID(_ row: CellRow, _ columns: ColumnPlan) -> Bool {
+        !plan.excluded.isEmpty && plan.excluded.contains(registrationID: row.bytes(columns.registrationID), tokens)
+    }
+
+    private mutating func add(
+        _ row: CellRow, _ columns: ColumnPlan, _ token: UnsafeBufferPointer<UInt8>, _ fingerprint: UInt64, _ harvest: inout Harvest
+    ) {
+        let lastActive = dateMilliseconds(row.bytes(columns.lastActive)) ?? DeviceTable.never
+        if selector.selectingAlias >= 0 {
+            harvest.aliasHits.append(
+                .init(candidate: harvest.candidates.count, alias: selector.selectingAlias, token: Array(token)))
+        }
+        appendRecord(row, columns, token, to: &harvest.records)
+        let judge = judge
+        let (judgement, element) = harvest.records.withRecord(harvest.records.count - 1) { record in
+            (judge(record), Self.element(record, lastActive))
+        }
+        harvest.digest.append(element)
+        if !wantsRecords { harvest.records.removeLast() }
+        harvest.candidates.append(
+            Candidate(
+                fingerprint: fingerprint, lastActive: lastActive, selection: Int32(truncatingIfNeeded: selection(&harvest)),
+                language: languages.number(of: row.bytes(columns.language), &harvest.languages),
+                payloadBytes: UInt16(clamping: judgement.payloadBytes), reason: judgement.reason.map { UInt8($0.ordinal + 1) } ?? 0))
+    }
+
+    /// What a plan's hash holds of a recipient: all that decides what is sent to whom.
+    @inline(__always) private static func element(_ record: RecipientRecord, _ lastActive: Int64) -> UInt64 {
+        var state = SequenceDigest.element(record.token, with: UInt64(bitPattern: lastActive))
+        state = SequenceDigest.element(record.language, with: state)
+        return SequenceDigest.element(record.fields, with: state)
+    }
+
+    @inline(__always) private func appendRecord(
+        _ row: CellRow, _ columns: ColumnPlan, _ token: UnsafeBufferPointer<UInt8>, to records: inout RecipientBatch
+    ) {
+        records.bytes.append(contentsOf: token)
+        records.end(.token)
+        row.appendText(columns.registrationID, separator: separator, to: &records.bytes)
+        records.end(.registrationID)
+        row.appendText(columns.alias, separator: separator, to: &records.bytes)
+        records.end(.alias)
+        row.appendText(columns.language, separator: separator, to: &records.bytes)
+        records.end(.language)
+        appendFields(row, columns.fields, to: &records.bytes)
+        records.end(.fields)
+    }
+
+    @inline(__always) private func appendFields(_ row: CellRow, _ cells: [Int], to bytes: inout [UInt8]) {
+        bytes.append(UInt8(ascii: "["))
+        for (index, cell) in cells.enumerated() {
+            if index > 0 { bytes.append(UInt8(ascii: ",")) }
+            bytes.append(UInt8(ascii: "\""))
+            if row.isArray(cell) {
+                var text: [UInt8] = []
+                row.appendText(cell, separator: separator, to: &text)
+                text.withUnsafeBufferPointer { JSONWriter.appendEscaped($0, to: &bytes) }
+            } else {
+                JSONWriter.appendEscaped(row.bytes(cell), to: &bytes)
+            }
+            bytes.append(UInt8(ascii: "\""))
+        }
+        bytes.append(UInt8(ascii: "]"))
+    }
+
+    /// The number of the current row's selection among the harvest's.
+    @inline(__always) private mutating func selection(_ harvest: inout Harvest) -> Int {
+        // Most rows are selected by one of few sets.
+        for number in 0..<min(harvest.selections.count, 8) where harvest.selections[number] == selector.selected { return number }
+        return selectionAmongMany(&harvest)
+    }
+
+    private mutating func selectionAmongMany(_ harvest: inout Harvest) -> Int {
+        if let number = selectionNumbers[selector.selected] { return number }
+        selectionNumbers[selector.selected] = harvest.selections.count
+        harvest.selections.append(selector.selected)
+        return harvest.selections.count - 1
+    }
+}
+
+/// The languages of a block, numbered.
+private struct LocalLanguages: ~Copyable {
+    /// Of languages up to eight bytes the bytes themselves, and the number; what has no number yet is -1.
+    private let words: UnsafeMutablePointer<UInt64>
+    private let numbers: UnsafeMutablePointer<Int32>
+    private var longOnes: [String: Int32] = [:]
+    private var count = 0
+
+    private static let mask = 255
+
+    init() {
+        words = .allocate(capacity: Self.mask + 1)
+        numbers = .allocate(capacity: Self.mask + 1)
+        words.initialize(repeating: 0, count: Self.mask + 1)
+        numbers.initialize(repeating: -1, count: Self.mask + 1)
+    }
+
+    deinit {
+        words.deallocate()
+        numbers.deallocate()
+    }
+
+    mutating func clear() {
+        numbers.update(repeating: -1, count: Self.mask + 1)
+        longOnes.removeAll(keepingCapacity: true)
+        count = 0
+    }
+
+    @inline(__always) mutating func number(of language: UnsafeBufferPointer<UInt8>, _ names: inout [String]) -> Int32 {
+        guard language.count <= 8, count < Self.mask / 2 else { return numberOfLong(language, &names) }
+        var word: UInt64 = 0
+        for byte in language { word = word << 8 | UInt64(byte) }
+        var place = Int(truncatingIfNeeded: (word &* 0x9E37_79B9_7F4A_7C15) >> 50) & Self.mask
+        while numbers[place] >= 0 {
+            if words[place] == word { return numbers[place] }
+            place = (place + 1) & Self.mask
+        }
+        (words[place], numbers[place]) = (word, Int32(names.count))
+        count += 1
+        names.append(String(decoding: language, as: UTF8.self))
+        return numbers[place]
+    }
+
+    private mutating func numberOfLong(_ language: UnsafeBufferPointer<UInt8>, _ names: inout [String]) -> Int32 {
+        let name = String(decoding: language, as: UTF8.self)
+        if let number = longOnes[name] { return number }
+        longOnes[name] = Int32(names.count)
+        names.append(name)
+        return Int32(names.count - 1)
+    }
+}

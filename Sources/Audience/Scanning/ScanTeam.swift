@@ -1,0 +1,128 @@
+import Base
+import Glibc
+
+/// The threads of a scan: each scans blocks, and the one that called merges what they found, in order, and scans when there is nothing
+/// to merge.
+struct ScanTeam: ~Copyable {
+    private let plan: ScanPlan
+    private let board: ScanBoard
+    private let threads: Int
+    private var scanner: BlockScanner
+    private var merger: HarvestMerger
+    private var meter: ScanMeter
+
+    /// What a thread knows at the end.
+    private struct Remains: Sendable {
+        var seen: SeenNames
+        var filter: RowFilter
+        var sampledTags: Set<String>
+    }
+
+    /// More threads than this only wait for the one that merges.
+    private static let mostThreads = 16
+
+    init(_ plan: ScanPlan, warnings: [Diagnostic], recordLimit: Int) {
+        self.plan = plan
+        threads = max(1, min(plan.limits.threads ?? availableCores(), Self.mostThreads))
+        board = ScanBoard(
+            BlockSource(files: plan.files), blocks: 3 * threads + 1, blockCapacity: BlockSource.blockCapacity(plan.limits))
+        scanner = BlockScanner(plan)
+        merger = HarvestMerger(plan, warnings: warnings, recordLimit: recordLimit)
+        meter = ScanMeter(files: plan.query.files)
+    }
+
+    mutating func run(
+        into sink: any RecipientSink, progress: (ScanProgress) -> Void, isCancelled: () -> Bool
+    ) throws -> AudienceResult {
+        let helpers = (1..<threads).map { _ in
+            let (plan, board) = (plan, board)
+            return WorkerThread("scan") { Self.help(plan, board) }
+        }
+        do {
+            try scanAndMerge(into: sink, progress, isCancelled)
+        } catch {
+            board.cancel()
+            for helper in helpers { _ = helper.join() }
+            throw error
+        }
+        var (seen, filter, sampledTags) = (scanner.selector.seen, scanner.filter, scanner.selector.sampledTags)
+        for remains in helpers.map({ $0.join() }) + [Self.remains(merger.repairer)] {
+            seen.unite(remains.seen)
+            filter.unite(remains.filter)
+            sampledTags.formUnion(remains.sampledTags)
+        }
+        let (result, dropped) = try merger.finish(seen, filter, sampledTags: sampledTags)
+        try sink.finish(slots: merger.devices.count, dropping: dropped)
+        progress(meter.now(bytesRead: merger.bytesRead, rows: merger.rows, recipients: merger.devices.count))
+        return result
+    }
+
+    private static func help(_ plan: ScanPlan, _ board: ScanBoard) -> Remains {
+        var scanner = BlockScanner(plan)
+        while let block = board.takeBlock(waits: true) { scan(block, &scanner, plan, board) }
+        return remains(scanner)
+    }
+
+    private static func remains(_ scanner: borrowing BlockScanner) -> Remains {
+        Remains(seen: scanner.selector.seen, filter: scanner.filter, sampledTags: scanner.selector.sampledTags)
+    }
+
+    private static func scan(_ block: Block, _ scanner: inout BlockScanner, _ plan: ScanPlan, _ board: ScanBoard) {
+        let file = plan.files[block.file]
+        let state = block.isFirst ? file.stateOfFile : file.stateOfBlocks
+        board.deliver(.init(block: block, harvest: scanner.scan(block, expecting: state, wantsRecords: board.wantsRecords)))
+    }
+
+    private mutating func scanAndMerge(
+        into sink: any RecipientSink, _ progress: (ScanProgress) -> Void, _ isCancelled: () -> Bool
+    ) throws {
+        while true {
+            if meter.isDue {
+                if isCancelled() { throw CancellationError() }
+                progress(meter.now(bytesRead: merger.bytesRead, rows: merger.rows, recipients: merger.devices.count))
+            }
+            if let scanned = board.takeScanned() {
+                try merger.merge(scanned, into: sink)
+                if !merger.isRecording { board.stopRecording() }
+                board.recycle(scanned.block)
+            } else if try isFinished() {
+                return
+            } else if let block = board.takeBlock(waits: false) {
+                Self.scan(block, &scanner, plan, board)
+            } else {
+                board.wait()
+            }
+        }
+    }
+
+    private func isFinished() throws -> Bool {
+        do { return try board.isFinished() } catch { throw Diagnostics(error) }
+    }
+}
+
+/// Says ten times a second how far a scan is.
+private struct ScanMeter {
+    private let bytesTotal: Int
+    /// nil before the first call.
+    private var lastCall: ContinuousClock.Instant?
+
+    init(files: [String]) { bytesTotal = files.reduce(0) { $0 + fileSize($1) } }
+
+    var isDue: Bool {
+        mutating get {
+            let now = ContinuousClock.now
+            if let lastCall, now - lastCall < .milliseconds(100) { return false }
+            lastCall = now
+            return true
+        }
+    }
+
+    func now(bytesRead: Int, rows: Int, recipients: Int) -> ScanProgress {
+        ScanProgress(bytesRead: min(bytesRead, bytesTotal), bytesTotal: bytesTotal, rows: rows, recipients: recipients)
+    }
+}
+
+private func fileSize(_ path: String) -> Int {
+    var status = stat()
+    return stat(path, &status) == 0 ? Int(status.st_size) : 0
+}

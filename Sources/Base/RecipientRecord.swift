@@ -1,0 +1,111 @@
+/// A device that a campaign goes to, as bytes: what a scan hands on without making strings of it. Valid only while it is handed over.
+public struct RecipientRecord {
+    /// Lower-case hex digits.
+    public var token: UnsafeBufferPointer<UInt8>
+    /// Blank when the export has none.
+    public var registrationID: UnsafeBufferPointer<UInt8>
+    /// Blank when the export has none.
+    public var alias: UnsafeBufferPointer<UInt8>
+    /// Blank when the export has none.
+    public var language: UnsafeBufferPointer<UInt8>
+    /// The cells that templates need: a JSON array of strings in the form that `EscapedCells` takes.
+    public var fields: UnsafeBufferPointer<UInt8>
+}
+
+/// Recipients in one piece of memory, each with the slot that a scan gives it.
+public struct RecipientBatch: Sendable {
+    /// The texts of a recipient, in the order in which they are appended.
+    public enum Part: Int, CaseIterable, Sendable {
+        case token, registrationID, alias, language, fields
+    }
+
+    /// Where the texts of a recipient end.
+    private struct Ends {
+        var token = 0, registrationID = 0, alias = 0, language = 0, fields = 0
+    }
+
+    private var slots: [Int] = []
+    private var ends: [Ends] = []
+    /// The last recipient's texts, while they are appended.
+    private var open = Ends()
+
+    /// All texts, one after the other: append a part's bytes here, then call `end`.
+    public var bytes: [UInt8] = []
+
+    /// An empty one.
+    public init() {}
+
+    /// Recipients in it, those without a slot included.
+    public var count: Int { ends.count }
+
+    /// Says that the bytes of a part were appended; after the last one the recipient is complete, and has no slot yet.
+    public mutating func end(_ part: Part) {
+        switch part {
+        case .token: open.token = bytes.count
+        case .registrationID: open.registrationID = bytes.count
+        case .alias: open.alias = bytes.count
+        case .language: open.language = bytes.count
+        case .fields:
+            open.fields = bytes.count
+            ends.append(open)
+            slots.append(-1)
+        }
+    }
+
+    /// Adds a recipient at its slot. NUL, at which many who read a text end it, is replaced.
+    public mutating func append(_ recipient: Recipient, at slot: Int) {
+        for (part, text) in [
+            (Part.token, recipient.token.hex), (.registrationID, recipient.registrationID), (.alias, recipient.alias),
+            (.language, recipient.language),
+        ] {
+            bytes.append(contentsOf: text.utf8.contains(0) ? Array(text.replacing("\0", with: "\u{FFFD}").utf8) : Array(text.utf8))
+            end(part)
+        }
+        JSONValue.array(recipient.fields.map(JSONValue.string)).append(to: &bytes)
+        end(.fields)
+        setSlot(slot, of: count - 1)
+    }
+
+    /// Takes the last recipient out again.
+    public mutating func removeLast() {
+        ends.removeLast()
+        slots.removeLast()
+        bytes.removeSubrange((ends.last?.fields ?? 0)...)
+    }
+
+    /// Gives a recipient its slot; without one it is left out.
+    public mutating func setSlot(_ slot: Int, of index: Int) { slots[index] = slot }
+
+    /// Calls `body` with a recipient.
+    public func withRecord<Result>(_ index: Int, _ body: (RecipientRecord) throws -> Result) rethrows -> Result {
+        try bytes.withUnsafeBufferPointer { try body(record(index, in: $0)) }
+    }
+
+    /// Calls `body` with each recipient that has a slot, in order.
+    public func forEach(_ body: (Int, RecipientRecord) throws -> Void) rethrows {
+        try bytes.withUnsafeBufferPointer { bytes in
+            for index in slots.indices where slots[index] >= 0 { try body(slots[index], record(index, in: bytes)) }
+        }
+    }
+
+    private func record(_ index: Int, in bytes: UnsafeBufferPointer<UInt8>) -> RecipientRecord {
+        let start = index == 0 ? 0 : ends[index - 1].fields
+        let ends = ends[index]
+        func part(_ start: Int, _ end: Int) -> UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(rebasing: bytes[start..<end]) }
+        return RecipientRecord(
+            token: part(start, ends.token), registrationID: part(ends.token, ends.registrationID),
+            alias: part(ends.registrationID, ends.alias), language: part(ends.alias, ends.language),
+            fields: part(ends.language, ends.fields))
+    }
+}
+
+extension Recipient {
+    /// The recipient that a record describes; nil when its fields are no JSON array of strings.
+    public init?(_ record: RecipientRecord) {
+        guard case .array(let values)? = try? JSONValue(parsing: Array(record.fields)) else { return nil }
+        func text(_ bytes: UnsafeBufferPointer<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
+        self.init(
+            token: DeviceToken(normalized: text(record.token)), registrationID: text(record.registrationID), alias: text(record.alias),
+            language: text(record.language), fields: values.compactMap(\.stringValue))
+    }
+}
