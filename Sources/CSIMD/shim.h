@@ -46,15 +46,16 @@ static inline uint32_t volley_json_text_end(const void *bytes) {
     return (uint32_t)volley_mask16(found);
 }
 
-/// Whether one of the 64 bytes at `bytes` is NUL or not ASCII.
-static inline int volley_is_unusual(const void *bytes) {
+/// Bit i: byte i of the 64 at `bytes` is NUL or not ASCII.
+static inline uint64_t volley_unusual(const void *bytes) {
     const __m128i *lanes = (const __m128i *)bytes;
-    const __m128i a = _mm_loadu_si128(lanes), b = _mm_loadu_si128(lanes + 1);
-    const __m128i c = _mm_loadu_si128(lanes + 2), d = _mm_loadu_si128(lanes + 3);
-    // A signed byte that is not above 0 is NUL or has the high bit.
-    const __m128i high = _mm_or_si128(_mm_or_si128(a, b), _mm_or_si128(c, d));
-    const __m128i least = _mm_min_epu8(_mm_min_epu8(a, b), _mm_min_epu8(c, d));
-    return volley_mask16(_mm_or_si128(high, _mm_cmpeq_epi8(least, _mm_setzero_si128()))) != 0;
+    uint64_t mask = 0;
+    for (int part = 0; part < 4; part++) {
+        const __m128i some = _mm_loadu_si128(lanes + part);
+        // NUL gets the high bit that others have already.
+        mask |= volley_mask16(_mm_or_si128(some, _mm_cmpeq_epi8(some, _mm_setzero_si128()))) << (16 * part);
+    }
+    return mask;
 }
 
 /// Lower-cases 16 hex digits into `target`; returns 0 when one of them is none.
@@ -91,11 +92,11 @@ static inline uint32_t volley_json_text_end(const void *bytes) {
     return mask;
 }
 
-static inline int volley_is_unusual(const void *bytes) {
+static inline uint64_t volley_unusual(const void *bytes) {
     const uint8_t *some = (const uint8_t *)bytes;
-    int found = 0;
-    for (int i = 0; i < 64; i++) found |= (some[i] == 0) | (some[i] >= 0x80);
-    return found;
+    uint64_t mask = 0;
+    for (int i = 0; i < 64; i++) mask |= (uint64_t)((some[i] == 0) | (some[i] >= 0x80)) << i;
+    return mask;
 }
 
 static inline int volley_lower_hex(const void *digits, void *target) {

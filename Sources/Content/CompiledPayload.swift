@@ -102,7 +102,12 @@ func isBlank(escaped cell: UnsafeBufferPointer<UInt8>) -> Bool {
     return true
 }
 
-private func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
+func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    // Latin to Hebrew, and Kana, Han, Hangul: none is invisible, and looking up properties takes longer than anything else here.
+    case 0xC0...0x5FF, 0x3001...0xD7FF: return false
+    default: break
+    }
     let properties = scalar.properties
     return properties.isWhitespace || properties.generalCategory == .control || properties.generalCategory == .format
 }

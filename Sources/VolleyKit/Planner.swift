@@ -33,12 +33,17 @@ struct Planner {
 
     private func scan(samples: Int, writer: RunWriter?) throws -> (preview: Preview, fields: [String]) {
         let query = try context.audienceQuery(now: now)
+        let template = context.template
         console.detail("volley.yaml: \(context.project.file); exports: \(query.files.joined(separator: ", "))")
         let sink = PlanSink(samples: samples, writer: writer.map(RecipientWriter.init))
         let clock = ContinuousClock()
         let start = clock.now
         let result = try query.scan(
-            into: sink, judging: { [template = context.template] in Self.judge(template) },
+            into: sink,
+            judging: {
+                let judge = PayloadJudge(template)
+                return { judge.judge($0) }
+            },
             progress: { console.progress(progressLine($0, elapsed: clock.now - start)) },
             isCancelled: { Interruption.isRequested })
         console.clearProgress()
@@ -48,18 +53,6 @@ struct Planner {
             payloadBytes: PayloadBytes(counts: result.payloadBytes), pace: context.pace, samples: sink.samples.map { sample($0, result) },
             planHash: planHash(result))
         return (preview, query.fields.map(\.value))
-    }
-
-    /// Renders the payload of one recipient after another, to see that it can be sent.
-    private static func judge(_ template: PayloadTemplate) -> RecipientJudge {
-        var cells = EscapedCells()
-        var payload: [UInt8] = []
-        return { recipient in
-            payload.removeAll(keepingCapacity: true)
-            precondition(cells.locate(in: recipient.fields), "cells that were just written cannot be read")
-            if let failure = template.append(cells, to: &payload) { return Judgement(reason: failure.skipReason) }
-            return Judgement(payloadBytes: payload.count)
-        }
     }
 
     private func sample(_ sample: (slot: Int, recipient: Recipient), _ result: AudienceResult) -> PreviewSample {
@@ -96,5 +89,22 @@ struct Planner {
         var warning = mistake
         warning.severity = .warning
         return warning
+    }
+}
+
+/// Renders the payload of one recipient after another, to see that it can be sent. Belongs to one thread.
+private final class PayloadJudge {
+    private let template: PayloadTemplate
+    // Nothing calls back into this: the checks of who else holds them would cost more than a small cell.
+    @exclusivity(unchecked) private var cells = EscapedCells()
+    @exclusivity(unchecked) private var payload: [UInt8] = []
+
+    init(_ template: PayloadTemplate) { self.template = template }
+
+    func judge(_ recipient: RecipientRecord) -> Judgement {
+        payload.removeAll(keepingCapacity: true)
+        precondition(cells.locate(in: recipient.fields), "cells that were just written cannot be read")
+        if let failure = template.append(cells, to: &payload) { return Judgement(reason: failure.skipReason) }
+        return Judgement(payloadBytes: payload.count)
     }
 }

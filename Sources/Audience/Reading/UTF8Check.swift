@@ -1,15 +1,29 @@
 import CSIMD
 
 /// The number of bytes before the first NUL and the first byte that does not belong to well-formed UTF-8.
+///
+/// Exports are mostly ASCII with a few names between: of 64 bytes at once only those are looked at that are not, which is several times
+/// faster than the standard library's check on such text.
 func cleanPrefix(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
     let raw = UnsafeRawBufferPointer(bytes)
-    var place = 0
-    while place < raw.count {
-        let next = passPlainText(raw, from: place)
-        guard next == place else {
-            place = next
-            continue
+    guard let base = raw.baseAddress else { return 0 }
+    // Everything before this place is clean; it may lie within the block, or behind it by a sequence that straddles its end.
+    var (block, place) = (0, 0)
+    while block + 64 <= raw.count {
+        var unusual = volley_unusual(base + block)
+        if place > block { unusual &= ~0 &<< UInt64(truncatingIfNeeded: place - block) }
+        while unusual != 0 {
+            place = block + unusual.trailingZeroBitCount
+            let length = raw[place] == 0 ? 0 : wellFormedLength(raw, at: place)
+            if length == 0 { return place }
+            place += length
+            if place >= block + 64 { break }
+            unusual &= ~0 &<< UInt64(truncatingIfNeeded: place - block)
         }
+        block += 64
+    }
+    place = max(place, block)
+    while place < raw.count {
         let length = raw[place] == 0 ? 0 : raw[place] < 0x80 ? 1 : wellFormedLength(raw, at: place)
         if length == 0 { return place }
         place += length
@@ -27,21 +41,6 @@ func firstInvalidUTF8(_ bytes: UnsafeBufferPointer<UInt8>) -> Int? {
         place += length
     }
     return nil
-}
-
-/// Exports are mostly ASCII with a few names between: 64 or 8 bytes are passed at once, which is several times faster than the standard
-/// library's check on such text.
-@inline(__always) private func passPlainText(_ raw: UnsafeRawBufferPointer, from start: Int) -> Int {
-    guard let base = raw.baseAddress else { return start }
-    var place = start
-    while place + 64 <= raw.count, volley_is_unusual(base + place) == 0 { place += 64 }
-    while place + 8 <= raw.count {
-        let word = base.loadUnaligned(fromByteOffset: place, as: UInt64.self)
-        // The second term has the high bit of every byte that is 0, and perhaps of some behind it.
-        guard (word | (word &- 0x0101_0101_0101_0101)) & 0x8080_8080_8080_8080 == 0 else { break }
-        place += 8
-    }
-    return place
 }
 
 /// The length of the multi-byte sequence at a place; 0 when it is not well-formed. Source: The Unicode Standard, table 3-7.
