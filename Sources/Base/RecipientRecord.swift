@@ -88,6 +88,21 @@ public struct RecipientBatch: Sendable {
         }
     }
 
+    /// Calls `body` with the recipients that have a slot, in order, so many at a time.
+    public func forEachGroup(of count: Int, _ body: ([(slot: Int, recipient: RecipientRecord)]) throws -> Void) rethrows {
+        var group: [(slot: Int, recipient: RecipientRecord)] = []
+        group.reserveCapacity(count)
+        try bytes.withUnsafeBufferPointer { bytes in
+            for index in slots.indices where slots[index] >= 0 {
+                group.append((slots[index], record(index, in: bytes)))
+                guard group.count == count else { continue }
+                try body(group)
+                group.removeAll(keepingCapacity: true)
+            }
+            if !group.isEmpty { try body(group) }
+        }
+    }
+
     private func record(_ index: Int, in bytes: UnsafeBufferPointer<UInt8>) -> RecipientRecord {
         let start = index == 0 ? 0 : ends[index - 1].fields
         let ends = ends[index]

@@ -70,9 +70,14 @@ enum RunSchema {
             LEFT JOIN outcome_name n ON n.outcome = o.outcome;
         """
 
-    static let upsertRecipient = """
-        INSERT OR REPLACE INTO recipient (id, device_token, registration_id, alias, language, fields) VALUES (?, ?, ?, ?, ?, ?)
-        """
+    /// Columns of `upsertRecipients`.
+    static let recipientColumns = 6
+
+    /// Stores so many recipients; one that is there is replaced.
+    static func upsertRecipients(_ count: Int) -> String {
+        "INSERT OR REPLACE INTO recipient (id, device_token, registration_id, alias, language, fields) VALUES "
+            + repeatElement("(?, ?, ?, ?, ?, ?)", count: count).joined(separator: ", ")
+    }
 
     /// NULL never reaches Swift, so that a damaged record cannot crash it.
     static let selectRecipients = """

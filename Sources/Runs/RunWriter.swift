@@ -7,6 +7,8 @@ import Glibc
 public final class RunWriter {
     /// Rows a transaction: enough to make its cost vanish, few enough to keep them all in memory.
     private static let batch = 10_000
+    /// Rows an INSERT: fewer steps into SQLite and back.
+    private static let rowsAtATime = 20
 
     private let folder: String
     private let id: String
@@ -135,23 +137,33 @@ public final class RunWriter {
     private func flush() throws {
         guard pendingCount > 0 else { return }
         try write { db in
-            let upsert = try PreparedStatement(db, RunSchema.upsertRecipient)
+            let several = try PreparedStatement(db, RunSchema.upsertRecipients(Self.rowsAtATime))
+            let single = try PreparedStatement(db, RunSchema.upsertRecipients(1))
             for batch in pending {
-                try batch.forEach { slot, recipient in
-                    precondition(slot <= slots, "a new slot must be the next one")
-                    if slot == slots { slots += 1 }
-                    try upsert.bind(slot, at: 1)
-                    try upsert.bind(recipient.token, at: 2)
-                    try upsert.bind(recipient.registrationID, at: 3)
-                    try upsert.bind(recipient.alias, at: 4)
-                    try upsert.bind(recipient.language, at: 5)
-                    try upsert.bind(recipient.fields, at: 6)
-                    try upsert.execute()
+                try batch.forEachGroup(of: Self.rowsAtATime) { group in
+                    let isFull = group.count == Self.rowsAtATime
+                    for (row, (slot, recipient)) in group.enumerated() {
+                        precondition(slot <= slots, "a new slot must be the next one")
+                        if slot == slots { slots += 1 }
+                        try Self.bind(slot, recipient, row: isFull ? row : 0, to: isFull ? several : single)
+                        if !isFull { try single.execute() }
+                    }
+                    if isFull { try several.execute() }
                 }
             }
         }
         pending.removeAll(keepingCapacity: true)
         pendingCount = 0
+    }
+
+    private static func bind(_ slot: Int, _ recipient: RecipientRecord, row: Int, to upsert: PreparedStatement) throws {
+        let first = CInt(row * RunSchema.recipientColumns + 1)
+        try upsert.bind(slot, at: first)
+        try upsert.bind(recipient.token, at: first + 1)
+        try upsert.bind(recipient.registrationID, at: first + 2)
+        try upsert.bind(recipient.alias, at: first + 3)
+        try upsert.bind(recipient.language, at: first + 4)
+        try upsert.bind(recipient.fields, at: first + 5)
     }
 
     private func write(_ body: (Database) throws -> Void) throws {

@@ -36,6 +36,8 @@ struct BlockScanner: ~Copyable {
     private let judge: RecipientJudge
     private let tokens = TokenBuffer()
     private let separator: [UInt8]
+    private let hasConditions: Bool
+    private let hasExcludedDevices: Bool
     /// The file that the filter is prepared for.
     private var file = -1
     private var languages = LocalLanguages()
@@ -53,6 +55,8 @@ struct BlockScanner: ~Copyable {
         filter = RowFilter(plan.query)
         judge = plan.makeJudge()
         separator = Array(plan.query.columns.tagSeparator.utf8)
+        hasConditions = !plan.query.conditions.isEmpty
+        hasExcludedDevices = !plan.excluded.isEmpty
     }
 
     /// Reads a block as far as whole records reach.
@@ -78,7 +82,8 @@ struct BlockScanner: ~Copyable {
             scan(&reader, export.plan, &harvest)
         case .jsonArray:
             var reader = JSONArrayReader.ofBlock(
-                block.bytes, expecting: state, file: export.path, keys: export.plan.names(in: export.header), tagsCell: export.plan.tagsCell)
+                block.bytes, expecting: state, file: export.path, keys: export.plan.names(in: export.header), tagsCell: export.plan.tagsCell
+            )
             scan(&reader, export.plan, &harvest)
         }
         return harvest
@@ -117,12 +122,12 @@ struct BlockScanner: ~Copyable {
         let isExcluded = selector.isExcluded || excludesByID(row, columns)
         if isExcluded { markExclusion(row, columns, &harvest) }
         guard isSelected else { return .notMatched }
-        guard plan.query.conditions.isEmpty || filter.passes(row) else { return .filtered }
+        guard !hasConditions || filter.passes(row) else { return .filtered }
         if isExcluded { return .excluded }
         let cell = row.bytes(columns.token)
         guard let token = tokens.normalize(cell) else { return cell.isEmpty ? .missingToken : .badToken }
         let fingerprint = plan.hash.token(token)
-        if !plan.excluded.isEmpty && plan.excluded.contains(token: fingerprint) { return .excluded }
+        if hasExcludedDevices && plan.excluded.contains(token: fingerprint) { return .excluded }
         add(row, columns, token, fingerprint, &harvest)
         return nil
     }
@@ -135,7 +140,7 @@ struct BlockScanner: ~Copyable {
     }
 
     private func excludesByID(_ row: CellRow, _ columns: ColumnPlan) -> Bool {
-        !plan.excluded.isEmpty && plan.excluded.contains(registrationID: row.bytes(columns.registrationID), tokens)
+        hasExcludedDevices && plan.excluded.contains(registrationID: row.bytes(columns.registrationID), tokens)
     }
 
     private mutating func add(

@@ -16,7 +16,8 @@ struct ExportGenerator {
         self.format = format
     }
 
-    private static let header = "device_token,registration_id,alias,tags,language,timezone,last_active,registered_at,first_name,store,app_version\n"
+    private static let header =
+        "device_token,registration_id,alias,tags,language,timezone,last_active,registered_at,first_name,store,app_version\n"
     private static let tags = [
         "sports", "fashion", "news", "beta", "garden", "music", "travel", "kids", "books", "games", "wine", "数码", "折扣", "bikes", "pets",
         "health", "unsubscribed",
