@@ -43,28 +43,35 @@ final class PlanSink: RecipientSink {
 }
 
 /// Writes recipients into a run file on a thread of its own, so that the scan need not wait for SQLite.
-///
-/// `@unchecked Sendable`: until `finish` has waited for the thread, only the thread uses the writer.
-final class RecipientWriter: @unchecked Sendable {
-    private let writer: RunWriter
+final class RecipientWriter {
+    private let file: SharedWriter
     private let batches = BoundedQueue<RecipientBatch>(capacity: 16)
     private var thread: WorkerThread<(any Error)?>?
 
+    /// `@unchecked Sendable`: until its thread has ended nobody else uses the writer.
+    private final class SharedWriter: @unchecked Sendable {
+        let writer: RunWriter
+        init(_ writer: RunWriter) { self.writer = writer }
+    }
+
     init(_ writer: RunWriter) {
-        self.writer = writer
-        let batches = batches
-        thread = WorkerThread("write") { [unowned self] in
-            do {
-                while let batch = batches.take() { try self.writer.put(batch) }
-                return nil
-            } catch {
-                batches.close()
-                return error
-            }
-        }
+        let (file, batches) = (SharedWriter(writer), batches)
+        self.file = file
+        thread = WorkerThread("write") { Self.write(batches, into: file.writer) }
     }
 
     deinit { _ = join() }
+
+    private static func write(_ batches: BoundedQueue<RecipientBatch>, into writer: RunWriter) -> (any Error)? {
+        do {
+            while let batch = batches.take() { try writer.put(batch) }
+            return nil
+        } catch {
+            // Whoever puts the next one hears of it.
+            batches.close()
+            return error
+        }
+    }
 
     /// - Throws: what kept an earlier batch from being written.
     func put(_ batch: RecipientBatch) throws {
@@ -74,7 +81,7 @@ final class RecipientWriter: @unchecked Sendable {
     /// Waits until all is written, and takes slots out again.
     func finish(slots: Int, dropping dropped: [Int]) throws {
         try finishWriting()
-        try writer.drop(dropped, of: slots)
+        try file.writer.drop(dropped, of: slots)
     }
 
     private func finishWriting() throws {

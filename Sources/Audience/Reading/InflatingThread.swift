@@ -54,9 +54,8 @@ final class InflatingThread: @unchecked Sendable {
                 }
             }
             let count = min(rest.count, target.count - filled)
-            rest.withUnsafeBufferPointer { bytes in
-                if let start = bytes.baseAddress { (target.baseAddress! + filled).update(from: start, count: count) }
-            }
+            let room = UnsafeMutableBufferPointer(rebasing: target[filled..<filled + count])
+            _ = room.update(fromContentsOf: rest.prefix(count))
             rest = rest.dropFirst(count)
             filled += count
         }
