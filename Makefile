@@ -9,8 +9,9 @@ DESTDIR ?=
 SWIFT ?= swift
 PACKAGES := libcurl4-openssl-dev libssl-dev libyaml-dev libnghttp2-dev libsqlite3-dev zlib1g-dev pkg-config
 TEST_PACKAGES := nghttp2-server
-BENCH_PACKAGES := nghttp2-client
-# Which tables `make bench` makes: --sending (the default), --memory, --scaling; --quick makes them small.
+BENCH_PACKAGES := nghttp2-client python3-venv
+BENCH_PYTHON := .build/bench/bin/python3
+# Which tables `make bench` makes: --sending and --planning (the default), --memory, --scaling; --quick makes them small.
 BENCH ?=
 # A target may only import what Package.swift says it depends on: the walls of the house.
 STRICT := --explicit-target-dependency-import-check error
@@ -73,6 +74,8 @@ sanitize: servers ## Run the delivery tests under the thread and the address san
 
 bench: setup ## Measure Volley beside other tools (minutes; see docs/performance.md)
 	@$(call install,$(BENCH_PACKAGES))
+	@$(BENCH_PYTHON) -c 'import duckdb, polars' 2>/dev/null || { \
+	    /usr/bin/python3 -m venv .build/bench && .build/bench/bin/pip install --quiet --disable-pip-version-check duckdb polars; }
 	$(SWIFT) build -c release $(STRICT)
 	@$(RELEASE)/volley-bench $(BENCH)
 

@@ -43,6 +43,9 @@ final class ScanBoard: @unchecked Sendable {
         reading.deallocate()
     }
 
+    /// Everything was read and taken.
+    private var isComplete: Bool { isRead && nextNumber == readCount }
+
     // MARK: - For those who scan
 
     /// The next block to scan; nil when there is none, or, when `waits` is false, none yet.
@@ -88,7 +91,7 @@ final class ScanBoard: @unchecked Sendable {
     /// Whether every harvest was taken.
     /// - Throws: what kept a file from being read, once everything before it was taken.
     func isFinished() throws(Diagnostic) -> Bool {
-        let (isFinished, failure) = locked { (isRead && nextNumber == readCount, readingFailure) }
+        let (isFinished, failure) = locked { (isComplete, readingFailure) }
         if isFinished, let failure { throw failure }
         return isFinished
     }
@@ -103,7 +106,7 @@ final class ScanBoard: @unchecked Sendable {
             deadline.tv_nsec -= 1_000_000_000
         }
         pthread_mutex_lock(mutex)
-        if scanned[nextNumber] == nil { pthread_cond_timedwait(changed, mutex, &deadline) }
+        if scanned[nextNumber] == nil, !isComplete { pthread_cond_timedwait(changed, mutex, &deadline) }
         pthread_mutex_unlock(mutex)
     }
 

@@ -5,7 +5,8 @@ import Delivery
 import Glibc
 
 /// `make bench`: Volley beside other tools, all measured in the same run on the same machine. Prints Markdown for docs/performance.md.
-/// `--sending` (what is measured when nothing is named), `--memory` and `--scaling` choose the tables; `--quick` makes them once and small.
+/// `--sending` and `--planning` (what is measured when nothing is named), `--memory` and `--scaling` choose the tables; `--quick` makes them
+/// once and small.
 ///
 /// `volley-bench pipeline [RECIPIENTS]`: what a push costs around the transport; a few seconds.
 ///
@@ -42,11 +43,11 @@ struct VolleyBench {
     }
 
     private static func measure(_ options: Set<String>) throws {
-        let unknown = options.subtracting(["--quick", "--sending", "--memory", "--scaling"])
+        let unknown = options.subtracting(["--quick", "--sending", "--planning", "--memory", "--scaling"])
         guard unknown.isEmpty else {
             throw Diagnostic(
                 "unknown: \(unknown.sorted().joined(separator: " "))",
-                remedy: "It takes --sending, --memory, --scaling and --quick, and `pipeline`.")
+                remedy: "It takes --sending, --planning, --memory, --scaling and --quick, and `pipeline`.")
         }
         Interruption.install()
         let isQuick = options.contains("--quick")
@@ -54,10 +55,12 @@ struct VolleyBench {
         defer { bench.clear() }
         let repeats = isQuick ? 1 : 3, many = isQuick ? 20_000 : 400_000, few = isQuick ? 5000 : 100_000
         Table.say("Sender on core \(bench.clientCore), server on core \(bench.serverCore); the contestants take turns.")
-        if options.contains("--sending") || options.isDisjoint(with: ["--memory", "--scaling"]) {
+        let isPlain = options.isDisjoint(with: ["--sending", "--planning", "--memory", "--scaling"])
+        if isPlain || options.contains("--sending") {
             try againstSimulator(bench, many: many, few: few, repeats: repeats)
             try againstPlainServer(bench, many: many, repeats: repeats)
         }
+        if isPlain || options.contains("--planning") { try PlanningBenchmark(bench: bench, isQuick: isQuick).run() }
         if options.contains("--scaling") {
             try ScalingBenchmark(bench: bench, pushes: isQuick ? 100_000 : 800_000, repeats: repeats).run()
         }
