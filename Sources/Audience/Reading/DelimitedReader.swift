@@ -70,7 +70,10 @@ struct DelimitedReader: RowReader, ~Copyable {
         row.deallocate()
     }
 
-    var badRow: Diagnostic { Diagnostic(badReason, at: SourcePosition(file: buffer.file, line: recordLine, column: 1)) }
+    var badRow: Diagnostic {
+        let span = linesInside == 0 ? "" : ", in a row of \(linesInside + 1) lines"
+        return Diagnostic(badReason + span, at: SourcePosition(file: buffer.file, line: recordLine, column: 1))
+    }
 
     var badRowLines: Int { linesInside + 1 }
 
@@ -180,11 +183,9 @@ struct DelimitedReader: RowReader, ~Copyable {
             position += 1
         }
         guard endRecord(at: position) else { return .needsMore }
-        if isMalformed { badReason = "text follows a closing quote" + spanText }
+        if isMalformed { badReason = "text follows a closing quote" }
         return isMalformed ? .malformed : .record
     }
-
-    private var spanText: String { linesInside == 0 ? "" : ", in a row that reaches to line \(recordLine + linesInside)" }
 
     /// False when a carriage return at the end of the buffer may be half of a line's end.
     @inline(__always) private mutating func skipBlankLines() -> Bool {
@@ -260,7 +261,7 @@ struct DelimitedReader: RowReader, ~Copyable {
     private mutating func unclosedQuote() -> FoundRecord {
         guard buffer.isAtEnd else { return .needsMore }
         linesInside = lineEnds(from: recordStart, to: buffer.end)
-        badReason = "a quote is never closed" + spanText
+        badReason = "a quote is never closed"
         buffer.start = buffer.end
         return .malformed
     }

@@ -11,7 +11,7 @@ struct JSONArrayReader: RowReader, ~Copyable {
     private var countedTo = 0
     private(set) var row: CellRow
     private(set) var badRow = Diagnostic("")
-    private(set) var badRowLines = 1
+    let badRowLines = 1
 
     /// Reads a file from front to back.
     /// - Parameters:
@@ -100,9 +100,7 @@ struct JSONArrayReader: RowReader, ~Copyable {
         buffer.start = end
         guard let flaw else { return .row }
         badRow = flaw
-        let after = place(of: end)
-        badRowLines = after.line - place(of: start).line + 1
-        (counted, countedTo) = (after, end)
+        (counted, countedTo) = (place(of: end), end)
         return .badRow
     }
 

@@ -46,7 +46,7 @@ protocol RowReader: ~Copyable {
     var row: CellRow { get }
     /// The mistake of the row that was just found to be unreadable, with its line.
     var badRow: Diagnostic { get }
-    /// How many lines the unreadable row takes up.
+    /// How many lines the unreadable row takes up, where that is strange: 1 for JSON, which may be written on any number.
     var badRowLines: Int { get }
     /// Goes to the next row.
     /// - Throws: a mistake after which nothing in the file can be trusted.

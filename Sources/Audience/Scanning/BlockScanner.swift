@@ -110,7 +110,7 @@ struct BlockScanner: ~Copyable {
         harvest.rows += 1
         harvest.skipped[.badRow] += 1
         if harvest.badRows.count < Self.shownBadRows { harvest.badRows.append(mistake) }
-        if lines >= Self.suspiciousLines { harvest.longBadRows.append((mistake, lines)) }
+        if lines >= Self.suspiciousLines { harvest.longBadRows.append(mistake) }
     }
 
     // MARK: - Rows

@@ -36,8 +36,8 @@ struct Harvest {
     var skipped = SkipCounts()
     /// The first rows that could not be read; lines and columns count from the block's beginning.
     var badRows: [Diagnostic] = []
-    /// Rows that take up many lines and could not be read, with the number of lines.
-    var longBadRows: [(mistake: Diagnostic, lines: Int)] = []
+    /// Rows that take up many lines and could not be read.
+    var longBadRows: [Diagnostic] = []
 
     var candidates: [Candidate] = []
     /// Distinct sets of selectors.

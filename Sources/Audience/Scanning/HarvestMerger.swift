@@ -87,13 +87,11 @@ struct HarvestMerger: ~Copyable {
         skipped.add(harvest.skipped)
         digest.append(harvest.digest)
         for mistake in harvest.badRows.prefix(BlockScanner.shownBadRows - badRows.count) { badRows.append(placed(mistake)) }
-        for (mistake, lines) in harvest.longBadRows.prefix(max(0, Self.mostWarnings - warnings.count)) {
-            let mistake = placed(mistake)
-            warnings.append(
-                Diagnostic(
-                    "one unreadable row takes up \(lines) lines: \(mistake.message)",
-                    at: mistake.position ?? SourcePosition(file: "", line: 1, column: 1),
-                    remedy: "A quote that is never closed hides the rows behind it; check the export.", severity: .warning))
+        for mistake in harvest.longBadRows.prefix(max(0, Self.mostWarnings - warnings.count)) {
+            var warning = placed(mistake)
+            warning.severity = .warning
+            warning.remedy = "A quote that is never closed hides the rows behind it; check the export."
+            warnings.append(warning)
         }
         for mark in harvest.exclusions { exclusions.add(mark) }
     }
