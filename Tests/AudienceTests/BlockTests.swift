@@ -135,4 +135,18 @@ import Testing
         for element in elements.reversed() { swapped.append(element) }
         #expect(swapped != whole)
     }
+
+    @Test("keys that stand twice are counted, and the last value counts", arguments: ["jsonl", "json"])
+    func duplicateKeys(suffix: String) throws {
+        let wide = (0..<70).map { "\"k\($0)\":1" }.joined(separator: ",")
+        let objects = [
+            "{\"note\":\"first\",\"token\":\"\(token(1))\",\"note\":\"last\"}", "{\"token\":\"\(token(2))\",\"note\":{\"note\":1},\"x\":1}",
+            "{\"token\":\"\(token(3))\",\(wide),\"k69\":2}", "{\"token\":\"\(token(4))\",\(wide)}",
+        ]
+        let text = suffix == "json" ? "[" + objects.joined(separator: ",") + "]" : objects.joined(separator: "\n")
+        let query = AudienceQuery(folder.file("a.\(suffix)", text)).with { ($0.everyone, $0.fields) = (true, [place("note")]) }
+        let (result, sink) = try query.run(chunkSize: 300)
+        #expect(result.warnings.map(\.message) == ["2 objects of the exports name a key twice; the last value counts"])
+        #expect(sink.recipients.first?.fields == ["last"])
+    }
 }

@@ -77,6 +77,8 @@ struct DelimitedReader: RowReader, ~Copyable {
 
     var badRowLines: Int { linesInside + 1 }
 
+    var rowsWithDuplicateKeys: Int { 0 }
+
     var consumed: Int { buffer.start }
 
     var place: TextPlace { TextPlace(line: line) }

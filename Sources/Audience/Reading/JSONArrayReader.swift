@@ -43,6 +43,7 @@ struct JSONArrayReader: RowReader, ~Copyable {
     /// The keys seen so far, in the order of their first appearance.
     var seenKeys: [String] { objects.keys.map { String(decoding: $0.name, as: UTF8.self) } }
 
+    var rowsWithDuplicateKeys: Int { objects.objectsWithDuplicateKeys }
     var consumed: Int { buffer.start }
     var place: TextPlace { place(of: buffer.start) }
 

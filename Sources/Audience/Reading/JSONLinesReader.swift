@@ -37,6 +37,7 @@ struct JSONLinesReader: RowReader, ~Copyable {
     var seenKeys: [String] { objects.keys.map { String(decoding: $0.name, as: UTF8.self) } }
 
     var state: ReadingState { .record }
+    var rowsWithDuplicateKeys: Int { objects.objectsWithDuplicateKeys }
     var consumed: Int { buffer.start }
     var place: TextPlace { TextPlace(line: line) }
 

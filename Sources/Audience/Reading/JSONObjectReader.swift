@@ -30,6 +30,13 @@ struct JSONObjectReader {
     private var firstKey = 0
     private let tagsCell: Int?
     private let usedKeys: [[UInt8]]
+    /// Objects so far that name a key twice; the last value counts.
+    private(set) var objectsWithDuplicateKeys = 0
+    /// Bit i: the current object has key i.
+    private var firstKeysSeen: UInt64 = 0
+    /// The same for keys beyond the first 64.
+    private var laterKeysSeen: Set<Int> = []
+    private var hasDuplicate = false
     /// The first thing that makes the current object unusable although it is JSON.
     private(set) var flaw: (offset: Int, message: String)?
 
@@ -60,6 +67,8 @@ struct JSONObjectReader {
     ) throws(JSONStop) -> Int {
         (self.base, self.limit, position, flaw) = (base, limit, start + 1, nil)
         for cell in cells.indices { cells[cell] = Cell(base) }
+        (firstKeysSeen, hasDuplicate) = (0, false)
+        if !laterKeysSeen.isEmpty { laterKeysSeen.removeAll(keepingCapacity: true) }
         skipSpace()
         if try take(UInt8(ascii: "}")) { return position }
         var last = -1
@@ -70,18 +79,32 @@ struct JSONObjectReader {
             skipSpace()
             let cell = key < 0 ? -key - 2 : keys[key].cell ?? -1
             if cell >= 0 { cells[cell] = try readCell(isTags: cell == tagsCell) } else { try skipValue(depth: 1) }
-            if key >= 0 { last = key }
+            if key >= 0 {
+                last = key
+                noteKey(key)
+            }
             skipSpace()
             if try take(UInt8(ascii: ",")) {
                 skipSpace()
                 continue
             }
             guard try take(UInt8(ascii: "}")) else { throw broken("expected ',' or '}'") }
+            if hasDuplicate { objectsWithDuplicateKeys += 1 }
             return position
         }
     }
 
     // MARK: - Keys
+
+    @inline(__always) private mutating func noteKey(_ key: Int) {
+        if key < 64 {
+            let bit: UInt64 = 1 &<< UInt64(truncatingIfNeeded: key)
+            if firstKeysSeen & bit != 0 { hasDuplicate = true }
+            firstKeysSeen |= bit
+        } else if !laterKeysSeen.insert(key).inserted {
+            hasDuplicate = true
+        }
+    }
 
     /// - Returns: the index of the key, or below zero for one that is not remembered: -1 for unused, -2 - cell for a used one.
     private mutating func readKey(after last: Int) throws(JSONStop) -> Int {

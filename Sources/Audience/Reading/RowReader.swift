@@ -48,6 +48,8 @@ protocol RowReader: ~Copyable {
     var badRow: Diagnostic { get }
     /// How many lines the unreadable row takes up, where that is strange: 1 for JSON, which may be written on any number.
     var badRowLines: Int { get }
+    /// JSON objects so far that name a key twice; the last value counts.
+    var rowsWithDuplicateKeys: Int { get }
     /// Goes to the next row.
     /// - Throws: a mistake after which nothing in the file can be trusted.
     mutating func next() throws(Diagnostic) -> RowEvent

@@ -103,6 +103,7 @@ struct BlockScanner: ~Copyable {
                 }
             }
         } catch { harvest.failure = error }
+        harvest.rowsWithDuplicateKeys = reader.rowsWithDuplicateKeys
         (harvest.consumed, harvest.end, harvest.state) = (reader.consumed, reader.place, reader.state)
     }
 

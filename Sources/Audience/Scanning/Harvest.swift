@@ -39,6 +39,9 @@ struct Harvest {
     /// Rows that take up many lines and could not be read.
     var longBadRows: [Diagnostic] = []
 
+    /// JSON objects that name a key twice.
+    var rowsWithDuplicateKeys = 0
+
     var candidates: [Candidate] = []
     /// Distinct sets of selectors.
     var selections: [[UInt32]] = []

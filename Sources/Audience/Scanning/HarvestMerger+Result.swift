@@ -35,7 +35,8 @@ extension HarvestMerger {
             rows: rows, audience: audience, skipped: skipped.byReason,
             selectedBy: Array(zip(names, selectedBy)).map { (selector: $0.0, recipients: $0.1) },
             languages: Dictionary(spoken, uniquingKeysWith: +), payloadBytes: byPayloadBytes, badRows: badRows,
-            warnings: warnings + unseenNames(seen, sampledTags) + filter.warnings, selectorsOfFirstSlots: selectorsOfFirstSlots(),
+            warnings: warnings + duplicateKeys + unseenNames(seen, sampledTags) + filter.warnings,
+            selectorsOfFirstSlots: selectorsOfFirstSlots(),
             digest: digestWords(dropped))
         return (result, dropped)
     }
@@ -105,6 +106,12 @@ extension HarvestMerger {
     }
 
     // MARK: - Warnings
+
+    private var duplicateKeys: [Diagnostic] {
+        guard rowsWithDuplicateKeys > 0 else { return [] }
+        let objects = rowsWithDuplicateKeys == 1 ? "1 object of the exports names" : "\(rowsWithDuplicateKeys) objects of the exports name"
+        return [Diagnostic("\(objects) a key twice; the last value counts", severity: .warning)]
+    }
 
     private func unseenNames(_ seen: SeenNames, _ sampledTags: Set<String>) -> [Diagnostic] {
         unseen(plan.selectors.tags.names, seen.tags, "tag", among: sampledTags)

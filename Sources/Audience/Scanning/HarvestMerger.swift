@@ -8,6 +8,7 @@ struct HarvestMerger: ~Copyable {
     private(set) var badRows: [Diagnostic] = []
     private(set) var warnings: [Diagnostic]
     private(set) var digest = SequenceDigest()
+    private(set) var rowsWithDuplicateKeys = 0
     /// Rows that got as far as having a token.
     private(set) var rowsWithToken = 0
     private(set) var bytesRead = 0
@@ -86,6 +87,7 @@ struct HarvestMerger: ~Copyable {
         rows += harvest.rows
         skipped.add(harvest.skipped)
         digest.append(harvest.digest)
+        rowsWithDuplicateKeys += harvest.rowsWithDuplicateKeys
         for mistake in harvest.badRows.prefix(BlockScanner.shownBadRows - badRows.count) { badRows.append(placed(mistake)) }
         for mistake in harvest.longBadRows.prefix(max(0, Self.mostWarnings - warnings.count)) {
             var warning = placed(mistake)
