@@ -64,9 +64,9 @@ test: servers ## Run all tests
 	$(SWIFT) test $(STRICT)
 
 # What runs on several threads or touches raw memory.
-SANITIZED := --filter "(Delivery|HTTP2|APNsSimulator|Cryptography)Tests"
+SANITIZED := --filter "(Audience|Delivery|HTTP2|APNsSimulator|Cryptography)Tests"
 
-sanitize: servers ## Run the delivery tests under the thread and the address sanitizer
+sanitize: servers ## Run the tests of readers and delivery under the thread and the address sanitizer
 	TSAN_OPTIONS="suppressions=$(CURDIR)/Tests/ThreadSanitizer.supp" \
 	    $(SWIFT) test $(STRICT) --sanitize=thread --scratch-path .build/thread $(SANITIZED)
 	LSAN_OPTIONS="suppressions=$(CURDIR)/Tests/LeakSanitizer.supp" \
