@@ -42,7 +42,13 @@ struct RecordBuffer: ~Copyable {
     static func open(path: String, isGzip: Bool, limits: ReadingLimits) throws(Diagnostic) -> RecordBuffer {
         var buffer = RecordBuffer(file: path, source: try ByteSource(path: path, isGzip: isGzip), limits: limits)
         repeat { try buffer.refill() } while buffer.end < Encoding.markSize && !buffer.isAtEnd
-        buffer.start = try Encoding.check(UnsafeBufferPointer(start: buffer.base, count: buffer.end), file: path)
+        do throws(Diagnostic) {
+            buffer.start = try Encoding.check(UnsafeBufferPointer(start: buffer.base, count: buffer.end), file: path)
+        } catch {
+            // Swift 6.3.1 forgets to destroy it when the call throws across it.
+            _ = consume buffer
+            throw error
+        }
         return buffer
     }
 
