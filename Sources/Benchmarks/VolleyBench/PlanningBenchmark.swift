@@ -1,7 +1,7 @@
 import Base
 import Glibc
 
-/// `volley preview` beside DuckDB and Polars on the same export: who carries one of two tags, each device once.
+/// `volley preview` and `volley plan` beside DuckDB and Polars on the same export: who carries one of two tags, each device once.
 ///
 /// Volley's time is that of the whole process, and it does more: it renders every payload with two columns, counts languages and sizes, keeps
 /// the newest row of each device. The others' is that of the query alone, without starting Python.
@@ -43,10 +43,10 @@ struct PlanningBenchmark {
             """
 
             Planning: rows of a device export, one of two tags (22 % of the rows); median of \(repeats) runs that take turns.
-            Volley: `preview`, the whole process. DuckDB and Polars: the query alone.
+            Volley: the whole process. DuckDB and Polars: the query alone.
 
             """)
-        Table.head(["export", "threads", "contestant", "s", "rows/s", "MB/s of the file", "peak memory", "time / Volley's"])
+        Table.head(["export", "threads", "contestant", "s", "rows/s", "MB/s of the file", "peak memory", "time / preview's"])
         for rows in sizes { try compare(try export(rows, .csv)) }
         let csv = try export(formats, .csv)
         try compare(try compressed(csv))
@@ -78,7 +78,9 @@ struct PlanningBenchmark {
 
     private func compare(_ export: Export) throws {
         let contestants = [
-            Contestant(name: "volley preview", run: preview), Contestant(name: "DuckDB", run: { try query("duckdb", $0, $1) }),
+            Contestant(name: "volley preview", run: { try volley("preview", $0, $1) }),
+            Contestant(name: "volley plan", run: { try volley("plan", $0, $1) }),
+            Contestant(name: "DuckDB", run: { try query("duckdb", $0, $1) }),
             Contestant(name: "Polars", run: { try query("polars", $0, $1) }),
         ]
         for threads in [1, 2] {
@@ -114,7 +116,7 @@ struct PlanningBenchmark {
 
     private func cores(_ threads: Int) -> String { threads == 1 ? bench.clientCore : "\(bench.clientCore),\(bench.serverCore)" }
 
-    private func preview(_ export: Export, _ threads: Int) throws -> Sample {
+    private func volley(_ command: String, _ export: Export, _ threads: Int) throws -> Sample {
         let campaign = "\(folder)/campaign.yaml"
         try Workbench.write(campaign) {
             $0(
@@ -131,7 +133,8 @@ struct PlanningBenchmark {
                 """)
         }
         let result = try bench.run(
-            ["\(bench.binaries)/volley", "preview", campaign, "--json", "--quiet"], in: folder, cores: cores(threads))
+            ["\(bench.binaries)/volley", command, campaign, "--json", "--quiet"], in: folder, cores: cores(threads))
+        Workbench.remove("\(folder)/runs")
         let audience = try JSONValue(parsing: result.output)["audience"]?.integerValue ?? 0
         return Sample(seconds: result.seconds, peakBytes: result.peakBytes, selected: Int(audience))
     }
