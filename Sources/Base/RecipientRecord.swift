@@ -15,7 +15,7 @@ public struct RecipientRecord {
 /// Recipients in one piece of memory, each with the slot that a scan gives it.
 public struct RecipientBatch: Sendable {
     /// The texts of a recipient, in the order in which they are appended.
-    public enum Part: Int, CaseIterable, Sendable {
+    public enum Part: Sendable {
         case token, registrationID, alias, language, fields
     }
 

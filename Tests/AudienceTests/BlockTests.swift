@@ -104,7 +104,7 @@ import Testing
         #expect(error?.all.first?.message == "a record is longer than 0 MiB")
     }
 
-    @Test("a preview keeps the first recipients only, and forgets those that a later row replaces")
+    @Test("a preview keeps the first recipients only, as their newest rows have them")
     func firstRecipients() throws {
         let rows = (0..<200).map { "\(token($0)),\($0),2026-01-01" } + ["\(token(3)),newer,2026-05-05"]
         let file = folder.file("devices.csv", (["token,note,last_active"] + rows).joined(separator: "\n"))
@@ -113,9 +113,43 @@ import Testing
             let sink = CollectingSink(recordLimit: 10)
             let result = try query.scan(into: sink, limits: ReadingLimits(chunkSize: 1000, threads: threads))
             #expect(result.audience == 200)
-            #expect(sink.slots[3] == nil && sink.slots[4]?.fields == ["4"])
+            #expect(sink.slots[3]?.fields == ["newer"] && sink.slots[4]?.fields == ["4"])
             #expect(sink.slots.count < 40)
         }
+    }
+
+    @Test("what is only text inside quotes is not seen, wherever blocks end: warnings are the same")
+    func warnings() throws {
+        let fake = "\n\(token(7)),vip,9\n\(token(8)),vip,9\n"
+        let rows = (0..<40).map { "\(token($0 + 100)),\"\($0 % 3 == 0 ? fake : "plain")\",1" }
+        let file = folder.file("devices.csv", "token,tags,level\n" + rows.joined(separator: "\n") + "\n")
+        let query = AudienceQuery(file).with {
+            ($0.anyTags, $0.everyone) = (["vip", "plain"], false)
+            $0.conditions = [condition("level", .oneOf(["9"]))]
+        }
+        let expected = try query.run(chunkSize: 1 << 20).result.warnings
+        #expect(expected.count == 2)
+        for chunkSize in [64, 150, 199, 300, 511, 1024] { #expect(try query.run(chunkSize: chunkSize).result.warnings == expected) }
+    }
+
+    @Test("a misspelt tag is guessed though the first file has no rows")
+    func guessedTag() throws {
+        let first = folder.file("a.csv", "token,tags\n"), second = folder.file("b.csv", "token,tags\n\(token(1)),discount\n")
+        let warnings = try AudienceQuery(first, second).with { $0.anyTags = ["discuont"] }.run().result.warnings
+        #expect(warnings.map(\.remedy) == ["Did you mean 'discount'?"])
+    }
+
+    @Test("more than sixty columns may be used, each with quotes inside")
+    func manyColumns() throws {
+        let names = (0..<80).map { "c\($0)" }
+        let cells = names.map { "\"\($0) \"\"quoted\"\" \(String(repeating: "x", count: 40))\"" }
+        let text = "token,\(names.joined(separator: ","))\n\(token(1)),\(cells.joined(separator: ","))\n"
+        let query = AudienceQuery(folder.file("wide.csv", text)).with {
+            ($0.everyone, $0.fields) = (true, names.map { place($0) })
+            $0.conditions = names.map { condition($0, .present) }
+        }
+        let recipient = try #require(try query.run().sink.recipients.first)
+        #expect(recipient.fields == names.map { "\($0) \"quoted\" \(String(repeating: "x", count: 40))" })
     }
 
     @Test("a digest of pieces is the digest of the whole")

@@ -121,4 +121,17 @@ import Testing
         #expect(compressed.allSatisfy { $0 < 1 << 48 })
         #expect(DeviceTable.compressed(.max) < 1 << 48 && DeviceTable.compressed(.min + 1) > DeviceTable.compressed(.min))
     }
+
+    @Test("many classes that differ only in their selectors are numbered quickly", .timeLimit(.minutes(1)))
+    func manyClasses() {
+        var classes = ClassTable()
+        for round in 0..<2 {
+            for selection in 0..<100_000 {
+                let deviceClass = DeviceClass(selection: selection, language: 3, payloadBytes: 200, reason: nil)
+                if classes.number(of: deviceClass) != selection { Issue.record("class \(selection) in round \(round)") }
+            }
+        }
+        #expect(classes[70_000].selection == 70_000 && classes[70_000].payloadBytes == 200 && classes[70_000].reason == nil)
+        #expect(classes.number(of: DeviceClass(selection: 1 << 24, language: 0, payloadBytes: 0, reason: nil)) == nil)
+    }
 }

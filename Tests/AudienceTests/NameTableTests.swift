@@ -26,6 +26,16 @@ import Testing
         #expect(number(of: "", in: table) == -1)
     }
 
+    @Test("many names that begin and end alike are found as fast as others", .timeLimit(.minutes(1)))
+    func alike() {
+        let names = (0..<100_000).map { "customer\(1_000_000 + $0)@mail.example.com" }
+        let table = NameTable([names])
+        for index in stride(from: 0, to: names.count, by: 7) where number(of: names[index], in: table) != index {
+            Issue.record("\(names[index]) is not found")
+        }
+        #expect(number(of: "customer0999999@mail.example.com", in: table) == -1)
+    }
+
     @Test("names are told apart by their bytes, trimmed, and come once")
     func distinct() {
         let table = NameTable([[" a ", "a", "", "e\u{301}"], ["é", "a"]])

@@ -65,8 +65,6 @@ final class CollectingSink: RecipientSink {
         }
     }
 
-    func forget(slot: Int) { slots[slot] = nil }
-
     func finish(slots: Int, dropping dropped: [Int]) throws {
         finishedSlots = slots
         self.dropped = dropped

@@ -50,8 +50,9 @@ struct ClassTable: ~Copyable {
 
     subscript(number: Int) -> DeviceClass { DeviceClass(key: keys[number]) }
 
-    /// The number of a class; nil when there are too many.
+    /// The number of a class; nil when there are too many (those that no device is of any more included).
     @inline(__always) mutating func number(of deviceClass: DeviceClass) -> Int? {
+        guard deviceClass.selection < DeviceTable.classLimit else { return nil }
         let key = deviceClass.key
         return key == lastKey ? lastNumber : find(key)
     }
@@ -75,7 +76,11 @@ struct ClassTable: ~Copyable {
         return lastNumber
     }
 
-    private func start(_ key: UInt64) -> Int { Int(truncatingIfNeeded: (key &* 0x9E37_79B9_7F4A_7C15) >> 20) & mask }
+    /// Both halves of the product: the lower one alone knows nothing of a key's high bits.
+    private func start(_ key: UInt64) -> Int {
+        let product = key.multipliedFullWidth(by: 0x9E37_79B9_7F4A_7C15)
+        return Int(truncatingIfNeeded: product.high ^ product.low >> 32) & mask
+    }
 
     private mutating func grow() {
         table.deallocate()

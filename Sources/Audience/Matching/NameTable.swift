@@ -1,6 +1,3 @@
-import CSIMD
-import Glibc
-
 /// The names that a query looks for in one column, compiled once: finds a cell's text among them. A few names get a table without
 /// collisions; a million are found with one look more.
 ///
@@ -51,11 +48,11 @@ final class NameTable: @unchecked Sendable {
         var best = (multiplier: UInt64(0), collisions: Int.max)
         for _ in 0..<(names.count <= Self.perfectCount ? Self.tries : 1) where best.collisions > 0 {
             let multiplier = UInt64.random(in: .min ... .max) | 1
-            let collisions = Self.fill(table, mask, multiplier, entries, names.count)
+            let collisions = Self.fill(table, mask, multiplier, entries, texts, names.count)
             if collisions < best.collisions { best = (multiplier, collisions) }
         }
         multiplier = best.multiplier
-        if best.collisions > 0 { _ = Self.fill(table, mask, multiplier, entries, names.count) }
+        if best.collisions > 0 { _ = Self.fill(table, mask, multiplier, entries, texts, names.count) }
     }
 
     deinit {
@@ -80,7 +77,7 @@ final class NameTable: @unchecked Sendable {
     @inline(__always) func look(up text: UnsafeBufferPointer<UInt8>) -> Int {
         guard text.count > 0 else { return -1 }
         let (first, last) = Self.words(text)
-        var place = Self.place(first, last, text.count, multiplier, mask)
+        var place = Self.place(text, first, last, multiplier, mask)
         while true {
             let number = Int(table[place]) - 1
             if number < 0 { return -1 }
@@ -103,20 +100,33 @@ final class NameTable: @unchecked Sendable {
     }
 
     @inline(__always)
-    private static func place(_ first: UInt64, _ last: UInt64, _ count: Int, _ multiplier: UInt64, _ mask: Int) -> Int {
-        let word = (first ^ (last << 31 | last >> 33) &+ UInt64(truncatingIfNeeded: count)) &* multiplier
-        return Int(truncatingIfNeeded: (word ^ word >> 29) &* multiplier >> 32) & mask
+    private static func place(
+        _ text: UnsafeBufferPointer<UInt8>, _ first: UInt64, _ last: UInt64, _ multiplier: UInt64, _ mask: Int
+    ) -> Int {
+        var word = first ^ (last << 31 | last >> 33) &+ UInt64(truncatingIfNeeded: text.count)
+        // Names that begin and end alike, such as addresses, differ in between.
+        var place = 8
+        while place < text.count - 8 {
+            let middle = UnsafeRawBufferPointer(text).loadUnaligned(fromByteOffset: place, as: UInt64.self)
+            word = (word ^ UInt64(littleEndian: middle)) &* 0x9E37_79B9_7F4A_7C15
+            word ^= word >> 32
+            place += 8
+        }
+        let product = (word ^ word >> 29).multipliedFullWidth(by: multiplier)
+        return Int(truncatingIfNeeded: product.high ^ product.low) & mask
     }
 
     /// - Returns: how many names do not stand where their search begins.
     private static func fill(
-        _ table: UnsafeMutablePointer<UInt32>, _ mask: Int, _ multiplier: UInt64, _ entries: UnsafeMutablePointer<Entry>, _ count: Int
+        _ table: UnsafeMutablePointer<UInt32>, _ mask: Int, _ multiplier: UInt64, _ entries: UnsafeMutablePointer<Entry>,
+        _ texts: UnsafeMutablePointer<UInt8>, _ count: Int
     ) -> Int {
         table.initialize(repeating: 0, count: mask + 1)
         var collisions = 0
         for number in 0..<count {
             let entry = entries[number]
-            var place = place(entry.first, entry.last, entry.count, multiplier, mask)
+            let text = UnsafeBufferPointer(start: texts + entry.start, count: entry.count)
+            var place = place(text, entry.first, entry.last, multiplier, mask)
             if table[place] != 0 { collisions += 1 }
             while table[place] != 0 { place = (place + 1) & mask }
             table[place] = UInt32(number + 1)

@@ -1,21 +1,19 @@
 import Base
 
-/// All conditions of `where`, and which of them no row has satisfied yet.
+/// All conditions of `where`. One for each thread.
 struct RowFilter {
+    /// What was found of the conditions in a block.
+    private(set) var findings: ConditionFindings
     private let conditions: [ColumnCondition]
     private var tests: [ConditionTest] = []
     private var cells: [Int] = []
-    private var isSatisfied: [Bool]
-    private var unsatisfiedCount: Int
-    /// Rows that were asked about.
-    private var rows = 0
+    private var unsatisfiedCount = 0
     private let now: Timestamp
     private let separator: [UInt8]
 
     init(_ query: AudienceQuery) {
         conditions = query.conditions
-        isSatisfied = Array(repeating: false, count: conditions.count)
-        unsatisfiedCount = conditions.count
+        findings = ConditionFindings(query.conditions)
         now = query.now
         separator = Array(query.columns.tagSeparator.utf8)
     }
@@ -28,19 +26,25 @@ struct RowFilter {
         }
     }
 
+    /// Forgets what was found before.
+    mutating func beginBlock() {
+        findings = ConditionFindings(conditions)
+        unsatisfiedCount = conditions.count
+    }
+
     /// Whether a selected row satisfies all conditions.
     mutating func passes(_ row: CellRow) -> Bool {
-        rows += 1
+        findings.rows += 1
         var passes = true
         for index in tests.indices {
             // A condition that no row has satisfied yet is asked even when another one fails, so that the warning is true.
-            guard passes || unsatisfiedCount > 0 && !isSatisfied[index] else { continue }
+            guard passes || unsatisfiedCount > 0 && !findings.isSatisfied[index] else { continue }
             guard holds(tests[index], row, cells[index]) else {
                 passes = false
                 continue
             }
-            guard !isSatisfied[index] else { continue }
-            isSatisfied[index] = true
+            guard !findings.isSatisfied[index] else { continue }
+            findings.isSatisfied[index] = true
             unsatisfiedCount -= 1
         }
         return passes
@@ -51,15 +55,23 @@ struct RowFilter {
         guard row.isArray(cell) else { return test.holds(bytes) }
         return Array(row.text(cell, separator: separator).utf8).withUnsafeBufferPointer { test.holds($0) }
     }
+}
 
-    /// Adds what another thread's filter has seen.
-    mutating func unite(_ other: RowFilter) {
+/// Which conditions some row has satisfied.
+struct ConditionFindings: Sendable {
+    /// Rows that were asked about.
+    var rows = 0
+    var isSatisfied: [Bool]
+
+    init(_ conditions: [ColumnCondition]) { isSatisfied = Array(repeating: false, count: conditions.count) }
+
+    mutating func add(_ other: ConditionFindings) {
         rows += other.rows
         for index in isSatisfied.indices where other.isSatisfied[index] { isSatisfied[index] = true }
     }
 
     /// Conditions that no selected row satisfied, each with its place in the campaign.
-    var warnings: [Diagnostic] {
+    func warnings(_ conditions: [ColumnCondition]) -> [Diagnostic] {
         guard rows > 0 else { return [] }
         return zip(conditions, isSatisfied).filter { !$0.1 }.map { condition, _ in
             Diagnostic(

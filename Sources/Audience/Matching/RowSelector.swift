@@ -12,26 +12,40 @@ struct RowSelector {
     /// The number, among the query's aliases, of the alias that selects the current row; -1 for none.
     private(set) var selectingAlias = -1
 
-    /// Which names some row has carried.
-    private(set) var seen: SeenNames
-    /// Tags of the first rows, to guess what a misspelt one means.
+    /// Names that some row of the block has carried, each once.
+    private(set) var seen = SeenNames()
+    /// Tags of the block's first rows, to guess what a misspelt one means.
     private(set) var sampledTags: Set<String> = []
     /// Rows whose tags are still to be sampled.
-    var rowsToSample = 0
+    private var rowsToSample = 0
+    private var blockNumber: UInt32 = 0
+    /// The last block in which a name was seen.
+    private var lastBlockOf: (tag: [UInt32], alias: [UInt32], registrationID: [UInt32])
 
     private let compiled: CompiledSelectors
     /// The last row that was seen with a tag, for tags that stand twice in a cell.
     private var lastRowOfTag: [Int]
     private var rowNumber = 0
 
-    /// Rows that are sampled of an export, from its first on.
+    /// Rows whose tags are sampled, from the first on.
     static let sampledRows = 2000
     private static let sampledTagLimit = 10_000
 
     init(_ compiled: CompiledSelectors) {
         self.compiled = compiled
         lastRowOfTag = Array(repeating: 0, count: compiled.tags.names.count)
-        seen = SeenNames(compiled)
+        lastBlockOf = (
+            Array(repeating: 0, count: compiled.tags.names.count), Array(repeating: 0, count: compiled.aliases.names.count),
+            Array(repeating: 0, count: compiled.registrationIDs.names.count)
+        )
+    }
+
+    /// Forgets what was seen before.
+    mutating func beginBlock(samplesTags: Bool) {
+        blockNumber &+= 1
+        seen = SeenNames()
+        rowsToSample = samplesTags ? Self.sampledRows : 0
+        if !sampledTags.isEmpty { sampledTags = [] }
     }
 
     /// Looks at a row; afterwards `selected`, `isExcluded` and `selectingAlias` are about it.
@@ -52,7 +66,10 @@ struct RowSelector {
     private mutating func lookAtAlias(_ cell: UnsafeBufferPointer<UInt8>) {
         let number = compiled.aliases.look(up: cell)
         guard number >= 0 else { return }
-        seen.aliases[number] = true
+        if lastBlockOf.alias[number] != blockNumber {
+            lastBlockOf.alias[number] = blockNumber
+            seen.aliases.append(number)
+        }
         if number < compiled.selectingAliasCount {
             selectingAlias = number
             if let selector = compiled.selectors.alias { selected.append(selector) }
@@ -63,7 +80,10 @@ struct RowSelector {
     private mutating func lookAtRegistrationID(_ cell: UnsafeBufferPointer<UInt8>) {
         let number = compiled.registrationIDs.look(up: cell)
         guard number >= 0 else { return }
-        seen.registrationIDs[number] = true
+        if lastBlockOf.registrationID[number] != blockNumber {
+            lastBlockOf.registrationID[number] = blockNumber
+            seen.registrationIDs.append(number)
+        }
         if number < compiled.selectingRegistrationIDCount, let selector = compiled.selectors.registrationID { selected.append(selector) }
         if compiled.isRegistrationIDExcluded[number] { isExcluded = true }
     }
@@ -140,7 +160,10 @@ struct RowSelector {
     private mutating func noteTag(_ number: Int, _ findings: inout TagFindings) {
         guard lastRowOfTag[number] != rowNumber else { return }
         lastRowOfTag[number] = rowNumber
-        seen.tags[number] = true
+        if lastBlockOf.tag[number] != blockNumber {
+            lastBlockOf.tag[number] = blockNumber
+            seen.tags.append(number)
+        }
         let role = compiled.roles[number]
         if role.isAny {
             findings.isAny = true
@@ -154,24 +177,5 @@ struct RowSelector {
     private mutating func sample(_ tag: UnsafeBufferPointer<UInt8>) {
         guard sampledTags.count < Self.sampledTagLimit, !tag.isEmpty else { return }
         sampledTags.insert(String(decoding: tag, as: UTF8.self))
-    }
-}
-
-/// Which names of a query some row has carried, by their numbers.
-struct SeenNames {
-    var tags: [Bool]
-    var aliases: [Bool]
-    var registrationIDs: [Bool]
-
-    init(_ compiled: CompiledSelectors) {
-        tags = Array(repeating: false, count: compiled.tags.names.count)
-        aliases = Array(repeating: false, count: compiled.aliases.names.count)
-        registrationIDs = Array(repeating: false, count: compiled.registrationIDs.names.count)
-    }
-
-    mutating func unite(_ other: SeenNames) {
-        for index in tags.indices where other.tags[index] { tags[index] = true }
-        for index in aliases.indices where other.aliases[index] { aliases[index] = true }
-        for index in registrationIDs.indices where other.registrationIDs[index] { registrationIDs[index] = true }
     }
 }

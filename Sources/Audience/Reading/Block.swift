@@ -2,7 +2,7 @@ import Glibc
 
 /// A part of an export in memory, which mostly begins and ends with whole records.
 ///
-/// `@unchecked Sendable`: one thread has it at a time; it passes from thread to thread under the lock of `BlockBoard`.
+/// `@unchecked Sendable`: one thread has it at a time; it passes from thread to thread under the lock of `ScanBoard`.
 final class Block: @unchecked Sendable {
     /// Blocks of a scan count from 0, whatever file they are of.
     private(set) var number = 0
@@ -13,8 +13,8 @@ final class Block: @unchecked Sendable {
     private(set) var bytesRead = 0
     private(set) var count = 0
     private(set) var isLast = false
-    private var memory: UnsafeMutablePointer<UInt8>
-    private var capacity: Int
+    private let memory: UnsafeMutablePointer<UInt8>
+    private let capacity: Int
     /// Bytes in front that are no text: a byte order mark.
     private var skipped = 0
 
@@ -38,7 +38,7 @@ final class Block: @unchecked Sendable {
     func skip(_ bytes: Int) { skipped = bytes }
 
     func append(_ bytes: UnsafeBufferPointer<UInt8>) {
-        if count + bytes.count > capacity { grow(to: count + bytes.count) }
+        precondition(count + bytes.count <= capacity, "a block cannot hold more than it has room for")
         if let start = bytes.baseAddress { (memory + count).update(from: start, count: bytes.count) }
         count += bytes.count
     }
@@ -51,12 +51,5 @@ final class Block: @unchecked Sendable {
         count = bytes + skipped
         (self.isLast, self.bytesRead) = (isLast, bytesRead)
         memset(memory + count, 0x0A, RecordBuffer.slack)
-    }
-
-    private func grow(to needed: Int) {
-        let larger = UnsafeMutablePointer<UInt8>.allocate(capacity: needed + RecordBuffer.slack)
-        larger.update(from: memory, count: count)
-        memory.deallocate()
-        (memory, capacity) = (larger, needed)
     }
 }

@@ -13,7 +13,7 @@ struct BlockSource: ~Copyable {
     init(files: [ExportFile]) { self.files = files }
 
     /// Bytes a block has room for, at the least.
-    static func blockCapacity(_ limits: ReadingLimits) -> Int { max(limits.chunkSize, Encoding.markSize) }
+    static func blockCapacity(_ limits: ReadingLimits) -> Int { max(limits.chunkSize, FileEncoding.markSize) }
 
     /// Fills the next block.
     /// - Returns: false when there is none.
@@ -27,7 +27,7 @@ struct BlockSource: ~Copyable {
         let wanted = block.room.count
         let count = try bytes?.read(into: block.room) ?? 0
         block.filled(count)
-        if block.isFirst { block.skip(try Encoding.check(block.text, file: files[file].path)) }
+        if block.isFirst { block.skip(try FileEncoding.check(block.text, file: files[file].path)) }
         end(block, isLast: count < wanted)
         return true
     }
@@ -42,36 +42,5 @@ struct BlockSource: ~Copyable {
         bytesOfFormerFiles += bytes?.size ?? 0
         bytes = nil
         file += 1
-    }
-}
-
-/// A file's bytes, inflated on a thread of its own when it is gzip.
-struct FileBytes: ~Copyable {
-    private var plain: ByteSource?
-    private var plainBytesRead = 0
-    private let inflated: InflatingThread?
-    /// Bytes on disk.
-    let size: Int
-
-    init(path: String, isGzip: Bool) throws(Diagnostic) {
-        let source = try ByteSource(path: path, isGzip: isGzip)
-        size = source.size
-        if isGzip {
-            inflated = InflatingThread(consume source)
-            plain = nil
-        } else {
-            inflated = nil
-            plain = consume source
-        }
-    }
-
-    var bytesRead: Int { inflated?.bytesRead ?? plainBytesRead }
-
-    /// Fills `target`; returns fewer bytes than asked for only at the end of the file.
-    mutating func read(into target: UnsafeMutableBufferPointer<UInt8>) throws(Diagnostic) -> Int {
-        if let inflated { return try inflated.read(into: target) }
-        let count = try plain?.read(into: target) ?? 0
-        plainBytesRead += count
-        return count
     }
 }

@@ -1,4 +1,3 @@
-import CSIMD
 import Glibc
 
 /// A cell that the query uses, and how it is written.
@@ -32,8 +31,11 @@ struct Cell {
 struct CellRow {
     /// One more than the query uses; the last is always blank.
     let cells: UnsafeMutableBufferPointer<Cell>
-    /// Bit i: cell i is ready to be read. Cells beyond 63 are made ready each time.
-    private let ready: UnsafeMutablePointer<UInt64>
+    /// The row for which a cell was made ready to be read.
+    private let readyForRow: UnsafeMutablePointer<UInt32>
+    private let rowNumber: UnsafeMutablePointer<UInt32>
+    /// What blank cells point to.
+    private let blank: UnsafeMutablePointer<UInt8>
     private let scratch: UnsafeMutablePointer<Scratch>
     /// Where the fields of a delimited row end, and which of them are cells; nil when cells are found by the reader.
     private var fields: Fields?
@@ -60,11 +62,15 @@ struct CellRow {
     /// - Parameter count: cells that the query uses.
     init(count: Int) {
         cells = .allocate(capacity: count + 1)
-        ready = .allocate(capacity: 1)
+        readyForRow = .allocate(capacity: count + 1)
+        rowNumber = .allocate(capacity: 1)
+        blank = .allocate(capacity: RecordBuffer.slack)
         scratch = .allocate(capacity: 1)
-        ready.initialize(to: 0)
+        readyForRow.initialize(repeating: 0, count: count + 1)
+        rowNumber.initialize(to: 1)
+        blank.initialize(repeating: 0, count: RecordBuffer.slack)
         scratch.initialize(to: Scratch(capacity: 1024))
-        cells.initialize(repeating: Cell(scratch.pointee.bytes))
+        cells.initialize(repeating: Cell(blank))
     }
 
     /// Fields of these columns become cells.
@@ -72,14 +78,16 @@ struct CellRow {
         self.init(count: columns.count)
         let copy = UnsafeMutablePointer<Int>.allocate(capacity: max(columns.count, 1))
         copy.initialize(from: columns, count: columns.count)
-        fields = Fields(base: scratch.pointee.bytes, ends: ends, columns: copy)
+        fields = Fields(base: blank, ends: ends, columns: copy)
     }
 
     func deallocate() {
         fields?.columns.deallocate()
         scratch.pointee.bytes.deallocate()
         scratch.deallocate()
-        ready.deallocate()
+        blank.deallocate()
+        rowNumber.deallocate()
+        readyForRow.deallocate()
         cells.deallocate()
     }
 
@@ -95,7 +103,7 @@ struct CellRow {
 
     /// Another row of so many bytes; its cells follow.
     @inline(__always) func begin(count: Int) {
-        ready.pointee = 0
+        rowNumber.pointee &+= 1
         scratch.pointee.used = 0
         if scratch.pointee.capacity < count { growScratch(count) }
     }
@@ -107,9 +115,9 @@ struct CellRow {
 
     // MARK: - What is asked
 
-    /// The bytes of a cell; empty when it is blank or absent. A JSON array reads as its text without brackets.
+    /// The bytes of a cell; empty when it is blank or absent. A JSON array reads as it is written, without brackets.
     @inline(__always) func bytes(_ cell: Int) -> UnsafeBufferPointer<UInt8> {
-        if ready.pointee & (1 &<< UInt64(truncatingIfNeeded: min(cell, 63))) == 0 || cell >= 63 { resolve(cell) }
+        if readyForRow[cell] != rowNumber.pointee { resolve(cell) }
         return UnsafeBufferPointer(start: cells[cell].start, count: cells[cell].count)
     }
 
@@ -181,7 +189,7 @@ struct CellRow {
         }
         cell.form = .plain
         cells[index] = cell
-        ready.pointee |= 1 &<< UInt64(truncatingIfNeeded: min(index, 63))
+        readyForRow[index] = rowNumber.pointee
     }
 
     private func unquote(_ cell: inout Cell) {
@@ -206,6 +214,7 @@ struct CellRow {
     }
 
     private func take(_ count: Int) -> UnsafeMutablePointer<UInt8> {
+        precondition(scratch.pointee.used + count <= scratch.pointee.capacity, "a row's cells are longer than the row")
         defer { scratch.pointee.used += count }
         return scratch.pointee.bytes + scratch.pointee.used
     }

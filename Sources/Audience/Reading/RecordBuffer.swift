@@ -1,16 +1,6 @@
 import Base
 import Glibc
 
-/// How much is read at once, how long a record may be, and how many threads scan.
-struct ReadingLimits: Sendable {
-    /// Bytes of a chunk; tests make it tiny, so that every record straddles a boundary.
-    var chunkSize = 256 << 10
-    /// Bytes of the longest record. Beyond it a quote is unclosed far more often than a cell is that long.
-    var maximumRecordSize = 16 << 20
-    /// Threads that scan; nil for one on each core that the process may use.
-    var threads: Int?
-}
-
 /// The part of a file that is in memory: whole records from `start` on, and a last one that may be cut off at `end`.
 ///
 /// It either reads its file itself, chunk by chunk, and grows only for a record that is longer than a chunk; or it looks at a block that
@@ -41,9 +31,9 @@ struct RecordBuffer: ~Copyable {
     /// Reads the first chunk, refuses what is no UTF-8 text at all, and skips a byte order mark.
     static func open(path: String, isGzip: Bool, limits: ReadingLimits) throws(Diagnostic) -> RecordBuffer {
         var buffer = RecordBuffer(file: path, source: try ByteSource(path: path, isGzip: isGzip), limits: limits)
-        repeat { try buffer.refill() } while buffer.end < Encoding.markSize && !buffer.isAtEnd
+        repeat { try buffer.refill() } while buffer.end < FileEncoding.markSize && !buffer.isAtEnd
         do throws(Diagnostic) {
-            buffer.start = try Encoding.check(UnsafeBufferPointer(start: buffer.base, count: buffer.end), file: path)
+            buffer.start = try FileEncoding.check(UnsafeBufferPointer(start: buffer.base, count: buffer.end), file: path)
         } catch {
             // Swift 6.3.1 forgets to destroy it when the call throws across it.
             _ = consume buffer
@@ -52,7 +42,7 @@ struct RecordBuffer: ~Copyable {
         return buffer
     }
 
-    /// Looks at blocks of a file, this one first.
+    /// Looks at a block of a file.
     static func ofBlock(_ block: BlockBytes, file: String) -> RecordBuffer {
         var buffer = RecordBuffer(file: file, block: block)
         buffer.load(block)
@@ -86,6 +76,7 @@ struct RecordBuffer: ~Copyable {
 
     /// Drops what is consumed and reads on, growing when a single record fills everything.
     mutating func refill() throws(Diagnostic) {
+        precondition(ownsMemory, "a block is all that there is")
         let kept = end - start
         if kept == capacity {
             try grow()
@@ -132,26 +123,4 @@ struct BlockBytes {
     var count: Int
     /// Whether the file ends with it.
     var isLast: Bool
-}
-
-/// What the first bytes of a file say about it.
-enum Encoding {
-    /// Bytes to look at.
-    static let markSize = 4
-
-    /// Refuses what is no UTF-8 text at all.
-    /// - Returns: where the text begins: behind a byte order mark.
-    static func check(_ bytes: UnsafeBufferPointer<UInt8>, file: String) throws(Diagnostic) -> Int {
-        if bytes.isEmpty { throw Diagnostic("the file is empty", file: file, remedy: "Was the export finished?") }
-        if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]) {
-            throw Diagnostic("the file is encoded as UTF-16", file: file, remedy: "Save or export it as UTF-8.")
-        }
-        if bytes.starts(with: [0x1F, 0x8B]) {
-            throw Diagnostic("the file is compressed, but its name does not say so", file: file, remedy: "Rename it to \(file).gz.")
-        }
-        if bytes.starts(with: [UInt8(ascii: "P"), UInt8(ascii: "K"), 3, 4]) {
-            throw Diagnostic("this is a zip archive or a spreadsheet", file: file, remedy: "Export it as CSV, UTF-8.")
-        }
-        return bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
-    }
 }

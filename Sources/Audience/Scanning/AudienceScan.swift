@@ -4,13 +4,11 @@ import Glibc
 /// What takes the recipients of a scan. Slots count from 0 in the order in which tokens are first selected. Everything is called on the
 /// thread that scans.
 public protocol RecipientSink: AnyObject {
-    /// How many slots' recipients it wants: those of the first so many slots. `Int.max` for all.
+    /// How many slots' recipients it wants: those of the first so many slots, as their newest rows have them. `Int.max` for all.
     var recordLimit: Int { get }
     /// Takes recipients: each in a new slot (always the next one), or again the same device from a newer row, which replaces it. Some
     /// beyond the limit may be among them.
     func take(_ batch: RecipientBatch) throws
-    /// A slot below the limit has a newer row, which is not handed over.
-    func forget(slot: Int)
     /// Called once at the end: these slots, ascending, did not become recipients (those that were judged so, excluded by a newer row, or
     /// beyond an alias limit); the rest did. Not called when the scan throws.
     func finish(slots: Int, dropping dropped: [Int]) throws
@@ -56,8 +54,8 @@ extension AudienceQuery {
     /// Reads the exports once, on all cores that the process may use, and hands every selected device to `sink`.
     ///
     /// A row that replaces an older one of its device is handed over at the same slot; how the newest row is judged counts. Other rows of
-    /// the device are `duplicateToken`. The result does not depend on the number of threads. Memory: at most 24 bytes a selected device,
-    /// whatever the size of the exports.
+    /// the device are `duplicateToken`. The result does not depend on the number of threads. Memory: at most 24 bytes a selected device and
+    /// 16 an excluded row, and a fixed amount for blocks.
     /// - Parameters:
     ///   - makeJudge: makes what decides whether a selected device can be sent to; called once for each thread.
     ///   - progress: called about ten times a second, and once at the end.

@@ -1,38 +1,10 @@
-public import Base
-
-/// What is known of a recipient beside its export: whether it can be sent to.
-public struct Judgement: Hashable, Sendable {
-    /// Bytes of the payload as rendered; 0 when it cannot be.
-    public var payloadBytes: Int
-    /// Why the recipient cannot be sent to (renderError, payloadTooLarge, suppressed, holdout), or nil.
-    public var reason: SkipReason?
-
-    /// A judgement.
-    public init(payloadBytes: Int = 0, reason: SkipReason? = nil) {
-        self.payloadBytes = payloadBytes
-        self.reason = reason
-    }
-}
-
-/// Judges one recipient after another.
-public typealias RecipientJudge = (RecipientRecord) -> Judgement
-
-/// What all threads of a scan share.
-struct ScanPlan: Sendable {
-    let query: AudienceQuery
-    let files: [ExportFile]
-    let selectors: CompiledSelectors
-    let excluded: ExcludedDevices
-    let hash: KeyedHash
-    let limits: ReadingLimits
-    let makeJudge: @Sendable () -> RecipientJudge
-}
+import Base
 
 /// Looks at the rows of one block after another. One for each thread.
 struct BlockScanner: ~Copyable {
     private let plan: ScanPlan
-    private(set) var selector: RowSelector
-    private(set) var filter: RowFilter
+    private var selector: RowSelector
+    private var filter: RowFilter
     private let judge: RecipientJudge
     private let tokens = TokenBuffer()
     private let separator: [UInt8]
@@ -40,12 +12,14 @@ struct BlockScanner: ~Copyable {
     private let hasExcludedDevices: Bool
     /// The file that the filter is prepared for.
     private var file = -1
-    private var languages = LocalLanguages()
+    private var languages = BlockLanguages()
     /// The numbers of the block's selections beyond the first few.
     private var selectionNumbers: [[UInt32]: Int] = [:]
     private var wantsRecords = true
 
     static let shownBadRows = 10
+    /// Blocks whose first rows' tags are sampled: more than one, as the first may hold few rows.
+    private static let sampledBlocks = 16
     /// Lines of one unreadable row from which on it is worth a warning: rows are hidden in it.
     private static let suspiciousLines = 20
 
@@ -62,14 +36,15 @@ struct BlockScanner: ~Copyable {
     /// Reads a block as far as whole records reach.
     /// - Parameter state: what the block begins with.
     mutating func scan(_ block: Block, expecting state: ReadingState, wantsRecords: Bool) -> Harvest {
-        var harvest = Harvest(block, expecting: state)
+        var harvest = Harvest(block, expecting: state, plan.query.conditions)
         let export = plan.files[block.file]
         self.wantsRecords = wantsRecords
         if file != block.file { filter.use(export.plan) }
         file = block.file
         languages.clear()
         selectionNumbers.removeAll(keepingCapacity: true)
-        selector.rowsToSample = block.number == 0 ? RowSelector.sampledRows : 0
+        selector.beginBlock(samplesTags: block.number < Self.sampledBlocks)
+        filter.beginBlock()
         switch export.format.records {
         case .delimited(let separator):
             var reader = DelimitedReader.ofBlock(
@@ -103,6 +78,7 @@ struct BlockScanner: ~Copyable {
                 }
             }
         } catch { harvest.failure = error }
+        (harvest.seen, harvest.sampledTags, harvest.conditions) = (selector.seen, selector.sampledTags, filter.findings)
         harvest.rowsWithDuplicateKeys = reader.rowsWithDuplicateKeys
         (harvest.consumed, harvest.end, harvest.state) = (reader.consumed, reader.place, reader.state)
     }
@@ -217,57 +193,5 @@ struct BlockScanner: ~Copyable {
         selectionNumbers[selector.selected] = harvest.selections.count
         harvest.selections.append(selector.selected)
         return harvest.selections.count - 1
-    }
-}
-
-/// The languages of a block, numbered.
-private struct LocalLanguages: ~Copyable {
-    /// Of languages up to eight bytes the bytes themselves, and the number; what has no number yet is -1.
-    private let words: UnsafeMutablePointer<UInt64>
-    private let numbers: UnsafeMutablePointer<Int32>
-    private var longOnes: [String: Int32] = [:]
-    private var count = 0
-
-    private static let mask = 255
-
-    init() {
-        words = .allocate(capacity: Self.mask + 1)
-        numbers = .allocate(capacity: Self.mask + 1)
-        words.initialize(repeating: 0, count: Self.mask + 1)
-        numbers.initialize(repeating: -1, count: Self.mask + 1)
-    }
-
-    deinit {
-        words.deallocate()
-        numbers.deallocate()
-    }
-
-    mutating func clear() {
-        numbers.update(repeating: -1, count: Self.mask + 1)
-        longOnes.removeAll(keepingCapacity: true)
-        count = 0
-    }
-
-    @inline(__always) mutating func number(of language: UnsafeBufferPointer<UInt8>, _ names: inout [String]) -> Int32 {
-        guard language.count <= 8, count < Self.mask / 2 else { return numberOfLong(language, &names) }
-        var word: UInt64 = 0
-        for byte in language { word = word << 8 | UInt64(byte) }
-        var place = Int(truncatingIfNeeded: (word &* 0x9E37_79B9_7F4A_7C15) >> 50) & Self.mask
-        while numbers[place] >= 0 {
-            if words[place] == word { return numbers[place] }
-            place = (place + 1) & Self.mask
-        }
-        (words[place], numbers[place]) = (word, Int32(names.count))
-        count += 1
-        names.append(String(decoding: language, as: UTF8.self))
-        return numbers[place]
-    }
-
-    private mutating func numberOfLong(_ language: UnsafeBufferPointer<UInt8>, _ names: inout [String]) -> Int32 {
-        let name = String(decoding: language, as: UTF8.self)
-        if let number = longOnes[name] { return number }
-        longOnes[name] = Int32(names.count)
-        names.append(name)
-        return Int32(names.count - 1)
     }
 }

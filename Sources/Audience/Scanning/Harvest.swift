@@ -41,6 +41,10 @@ struct Harvest {
 
     /// JSON objects that name a key twice.
     var rowsWithDuplicateKeys = 0
+    var seen = SeenNames()
+    /// Tags of its first rows, if it is one of the first blocks.
+    var sampledTags: Set<String> = []
+    var conditions: ConditionFindings
 
     var candidates: [Candidate] = []
     /// Distinct sets of selectors.
@@ -60,7 +64,8 @@ struct Harvest {
     /// A mistake after which nothing in the file can be trusted.
     var failure: Diagnostic?
 
-    init(_ block: Block, expecting state: ReadingState) {
+    init(_ block: Block, expecting state: ReadingState, _ conditions: [ColumnCondition]) {
+        self.conditions = ConditionFindings(conditions)
         (number, file, bytesRead) = (block.number, block.file, block.bytesRead)
         expected = state
         self.state = state

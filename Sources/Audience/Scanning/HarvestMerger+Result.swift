@@ -2,13 +2,8 @@ import Base
 
 extension HarvestMerger {
     /// Settles what only the end of the scan can: alias limits, counts, warnings.
-    /// - Parameters:
-    ///   - seen: what all threads together have seen.
-    ///   - sampledTags: tags of the first rows.
     /// - Returns: the result, and the slots that did not become recipients.
-    mutating func finish(_ seen: SeenNames, _ filter: RowFilter, sampledTags: Set<String>) throws -> (
-        result: AudienceResult, dropped: [Int]
-    ) {
+    mutating func finish() throws -> (result: AudienceResult, dropped: [Int]) {
         try checkBadRows()
         try markExcluded()
         try markAliasLimit()
@@ -35,7 +30,7 @@ extension HarvestMerger {
             rows: rows, audience: audience, skipped: skipped.byReason,
             selectedBy: Array(zip(names, selectedBy)).map { (selector: $0.0, recipients: $0.1) },
             languages: Dictionary(spoken, uniquingKeysWith: +), payloadBytes: byPayloadBytes, badRows: badRows,
-            warnings: warnings + duplicateKeys + unseenNames(seen, sampledTags) + filter.warnings,
+            warnings: warnings + duplicateKeys + unseenNames() + conditions.warnings(plan.query.conditions),
             selectorsOfFirstSlots: selectorsOfFirstSlots(),
             digest: digestWords(dropped))
         return (result, dropped)
@@ -83,7 +78,7 @@ extension HarvestMerger {
         try move(slot, to: deviceClass)
     }
 
-    /// Devices beyond the limits of all their aliases, and selected by nothing else, become `aliasLimit`, whatever the sink said of
+    /// Devices beyond the limits of all their aliases, and selected by nothing else, become `aliasLimit`, whatever was judged of
     /// them later in the order of reasons; a device that was suppressed before that takes no place.
     private mutating func markAliasLimit() throws {
         guard let aliasSelector = plan.selectors.selectors.alias, !aliasMembers.isEmpty else { return }
@@ -113,7 +108,7 @@ extension HarvestMerger {
         return [Diagnostic("\(objects) a key twice; the last value counts", severity: .warning)]
     }
 
-    private func unseenNames(_ seen: SeenNames, _ sampledTags: Set<String>) -> [Diagnostic] {
+    private func unseenNames() -> [Diagnostic] {
         unseen(plan.selectors.tags.names, seen.tags, "tag", among: sampledTags)
             + unseen(plan.selectors.aliases.names, seen.aliases, "alias")
             + unseen(plan.selectors.registrationIDs.names, seen.registrationIDs, "registration id")

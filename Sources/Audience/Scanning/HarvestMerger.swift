@@ -12,6 +12,10 @@ struct HarvestMerger: ~Copyable {
     /// Rows that got as far as having a token.
     private(set) var rowsWithToken = 0
     private(set) var bytesRead = 0
+    private(set) var seen: SeenFlags
+    private(set) var conditions: ConditionFindings
+    /// Tags of the first rows, to guess what a misspelt one means.
+    private(set) var sampledTags: Set<String> = []
 
     var devices = DeviceTable()
     var classes = ClassTable()
@@ -21,7 +25,7 @@ struct HarvestMerger: ~Copyable {
     var exclusions = ExclusionMarks()
 
     /// Reads again what was cut in the wrong place.
-    private(set) var repairer: BlockScanner
+    private var repairer: BlockScanner
     private var pending = Pending()
     private let recordLimit: Int
     private(set) var isRecording = true
@@ -45,6 +49,8 @@ struct HarvestMerger: ~Copyable {
         self.warnings = warnings
         self.recordLimit = recordLimit
         repairer = BlockScanner(plan)
+        seen = SeenFlags(plan.selectors)
+        conditions = ConditionFindings(plan.query.conditions)
         isRecording = recordLimit > 0
     }
 
@@ -55,10 +61,10 @@ struct HarvestMerger: ~Copyable {
         bytesRead = block.bytesRead
         if block.isFirst { pending = Pending(state: plan.files[block.file].stateOfFile) }
         if pending.bytes.isEmpty, scanned.harvest.expected == pending.state {
-            return try settle(scanned.harvest, block.text, into: sink)
+            return try settle(scanned.harvest, block, into: sink)
         }
         // The block before this one did not end with a record.
-        block.text.withMemoryRebound(to: UInt8.self) { pending.bytes.append(contentsOf: $0) }
+        pending.bytes.append(contentsOf: block.text)
         let limit = plan.limits.maximumRecordSize
         // Trying again with every block would take quadratic time.
         if !block.isLast, pending.bytes.count < 2 * pending.fruitlessBytes, pending.bytes.count < limit { return }
@@ -70,20 +76,23 @@ struct HarvestMerger: ~Copyable {
         if harvest.consumed == 0, harvest.failure == nil, pending.bytes.count >= limit {
             throw Diagnostics(RecordBuffer.tooLong(limit, plan.files[block.file].path))
         }
-        try settle(harvest, repaired.text, into: sink)
+        try settle(harvest, repaired, into: sink)
     }
 
-    private mutating func settle(_ harvest: Harvest, _ text: UnsafeBufferPointer<UInt8>, into sink: any RecipientSink) throws {
+    private mutating func settle(_ harvest: Harvest, _ block: Block, into sink: any RecipientSink) throws {
         if let failure = harvest.failure { throw Diagnostics(placed(failure)) }
         note(harvest)
-        try addDevices(harvest, into: sink)
-        let rest = Array(text[harvest.consumed...])
+        try addDevices(harvest, of: block, into: sink)
+        let rest = Array(block.text[harvest.consumed...])
         pending = Pending(
             bytes: rest, state: harvest.state, place: pending.place.adding(harvest.end),
             fruitlessBytes: harvest.consumed == 0 ? rest.count : 0)
     }
 
     private mutating func note(_ harvest: Harvest) {
+        if rows < RowSelector.sampledRows { sampledTags.formUnion(harvest.sampledTags) }
+        seen.add(harvest.seen)
+        conditions.add(harvest.conditions)
         rows += harvest.rows
         skipped.add(harvest.skipped)
         digest.append(harvest.digest)
@@ -115,13 +124,15 @@ struct HarvestMerger: ~Copyable {
         var languages: [Int]
     }
 
-    private mutating func addDevices(_ harvest: Harvest, into sink: any RecipientSink) throws {
+    private mutating func addDevices(_ harvest: Harvest, of block: Block, into sink: any RecipientSink) throws {
         let numbers = Numbers(
             selections: harvest.selections.map { selections.number(of: $0) }, languages: harvest.languages.map { languages.number(of: $0) })
         var records = harvest.records
         let count = harvest.candidates.count
         rowsWithToken += count
         var hits = harvest.aliasHits[...]
+        /// Candidates whose texts are wanted although no new ones are.
+        var renewed: [(index: Int, slot: Int)] = []
         for index in 0..<count {
             if index + Self.prefetched < count { devices.prefetch(harvest.candidates[index + Self.prefetched].fingerprint) }
             let (slot, isNewest) = try add(harvest.candidates[index], numbers)
@@ -130,9 +141,13 @@ struct HarvestMerger: ~Copyable {
                 hits.removeFirst()
             }
             guard isNewest else { continue }
-            if isRecording { records.setSlot(slot, of: index) } else if slot < recordLimit { sink.forget(slot: slot) }
+            if isRecording { records.setSlot(slot, of: index) } else if slot < recordLimit { renewed.append((index, slot)) }
         }
-        guard isRecording else { return }
+        if !isRecording, !renewed.isEmpty {
+            records = repairer.scan(block, expecting: harvest.expected, wantsRecords: true).records
+            for (index, slot) in renewed { records.setSlot(slot, of: index) }
+        }
+        guard isRecording || !renewed.isEmpty else { return }
         try sink.take(records)
         isRecording = devices.count < recordLimit
     }

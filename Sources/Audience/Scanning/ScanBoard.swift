@@ -57,10 +57,10 @@ final class ScanBoard: @unchecked Sendable {
         guard !locked({ isRead }) else { return nil }
         do throws(Diagnostic) {
             let isThere = try source.next(into: block)
-            locked { if isThere { readCount += 1 } else { isRead = true } }
+            changing { if isThere { readCount += 1 } else { isRead = true } }
             if isThere { return block }
         } catch {
-            locked { (isRead, readingFailure) = (true, error) }
+            changing { (isRead, readingFailure) = (true, error) }
         }
         return nil
     }
@@ -72,7 +72,7 @@ final class ScanBoard: @unchecked Sendable {
         return isRead || isCancelled ? nil : free.popLast()
     }
 
-    func deliver(_ scanned: Scanned) { locked { self.scanned[scanned.harvest.number] = scanned } }
+    func deliver(_ scanned: Scanned) { changing { self.scanned[scanned.harvest.number] = scanned } }
 
     /// Whether texts of recipients are still wanted.
     var wantsRecords: Bool { locked { wantsRecordsNow } }
@@ -111,19 +111,24 @@ final class ScanBoard: @unchecked Sendable {
     }
 
     /// Gives a block back.
-    func recycle(_ block: Block) { locked { free.append(block) } }
+    func recycle(_ block: Block) { changing { free.append(block) } }
 
     func stopRecording() { locked { wantsRecordsNow = false } }
 
     /// No more blocks go out.
-    func cancel() { locked { isCancelled = true } }
+    func cancel() { changing { isCancelled = true } }
 
     private func locked<Result>(_ body: () -> Result) -> Result {
         pthread_mutex_lock(mutex)
-        defer {
-            pthread_cond_broadcast(changed)
-            pthread_mutex_unlock(mutex)
-        }
+        defer { pthread_mutex_unlock(mutex) }
         return body()
+    }
+
+    /// The same for what somebody may be waiting for.
+    private func changing(_ body: () -> Void) {
+        pthread_mutex_lock(mutex)
+        body()
+        pthread_cond_broadcast(changed)
+        pthread_mutex_unlock(mutex)
     }
 }

@@ -11,13 +11,6 @@ struct ScanTeam: ~Copyable {
     private var merger: HarvestMerger
     private var meter: ScanMeter
 
-    /// What a thread knows at the end.
-    private struct Remains: Sendable {
-        var seen: SeenNames
-        var filter: RowFilter
-        var sampledTags: Set<String>
-    }
-
     /// More threads than this only wait for the one that merges.
     private static let mostThreads = 16
 
@@ -42,29 +35,19 @@ struct ScanTeam: ~Copyable {
             try scanAndMerge(into: sink, progress, isCancelled)
         } catch {
             board.cancel()
-            for helper in helpers { _ = helper.join() }
+            for helper in helpers { helper.join() }
             throw error
         }
-        var (seen, filter, sampledTags) = (scanner.selector.seen, scanner.filter, scanner.selector.sampledTags)
-        for remains in helpers.map({ $0.join() }) + [Self.remains(merger.repairer)] {
-            seen.unite(remains.seen)
-            filter.unite(remains.filter)
-            sampledTags.formUnion(remains.sampledTags)
-        }
-        let (result, dropped) = try merger.finish(seen, filter, sampledTags: sampledTags)
+        for helper in helpers { helper.join() }
+        let (result, dropped) = try merger.finish()
         try sink.finish(slots: merger.devices.count, dropping: dropped)
         progress(meter.now(bytesRead: merger.bytesRead, rows: merger.rows, recipients: merger.devices.count))
         return result
     }
 
-    private static func help(_ plan: ScanPlan, _ board: ScanBoard) -> Remains {
+    private static func help(_ plan: ScanPlan, _ board: ScanBoard) {
         var scanner = BlockScanner(plan)
         while let block = board.takeBlock(waits: true) { scan(block, &scanner, plan, board) }
-        return remains(scanner)
-    }
-
-    private static func remains(_ scanner: borrowing BlockScanner) -> Remains {
-        Remains(seen: scanner.selector.seen, filter: scanner.filter, sampledTags: scanner.selector.sampledTags)
     }
 
     private static func scan(_ block: Block, _ scanner: inout BlockScanner, _ plan: ScanPlan, _ board: ScanBoard) {

@@ -1,0 +1,32 @@
+import Base
+
+/// A file's bytes, inflated on a thread of its own when it is gzip.
+struct FileBytes: ~Copyable {
+    private var plain: ByteSource?
+    private var plainBytesRead = 0
+    private let inflated: InflatingThread?
+    /// Bytes on disk.
+    let size: Int
+
+    init(path: String, isGzip: Bool) throws(Diagnostic) {
+        let source = try ByteSource(path: path, isGzip: isGzip)
+        size = source.size
+        if isGzip {
+            inflated = InflatingThread(consume source)
+            plain = nil
+        } else {
+            inflated = nil
+            plain = consume source
+        }
+    }
+
+    var bytesRead: Int { inflated?.bytesRead ?? plainBytesRead }
+
+    /// Fills `target`; returns fewer bytes than asked for only at the end of the file.
+    mutating func read(into target: UnsafeMutableBufferPointer<UInt8>) throws(Diagnostic) -> Int {
+        if let inflated { return try inflated.read(into: target) }
+        let count = try plain?.read(into: target) ?? 0
+        plainBytesRead += count
+        return count
+    }
+}

@@ -1,0 +1,9 @@
+/// How much is read at once, how long a record may be, and how many threads scan.
+struct ReadingLimits: Sendable {
+    /// Bytes of a chunk; tests make it tiny, so that every record straddles a boundary.
+    var chunkSize = 256 << 10
+    /// Bytes of the longest record, or of a block more. Beyond it a quote is unclosed far more often than a cell is that long.
+    var maximumRecordSize = 16 << 20
+    /// Threads that scan; nil for one on each core that the process may use.
+    var threads: Int?
+}

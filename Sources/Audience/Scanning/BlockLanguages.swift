@@ -1,0 +1,51 @@
+/// The languages of a block, numbered.
+struct BlockLanguages: ~Copyable {
+    /// Of languages up to eight bytes the bytes themselves, and the number; what has no number yet is -1.
+    private let words: UnsafeMutablePointer<UInt64>
+    private let numbers: UnsafeMutablePointer<Int32>
+    private var longOnes: [String: Int32] = [:]
+    private var count = 0
+
+    private static let mask = 255
+
+    init() {
+        words = .allocate(capacity: Self.mask + 1)
+        numbers = .allocate(capacity: Self.mask + 1)
+        words.initialize(repeating: 0, count: Self.mask + 1)
+        numbers.initialize(repeating: -1, count: Self.mask + 1)
+    }
+
+    deinit {
+        words.deallocate()
+        numbers.deallocate()
+    }
+
+    mutating func clear() {
+        numbers.update(repeating: -1, count: Self.mask + 1)
+        longOnes.removeAll(keepingCapacity: true)
+        count = 0
+    }
+
+    @inline(__always) mutating func number(of language: UnsafeBufferPointer<UInt8>, _ names: inout [String]) -> Int32 {
+        guard language.count <= 8, count < Self.mask / 2 else { return numberOfLong(language, &names) }
+        var word: UInt64 = 0
+        for byte in language { word = word << 8 | UInt64(byte) }
+        var place = Int(truncatingIfNeeded: (word &* 0x9E37_79B9_7F4A_7C15) >> 50) & Self.mask
+        while numbers[place] >= 0 {
+            if words[place] == word { return numbers[place] }
+            place = (place + 1) & Self.mask
+        }
+        (words[place], numbers[place]) = (word, Int32(names.count))
+        count += 1
+        names.append(String(decoding: language, as: UTF8.self))
+        return numbers[place]
+    }
+
+    private mutating func numberOfLong(_ language: UnsafeBufferPointer<UInt8>, _ names: inout [String]) -> Int32 {
+        let name = String(decoding: language, as: UTF8.self)
+        if let number = longOnes[name] { return number }
+        longOnes[name] = Int32(names.count)
+        names.append(name)
+        return Int32(names.count - 1)
+    }
+}

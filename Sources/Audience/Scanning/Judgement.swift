@@ -1,0 +1,18 @@
+public import Base
+
+/// What is known of a recipient beside its export: whether it can be sent to.
+public struct Judgement: Hashable, Sendable {
+    /// Bytes of the payload as rendered; 0 when it cannot be.
+    public var payloadBytes: Int
+    /// Why the recipient cannot be sent to (renderError, payloadTooLarge, suppressed, holdout), or nil.
+    public var reason: SkipReason?
+
+    /// A judgement.
+    public init(payloadBytes: Int = 0, reason: SkipReason? = nil) {
+        self.payloadBytes = payloadBytes
+        self.reason = reason
+    }
+}
+
+/// Judges one recipient after another.
+public typealias RecipientJudge = (RecipientRecord) -> Judgement

@@ -1,0 +1,55 @@
+import Base
+import Runs
+
+/// Writes recipients into a run file on a thread of its own, so that the scan need not wait for SQLite.
+final class RecipientWriter {
+    private let file: SharedWriter
+    private let batches = BoundedQueue<RecipientBatch>(capacity: 16)
+    private var thread: WorkerThread<(any Error)?>?
+
+    /// `@unchecked Sendable`: until its thread has ended nobody else uses the writer.
+    private final class SharedWriter: @unchecked Sendable {
+        let writer: RunWriter
+        init(_ writer: RunWriter) { self.writer = writer }
+    }
+
+    init(_ writer: RunWriter) {
+        let (file, batches) = (SharedWriter(writer), batches)
+        self.file = file
+        thread = WorkerThread("write") { Self.write(batches, into: file.writer) }
+    }
+
+    deinit { _ = join() }
+
+    private static func write(_ batches: BoundedQueue<RecipientBatch>, into writer: RunWriter) -> (any Error)? {
+        do {
+            while let batch = batches.take() { try writer.put(batch) }
+            return nil
+        } catch {
+            // Whoever puts the next one hears of it.
+            batches.close()
+            return error
+        }
+    }
+
+    /// - Throws: what kept an earlier batch from being written.
+    func put(_ batch: RecipientBatch) throws {
+        if !batches.put(batch) { try finishWriting() }
+    }
+
+    /// Waits until all is written, and takes slots out again.
+    func finish(slots: Int, dropping dropped: [Int]) throws {
+        try finishWriting()
+        try file.writer.drop(dropped, of: slots)
+    }
+
+    private func finishWriting() throws {
+        if let error = join() { throw error }
+    }
+
+    private func join() -> (any Error)? {
+        batches.close()
+        defer { thread = nil }
+        return thread?.join()
+    }
+}
