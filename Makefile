@@ -18,7 +18,7 @@ STRICT := --explicit-target-dependency-import-check error
 RELEASE := .build/release
 SOURCES := Package.swift Sources Tests
 
-.PHONY: help setup servers build demo test sanitize bench lint format install clean
+.PHONY: help setup servers build demo test sanitize fuzz bench lint format install clean
 
 help: ## List these commands
 	@echo "Volley sends push campaigns to APNs. What can be done here:"
@@ -71,6 +71,26 @@ sanitize: servers ## Run the tests of readers and delivery under the thread and 
 	    $(SWIFT) test $(STRICT) --sanitize=thread --scratch-path .build/thread $(SANITIZED)
 	LSAN_OPTIONS="suppressions=$(CURDIR)/Tests/LeakSanitizer.supp" \
 	    $(SWIFT) test $(STRICT) --sanitize=address --scratch-path .build/address $(SANITIZED)
+
+# The scratch path is apart: libFuzzer and the address sanitizer want their traces in every object. What is found worth keeping while
+# it runs stays below it; a finding belongs into Tests/Fuzzing/Corpus/TARGET, where `make test` repeats it.
+FUZZ := .build/fuzz
+FUZZ_SECONDS ?= 60
+FUZZ_TARGETS ?= csv json gzip yaml template
+FUZZ_FLAGS := -timeout=20 -rss_limit_mb=4096 -max_len=4096 -print_final_stats=1
+
+fuzz: setup ## Fuzz what reads files of others, FUZZ_SECONDS=60 for each of FUZZ_TARGETS
+	VOLLEY_FUZZER=1 $(SWIFT) build -c release --product volley-fuzz --scratch-path $(FUZZ) $(STRICT) \
+	    -Xswiftc -enable-testing -Xswiftc -sanitize=fuzzer,address
+	@failed=""; mkdir -p $(FUZZ)/findings; \
+	for target in $(FUZZ_TARGETS); do \
+	    mkdir -p $(FUZZ)/corpus/$$target; log=$(FUZZ)/$$target.log; \
+	    if $(FUZZ)/release/volley-fuzz $$target $(FUZZ_FLAGS) -max_total_time=$(FUZZ_SECONDS) \
+	        -artifact_prefix=$(FUZZ)/findings/$$target- $(FUZZ)/corpus/$$target Tests/Fuzzing/Corpus/$$target >$$log 2>&1; \
+	    then found="nothing found"; else found="A FINDING, see $$log"; failed="$$failed $$target"; fi; \
+	    echo "$$target: $$(sed -n 's/^stat::number_of_executed_units: *//p' $$log) executions, $$found"; \
+	done; \
+	if [ -n "$$failed" ]; then ls $(FUZZ)/findings; exit 1; fi
 
 bench: setup ## Measure Volley beside other tools (minutes; see docs/performance.md)
 	@$(call install,$(BENCH_PACKAGES))

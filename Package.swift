@@ -18,6 +18,17 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .testTarget(name: "\(name)Tests", dependencies: dependencies, swiftSettings: strict)
 }
 
+/// Tests/Fuzzing/Bodies is built twice: into the tests, and, for `make fuzz`, into a program for libFuzzer, which needs flags of its own.
+let fuzzed: [Target.Dependency] = ["Base", "Audience", "Campaigns", "Content", "TestSupport"]
+let fuzzing =
+    Context.environment["VOLLEY_FUZZER"] == nil
+    ? Target.testTarget(
+        name: "FuzzingTests", dependencies: fuzzed, path: "Tests/Fuzzing", exclude: ["Fuzzer", "Corpus"], sources: ["Bodies", "Runs"],
+        swiftSettings: strict)
+    : Target.executableTarget(
+        name: "volley-fuzz", dependencies: fuzzed, path: "Tests/Fuzzing", exclude: ["Runs", "Corpus"], sources: ["Bodies", "Fuzzer"],
+        swiftSettings: strict)
+
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 /// SQLite's own interface, as GRDB brings it.
 let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
@@ -70,11 +81,13 @@ let package = Package(
 
         // Proxies and programs that several tests talk to.
         .target(name: "TestServers", path: "Tests/TestServers", swiftSettings: strict),
+        // Slow readers that fast ones are held against, and random numbers from a seed.
+        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
         tests("Base", ["Base"]),
         tests("Cryptography", ["Base", "Cryptography", "TestServers"]),
         tests("HTTP2", ["Base", "HTTP2"]),
         tests("Campaigns", ["Base", "Campaigns"]),
-        tests("Audience", ["Base", "Audience"]),
+        tests("Audience", ["Base", "Audience", "TestSupport"]),
         tests("Content", ["Base", "Content"]),
         tests("Delivery", ["Base", "Cryptography", "HTTP2", "Delivery", "APNsSimulator", "TestServers"]),
         tests("Runs", ["Base", "Runs"]),
@@ -82,6 +95,7 @@ let package = Package(
         tests("APNsSimulator", ["Base", "Cryptography", "HTTP2", "APNsSimulator"]),
         tests("VolleyKit", ["APNsSimulator", "Base", "Campaigns", "Content", "Delivery", "Runs", "VolleyKit"]),
         tests("CommandLine", ["Base", "TestServers", "volley"]),
+        fuzzing,
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,9 +1,17 @@
 /// CSV read slowly and obviously, a byte at a time: what `DelimitedReader` must agree with.
-struct ReferenceCSV {
-    struct Row: Equatable {
-        var line: Int
+public struct ReferenceCSV {
+    /// A record.
+    public struct Row: Equatable {
+        /// The line on which it begins, from 1.
+        public var line: Int
         /// nil when the row cannot be read.
-        var cells: [String]?
+        public var cells: [String]?
+
+        /// A record.
+        public init(line: Int, cells: [String]?) {
+            self.line = line
+            self.cells = cells
+        }
     }
 
     private let bytes: [UInt8]
@@ -12,7 +20,7 @@ struct ReferenceCSV {
     private var line = 1
 
     /// All records but blank lines, the header being the first.
-    static func rows(_ bytes: [UInt8], separator: UInt8) -> [Row] {
+    public static func rows(_ bytes: [UInt8], separator: UInt8) -> [Row] {
         var reader = ReferenceCSV(bytes: bytes, separator: separator)
         var rows: [Row] = []
         while let row = reader.row(columns: rows.first?.cells?.count) { rows.append(row) }

@@ -1,0 +1,43 @@
+import Base
+import TestSupport
+
+@testable import Audience
+
+/// CSV and TSV: every way to scan comes to the same, and reads what the slow reader reads.
+func fuzzCSV(_ bytes: [UInt8]) throws(FuzzFinding) {
+    guard let input = ScanInput(bytes) else { return }
+    let separator = UInt8(ascii: input.usesSecondFormat ? "\t" : ",")
+    let file = ScratchFile(input.content, suffix: input.usesSecondFormat ? ".tsv" : ".csv")
+    let outcome = try scanEveryWay(input, file.path)
+    let marks: [[UInt8]] = [[0xFF, 0xFE], [0xFE, 0xFF], [0x1F, 0x8B], Array("PK\u{3}\u{4}".utf8)]
+    guard !marks.contains(where: { input.content.starts(with: $0) }) else {
+        return try require(outcome.result == nil, "no UTF-8, and read")
+    }
+    let text = input.content.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(input.content.dropFirst(3)) : input.content
+    let reference = ReferenceCSV.rows(text, separator: separator)
+    guard reference.first?.cells != nil else { return try require(outcome.result == nil, "no header, and read") }
+    let rows = Array(reference.dropFirst())
+    try requireRows(outcome, rows: rows.count, badLines: rows.filter { $0.cells == nil }.map(\.line))
+    for chunkSize in input.chunkSizes {
+        let cells = try cells(of: file.path, separator, chunkSize)
+        try require(cells == rows.map(\.cells), "chunks of \(chunkSize) bytes: \(cells) instead of \(rows)")
+    }
+}
+
+/// The cells of all rows as the reader gives them; nil for rows that cannot be read.
+private func cells(of path: String, _ separator: UInt8, _ chunkSize: Int) throws(FuzzFinding) -> [[String]?] {
+    do throws(Diagnostic) {
+        var reader = try DelimitedReader.open(
+            path: path, isGzip: false, separator: separator, limits: ReadingLimits(chunkSize: chunkSize))
+        reader.use(columns: Array(reader.header.indices))
+        var rows: [[String]?] = []
+        while true {
+            switch reader.next() {
+            case .row: rows.append(reader.header.indices.map { reader.row.text($0, separator: []) })
+            case .badRow: rows.append(nil)
+            case .needsMore: try reader.refill()
+            case .end: return rows
+            }
+        }
+    } catch { throw FuzzFinding(description: "the reader refuses: \(error)") }
+}

@@ -1,0 +1,24 @@
+import Base
+
+@testable import Audience
+
+/// JSON Lines and JSON arrays: every way to scan comes to the same, and takes for rows what a plain JSON reader takes for objects.
+func fuzzJSON(_ bytes: [UInt8]) throws(FuzzFinding) {
+    guard let input = ScanInput(bytes) else { return }
+    let file = ScratchFile(input.content, suffix: input.usesSecondFormat ? ".json" : ".jsonl")
+    let outcome = try scanEveryWay(input, file.path)
+    guard let reference = ReferenceJSON(input, file.path) else { return }
+    let text = input.content.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(input.content.dropFirst(3)) : input.content
+    if !input.usesSecondFormat {
+        let (rows, badLines) = reference.lines(text)
+        return try requireRows(outcome, rows: rows, badLines: badLines)
+    }
+    guard let result = outcome.result else { return }
+    // Elements nest as deep as those of JSON Lines; the array is one level more.
+    guard case .array(let elements)? = try? JSONValue(parsing: text, maximumDepth: 65) else {
+        return try require(result.skipped[.badRow] ?? 0 > 0, "no JSON, and read without complaint")
+    }
+    let bad = elements.count { !reference.isRow($0) }
+    try require(result.rows == elements.count, "\(result.rows) rows instead of \(elements.count)")
+    try require(result.skipped[.badRow] ?? 0 == bad, "\(result.badRows) instead of \(bad) unreadable rows")
+}

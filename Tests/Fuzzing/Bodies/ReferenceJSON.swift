@@ -1,0 +1,56 @@
+import Base
+
+@testable import Audience
+
+/// JSON exports read slowly and obviously: what the readers must agree with.
+struct ReferenceJSON {
+    /// Keys whose values become cells.
+    let usedKeys: Set<String>
+    /// The one of them that may hold a list.
+    let tagsKey: String?
+
+    /// What of a file the scan's query looks at; nil when the file cannot be prepared, or holds no object.
+    init?(_ input: ScanInput, _ path: String) {
+        guard let file = try? ScanPreparation(input.query(path), limits: ReadingLimits()).files.first else { return nil }
+        let names = file.plan.names(in: file.header)
+        usedKeys = Set(names)
+        tagsKey = file.plan.tagsCell.map { names[$0] }
+    }
+
+    /// How many lines hold something, and the numbers of those that are no rows.
+    func lines(_ text: [UInt8]) -> (rows: Int, badLines: [Int]) {
+        let lines = text.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated()
+            .filter { !$0.element.allSatisfy { [0x20, 0x09, 0x0D].contains($0) } }
+        let bad = lines.filter { !isRow(try? JSONValue(parsing: Array($0.element))) }
+        return (lines.count, bad.map { $0.offset + 1 })
+    }
+
+    /// Whether a value is an object whose used keys hold texts.
+    func isRow(_ value: JSONValue?) -> Bool {
+        guard case .object(let members)? = value, !Self.holdsNUL(.object(members)) else { return false }
+        return members.allSatisfy { member in
+            guard usedKeys.contains(member.name) else { return true }
+            switch member.value {
+            case .object: return false
+            case .array(let items): return member.name == tagsKey && items.allSatisfy { !Self.isNested($0) }
+            default: return true
+            }
+        }
+    }
+
+    private static func isNested(_ value: JSONValue) -> Bool {
+        switch value {
+        case .array, .object: true
+        default: false
+        }
+    }
+
+    private static func holdsNUL(_ value: JSONValue) -> Bool {
+        switch value {
+        case .string(let text): text.utf8.contains(0)
+        case .array(let items): items.contains(where: holdsNUL)
+        case .object(let members): members.contains { $0.name.utf8.contains(0) || holdsNUL($0.value) }
+        default: false
+        }
+    }
+}

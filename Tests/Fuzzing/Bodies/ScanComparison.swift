@@ -1,0 +1,27 @@
+import Base
+
+@testable import Audience
+
+/// Scans a file in one piece and in small ones, on one thread and on three, and refuses any difference.
+/// - Returns: what all of them came to.
+func scanEveryWay(_ input: ScanInput, _ path: String) throws(FuzzFinding) -> ScanOutcome {
+    let whole = try ScanOutcome(input, path, chunkSize: 16 << 10, threads: 1)
+    for chunkSize in input.chunkSizes {
+        let alone = try ScanOutcome(input, path, chunkSize: chunkSize, threads: 1)
+        try whole.requireEqual(alone, comparesWarnings: false, "chunks of \(chunkSize) bytes")
+        let together = try ScanOutcome(input, path, chunkSize: chunkSize, threads: 3)
+        try alone.requireEqual(together, comparesWarnings: true, "chunks of \(chunkSize) bytes, three threads")
+    }
+    return whole
+}
+
+/// Refuses a result that differs from what a slow reader says of the same export.
+/// - Parameter badLines: the lines of all rows that cannot be read.
+func requireRows(_ outcome: ScanOutcome, rows: Int, badLines: [Int]) throws(FuzzFinding) {
+    guard let result = outcome.result else { return }
+    try require(result.rows == rows, "\(result.rows) rows instead of \(rows)")
+    let bad = result.skipped[.badRow] ?? 0
+    try require(bad == badLines.count, "\(bad) unreadable rows instead of \(badLines.count): \(result.badRows), not \(badLines)")
+    let lines = result.badRows.map { $0.position?.line ?? 0 }
+    try require(lines == Array(badLines.prefix(10)), "unreadable rows at lines \(lines) instead of \(badLines)")
+}

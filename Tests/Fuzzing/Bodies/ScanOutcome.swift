@@ -1,0 +1,88 @@
+import Base
+
+@testable import Audience
+
+/// What a scan came to.
+struct ScanOutcome {
+    /// nil when the scan threw.
+    var result: AudienceResult?
+    /// What it threw.
+    var refusal = ""
+    /// The recipients of the first slots, as far as they were kept; nil where a newer row was not handed over.
+    var recipients: [String?] = []
+
+    /// Scans a file. Checks what must hold of every single scan.
+    init(_ input: ScanInput, _ path: String, chunkSize: Int, threads: Int) throws(FuzzFinding) {
+        let sink = KeepingSink(recordLimit: input.recordLimit)
+        do {
+            result = try input.query(path).scan(
+                into: sink, limits: ReadingLimits(chunkSize: chunkSize, threads: threads), judging: input.judge)
+        } catch {
+            refusal = "\(error)"
+            try require(!refusal.isEmpty, "a refusal says nothing")
+            return
+        }
+        recipients = sink.recipients
+        if let result { try Self.check(result, sink) }
+    }
+
+    private static func check(_ result: AudienceResult, _ sink: KeepingSink) throws(FuzzFinding) {
+        let skipped = result.skipped.values.reduce(0, +)
+        try require(result.rows == result.audience + skipped, "\(result.rows) rows are not \(result.audience) + \(skipped)")
+        try require(result.languages.values.reduce(0, +) == result.audience, "languages: \(result.languages)")
+        try require(result.payloadBytes.values.reduce(0, +) == result.audience, "payloads: \(result.payloadBytes)")
+        try require(sink.slots - sink.dropped.count == result.audience, "\(sink.slots) slots without \(sink.dropped)")
+        try require(sink.dropped == sink.dropped.sorted(), "dropped slots out of order: \(sink.dropped)")
+        if sink.recordLimit == .max {
+            try require(sink.recipients.count(where: { $0 != nil }) == result.audience, "recipients: \(sink.recipients)")
+        }
+    }
+
+    /// Refuses another scan of the same bytes that came to something else.
+    /// - Parameter comparesWarnings: of names that no row carries, warnings depend on what the first chunk holds.
+    func requireEqual(_ other: ScanOutcome, comparesWarnings: Bool, _ note: String) throws(FuzzFinding) {
+        // Whether damage of compressed data is noticed before something else is wrong depends on how far is read at once.
+        let isDamaged = [refusal, other.refusal].contains { $0.contains("the gzip data ") } && !refusal.isEmpty && !other.refusal.isEmpty
+        try require(isDamaged || refusal == other.refusal, "\(note): '\(refusal)' and '\(other.refusal)'")
+        try require(summary == other.summary, "\(note): \(summary) and \(other.summary)")
+        let isSame = zip(recipients, other.recipients).allSatisfy { $0 == nil || $1 == nil || $0 == $1 }
+        try require(isSame && recipients.count == other.recipients.count, "\(note): \(recipients) and \(other.recipients)")
+        guard comparesWarnings, let warnings = result?.warnings, let others = other.result?.warnings else { return }
+        try require(warnings == others, "\(note): \(warnings) and \(others)")
+    }
+
+    /// All that a result says but its warnings.
+    private var summary: String {
+        guard let result else { return "" }
+        let skipped = result.skipped.sorted { $0.key.rawValue < $1.key.rawValue }
+        let languages = result.languages.sorted { $0.key < $1.key }, payloads = result.payloadBytes.sorted { $0.key < $1.key }
+        return "\(result.rows) \(result.audience) \(skipped) \(result.selectedBy) \(languages) \(payloads) \(result.badRows) "
+            + "\(result.digest) \(result.selectorsOfFirstSlots)"
+    }
+}
+
+/// Keeps the recipients of a scan as text.
+private final class KeepingSink: RecipientSink {
+    let recordLimit: Int
+    private(set) var slots = 0
+    private(set) var dropped: [Int] = []
+    private var kept: [Int: String] = [:]
+
+    init(recordLimit: Int) { self.recordLimit = recordLimit }
+
+    func take(_ batch: RecipientBatch) { batch.forEach { kept[$0] = Self.text($1) } }
+
+    func forget(slot: Int) { kept[slot] = nil }
+
+    func finish(slots: Int, dropping dropped: [Int]) { (self.slots, self.dropped) = (slots, dropped) }
+
+    var recipients: [String?] {
+        let gone = Set(dropped)
+        return (0..<min(slots, recordLimit)).map { gone.contains($0) ? nil : kept[$0] }
+    }
+
+    private static func text(_ record: RecipientRecord) -> String {
+        [record.token, record.registrationID, record.alias, record.language, record.fields]
+            .map { String(decoding: $0, as: UTF8.self) }.joined(separator: "|")
+    }
+}

@@ -1,0 +1,101 @@
+import Base
+
+@testable import Content
+
+/// Templates: what compiles renders the same from texts and from escaped cells, as JSON that holds what the tags say.
+///
+/// The first byte chooses what the input is. Otherwise it is a title, a body and the cells of a device, separated by `^`.
+func fuzzTemplate(_ bytes: [UInt8]) throws(FuzzFinding) {
+    guard let choice = bytes.first else { return }
+    let rest = Array(bytes.dropFirst())
+    if choice & 3 == 3 { return try requireExactCells(rest) }
+    let parts = rest.split(separator: UInt8(ascii: "^"), omittingEmptySubsequences: false).map { String(decoding: $0, as: UTF8.self) }
+    let place = SourcePosition(file: "c.yaml", line: 1, column: 1)
+    let styles: [SourceText.Style] = [.plain, .singleQuoted, .doubleQuoted, .literal, .folded]
+    let texts = parts.prefix(2).map { SourceText($0, at: place, style: styles[Int(choice >> 2) % styles.count]) }
+    var content = MessageContent(position: place)
+    if choice & 3 == 2 {
+        guard let value = try? JSONValue(parsing: parts[0]) else { return }
+        content.payload = node(value, at: place)
+    } else {
+        content.title = texts[0]
+        content.body = texts.last
+        if choice & 1 != 0 { content.image = SourceText("https://" + parts[0], at: place) }
+    }
+    let template: PayloadTemplate
+    do throws(Diagnostics) {
+        template = try PayloadTemplate(content)
+    } catch {
+        try require(!error.all.isEmpty && error.all.allSatisfy { !$0.message.isEmpty }, "refused without a reason")
+        return
+    }
+    let cells = template.columns.indices.map { parts.count > 2 ? parts[2 + $0 % (parts.count - 2)] : "" }
+    try check(template, cells, content)
+}
+
+private func check(_ template: PayloadTemplate, _ cells: [String], _ content: MessageContent) throws(FuzzFinding) {
+    var payload: [UInt8] = []
+    let failure = template.render(cells, into: &payload)
+    let before = Array("{}".utf8)
+    var appended = before
+    let escapedFailure = renderEscaped(template, cells, &appended)
+    try require(failure == escapedFailure, "\(String(describing: failure)) and, escaped, \(String(describing: escapedFailure))")
+    try require(appended == before + (failure == nil ? payload : []), "escaped cells give other bytes")
+    if case .blank? = failure { try require(payload.isEmpty, "bytes of a payload that was not rendered") }
+    guard failure == nil else { return }
+    try require(payload.count <= template.pushType.maximumPayloadBytes, "\(payload.count) bytes are too many")
+    guard let json = try? JSONValue(parsing: payload) else {
+        throw FuzzFinding(description: "no JSON: \(String(decoding: payload, as: UTF8.self))")
+    }
+    guard content.payload == nil, let title = content.title, let body = content.body else { return }
+    let values = Dictionary(uniqueKeysWithValues: zip(template.columns.map(\.value), cells))
+    for (name, text) in [("title", title), ("body", body)] {
+        let (found, expected) = (json["aps"]?["alert"]?[name]?.stringValue, filled(text, values))
+        // Compared as bytes: texts that Unicode calls equal are not.
+        try require(found.map { Array($0.utf8) } == Array(expected.utf8), "\(name): \(found ?? "nothing") instead of \(expected)")
+    }
+}
+
+private func renderEscaped(_ template: PayloadTemplate, _ cells: [String], _ bytes: inout [UInt8]) -> RenderFailure? {
+    Array(JSONValue.array(cells.map(JSONValue.string)).text.utf8).withUnsafeBufferPointer { json in
+        var escaped = EscapedCells()
+        precondition(escaped.locate(in: json), "cells as Volley itself writes them are refused")
+        return template.append(escaped, to: &bytes)
+    }
+}
+
+/// A text with its tags filled in, piece by piece.
+private func filled(_ text: SourceText, _ values: [String: String]) -> String {
+    var parser = TemplateParser(text)
+    return parser.parse().map { piece in
+        switch piece {
+        case .constant(let constant): return constant
+        case .column(let name, let fallback):
+            let value = values[name.value] ?? ""
+            return value.unicodeScalars.allSatisfy(isInvisible) ? fallback ?? "" : value
+        }
+    }.joined()
+}
+
+/// Cells are taken without being decoded exactly when they stand as Volley itself writes them.
+private func requireExactCells(_ bytes: [UInt8]) throws(FuzzFinding) {
+    var escaped = EscapedCells()
+    let isTaken = bytes.withUnsafeBufferPointer { escaped.locate(in: $0) }
+    guard case .array(let values)? = try? JSONValue(parsing: bytes), values.allSatisfy({ $0.stringValue != nil }),
+        Array(JSONValue.array(values).text.utf8) == bytes
+    else { return try require(!isTaken, "cells are taken that Volley would write otherwise") }
+    try require(isTaken && escaped.count == values.count, "cells are refused that stand as Volley writes them")
+}
+
+private func node(_ value: JSONValue, at place: SourcePosition) -> ContentNode {
+    switch value {
+    case .null: .null(place)
+    case .bool(let value): .bool(value, place)
+    case .integer(let value): .integer(value, place)
+    case .double(let value): .double(value, place)
+    case .string(let text): .text(SourceText(text, at: place))
+    case .array(let values): .array(values.map { node($0, at: place) }, place)
+    case .object(let members):
+        .object(members.map { ContentMember(SourceText($0.name, at: place), node($0.value, at: place)) }, place)
+    }
+}
