@@ -37,6 +37,8 @@ struct ScanInput {
         if choices & 2 != 0 {
             (query.excludedTags, query.excludedAliases, query.excludedRegistrationIDs) = (["beta", "b"], ["u2"], ["r2"])
         }
+        // The export as the list of those who shall get nothing.
+        if choices & 130 == 130 { query.excludedDevices = [path] }
         if choices & 4 != 0 {
             query.conditions = [
                 condition("language", .oneOf(["en", "de"])), condition("last_active", .within(seconds: 365 * 86400)),

@@ -5,7 +5,7 @@ import Testing
 @Suite struct FuzzTests {
     private static let mutations = 200
     /// An input takes milliseconds; whoever takes so long hangs.
-    private static let secondsForAll: UInt32 = 120
+    private static let secondsForAll: UInt32 = 300
 
     /// Each target runs in a process of its own, so that the input of a crash or a hang is known too.
     @Test("whatever comes in, what must hold holds", arguments: FuzzTarget.allCases)
