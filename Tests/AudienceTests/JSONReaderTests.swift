@@ -70,7 +70,7 @@ import Testing
         "what is JSON but no usable row is one unreadable row",
         arguments: [
             #"{"a":[1]}"#, #"{"a":{}}"#, #"{"tags":[["x"]]}"#, #"{"b":"\u0000"}"#, #"{"a":"\ud800"}"#, #"{"a":"\ud800\u0041"}"#,
-            #"{"a":"\udc00"}"#,
+            #"{"a":"\udc00"}"#, #"{"\ud800":1,"a":2}"#, #"{"a":1,"b\ud83b":2}"#,
         ])
     func flaws(line: String) throws {
         #expect(try lines(Array(line.utf8)).map(\.cells) == [nil])

@@ -114,6 +114,8 @@ struct JSONObjectReader {
             let guess = last < 0 ? firstKey : keys[last].next
             if equals(keys[guess].name, base + start, count) { return guess }
         }
+        // Half of a surrogate pair cannot be unescaped; the row is unreadable anyway.
+        if isEscaped, flaw != nil { return -1 }
         var name = Array(UnsafeBufferPointer(start: base + start, count: count))
         if isEscaped {
             let length = name.withUnsafeMutableBufferPointer { buffer in
