@@ -17,12 +17,21 @@ struct ReferenceJSON {
         tagsKey = file.plan.tagsCell.map { names[$0] }
     }
 
-    /// How many lines hold something, and the numbers of those that are no rows.
-    func lines(_ text: [UInt8]) -> (rows: Int, badLines: [Int]) {
+    /// How many lines hold something, and the numbers of those that are no rows; nil when that cannot be said.
+    func lines(_ text: [UInt8]) -> (rows: Int, badLines: [Int])? {
         let lines = text.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated()
             .filter { !$0.element.allSatisfy { [0x20, 0x09, 0x0D].contains($0) } }
+        guard !lines.contains(where: { Self.holdsHugeNumber(Array($0.element)) }) else { return nil }
         let bad = lines.filter { !isRow(try? JSONValue(parsing: Array($0.element))) }
         return (lines.count, bad.map { $0.offset + 1 })
+    }
+
+    /// Whether a text ends for `JSONValue` at a number beyond `Double`, which exports may hold: there it stays text.
+    static func holdsHugeNumber(_ text: [UInt8]) -> Bool {
+        do throws(JSONSyntaxError) {
+            _ = try JSONValue(parsing: text, maximumDepth: 65)
+            return false
+        } catch { return error.message == "the number is too large" }
     }
 
     /// Whether a value is an object whose used keys hold texts.
