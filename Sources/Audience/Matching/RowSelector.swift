@@ -12,15 +12,13 @@ struct RowSelector {
     /// The number, among the query's aliases, of the alias that selects the current row; -1 for none.
     private(set) var selectingAlias = -1
 
-    /// Names that some row of the block has carried, each once.
-    private(set) var seen = SeenNames()
     /// Tags of the block's first rows, to guess what a misspelt one means.
     private(set) var sampledTags: Set<String> = []
     /// Rows whose tags are still to be sampled.
     private var rowsToSample = 0
-    private var blockNumber: UInt32 = 0
-    /// The last block in which a name was seen.
-    private var lastBlockOf: (tag: [UInt32], alias: [UInt32], registrationID: [UInt32])
+    private var seenTags: NameSightings
+    private var seenAliases: NameSightings
+    private var seenRegistrationIDs: NameSightings
 
     private let compiled: CompiledSelectors
     /// The last row that was seen with a tag, for tags that stand twice in a cell.
@@ -34,16 +32,21 @@ struct RowSelector {
     init(_ compiled: CompiledSelectors) {
         self.compiled = compiled
         lastRowOfTag = Array(repeating: 0, count: compiled.tags.names.count)
-        lastBlockOf = (
-            Array(repeating: 0, count: compiled.tags.names.count), Array(repeating: 0, count: compiled.aliases.names.count),
-            Array(repeating: 0, count: compiled.registrationIDs.names.count)
-        )
+        seenTags = NameSightings(compiled.tags)
+        seenAliases = NameSightings(compiled.aliases)
+        seenRegistrationIDs = NameSightings(compiled.registrationIDs)
+    }
+
+    /// Names that some row of the block has carried, each once.
+    var seen: SeenNames {
+        SeenNames(tags: seenTags.numbers, aliases: seenAliases.numbers, registrationIDs: seenRegistrationIDs.numbers)
     }
 
     /// Forgets what was seen before.
     mutating func beginBlock(samplesTags: Bool) {
-        blockNumber &+= 1
-        seen = SeenNames()
+        seenTags.begin()
+        seenAliases.begin()
+        seenRegistrationIDs.begin()
         rowsToSample = samplesTags ? Self.sampledRows : 0
         if !sampledTags.isEmpty { sampledTags = [] }
     }
@@ -66,10 +69,7 @@ struct RowSelector {
     private mutating func lookAtAlias(_ cell: UnsafeBufferPointer<UInt8>) {
         let number = compiled.aliases.look(up: cell)
         guard number >= 0 else { return }
-        if lastBlockOf.alias[number] != blockNumber {
-            lastBlockOf.alias[number] = blockNumber
-            seen.aliases.append(number)
-        }
+        seenAliases.note(number)
         if number < compiled.selectingAliasCount {
             selectingAlias = number
             if let selector = compiled.selectors.alias { selected.append(selector) }
@@ -80,10 +80,7 @@ struct RowSelector {
     private mutating func lookAtRegistrationID(_ cell: UnsafeBufferPointer<UInt8>) {
         let number = compiled.registrationIDs.look(up: cell)
         guard number >= 0 else { return }
-        if lastBlockOf.registrationID[number] != blockNumber {
-            lastBlockOf.registrationID[number] = blockNumber
-            seen.registrationIDs.append(number)
-        }
+        seenRegistrationIDs.note(number)
         if number < compiled.selectingRegistrationIDCount, let selector = compiled.selectors.registrationID { selected.append(selector) }
         if compiled.isRegistrationIDExcluded[number] { isExcluded = true }
     }
@@ -160,10 +157,7 @@ struct RowSelector {
     private mutating func noteTag(_ number: Int, _ findings: inout TagFindings) {
         guard lastRowOfTag[number] != rowNumber else { return }
         lastRowOfTag[number] = rowNumber
-        if lastBlockOf.tag[number] != blockNumber {
-            lastBlockOf.tag[number] = blockNumber
-            seen.tags.append(number)
-        }
+        seenTags.note(number)
         let role = compiled.roles[number]
         if role.isAny {
             findings.isAny = true

@@ -1,3 +1,5 @@
+import Base
+
 extension RetryPolicy {
     /// The wait before the attempt that follows `attempts` attempts: exponential with full jitter.
     /// Source: AWS Architecture Blog, "Exponential Backoff And Jitter".
