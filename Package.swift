@@ -52,7 +52,7 @@ let package = Package(
         .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
         // The compiler's own vector instructions, as far as Swift has no word for them.
         .systemLibrary(name: "CSIMD"),
-        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(name: "CISAL", pkgConfig: "libisal", providers: [.apt(["libisal-dev"])]),
 
         // What every room speaks.
         room("Base"),
@@ -61,7 +61,7 @@ let package = Package(
 
         // The rooms a campaign walks through, siblings that never import one another.
         room("Campaigns", ["Base", "CYAML"]),
-        room("Audience", ["Base", "CSIMD", "CZlib"]),
+        room("Audience", ["Base", "CSIMD", "CISAL"]),
         room("Content", ["Base"]),
         room("Delivery", ["Base", "Cryptography", "HTTP2", "CCurl"]),
         room("Runs", ["Base", grdb, sqlite]),
