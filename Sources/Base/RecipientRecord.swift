@@ -19,9 +19,9 @@ public struct RecipientBatch: Sendable {
         case token, registrationID, alias, language, fields
     }
 
-    /// Where the texts of a recipient end.
-    private struct Ends {
-        var token = 0, registrationID = 0, alias = 0, language = 0, fields = 0
+    /// Where the texts of a recipient end in `bytes`, which are below 4 GB: what a block holds.
+    private struct Ends: BitwiseCopyable {
+        var token: UInt32 = 0, registrationID: UInt32 = 0, alias: UInt32 = 0, language: UInt32 = 0, fields: UInt32 = 0
     }
 
     private var slots: [Int] = []
@@ -40,13 +40,14 @@ public struct RecipientBatch: Sendable {
 
     /// Says that the bytes of a part were appended; after the last one the recipient is complete, and has no slot yet.
     public mutating func end(_ part: Part) {
+        let end = UInt32(bytes.count)
         switch part {
-        case .token: open.token = bytes.count
-        case .registrationID: open.registrationID = bytes.count
-        case .alias: open.alias = bytes.count
-        case .language: open.language = bytes.count
+        case .token: open.token = end
+        case .registrationID: open.registrationID = end
+        case .alias: open.alias = end
+        case .language: open.language = end
         case .fields:
-            open.fields = bytes.count
+            open.fields = end
             ends.append(open)
             slots.append(-1)
         }
@@ -70,7 +71,7 @@ public struct RecipientBatch: Sendable {
     public mutating func removeLast() {
         ends.removeLast()
         slots.removeLast()
-        bytes.removeSubrange((ends.last?.fields ?? 0)...)
+        bytes.removeSubrange(Int(ends.last?.fields ?? 0)...)
     }
 
     /// Gives a recipient its slot; without one it is left out.
@@ -103,10 +104,34 @@ public struct RecipientBatch: Sendable {
         }
     }
 
+    // MARK: - Storage
+
+    /// Appends all texts, without slots, in the form that `init(stored:)` takes.
+    public func store(into target: inout [UInt8]) {
+        target.reserveCapacity(target.count + 4 + ends.count * MemoryLayout<Ends>.size + bytes.count)
+        withUnsafeBytes(of: UInt32(count)) { target.append(contentsOf: $0) }
+        ends.withUnsafeBytes { target.append(contentsOf: $0) }
+        target.append(contentsOf: bytes)
+    }
+
+    /// What was stored in this process.
+    public init(stored: [UInt8]) {
+        stored.withUnsafeBytes { stored in
+            let count = Int(stored.loadUnaligned(as: UInt32.self))
+            let texts = 4 + count * MemoryLayout<Ends>.size
+            ends = (0..<count).map { stored.loadUnaligned(fromByteOffset: 4 + $0 * MemoryLayout<Ends>.size, as: Ends.self) }
+            bytes = Array(stored[texts...])
+        }
+        slots = Array(repeating: -1, count: ends.count)
+        open = ends.last ?? Ends()
+    }
+
     private func record(_ index: Int, in bytes: UnsafeBufferPointer<UInt8>) -> RecipientRecord {
         let start = index == 0 ? 0 : ends[index - 1].fields
         let ends = ends[index]
-        func part(_ start: Int, _ end: Int) -> UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(rebasing: bytes[start..<end]) }
+        func part(_ start: UInt32, _ end: UInt32) -> UnsafeBufferPointer<UInt8> {
+            UnsafeBufferPointer(rebasing: bytes[Int(start)..<Int(end)])
+        }
         return RecipientRecord(
             token: part(start, ends.token), registrationID: part(ends.token, ends.registrationID),
             alias: part(ends.registrationID, ends.alias), language: part(ends.alias, ends.language),

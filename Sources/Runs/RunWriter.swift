@@ -70,27 +70,21 @@ public final class RunWriter {
 
     /// Takes slots out again and closes the gaps by moving the last recipients into them, so that ids are dense: 0 ..< (slots − dropped).
     /// - Parameters:
-    ///   - dropped: slots in any order, each once.
+    ///   - dropped: slots that were stored.
     ///   - slots: how many slots were stored.
-    public func drop(_ dropped: [Int], of slots: Int) throws {
+    public func drop(_ dropped: BitSet, of slots: Int) throws {
         try flush()
         precondition(slots == self.slots, "slots are counted differently")
-        let dropped = dropped.sorted()
-        precondition(dropped.first ?? 0 >= 0 && dropped.last ?? 0 < max(slots, 1), "a slot that was never stored")
-        precondition(zip(dropped, dropped.dropFirst()).allSatisfy { $0 < $1 }, "a slot dropped twice")
         let remaining = slots - dropped.count
         try write { db in
             let move = try db.cachedStatement(sql: "UPDATE OR REPLACE recipient SET id = ? WHERE id = ?")
-            var tail = dropped[...]
-            var last = slots - 1
-            for hole in dropped where hole < remaining {
-                while tail.last == last {
-                    tail.removeLast()
-                    last -= 1
-                }
+            var last = slots
+            try dropped.forEach { hole in
+                precondition(hole < slots, "a slot that was never stored")
+                guard hole < remaining else { return }
+                repeat { last -= 1 } while dropped.contains(last)
                 move.setUncheckedArguments([hole, last])
                 try move.execute()
-                last -= 1
             }
             try db.execute(sql: "DELETE FROM recipient WHERE id >= ?", arguments: [remaining])
         }

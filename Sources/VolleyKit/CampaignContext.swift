@@ -12,14 +12,19 @@ public struct CommonOptions: Sendable {
     public var runs: String?
     /// How pushes travel.
     public var transport: TransportChoice
+    /// What planning may use; nil for what is needed.
+    public var memory: MemoryAllowance?
     /// Whether the result is one JSON document.
     public var isJSON: Bool
 
     /// Options.
-    public init(config: String? = nil, runs: String? = nil, transport: TransportChoice = .auto, isJSON: Bool = false) {
+    public init(
+        config: String? = nil, runs: String? = nil, transport: TransportChoice = .auto, memory: MemoryAllowance? = nil, isJSON: Bool = false
+    ) {
         self.config = config
         self.runs = runs
         self.transport = transport
+        self.memory = memory
         self.isJSON = isJSON
     }
 }

@@ -29,9 +29,8 @@ final class PlanSink: RecipientSink {
         try writer?.put(batch)
     }
 
-    func finish(slots: Int, dropping dropped: [Int]) throws {
-        let gone = Set(dropped.prefix { $0 < keptSlots })
-        for slot in 0..<min(keptSlots, slots) where samples.count < wantedSamples && !gone.contains(slot) {
+    func finish(slots: Int, dropping dropped: BitSet) throws {
+        for slot in 0..<min(keptSlots, slots) where samples.count < wantedSamples && !dropped.contains(slot) {
             if let recipient = records[slot] { samples.append((slot, recipient)) }
         }
         try writer?.finish(slots: slots, dropping: dropped)

@@ -10,6 +10,14 @@ struct Planner {
     let context: CampaignContext
     let console: Console
     let now: Timestamp
+    /// Bytes for devices.
+    private let deviceMemory: Int
+
+    /// - Throws: `Diagnostic` when `memory` is too little.
+    init(context: CampaignContext, memory: MemoryAllowance?, console: Console, now: Timestamp) throws(Diagnostic) {
+        (self.context, self.console, self.now) = (context, console, now)
+        deviceMemory = try memory?.forDevices() ?? .max
+    }
 
     /// Who would get it. Writes nothing.
     func preview(samples: Int) throws -> Preview {
@@ -39,7 +47,7 @@ struct Planner {
         let clock = ContinuousClock()
         let start = clock.now
         let result = try query.scan(
-            into: sink,
+            into: sink, deviceMemory: deviceMemory,
             judging: {
                 let judge = PayloadJudge(template)
                 return { judge.judge($0) }

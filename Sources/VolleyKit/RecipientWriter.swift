@@ -38,7 +38,7 @@ final class RecipientWriter {
     }
 
     /// Waits until all is written, and takes slots out again.
-    func finish(slots: Int, dropping dropped: [Int]) throws {
+    func finish(slots: Int, dropping dropped: BitSet) throws {
         try finishWriting()
         try file.writer.drop(dropped, of: slots)
     }

@@ -45,6 +45,7 @@ struct Preview: ParsableCommand {
     @Option(name: .long, help: "Rendered payloads to show.")
     var show = 3
 
+    @OptionGroup var planning: PlanningOptions
     @OptionGroup var json: JSONOption
     @OptionGroup var shared: SharedOptions
 
@@ -55,7 +56,7 @@ struct Preview: ParsableCommand {
     func run() throws {
         let console = shared.console
         try perform(console, json) {
-            try PreviewCommand.run(file: file, samples: show, options: shared.common(json: json), console: console)
+            try PreviewCommand.run(file: file, samples: show, options: shared.common(json: json, planning: planning), console: console)
         }
     }
 }
@@ -67,12 +68,14 @@ struct Plan: ParsableCommand {
     @Argument(help: "The campaign file.", completion: campaignCompletion)
     var file: String
 
+    @OptionGroup var planning: PlanningOptions
     @OptionGroup var json: JSONOption
     @OptionGroup var shared: SharedOptions
 
     func run() throws {
         let console = shared.console
-        try perform(console, json) { try PlanCommand.run(file: file, options: shared.common(json: json), console: console) }
+        let options = shared.common(json: json, planning: planning)
+        try perform(console, json) { try PlanCommand.run(file: file, options: options, console: console) }
     }
 }
 
@@ -90,18 +93,22 @@ struct Send: ParsableCommand {
     @Flag(name: .long, help: "Do not ask.")
     var yes = false
 
+    @OptionGroup var planning: PlanningOptions
     @OptionGroup var json: JSONOption
     @OptionGroup var shared: SharedOptions
 
     func validate() throws {
         guard (file == nil) != (plan == nil) else { throw ValidationError("Name a campaign file, or a plan with --plan.") }
+        guard plan == nil || planning.memory == nil else {
+            throw ValidationError("--memory is for planning, and --plan names what was planned.")
+        }
     }
 
     func run() throws {
         let console = shared.console
         try perform(console, json) {
             let source: SendCommand.Source = plan.map { .plan(run: $0) } ?? .campaign(file: file ?? "")
-            return try SendCommand.run(source, isConfirmed: yes, options: shared.common(json: json), console: console)
+            return try SendCommand.run(source, isConfirmed: yes, options: shared.common(json: json, planning: planning), console: console)
         }
     }
 }

@@ -22,8 +22,8 @@ struct SharedOptions: ParsableArguments {
 
     var console: Console { Console(.init(isQuiet: quiet, isVerbose: verbose)) }
 
-    func common(json: JSONOption) -> CommonOptions {
-        CommonOptions(config: config, runs: runs, transport: transport, isJSON: json.json)
+    func common(json: JSONOption, planning: PlanningOptions? = nil) -> CommonOptions {
+        CommonOptions(config: config, runs: runs, transport: transport, memory: planning?.memory, isJSON: json.json)
     }
 }
 
@@ -33,6 +33,20 @@ extension TransportChoice: ExpressibleByArgument {}
 struct JSONOption: ParsableArguments {
     @Flag(name: .long, help: "Print exactly one JSON document.")
     var json = false
+}
+
+/// How an audience is planned.
+struct PlanningOptions: ParsableArguments {
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "Memory that planning may use, as 512M or 1G; more goes to temporary files. Without it all that is needed.", valueName: "size"))
+    var memory: MemoryAllowance?
+}
+
+extension MemoryAllowance: ExpressibleByArgument {
+    /// A size with its unit.
+    public init?(argument: String) { self.init(argument) }
 }
 
 /// A campaign file.

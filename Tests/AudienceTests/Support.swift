@@ -20,6 +20,16 @@ final class TemporaryFolder {
 
     private var names: [String] = []
 
+    /// Whether no file is in it.
+    var isEmpty: Bool {
+        guard let entries = opendir(path) else { return false }
+        defer { closedir(entries) }
+        var count = 0
+        while readdir(entries) != nil { count += 1 }
+        // "." and "..".
+        return count == 2
+    }
+
     /// Writes a file and returns its path.
     func file(_ name: String, _ text: String) -> String { file(name, Array(text.utf8)) }
 
@@ -50,9 +60,9 @@ final class CollectingSink: RecipientSink {
         }
     }
 
-    func finish(slots: Int, dropping dropped: [Int]) throws {
+    func finish(slots: Int, dropping dropped: BitSet) throws {
         finishedSlots = slots
-        self.dropped = dropped
+        dropped.forEach { self.dropped.append($0) }
     }
 
     var recipients: [Recipient] { slots.indices.filter { !dropped.contains($0) }.compactMap { slots[$0] } }
@@ -83,23 +93,29 @@ extension AudienceQuery {
         return query
     }
 
-    /// Scans into a fresh sink; bad rows are allowed. One thread and three must come to the same.
+    /// Scans into a fresh sink; bad rows are allowed. One thread and three must come to the same, in memory and on disk.
     func run(
         chunkSize: Int = 256 << 10, verdict: @escaping @Sendable (Recipient) -> SkipReason? = { _ in nil }
     ) throws -> (result: AudienceResult, sink: CollectingSink) {
-        let (result, sink) = try run(chunkSize: chunkSize, threads: 1, verdict)
-        let (other, otherSink) = try run(chunkSize: chunkSize, threads: 3, verdict)
-        #expect(other.summary == result.summary)
-        #expect(otherSink.slots == sink.slots && otherSink.dropped == sink.dropped)
+        let (result, sink) = try run(ReadingLimits(chunkSize: chunkSize, threads: 1), verdict)
+        for limits in [
+            ReadingLimits(chunkSize: chunkSize, threads: 3), ReadingLimits(chunkSize: chunkSize, threads: 1, deviceMemory: 0),
+            ReadingLimits(chunkSize: chunkSize, threads: 3, deviceMemory: 2000),
+        ] {
+            let (other, otherSink) = try run(limits, verdict)
+            #expect(other.summary == result.summary, "\(limits)")
+            #expect(otherSink.slots == sink.slots && otherSink.dropped == sink.dropped, "\(limits)")
+            #expect(otherSink.finishedSlots == sink.finishedSlots, "\(limits)")
+        }
         return (result, sink)
     }
 
     private func run(
-        chunkSize: Int, threads: Int, _ verdict: @escaping @Sendable (Recipient) -> SkipReason?
+        _ limits: ReadingLimits, _ verdict: @escaping @Sendable (Recipient) -> SkipReason?
     ) throws -> (result: AudienceResult, sink: CollectingSink) {
         let sink = CollectingSink()
         let result = try with { $0.maximumBadRowShare = 1 }.scan(
-            into: sink, limits: ReadingLimits(chunkSize: chunkSize, threads: threads),
+            into: sink, limits: limits,
             judging: { { record in Judgement(payloadBytes: record.fields.count, reason: Recipient(record).flatMap(verdict)) } })
         return (result, sink)
     }

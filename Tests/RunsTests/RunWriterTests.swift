@@ -43,7 +43,7 @@ import Testing
         let folder = try TemporaryFolder()
         let writer = try RunWriter(folder: folder.path, id: "run")
         for slot in 0..<slots { try writer.put(recipient(slot), at: slot) }
-        try writer.drop(dropped.shuffled(using: &random), of: slots)
+        try writer.drop(BitSet(dropped.shuffled(using: &random)), of: slots)
         let remaining = slots - dropped.count
         let run = try writer.finish(plan("run", audience: remaining))
         let found = try run.recipients(0..<slots)

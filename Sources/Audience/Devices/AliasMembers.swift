@@ -1,11 +1,12 @@
 /// The devices that aliases select, kept until the end, when the most recently active ones of each alias are known.
 struct AliasMembers {
     private struct Member {
-        var alias: UInt32
-        var slot: UInt32
+        /// The device.
+        var slot: Int
         /// Where its token stands in `tokens`: tokens decide between devices that were active at the same moment.
         var tokenStart: Int
-        var tokenCount: Int
+        var tokenCount: UInt32
+        var alias: UInt32
     }
 
     private var members: [Member] = []
@@ -13,20 +14,25 @@ struct AliasMembers {
 
     var isEmpty: Bool { members.isEmpty }
 
+    /// Memory that they take, while they grow.
+    var bytes: Int { 2 * (members.count * MemoryLayout<Member>.stride + tokens.count) }
+
     /// Notes that an alias selects a device; the same pair may come again.
-    mutating func add(alias: Int, slot: Int, token: UnsafeBufferPointer<UInt8>) {
-        members.append(Member(alias: UInt32(alias), slot: UInt32(slot), tokenStart: tokens.count, tokenCount: token.count))
+    mutating func add(alias: Int, slot: Int, token: some Collection<UInt8>) {
+        members.append(Member(slot: slot, tokenStart: tokens.count, tokenCount: UInt32(token.count), alias: UInt32(alias)))
         tokens.append(contentsOf: token)
     }
 
     /// The devices that are within the limit of an alias.
-    /// - Parameter takesPlace: whether a device counts at all; a suppressed one does not.
-    mutating func kept(limit: Int, in devices: borrowing DeviceTable, takesPlace: (Int) -> Bool) -> Set<Int> {
-        sort(by: devices)
+    /// - Parameters:
+    ///   - moment: when a device was last active.
+    ///   - takesPlace: whether a device counts at all; a suppressed one does not.
+    mutating func kept(limit: Int, moment: (Int) -> ActivityMoment, takesPlace: (Int) -> Bool = { _ in true }) -> Set<Int> {
+        sort(by: moment)
         var kept: Set<Int> = []
         var (rank, last) = (0, -1)
         for index in members.indices {
-            let slot = Int(members[index].slot)
+            let slot = members[index].slot
             if index == 0 || members[index - 1].alias != members[index].alias { (rank, last) = (0, -1) }
             // The same pair stands side by side.
             if slot == last || !takesPlace(slot) { continue }
@@ -38,10 +44,15 @@ struct AliasMembers {
     }
 
     /// Every slot that an alias selects, some more than once.
-    var slots: some Sequence<Int> { members.lazy.map { Int($0.slot) } }
+    var slots: some Sequence<Int> { members.lazy.map(\.slot) }
 
-    private mutating func sort(by devices: borrowing DeviceTable) {
-        let activity = members.map { devices.moment(of: Int($0.slot)) }
+    /// Calls `body` with each alias, a device that it selects, and the device's token.
+    func forEach(_ body: (Int, Int, ArraySlice<UInt8>) throws -> Void) rethrows {
+        for member in members { try body(Int(member.alias), member.slot, token(member)) }
+    }
+
+    private mutating func sort(by moment: (Int) -> ActivityMoment) {
+        let activity = members.map { moment($0.slot) }
         let order = members.indices.sorted { left, right in
             let (a, b) = (members[left], members[right])
             if a.alias != b.alias { return a.alias < b.alias }
@@ -52,5 +63,7 @@ struct AliasMembers {
         members = order.map { members[$0] }
     }
 
-    private func token(_ member: Member) -> ArraySlice<UInt8> { tokens[member.tokenStart..<member.tokenStart + member.tokenCount] }
+    private func token(_ member: Member) -> ArraySlice<UInt8> {
+        tokens[member.tokenStart..<member.tokenStart + Int(member.tokenCount)]
+    }
 }

@@ -11,6 +11,9 @@ struct DeviceClass: Hashable {
     /// Why it cannot be sent to.
     var reason: SkipReason?
 
+    /// Whether it takes one of the places that an alias has: not when it was left out before aliases are looked at.
+    var takesPlaceInAlias: Bool { reason.map { $0.ordinal >= SkipReason.aliasLimit.ordinal } ?? true }
+
     /// All of it in a word.
     fileprivate var key: UInt64 {
         UInt64(truncatingIfNeeded: selection) << 40 | UInt64(truncatingIfNeeded: language & 0xFFFF) << 24
@@ -32,6 +35,8 @@ struct DeviceClass: Hashable {
 /// The distinct classes of devices, numbered, and how many devices are of each: a device holds a number only, and counting is done when
 /// the last row is read.
 struct ClassTable: ~Copyable {
+    /// The sets that classes name.
+    var selections = SelectionSets()
     private var keys: [UInt64] = []
     private var counts: [Int] = []
     /// Number + 1; 0 is free.
@@ -50,14 +55,14 @@ struct ClassTable: ~Copyable {
 
     subscript(number: Int) -> DeviceClass { DeviceClass(key: keys[number]) }
 
-    /// The number of a class; nil when there are too many (those that no device is of any more included).
-    @inline(__always) mutating func number(of deviceClass: DeviceClass) -> Int? {
-        guard deviceClass.selection < DeviceTable.classLimit else { return nil }
+    /// The number of a class.
+    /// - Throws: `Diagnostics` when there are too many (those that no device is of any more included).
+    @inline(__always) mutating func number(of deviceClass: DeviceClass) throws -> Int {
         let key = deviceClass.key
-        return key == lastKey ? lastNumber : find(key)
+        return key == lastKey ? lastNumber : try find(key, deviceClass)
     }
 
-    private mutating func find(_ key: UInt64) -> Int? {
+    private mutating func find(_ key: UInt64, _ deviceClass: DeviceClass) throws -> Int {
         var place = start(key)
         while table[place] != 0 {
             let number = Int(table[place]) - 1
@@ -67,7 +72,12 @@ struct ClassTable: ~Copyable {
             }
             place = (place + 1) & mask
         }
-        guard keys.count < DeviceTable.classLimit else { return nil }
+        guard keys.count < DeviceTable.classLimit, deviceClass.selection < DeviceTable.classLimit else {
+            throw Diagnostics(
+                Diagnostic(
+                    "the audience falls into more than \(DeviceTable.classLimit >> 20) million groups of tags, language and payload size",
+                    remedy: "Name fewer tags in one campaign."))
+        }
         keys.append(key)
         counts.append(0)
         table[place] = UInt32(keys.count)
@@ -94,11 +104,36 @@ struct ClassTable: ~Copyable {
         }
     }
 
+    /// Another row of a device of class `number`.
+    /// - Returns: the device's class now.
+    mutating func merge(_ row: DeviceClass, into number: Int, isNewer: Bool) throws -> Int {
+        let old = self[number]
+        var merged = isNewer ? row : old
+        merged.selection = selections.union(old.selection, row.selection)
+        return try move(number, to: merged)
+    }
+
+    /// A device of class `number` is no recipient.
+    /// - Returns: the device's class now.
+    mutating func drop(_ number: Int, _ reason: SkipReason) throws -> Int {
+        var dropped = self[number]
+        dropped.reason = reason
+        return try move(number, to: dropped)
+    }
+
+    private mutating func move(_ old: Int, to deviceClass: DeviceClass) throws -> Int {
+        let new = try number(of: deviceClass)
+        guard old != new else { return old }
+        counts[old] -= 1
+        counts[new] += 1
+        return new
+    }
+
     /// Another device is of a class.
     @inline(__always) mutating func add(_ number: Int) { counts[number] += 1 }
 
-    /// One device less is of a class.
-    mutating func remove(_ number: Int) { counts[number] -= 1 }
+    /// No device is of any class any more; numbers remain.
+    mutating func forgetCounts() { for number in counts.indices { counts[number] = 0 } }
 
     /// Calls `body` with each class and the number of its devices.
     func forEach(_ body: (DeviceClass, Int) -> Void) {

@@ -4,16 +4,19 @@ struct ExclusionMarks: ~Copyable {
     // Not private: Swift 6.3.1 cannot compile `Blocks` of a private type.
     struct Mark: BitwiseCopyable {
         var fingerprint: UInt64
-        var lastActive: Int64
+        var moment: ActivityMoment
     }
 
     private var marks = Blocks<Mark>()
+
+    /// Memory that they take.
+    var bytes: Int { marks.count * MemoryLayout<Mark>.stride }
 
     /// Remembers an excluded row of a device.
     mutating func add(_ mark: Mark) { marks.append(mark) }
 
     /// Calls `body` with every excluded row's device and date.
-    func forEach(_ body: (Mark) -> Void) {
-        for number in 0..<marks.count { body(marks[number]) }
+    func forEach(_ body: (Mark) throws -> Void) rethrows {
+        for number in 0..<marks.count { try body(marks[number]) }
     }
 }

@@ -1,4 +1,4 @@
-/// How much is read at once, how long a record may be, and how many threads scan.
+/// How much is read at once, how long a record may be, how many threads scan, and how much memory devices may take.
 struct ReadingLimits: Sendable {
     /// Bytes of a chunk; tests make it tiny, so that every record straddles a boundary.
     var chunkSize = 256 << 10
@@ -6,4 +6,6 @@ struct ReadingLimits: Sendable {
     var maximumRecordSize = 16 << 20
     /// Threads that scan; nil for one on each core that the process may use.
     var threads: Int?
+    /// Bytes that devices may take in memory before they go to disk.
+    var deviceMemory = Int.max
 }

@@ -9,9 +9,9 @@ public protocol RecipientSink: AnyObject {
     /// Takes recipients: each in a new slot (always the next one), or again the same device from a newer row, which replaces it. Some
     /// beyond the limit may be among them.
     func take(_ batch: RecipientBatch) throws
-    /// Called once at the end: these slots, ascending, did not become recipients (those that were judged so, excluded by a newer row, or
+    /// Called once at the end: these slots did not become recipients (those that were judged so, excluded by a newer row, or
     /// beyond an alias limit); the rest did. Not called when the scan throws.
-    func finish(slots: Int, dropping dropped: [Int]) throws
+    func finish(slots: Int, dropping dropped: BitSet) throws
 }
 
 /// What a scan found.
@@ -54,18 +54,22 @@ extension AudienceQuery {
     /// Reads the exports once, on all cores that the process may use, and hands every selected device to `sink`.
     ///
     /// A row that replaces an older one of its device is handed over at the same slot; how the newest row is judged counts. Other rows of
-    /// the device are `duplicateToken`. The result does not depend on the number of threads. Memory: at most 24 bytes a selected device and
-    /// 16 an excluded row, and a fixed amount for blocks.
+    /// the device are `duplicateToken`. The result depends neither on the number of threads nor on `deviceMemory`. Memory: a fixed amount
+    /// for blocks, and at most 24 bytes a selected device, 16 an excluded row, and some 200 a row that an alias selects; when these come
+    /// to more than `deviceMemory`, they go to temporary files, and some bits a selected row remain.
     /// - Parameters:
+    ///   - deviceMemory: bytes for devices.
     ///   - makeJudge: makes what decides whether a selected device can be sent to; called once for each thread.
     ///   - progress: called about ten times a second, and once at the end.
     ///   - isCancelled: asked about ten times a second; true ends the scan with `CancellationError`.
     /// - Throws: `Diagnostics` for a file that cannot be read or lacks a column, for too many bad rows; whatever the sink throws.
     public func scan(
-        into sink: any RecipientSink, judging makeJudge: @escaping @Sendable () -> RecipientJudge = { { _ in Judgement() } },
+        into sink: any RecipientSink, deviceMemory: Int = .max,
+        judging makeJudge: @escaping @Sendable () -> RecipientJudge = { { _ in Judgement() } },
         progress: (ScanProgress) -> Void = { _ in }, isCancelled: () -> Bool = { false }
     ) throws -> AudienceResult {
-        try scan(into: sink, limits: ReadingLimits(), judging: makeJudge, progress: progress, isCancelled: isCancelled)
+        let limits = ReadingLimits(deviceMemory: deviceMemory)
+        return try scan(into: sink, limits: limits, judging: makeJudge, progress: progress, isCancelled: isCancelled)
     }
 
     /// The same with limits that tests make small.

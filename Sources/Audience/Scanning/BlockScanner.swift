@@ -112,8 +112,7 @@ struct BlockScanner: ~Copyable {
     /// Remembers the device of an excluded row, whatever else becomes of the row.
     private func markExclusion(_ row: CellRow, _ columns: ColumnPlan, _ harvest: inout Harvest) {
         guard let token = tokens.normalize(row.bytes(columns.token)) else { return }
-        let lastActive = dateMilliseconds(row.bytes(columns.lastActive)) ?? DeviceTable.never
-        harvest.exclusions.append(.init(fingerprint: plan.hash.token(token), lastActive: lastActive))
+        harvest.exclusions.append(.init(fingerprint: plan.hash.token(token), moment: ActivityMoment(lastActive(row, columns))))
     }
 
     private func excludesByID(_ row: CellRow, _ columns: ColumnPlan) -> Bool {
@@ -123,7 +122,7 @@ struct BlockScanner: ~Copyable {
     private mutating func add(
         _ row: CellRow, _ columns: ColumnPlan, _ token: UnsafeBufferPointer<UInt8>, _ fingerprint: UInt64, _ harvest: inout Harvest
     ) {
-        let lastActive = dateMilliseconds(row.bytes(columns.lastActive)) ?? DeviceTable.never
+        let lastActive = lastActive(row, columns)
         if selector.selectingAlias >= 0 {
             harvest.aliasHits.append(
                 .init(candidate: harvest.candidates.count, alias: selector.selectingAlias, token: Array(token)))
@@ -137,9 +136,14 @@ struct BlockScanner: ~Copyable {
         if !wantsRecords { harvest.records.removeLast() }
         harvest.candidates.append(
             Candidate(
-                fingerprint: fingerprint, lastActive: lastActive, selection: Int32(truncatingIfNeeded: selection(&harvest)),
+                fingerprint: fingerprint, moment: ActivityMoment(lastActive), selection: Int32(truncatingIfNeeded: selection(&harvest)),
                 language: languages.number(of: row.bytes(columns.language), &harvest.languages),
                 payloadBytes: UInt16(clamping: judgement.payloadBytes), reason: judgement.reason.map { UInt8($0.ordinal + 1) } ?? 0))
+    }
+
+    /// Milliseconds since 1970.
+    @inline(__always) private func lastActive(_ row: CellRow, _ columns: ColumnPlan) -> Int64 {
+        dateMilliseconds(row.bytes(columns.lastActive)) ?? ActivityMoment.never
     }
 
     /// What a plan's hash holds of a recipient: all that decides what is sent to whom.

@@ -4,8 +4,7 @@ import Base
 struct Candidate: BitwiseCopyable {
     /// Of its token.
     var fingerprint: UInt64
-    /// Milliseconds since 1970; `DeviceTable.never` when blank or no date.
-    var lastActive: Int64
+    var moment: ActivityMoment
     /// A number of the harvest's selections.
     var selection: Int32
     /// A number of the harvest's languages.

@@ -39,9 +39,9 @@ struct ScanTeam: ~Copyable {
             throw error
         }
         for helper in helpers { helper.join() }
-        let (result, dropped) = try merger.finish()
-        try sink.finish(slots: merger.devices.count, dropping: dropped)
-        progress(meter.now(bytesRead: merger.bytesRead, rows: merger.rows, recipients: merger.devices.count))
+        let (result, devices) = try merger.finish(into: sink) { if meter.isDue, isCancelled() { throw CancellationError() } }
+        try sink.finish(slots: devices.count, dropping: devices.dropped)
+        progress(meter.now(bytesRead: merger.bytesRead, rows: merger.rows, recipients: result.audience))
         return result
     }
 

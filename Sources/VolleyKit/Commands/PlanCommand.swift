@@ -10,7 +10,7 @@ public enum PlanCommand {
         Interruption.install()
         let now = Timestamp.now()
         let context = try CampaignContext.read(file: file, options: options, now: now)
-        let (run, preview) = try Planner(context: context, console: console, now: now).plan(
+        let (run, preview) = try Planner(context: context, memory: options.memory, console: console, now: now).plan(
             RunSettings(context), runsFolder: context.runsFolder(options))
         if options.isJSON {
             guard case .object(let members) = preview.json else { return .done }

@@ -38,7 +38,7 @@ public enum SendCommand {
         let route = try context.route(settings, options)
         let gateway = try context.placingCredentials { try Gateway(settings, now: now) }
         console.show(gateway.warnings)
-        let (run, preview) = try Planner(context: context, console: console, now: now).plan(
+        let (run, preview) = try Planner(context: context, memory: options.memory, console: console, now: now).plan(
             settings, runsFolder: context.runsFolder(options))
         let isAgreed: Bool
         do {

@@ -2,15 +2,17 @@ import Base
 
 @testable import Audience
 
-/// Scans a file in one piece and in small ones, on one thread and on three, and refuses any difference.
+/// Scans a file in one piece and in small ones, on one thread and on three, in memory and on disk, and refuses any difference.
 /// - Returns: what all of them came to.
 func scanEveryWay(_ input: ScanInput, _ path: String) throws(FuzzFinding) -> ScanOutcome {
-    let whole = try ScanOutcome(input, path, chunkSize: 16 << 10, threads: 1)
+    let whole = try ScanOutcome(input, path, ReadingLimits(chunkSize: 16 << 10, threads: 1))
     for chunkSize in input.chunkSizes {
-        let alone = try ScanOutcome(input, path, chunkSize: chunkSize, threads: 1)
+        let alone = try ScanOutcome(input, path, ReadingLimits(chunkSize: chunkSize, threads: 1))
         try whole.requireEqual(alone, comparesWarnings: false, "chunks of \(chunkSize) bytes")
-        let together = try ScanOutcome(input, path, chunkSize: chunkSize, threads: 3)
+        let together = try ScanOutcome(input, path, ReadingLimits(chunkSize: chunkSize, threads: 3))
         try alone.requireEqual(together, comparesWarnings: true, "chunks of \(chunkSize) bytes, three threads")
+        let onDisk = try ScanOutcome(input, path, ReadingLimits(chunkSize: chunkSize, threads: 1, deviceMemory: 100))
+        try alone.requireEqual(onDisk, comparesWarnings: true, "chunks of \(chunkSize) bytes, devices on disk")
     }
     return whole
 }

@@ -12,11 +12,11 @@ struct ScanOutcome {
     var recipients: [String?] = []
 
     /// Scans a file. Checks what must hold of every single scan.
-    init(_ input: ScanInput, _ path: String, chunkSize: Int, threads: Int) throws(FuzzFinding) {
+    init(_ input: ScanInput, _ path: String, _ limits: ReadingLimits) throws(FuzzFinding) {
         let sink = KeepingSink(recordLimit: input.recordLimit)
         do {
             result = try input.query(path).scan(
-                into: sink, limits: ReadingLimits(chunkSize: chunkSize, threads: threads), judging: input.judge)
+                into: sink, limits: limits, judging: input.judge)
         } catch {
             refusal = "\(error)"
             try require(!refusal.isEmpty, "a refusal says nothing")
@@ -74,7 +74,10 @@ private final class KeepingSink: RecipientSink {
 
     func forget(slot: Int) { kept[slot] = nil }
 
-    func finish(slots: Int, dropping dropped: [Int]) { (self.slots, self.dropped) = (slots, dropped) }
+    func finish(slots: Int, dropping dropped: BitSet) {
+        self.slots = slots
+        dropped.forEach { self.dropped.append($0) }
+    }
 
     var recipients: [String?] {
         let gone = Set(dropped)

@@ -1,0 +1,87 @@
+import Base
+import Glibc
+
+/// A file without a name, which is gone when it is closed, however the process ends. It lies in `TMPDIR`, else in /var/tmp, else in /tmp:
+/// where SQLite has its temporary files, too.
+struct ScratchFile: ~Copyable {
+    /// -1 before anything is in it.
+    private var descriptor: Int32 = -1
+    private let folders: [String]
+    private var folder = ""
+    /// Bytes in it.
+    private(set) var count = 0
+
+    /// - Parameter folders: where it may lie; the first in which files can be made is taken.
+    init(folders: [String] = Self.temporaryFolders) { self.folders = folders }
+
+    deinit { if descriptor >= 0 { close(descriptor) } }
+
+    private static var temporaryFolders: [String] {
+        let wanted = getenv("TMPDIR").map { String(cString: $0) } ?? ""
+        return wanted.isEmpty ? ["/var/tmp", "/tmp"] : [wanted]
+    }
+
+    private mutating func open() throws {
+        var code: Int32 = 0
+        for folder in folders {
+            self.folder = folder
+            descriptor = Self.open(in: folder)
+            if descriptor >= 0 { return }
+            code = errno
+        }
+        throw Self.failure("temporary files cannot be written", code, folder)
+    }
+
+    /// O_TMPFILE of fcntl.h: an expression, which Swift does not import.
+    private static let withoutName = 0o20000000 | O_DIRECTORY
+
+    private static func open(in folder: String) -> Int32 {
+        let unnamed = Glibc.open(folder, withoutName | O_RDWR | O_CLOEXEC, 0o600)
+        // Not every file system knows files without a name.
+        guard unnamed < 0, errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL else { return unnamed }
+        var path = Array("\(folder)/volley-XXXXXX".utf8CString)
+        let descriptor = mkstemp(&path)
+        if descriptor >= 0 { unlink(path) }
+        return descriptor
+    }
+
+    private static func failure(_ message: String, _ code: Int32, _ folder: String) -> Diagnostics {
+        let isFull = code == ENOSPC || code == EDQUOT
+        return Diagnostics(
+            Diagnostic(
+                isFull ? "the disk is full: there is no more room for temporary files" : "\(message): \(String(cString: strerror(code)))",
+                file: folder,
+                remedy: "Name a folder with room in the environment variable TMPDIR, or let Volley use more memory: --memory."))
+    }
+
+    /// - Returns: where the bytes begin in the file.
+    @discardableResult mutating func append(_ bytes: UnsafeRawBufferPointer) throws -> Int {
+        if descriptor < 0 { try open() }
+        let start = count
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let written = pwrite(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count, off_t(count))
+            if written > 0 {
+                rest = rest.dropFirst(written)
+                count += written
+            } else if errno != EINTR {
+                throw Self.failure("a temporary file cannot be written", errno, folder)
+            }
+        }
+        return start
+    }
+
+    /// Fills `target` with the bytes from `start` on, all of which were written.
+    func read(from start: Int, into target: UnsafeMutableRawBufferPointer) throws {
+        var filled = 0
+        while filled < target.count {
+            let rest = UnsafeMutableRawBufferPointer(rebasing: target[filled...])
+            let count = pread(descriptor, rest.baseAddress, rest.count, off_t(start + filled))
+            if count > 0 {
+                filled += count
+            } else if count == 0 || errno != EINTR {
+                throw Self.failure("a temporary file cannot be read", count == 0 ? EIO : errno, folder)
+            }
+        }
+    }
+}

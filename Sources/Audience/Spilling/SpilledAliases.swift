@@ -1,0 +1,93 @@
+import Base
+
+/// The devices that aliases select, on disk: first with the devices of their partition, then, when it is known what became of those, with
+/// the others of their alias.
+struct SpilledAliases: ~Copyable {
+    /// A token of `tokenCount` digits follows.
+    private struct Hit: BitwiseCopyable {
+        var fingerprint: UInt64
+        var alias: Int
+        var tokenCount: Int
+    }
+
+    /// What became of a device.
+    struct Device: BitwiseCopyable {
+        var place: Int
+        var moment: ActivityMoment
+        /// A number of `ClassTable`.
+        var classNumber: Int
+    }
+
+    /// A token of `tokenCount` digits follows.
+    private struct Member: BitwiseCopyable {
+        var alias: Int
+        var device: Device
+        /// Whether no other selector names it.
+        var isAlone: Bool
+        var tokenCount: Int
+    }
+
+    private var hits = PartitionedFile()
+    private var members = PartitionedFile()
+
+    /// Notes that an alias selects a device; the same pair may come again.
+    mutating func add(alias: Int, _ fingerprint: UInt64, _ token: some Collection<UInt8>) throws {
+        let partition = PartitionedFile.of(fingerprint)
+        try hits.append(Hit(fingerprint: fingerprint, alias: alias, tokenCount: token.count), to: partition)
+        try Self.append(token, to: &hits, partition)
+    }
+
+    private static func append(_ token: some Collection<UInt8>, to file: inout PartitionedFile, _ partition: Int) throws {
+        try Array(token).withUnsafeBytes { try file.append($0, to: partition) }
+    }
+
+    /// Notes what became of the devices of a partition that aliases select.
+    /// - Parameter device: what became of the device with a fingerprint.
+    mutating func resolve(_ partition: Int, _ classes: borrowing ClassTable, _ selector: UInt32, device: (UInt64) -> Device) throws {
+        var contents = try hits.contents(of: partition)
+        while let hit = contents.next(Hit.self) {
+            let token = contents.next(hit.tokenCount)
+            let device = device(hit.fingerprint)
+            let deviceClass = classes[device.classNumber]
+            guard deviceClass.takesPlaceInAlias else { continue }
+            let isAlone = classes.selections[deviceClass.selection] == [selector]
+            let target = hit.alias % PartitionedFile.partitions
+            try members.append(Member(alias: hit.alias, device: device, isAlone: isAlone, tokenCount: token.count), to: target)
+            try Self.append(token, to: &members, target)
+        }
+    }
+
+    /// Drops the devices that are beyond the limits of all their aliases, and selected by nothing else.
+    /// - Parameter drop: called with their places.
+    mutating func drop(
+        beyond limit: Int, _ classes: inout ClassTable, _ tick: () throws -> Void, _ drop: (Int) -> Void
+    ) throws {
+        var settled = BitSet()
+        for partition in 0..<PartitionedFile.partitions {
+            try tick()
+            var moments: [Int: ActivityMoment] = [:]
+            var together = AliasMembers()
+            try forEach(in: partition) { member, token in
+                moments[member.device.place] = member.device.moment
+                together.add(alias: member.alias, slot: member.device.place, token: token)
+            }
+            for place in together.kept(limit: limit, moment: { moments[$0] ?? ActivityMoment(ActivityMoment.never) }) {
+                settled.insert(place)
+            }
+        }
+        for partition in 0..<PartitionedFile.partitions {
+            try tick()
+            try forEach(in: partition) { member, _ in
+                guard member.isAlone, !settled.contains(member.device.place) else { return }
+                settled.insert(member.device.place)
+                _ = try classes.drop(member.device.classNumber, .aliasLimit)
+                drop(member.device.place)
+            }
+        }
+    }
+
+    private func forEach(in partition: Int, _ body: (Member, [UInt8]) throws -> Void) throws {
+        var contents = try members.contents(of: partition)
+        while let member = contents.next(Member.self) { try body(member, contents.next(member.tokenCount)) }
+    }
+}

@@ -1,0 +1,167 @@
+import Base
+
+/// The devices of an audience that does not fit into memory. Every row is written to the partition of its token's fingerprint, so that
+/// all rows of a device meet again in one partition, which is small; and a recipient's texts go to a spool. Places count rows that have a
+/// device: a device's first row says where it stands among the slots, so that all comes out as it would have in memory.
+struct SpilledDevices: ~Copyable {
+    /// A row, or what was known of a device when spilling began.
+    private struct Row: BitwiseCopyable {
+        var fingerprint: UInt64
+        private var momentAndClass: UInt64
+        private var placeAndClass: UInt64
+
+        init(_ fingerprint: UInt64, _ moment: ActivityMoment, class number: Int, place: Int) {
+            self.fingerprint = fingerprint
+            momentAndClass = moment.bits << 16 | UInt64(truncatingIfNeeded: number & 0xFFFF)
+            placeAndClass = UInt64(truncatingIfNeeded: place) << 8 | UInt64(truncatingIfNeeded: number >> 16)
+        }
+
+        var moment: ActivityMoment { ActivityMoment(bits: momentAndClass >> 16) }
+        var classNumber: Int { Int(momentAndClass & 0xFFFF) | Int(placeAndClass & 0xFF) << 16 }
+        var place: Int { Int(placeAndClass >> 8) }
+    }
+
+    /// A row whose texts take the place of an older row's.
+    private struct Renewal: BitwiseCopyable {
+        var place: Int
+        /// Of the device's first row.
+        var first: Int
+    }
+
+    /// Rows that have a device, so far.
+    private(set) var places: Int
+    /// Those whose recipients the sink has already: each in a slot of its own.
+    private let placesBefore: Int
+    private var rows = PartitionedFile()
+    private var exclusions = PartitionedFile()
+    private var aliases = SpilledAliases()
+    /// nil when only the first devices' texts are wanted.
+    private var spool: RecipientSpool?
+    /// The devices whose texts are wanted, when not all are.
+    private var firstDevices = DeviceTable()
+
+    // What the partitions come to, by place.
+    private var firsts = BitSet()
+    private var dropped = BitSet()
+    private var firstSelections = FirstSelections(limit: AudienceResult.namedSlots)
+    private var renewals = PartitionedFile()
+
+    /// Takes over what is in memory.
+    /// - Parameter recordLimit: slots whose texts the sink wants; no more than there are devices, or `Int.max`.
+    init(
+        _ devices: borrowing DeviceTable, _ exclusionMarks: borrowing ExclusionMarks, _ members: AliasMembers, recordLimit: Int
+    ) throws {
+        spool = recordLimit == .max ? RecipientSpool() : nil
+        (places, placesBefore) = (devices.count, devices.count)
+        for slot in 0..<devices.count {
+            let (fingerprint, moment, number) = (devices.fingerprint(of: slot), devices.moment(of: slot), devices.classNumber(of: slot))
+            try rows.append(Row(fingerprint, moment, class: number, place: slot), to: PartitionedFile.of(fingerprint))
+            if recordLimit != .max, slot < recordLimit { firstDevices.append(fingerprint, moment, class: number) }
+        }
+        try exclusionMarks.forEach { try add($0) }
+        try members.forEach { alias, slot, token in try aliases.add(alias: alias, devices.fingerprint(of: slot), token) }
+    }
+
+    // MARK: - Rows
+
+    /// Adds a row.
+    /// - Returns: the slot whose texts this row renews, if they are wanted now; -1 otherwise.
+    mutating func add(_ fingerprint: UInt64, _ moment: ActivityMoment, class number: Int) throws -> Int {
+        try rows.append(Row(fingerprint, moment, class: number, place: places), to: PartitionedFile.of(fingerprint))
+        places += 1
+        let slot = firstDevices.find(fingerprint)
+        return slot >= 0 && firstDevices.renew(slot, moment) ? slot : -1
+    }
+
+    mutating func add(_ mark: ExclusionMarks.Mark) throws { try exclusions.append(mark, to: PartitionedFile.of(mark.fingerprint)) }
+
+    mutating func addAlias(_ alias: Int, _ fingerprint: UInt64, _ token: some Collection<UInt8>) throws {
+        try aliases.add(alias: alias, fingerprint, token)
+    }
+
+    /// Keeps the texts of the rows that were added last.
+    mutating func keep(_ records: RecipientBatch) throws { try spool?.append(records) }
+
+    // MARK: - At the end
+
+    /// Settles every device, and hands on the recipients that the sink does not have yet.
+    /// - Parameters:
+    ///   - aliasSelector: the selector that aliases are; nil when there are none.
+    ///   - tick: called often.
+    mutating func settle(
+        _ classes: inout ClassTable, aliasSelector: UInt32?, aliasLimit: Int, into sink: any RecipientSink, tick: () throws -> Void
+    ) throws -> SettledDevices {
+        classes.forgetCounts()
+        for partition in 0..<PartitionedFile.partitions {
+            try tick()
+            try settle(partition, &classes, aliasSelector)
+        }
+        try aliases.drop(beyond: aliasLimit, &classes, tick) { dropped.insert($0) }
+        let ranks = firsts.ranks
+        try handOn(ranks, to: sink, tick)
+        var droppedSlots = BitSet()
+        dropped.forEach { droppedSlots.insert(ranks[$0]) }
+        return SettledDevices(count: firsts.count, dropped: droppedSlots, firstSelections: firstSelections.inOrder())
+    }
+
+    private mutating func settle(_ partition: Int, _ classes: inout ClassTable, _ aliasSelector: UInt32?) throws {
+        var devices = DeviceTable()
+        var placesOfDevices = Blocks<Renewal>()
+        var contents = try rows.contents(of: partition)
+        while let row = contents.next(Row.self) {
+            let (slot, isNewest) = try devices.add(row.fingerprint, row.moment, classes[row.classNumber], &classes)
+            if slot == placesOfDevices.count {
+                placesOfDevices.append(Renewal(place: row.place, first: row.place))
+            } else if isNewest {
+                placesOfDevices[slot].place = row.place
+            }
+        }
+        var marks = try exclusions.contents(of: partition)
+        while let mark = marks.next(ExclusionMarks.Mark.self) { try devices.exclude(mark, &classes) }
+        for slot in 0..<devices.count {
+            let found = placesOfDevices[slot]
+            let deviceClass = classes[devices.classNumber(of: slot)]
+            firsts.insert(found.first)
+            if deviceClass.reason != nil { dropped.insert(found.first) }
+            firstSelections.note(place: found.first, selection: deviceClass.selection)
+            if found.place != found.first, spool != nil { try renewals.append(found, to: rangeOfPlaces(found.place)) }
+        }
+        guard let aliasSelector else { return }
+        try aliases.resolve(partition, classes, aliasSelector) { fingerprint in
+            let slot = devices.find(fingerprint)
+            return .init(place: placesOfDevices[slot].first, moment: devices.moment(of: slot), classNumber: devices.classNumber(of: slot))
+        }
+    }
+
+    /// Partitions of renewals are ranges of places.
+    private func rangeOfPlaces(_ place: Int) -> Int { place / (places / PartitionedFile.partitions + 1) }
+
+    /// Gives the spooled recipients their slots.
+    private mutating func handOn(_ ranks: BitSet.Ranks, to sink: any RecipientSink, _ tick: () throws -> Void) throws {
+        guard let spool = spool.take() else { return }
+        var place = placesBefore
+        var range = -1
+        var renewed: [Int: Int] = [:]
+        try spool.forEach { batch in
+            try tick()
+            for index in 0..<batch.count {
+                if rangeOfPlaces(place) != range {
+                    range = rangeOfPlaces(place)
+                    renewed = try renewals(in: range)
+                }
+                if firsts.contains(place) { batch.setSlot(ranks[place], of: index) }
+                if let first = renewed[place] { batch.setSlot(ranks[first], of: index) }
+                place += 1
+            }
+            try sink.take(batch)
+        }
+    }
+
+    /// First rows' places by those of the rows that renew them.
+    private func renewals(in range: Int) throws -> [Int: Int] {
+        var found: [Int: Int] = [:]
+        var contents = try renewals.contents(of: range)
+        while let renewal = contents.next(Renewal.self) { found[renewal.place] = renewal.first }
+        return found
+    }
+}
