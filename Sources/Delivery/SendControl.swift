@@ -2,14 +2,25 @@ import Synchronization
 
 /// A word from another thread to a sender that runs.
 public final class SendControl: Sendable {
+    /// Who asked, as the reason of what is then unsent says.
+    public enum Word: String, Sendable { case interrupted = "Interrupted", paused = "Paused", cancelled = "Cancelled" }
+
+    private let word = Mutex<Word?>(nil)
     private let interrupted = Atomic(false)
 
     /// Nothing asked yet.
     public init() {}
 
-    /// Submit nothing more, wait a bounded time for answers, settle the rest as unsent or unknown, and end. Safe to call from any thread.
-    public func interrupt() { interrupted.store(true, ordering: .releasing) }
+    /// Submit nothing more, wait a bounded time for answers, settle the rest as unsent or unknown, and end. The first word counts. Safe to call
+    /// from any thread.
+    public func interrupt(_ word: Word = .interrupted) {
+        self.word.withLock { $0 = $0 ?? word }
+        interrupted.store(true, ordering: .releasing)
+    }
 
     /// Whether `interrupt` was called.
     public var isInterrupted: Bool { interrupted.load(ordering: .acquiring) }
+
+    /// What was asked; nil while nothing was.
+    public var asked: Word? { isInterrupted ? word.withLock { $0 } : nil }
 }

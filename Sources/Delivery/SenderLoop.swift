@@ -60,7 +60,7 @@ struct SenderLoop {
     // MARK: Team
 
     private mutating func listenToTeam(at now: Moment) {
-        if team.control.isInterrupted { machine.interrupt(at: now) }
+        if let word = team.control.asked { machine.interrupt(word.rawValue, at: now) }
         if let reason = team.stopReason { machine.stop(reason, at: now) }
         if case .stopped(let reason) = machine.ending?.end { team.stop(reason: reason) }
         if machine.hasEverAnswered { team.noteAnswer() } else if team.hasAnswered { machine.hasEverAnswered = true }

@@ -47,6 +47,14 @@ enum RunFile {
         return status.st_mode & S_IFMT == S_IFDIR ? .folder : .file
     }
 
+    /// What tells a file from another one of the same name.
+    struct Identity: Hashable, Sendable { var device: UInt, file: UInt }
+
+    static func identity(_ path: String) -> Identity? {
+        var status = stat()
+        return stat(path, &status) == 0 ? Identity(device: UInt(status.st_dev), file: UInt(status.st_ino)) : nil
+    }
+
     /// Bytes; 0 when there is no such file.
     static func size(_ path: String) -> Int {
         var status = stat()

@@ -88,6 +88,18 @@ enum RunSchema {
     /// What sending needs, and no more. NULL reads as blank text.
     static let selectPushes = "SELECT id, device_token, fields FROM recipient WHERE id >= ? AND id < ? ORDER BY id"
 
+    /// The same of those whose outcome is open: none, or one from a number on.
+    static let selectUnsettledPushes = """
+        SELECT r.id, r.device_token, r.fields FROM recipient r LEFT JOIN outcome o ON o.recipient_id = r.id
+        WHERE r.id >= ?1 AND r.id < ?2 AND coalesce(o.outcome, ?3) >= ?3 ORDER BY r.id
+        """
+
+    static let selectAttempts = """
+        SELECT recipient_id, attempts FROM outcome WHERE recipient_id >= ? AND recipient_id < ? AND outcome >= ? AND attempts > 0
+        """
+
+    static let deleteOutcomes = "DELETE FROM outcome WHERE recipient_id >= ? AND recipient_id < ? AND outcome >= ?"
+
     static let selectLastClaim = "SELECT first_id, last_id FROM claim WHERE first_id <= ? ORDER BY first_id DESC LIMIT 1"
 
     /// Values of an outcome, in the order of `insertOutcomes`.

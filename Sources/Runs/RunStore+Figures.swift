@@ -34,7 +34,7 @@ extension RunStore {
         if isKept { try db.execute(sql: "DELETE FROM figures") }
     }
 
-    private func countFigures(_ db: Database) throws -> RunFigures {
+    func countFigures(_ db: Database) throws -> RunFigures {
         var tally = FigureTally(claims: try claims(db))
         try PreparedStatement(db, RunSchema.selectForFigures).forEachRow { row in
             guard (0..<plan.audience).contains(row.number(0)) else {

@@ -34,20 +34,10 @@ extension RunStore {
             let select = try PreparedStatement(db, RunSchema.selectPushes)
             try select.bind(range.lowerBound, at: 1)
             try select.bind(range.upperBound, at: 2)
-            var cells = EscapedCells()
             var next = range.lowerBound
-            try select.forEachRow { row in
-                guard row.number(0) == next else { return false }
-                let (token, fields) = (row.text(1), row.text(2))
-                guard Self.isToken(token) else { throw noToken(next) }
-                if cells.locate(in: fields) {
-                    try body(next, token, cells)
-                } else {
-                    try withNormalForm(of: fields, recipient: next) { fields in
-                        guard cells.locate(in: fields) else { throw noFields(next) }
-                        try body(next, token, cells)
-                    }
-                }
+            try forEachPush(of: select) { id, token, cells in
+                guard id == next else { return false }
+                try body(id, token, cells)
                 next += 1
                 return true
             }
@@ -55,15 +45,31 @@ extension RunStore {
         }
     }
 
+    /// Calls `body` with every row of id, token and fields until it returns false.
+    func forEachPush(
+        of select: PreparedStatement, _ body: (_ id: Int, _ token: UnsafeBufferPointer<UInt8>, _ cells: EscapedCells) throws -> Bool
+    ) throws {
+        var cells = EscapedCells()
+        try select.forEachRow { row in
+            let (id, token, fields) = (row.number(0), row.text(1), row.text(2))
+            guard Self.isToken(token) else { throw noToken(id) }
+            if cells.locate(in: fields) { return try body(id, token, cells) }
+            return try withNormalForm(of: fields, recipient: id) { fields in
+                guard cells.locate(in: fields) else { throw noFields(id) }
+                return try body(id, token, cells)
+            }
+        }
+    }
+
     /// Somebody edited the file, or another program wrote it: what JSON allows is read, and written the way Volley does.
     private func withNormalForm(
-        of fields: UnsafeBufferPointer<UInt8>, recipient: Int, _ body: (UnsafeBufferPointer<UInt8>) throws -> Void
-    ) throws {
+        of fields: UnsafeBufferPointer<UInt8>, recipient: Int, _ body: (UnsafeBufferPointer<UInt8>) throws -> Bool
+    ) throws -> Bool {
         // Up to a NUL, as every other reading of the file ends there.
         guard let cells = FieldsCell.decode(String(decoding: fields.prefix { $0 != 0 }, as: UTF8.self)) else { throw noFields(recipient) }
         var buffer: [UInt8] = []
         var text = FieldsCell.encode(cells, buffer: &buffer)
-        try text.withUTF8(body)
+        return try text.withUTF8(body)
     }
 
     /// Calls `body` for every recipient in id order, in constant memory; nil where no outcome is recorded, with whether it was claimed.

@@ -13,6 +13,7 @@ public final class RunStore: Sendable {
     /// What was frozen when the run was planned.
     public let plan: RunPlan
     private let isReadOnly: Bool
+    private let identity: RunFile.Identity?
     private let connections = Mutex(Connections())
     let sendingLock = Mutex<SendingLock?>(nil)
 
@@ -27,6 +28,7 @@ public final class RunStore: Sendable {
     public init(path: String, readOnly: Bool = false) throws {
         self.path = path
         isReadOnly = readOnly
+        identity = RunFile.identity(path)
         if path.hasSuffix(RunFile.partialSuffix) { throw RunDiagnostics.unfinishedPlan(path) }
         switch RunFile.kind(path) {
         case .file: break
@@ -159,13 +161,32 @@ public final class RunStore: Sendable {
     /// `stopped`, `finished` and `cancelled` set the end.
     /// - Parameters:
     ///   - reason: why, a sentence or two without secrets or tokens; empty for most states.
-    ///   - expected: the state that the run must be in, when another process may have changed it meanwhile.
-    public func setState(_ state: RunState, reason: String, at now: Timestamp, from expected: RunState? = nil) throws {
+    ///   - expected: the states of which the run must be in one, when another process may have changed it meanwhile.
+    public func setState(_ state: RunState, reason: String, at now: Timestamp, from expected: Set<RunState>? = nil) throws {
         if state == .running { try lockForSending() }
+        try record(state, reason: reason, at: now, from: expected)
+    }
+
+    /// Asks the process that sends this run for a state (`paused`, `running` again, `cancelled`) by recording it: that process looks several
+    /// times a second, and obeys.
+    /// - Throws: `Diagnostic` when no process sends the run, or it is in another state by now.
+    public func ask(for state: RunState, reason: String, at now: Timestamp, from expected: Set<RunState>) throws {
+        guard isBeingSent else { throw Diagnostic("no process sends this run", file: path) }
+        try record(state, reason: reason, at: now, from: expected)
+    }
+
+    /// Whether the file still has its name: nobody removed it or, since it was first written to, put another in its place.
+    public var isInPlace: Bool { RunFile.identity(path) == identity }
+
+    /// Whether some process has the right to send this run; also while it is paused.
+    public var isBeingSent: Bool { SendingLock.isHeld(run: path) }
+
+    private func record(_ state: RunState, reason: String, at now: Timestamp, from expected: Set<RunState>?) throws {
         try write { db in
             let current = try String.fetchOne(db, sql: "SELECT state FROM run")
-            if let expected, current != expected.rawValue {
-                throw Diagnostic("the run is \(current ?? "damaged") by now, no longer \(expected.rawValue)", file: path)
+            if let expected, !expected.contains(where: { $0.rawValue == current }) {
+                let wanted = expected.map(\.rawValue).sorted().joined(separator: " or ")
+                throw Diagnostic("the run is \(current ?? "damaged") by now, no longer \(wanted)", file: path)
             }
             try db.execute(
                 sql: """

@@ -9,6 +9,10 @@ struct PushReader: Sendable {
     let template: PayloadTemplate
     /// nil when pushes go out as fast as they can.
     let pace: Pace?
+    /// Whether who is recorded as unknown is sent to again.
+    let resendsUnknown: Bool
+    /// Is told of attempts that were recorded of recipients who are sent to again.
+    let noteAttempts: @Sendable ([Int: Int]) -> Void
 
     /// Recipients of a claim at most; with a slow pace it covers less (`Pace.pushesAhead`).
     private static let largestClaim = 4000
@@ -16,42 +20,79 @@ struct PushReader: Sendable {
     /// Pushes of a batch at most.
     private static let batchSize = 1000
 
-    /// Reads, renders, claims and hands over until the run is through or the queue was closed.
-    /// - Returns: recipients that were claimed but not handed over, because the queue was closed.
-    /// - Throws: `Diagnostic` when the run file cannot be read or claimed from; everybody claimed was handed over then.
-    func read(into batches: BoundedQueue<PushBatch>) throws -> Range<Int> {
-        let claimSize = min(Self.largestClaim, pace?.pushesAhead ?? .max)
-        var next = try run.firstUnclaimed()
-        while next < run.plan.audience {
-            let claim = next..<min(next + claimSize, run.plan.audience)
-            // All of it before the claim: whoever cannot be read must not be claimed.
-            let rendered = try render(claim)
-            try run.claim(claim, at: .now())
-            for batch in rendered {
-                guard batches.put(batch) else { return next..<claim.upperBound }
-                next += batch.pushes.count
-            }
-        }
-        return next..<next
+    init(
+        run: RunStore, template: PayloadTemplate, pace: Pace?, resendsUnknown: Bool = true,
+        noteAttempts: @escaping @Sendable ([Int: Int]) -> Void = { _ in }
+    ) {
+        (self.run, self.template, self.pace) = (run, template, pace)
+        (self.resendsUnknown, self.noteAttempts) = (resendsUnknown, noteAttempts)
     }
 
-    private func render(_ claim: Range<Int>) throws -> [PushBatch] {
+    private var claimSize: Int { min(Self.largestClaim, pace?.pushesAhead ?? .max) }
+
+    /// Reads, renders, claims and hands over until the run is through or the queue was closed: first who was claimed before and is not
+    /// settled, then who was never claimed.
+    /// - Returns: recipients that were claimed but not handed over, because the queue was closed.
+    /// - Throws: `Diagnostic` when the run file cannot be read or claimed from; everybody claimed was handed over then.
+    func read(into batches: BoundedQueue<PushBatch>) throws -> [Int] {
+        let unclaimed = try run.firstUnclaimed()
+        for start in stride(from: 0, to: unclaimed, by: Self.largestClaim) {
+            let left = try readAgain(start..<min(start + Self.largestClaim, unclaimed), into: batches)
+            if !left.isEmpty { return left }
+        }
+        for start in stride(from: unclaimed, to: run.plan.audience, by: claimSize) {
+            let claim = start..<min(start + claimSize, run.plan.audience)
+            // All of it before the claim: whoever cannot be read must not be claimed.
+            let rendered = try render(claim, isClaimed: false)
+            try run.claim(claim, at: .now())
+            let left = Self.handOver(rendered[...], to: batches)
+            if !left.isEmpty { return left }
+        }
+        return []
+    }
+
+    /// Who was claimed before and is not settled.
+    private func readAgain(_ range: Range<Int>, into batches: BoundedQueue<PushBatch>) throws -> [Int] {
+        for batch in try render(range, isClaimed: true) {
+            guard let first = batch.pushes.first, let last = batch.pushes.last else { continue }
+            noteAttempts(try run.takeBack(first.recipient..<last.recipient + 1, resendsUnknown: resendsUnknown))
+            let left = Self.handOver([batch], to: batches)
+            if !left.isEmpty { return left }
+        }
+        return []
+    }
+
+    /// - Returns: who was not handed over.
+    private static func handOver(_ rendered: ArraySlice<PushBatch>, to batches: BoundedQueue<PushBatch>) -> [Int] {
+        var rest = rendered
+        while let batch = rest.first, batches.put(batch) { rest.removeFirst() }
+        return rest.flatMap { $0.pushes.map(\.recipient) }
+    }
+
+    private func render(_ range: Range<Int>, isClaimed: Bool) throws -> [PushBatch] {
+        let size = min(Self.batchSize, claimSize)
         var batches: [PushBatch] = []
-        for start in stride(from: claim.lowerBound, to: claim.upperBound, by: Self.batchSize) {
-            let range = start..<min(start + Self.batchSize, claim.upperBound)
-            var batch = PushBatch()
-            // A little more than the last one needed: payloads of a run differ in a few cells.
-            batch.reserve(pushes: range.count, bytes: batches.last.map { $0.bytes.count * 9 / 8 } ?? 0)
-            try run.forEachPush(in: range) { id, token, cells in
-                try batch.append(recipient: id, token: token) { bytes in
-                    guard cells.count == template.columns.count, template.append(cells, to: &bytes) == nil else {
-                        throw Diagnostic(
-                            "recipient \(id) has no payload any more: the file was changed after it was planned", file: run.path)
-                    }
+        var batch = PushBatch()
+        func append(_ id: Int, _ token: UnsafeBufferPointer<UInt8>, _ cells: EscapedCells) throws {
+            if batch.pushes.isEmpty {
+                // A little more than the last one needed: payloads of a run differ in a few cells.
+                batch.reserve(pushes: size, bytes: batches.last.map { $0.bytes.count * 9 / 8 } ?? 0)
+            }
+            try batch.append(recipient: id, token: token) { bytes in
+                guard cells.count == template.columns.count, template.append(cells, to: &bytes) == nil else {
+                    throw Diagnostic("recipient \(id) has no payload any more: the file was changed after it was planned", file: run.path)
                 }
             }
-            batches.append(batch)
+            if batch.pushes.count == size {
+                batches.append(batch)
+                batch = PushBatch()
+            }
         }
-        return batches
+        if isClaimed {
+            try run.forEachUnsettledPush(in: range, resendsUnknown: resendsUnknown, append)
+        } else {
+            try run.forEachPush(in: range, append)
+        }
+        return batch.pushes.isEmpty ? batches : batches + [batch]
     }
 }

@@ -11,7 +11,13 @@ final class SendProgress: Sendable {
     /// Recipients of the run.
     let total: Int
 
-    init(total: Int) { self.total = total }
+    /// - Parameter settled: recipients by outcome before this process began.
+    init(total: Int, settled: [Outcome: Int] = [:]) {
+        self.total = total
+        counts.withLock { counts in
+            for (outcome, count) in settled { counts.outcomes[outcome.rawValue] = count }
+        }
+    }
 
     func add(_ settlements: [Settlement]) {
         counts.withLock { counts in

@@ -16,7 +16,7 @@ extension SendStage {
             var group: [Settlement]? = first
             while let next = group {
                 state.progress.add(next)
-                unrecorded += next
+                unrecorded += state.withEarlierAttempts(next)
                 group = unrecorded.count < Self.fullGroup ? results.takeIfReady() : nil
             }
             do {

@@ -6,7 +6,8 @@ import Glibc
 import Runs
 import Synchronization
 
-/// Sends a planned run: a thread reads, claims and renders, one delivers, one records; between them bounded queues of batches.
+/// Sends a run, from its beginning or from where it was left: a thread reads, claims and renders, one delivers, one records; between them
+/// bounded queues of batches.
 ///
 /// The order that makes a run accountable: a claim is committed before its recipients are handed on, and nothing
 /// reaches the wire but what was handed on. See docs/architecture.md.
@@ -23,32 +24,42 @@ struct SendStage: Sendable {
     /// claimed ahead only grows what a crash leaves unknown.
     private var queuedBatches: Int { settings.pace == nil ? 4 : 2 }
 
-    /// Sends until everything is settled, the run must stop, or someone interrupts.
+    var resendsUnknown: Bool { settings.unknownPolicy == .resend }
+
+    /// Sends until everything is settled, the run must stop, or someone interrupts or cancels it; while it is paused it waits.
+    /// - Parameter states: in which the run must be.
     /// - Returns: how it ended; also when recording failed, which ends the run as stopped.
-    func send() throws -> SendEnd {
-        let start = Timestamp.now()
+    func send(from states: Set<RunState>) throws -> RunEnd {
+        // What expires "after 4 hours" does so after the run began, however often it is resumed.
+        let start = try run.status().startedAt ?? Timestamp.now()
         var sender = SenderSettings(
             endpoint: endpoint, credentials: credentials, headers: settings.headers(startingAt: start), runSeed: run.plan.seed)
         sender.pace = settings.pace
         sender.deadline = settings.deadline(startingAt: start)
-        sender.resendsUnknown = settings.unknownPolicy == .resend
+        sender.resendsUnknown = resendsUnknown
         route.apply(to: &sender)
         let delivery = try Sender(sender)
         console.detail(
             "Sending \(run.plan.id) to \(endpoint) \(route.description) as \(settings.topic), at most \(settings.pace?.description ?? "as fast as it goes")."
         )
-        try run.setState(.running, reason: "", at: start, from: .planned)
+        try run.setState(.running, reason: "", at: .now(), from: states)
         // From here on something may have been sent: whatever goes wrong is how the run ended, never "nothing was sent".
-        return recorded(deliver(with: delivery))
+        return recorded(sendUntilEnd(delivery))
+    }
+
+    /// Nobody else sends this run now: who was claimed and has no outcome was left behind by a process that is gone.
+    private func settleLost() throws {
+        if !resendsUnknown, try run.firstUnclaimed() > 0 { _ = try run.settleLost(at: .now()) }
     }
 
     /// Records how the run ended.
-    private func recorded(_ end: SendEnd) -> SendEnd {
+    private func recorded(_ end: RunEnd) -> RunEnd {
         do {
             switch end {
             case .finished: try run.setState(.finished, reason: "", at: .now())
             case .stopped(let reason): try run.setState(.stopped, reason: reason, at: .now())
             case .interrupted: try run.setState(.stopped, reason: "interrupted", at: .now())
+            case .cancelled: try run.setState(.cancelled, reason: RunEnd.cancelReason, at: .now())
             }
             return end
         } catch {
@@ -56,58 +67,131 @@ struct SendStage: Sendable {
         }
     }
 
-    private func deliver(with delivery: Sender) -> SendEnd {
+    /// Round after round, with a pause between them.
+    private func sendUntilEnd(_ delivery: Sender) -> RunEnd {
+        while true {
+            let (end, asked): (SendEnd, SendControl.Word?)
+            do {
+                try settleLost()
+                (end, asked) = try deliver(with: delivery)
+            } catch { return .stopped(reason: "The run file cannot be used. \(error)") }
+            switch (end, asked) {
+            case (.finished, _): return .finished
+            case (.stopped(let reason), _): return .stopped(reason: reason)
+            case (.interrupted, .cancelled): return .cancelled
+            case (.interrupted, .paused):
+                if let end = waitWhilePaused() { return end }
+            case (.interrupted, _): return .interrupted
+            }
+        }
+    }
+
+    private func deliver(with delivery: Sender) throws -> (SendEnd, SendControl.Word?) {
         let batches = BoundedQueue<PushBatch>(capacity: queuedBatches)
         let results = BoundedQueue<[Settlement]>(capacity: 64)
         let control = SendControl()
-        let state = SendState(total: run.plan.audience)
+        let state = SendState(total: run.plan.audience, settled: try settledSoFar())
         let reader = WorkerThread("read") { read(into: batches, state) }
         let recorder = WorkerThread("record") { record(from: results, state, control) }
         let loop = WorkerThread("deliver") { delivery.run(source: batches, results: results, control: control) }
-        watch(loop, state.progress, control)
+        watch(loop, state, control)
         let end = loop.join()
         // The sender may have stopped while the reader was about to hand over one more batch.
         batches.close()
         let leftover = reader.join()
         results.close()
         recorder.join()
-        release(leftover, because: end, state)
-        if let failure = state.failure.withLock({ $0 }) { return .stopped(reason: failure) }
-        return end
+        release(leftover, because: control.asked?.rawValue ?? "Stopped", state)
+        if let failure = state.failure.withLock({ $0 }) { return (.stopped(reason: failure), nil) }
+        return (end, control.asked)
+    }
+
+    /// Recipients by outcome that stay settled.
+    private func settledSoFar() throws -> [Outcome: Int] {
+        guard try run.firstUnclaimed() > 0 else { return [:] }
+        return try run.figures().outcomes.filter { $0.key != .unsent && !($0.key == .unknown && resendsUnknown) }
     }
 
     /// Records recipients that were claimed but never handed over.
-    private func release(_ leftover: Range<Int>, because end: SendEnd, _ state: SendState) {
-        let reason = end == .interrupted ? "Interrupted" : "Stopped"
-        do {
-            try run.record(leftover.map { Settlement(recipient: $0, outcome: .unsent, reason: reason, settledAt: .now()) })
-        } catch {
-            state.fail("Recording stopped. \(error)")
-        }
+    private func release(_ leftover: [Int], because reason: String, _ state: SendState) {
+        let settlements = leftover.map { Settlement(recipient: $0, outcome: .unsent, reason: reason, settledAt: .now()) }
+        do { try run.record(state.withEarlierAttempts(settlements)) } catch { state.fail("Recording stopped. \(error)") }
     }
 
     /// - Returns: recipients that were claimed but not handed over.
-    private func read(into batches: BoundedQueue<PushBatch>, _ state: SendState) -> Range<Int> {
+    private func read(into batches: BoundedQueue<PushBatch>, _ state: SendState) -> [Int] {
         defer { batches.close() }
-        do { return try PushReader(run: run, template: template, pace: settings.pace).read(into: batches) } catch {
+        let reader = PushReader(
+            run: run, template: template, pace: settings.pace, resendsUnknown: resendsUnknown, noteAttempts: state.noteAttempts)
+        do { return try reader.read(into: batches) } catch {
             state.fail("Reading and claiming stopped. \(error)")
-            return 0..<0
+            return []
         }
     }
 
-    /// Shows the progress and passes on an interruption until the delivery has ended.
-    private func watch(_ loop: WorkerThread<SendEnd>, _ progress: SendProgress, _ control: SendControl) {
-        let clock = ContinuousClock()
-        var marks: [(at: ContinuousClock.Instant, done: Int)] = [(clock.now, 0)]
+    // MARK: - Words from elsewhere
+
+    /// How often the run file is looked at for words from other processes.
+    private static let ticksPerLook = 10
+
+    /// Shows the progress, and passes on what is asked for here and in other terminals, until the delivery has ended.
+    private func watch(_ loop: WorkerThread<SendEnd>, _ state: SendState, _ control: SendControl) {
+        var ticks = 0
+        var meter = ProgressMeter()
         Interruption.pass(to: control, until: loop, console) {
-            guard console.showsProgress, clock.now - (marks.last?.at ?? clock.now) >= .milliseconds(200) else { return }
-            marks.append((clock.now, progress.done))
-            if marks.count > 10 { marks.removeFirst() }
-            let seconds = (marks[marks.count - 1].at - marks[0].at) / .seconds(1)
-            console.progress(progress.line(rate: Double(marks[marks.count - 1].done - marks[0].done) / max(seconds, 0.001)))
+            ticks += 1
+            if ticks % Self.ticksPerLook == 0, !control.isInterrupted { obey(control, state) }
+            guard console.showsProgress else { return }
+            if let rate = meter.rate(state.progress.done) { console.progress(state.progress.line(rate: rate)) }
         }
         console.clearProgress()
     }
+
+    /// Does what another process recorded as wanted.
+    private func obey(_ control: SendControl, _ state: SendState) {
+        guard run.isInPlace else {
+            control.interrupt()
+            return state.fail("The run file \(run.path) was removed or replaced while it was being sent.")
+        }
+        switch try? run.status().state {
+        case .paused: control.interrupt(.paused)
+        case .cancelled: control.interrupt(.cancelled)
+        default: break
+        }
+    }
+
+    /// Waits until the run goes on (nil) or ends.
+    private func waitWhilePaused() -> RunEnd? {
+        console.say("Paused. `volley resume \(run.plan.id)` in another terminal goes on, Ctrl-C ends here.")
+        while true {
+            usleep(100_000)
+            if Interruption.isRequested { return .interrupted }
+            guard run.isInPlace else {
+                return .stopped(reason: "The run file \(run.path) was removed or replaced while the run was paused.")
+            }
+            switch try? run.status().state {
+            case .running:
+                console.say("Going on.")
+                return nil
+            case .cancelled: return .cancelled
+            default: continue
+            }
+        }
+    }
+}
+
+/// How sending a run ended.
+enum RunEnd: Hashable, Sendable {
+    /// Every recipient is settled.
+    case finished
+    /// It would have been wrong to go on: what happened and what to check.
+    case stopped(reason: String)
+    /// Ctrl-C or SIGTERM.
+    case interrupted
+    /// `volley cancel`.
+    case cancelled
+
+    static let cancelReason = "cancelled"
 }
 
 /// What the threads of a sending run share.
@@ -115,10 +199,44 @@ final class SendState: Sendable {
     let progress: SendProgress
     /// Why the run cannot go on, the first reason only.
     let failure = Mutex<String?>(nil)
+    /// Of recipients that are sent to again, as recorded before.
+    private let earlierAttempts = Mutex<[Int: Int]>([:])
 
-    init(total: Int) { progress = SendProgress(total: total) }
+    init(total: Int, settled: [Outcome: Int]) { progress = SendProgress(total: total, settled: settled) }
 
     func fail(_ reason: String) {
         failure.withLock { $0 = $0 ?? reason }
+    }
+
+    @Sendable func noteAttempts(_ attempts: [Int: Int]) {
+        if !attempts.isEmpty { earlierAttempts.withLock { $0.merge(attempts) { $1 } } }
+    }
+
+    /// Settlements with the attempts of all times that a recipient was sent to.
+    func withEarlierAttempts(_ settlements: [Settlement]) -> [Settlement] {
+        earlierAttempts.withLock { earlier in
+            guard !earlier.isEmpty else { return settlements }
+            return settlements.map { settlement in
+                guard let attempts = earlier.removeValue(forKey: settlement.recipient) else { return settlement }
+                var settlement = settlement
+                settlement.attempts += attempts
+                return settlement
+            }
+        }
+    }
+}
+
+/// Pushes per second over the last two seconds.
+private struct ProgressMeter {
+    private let clock = ContinuousClock()
+    private var marks: [(at: ContinuousClock.Instant, done: Int)] = []
+
+    /// nil when it was asked only a moment ago.
+    mutating func rate(_ done: Int) -> Double? {
+        if let last = marks.last, clock.now - last.at < .milliseconds(200) { return nil }
+        marks.append((clock.now, done))
+        if marks.count > 10 { marks.removeFirst() }
+        let seconds = (marks[marks.count - 1].at - marks[0].at) / .seconds(1)
+        return Double(done - marks[0].done) / max(seconds, 0.001)
     }
 }

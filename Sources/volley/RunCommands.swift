@@ -1,6 +1,12 @@
 import ArgumentParser
 import VolleyKit
 
+/// Which run.
+struct RunArgument: ParsableArguments {
+    @Argument(help: "A run's id, its file, or `last`.", completion: .file(extensions: ["sqlite"]))
+    var run: String
+}
+
 struct Runs: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "All runs: campaign, state, audience, outcomes.")
 
@@ -13,6 +19,53 @@ struct Runs: ParsableCommand {
     }
 }
 
+struct Resume: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Go on with a run that was stopped, paused, interrupted, cancelled or killed.",
+        discussion:
+            "What is settled stays settled, what is unsent is sent. Pushes whose answer is unknown are sent again, or not, as `delivery.unknown` of the campaign says. A run that another terminal paused goes on there."
+    )
+
+    @OptionGroup var target: RunArgument
+    @OptionGroup var json: JSONOption
+    @OptionGroup var shared: SharedOptions
+
+    func run() throws {
+        let console = shared.console
+        try perform(console, json) { try ResumeCommand.run(target.run, options: shared.common(json: json), console: console) }
+    }
+}
+
+struct Pause: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Let a run that is being sent wait until it is resumed.",
+        discussion: "Answers that are under way are awaited; nothing more is sent.")
+
+    @OptionGroup var target: RunArgument
+    @OptionGroup var json: JSONOption
+    @OptionGroup var shared: SharedOptions
+
+    func run() throws {
+        let console = shared.console
+        try perform(console, json) { try PauseCommand.run(target.run, options: shared.common(json: json), console: console) }
+    }
+}
+
+struct Cancel: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Send nothing more of a run.",
+        discussion: "Whom it reached stays in the report, the others are unsent. A run that is being sent ends in good order.")
+
+    @OptionGroup var target: RunArgument
+    @OptionGroup var json: JSONOption
+    @OptionGroup var shared: SharedOptions
+
+    func run() throws {
+        let console = shared.console
+        try perform(console, json) { try CancelCommand.run(target.run, options: shared.common(json: json), console: console) }
+    }
+}
+
 struct Report: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "The delivery report of a run.",
@@ -20,8 +73,7 @@ struct Report: ParsableCommand {
 
     enum Form: String, CaseIterable, ExpressibleByArgument { case text, json, csv }
 
-    @Argument(help: ArgumentHelp("A run's id, its file, or `last`.", valueName: "run"), completion: .file(extensions: ["sqlite"]))
-    var target: String
+    @OptionGroup var target: RunArgument
 
     @Option(name: .long, help: "The form.")
     var format = Form.text
@@ -36,7 +88,7 @@ struct Report: ParsableCommand {
         let console = shared.console
         try perform(console, json) {
             let form = json.json ? .json : ReportCommand.Format(rawValue: format.rawValue) ?? .text
-            return try ReportCommand.run(target, format: form, output: output, options: shared.common(json: json), console: console)
+            return try ReportCommand.run(target.run, format: form, output: output, options: shared.common(json: json), console: console)
         }
     }
 }

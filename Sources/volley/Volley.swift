@@ -15,7 +15,10 @@ struct Volley: ParsableCommand {
             wrong, nothing was sent; 3 the run stopped early; 130 interrupted.
             """,
         version: volleyVersion,
-        subcommands: [Init.self, Check.self, Preview.self, Plan.self, Send.self, Runs.self, Report.self, Push.self, Simulate.self]
+        subcommands: [
+            Init.self, Check.self, Preview.self, Plan.self, Send.self, Resume.self, Pause.self, Cancel.self, Runs.self, Report.self,
+            Push.self, Simulate.self,
+        ]
     )
 
     /// Wrong arguments end with 2, as any other mistake that sends nothing.

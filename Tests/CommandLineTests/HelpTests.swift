@@ -8,7 +8,10 @@ struct HelpTests {
         .appendingPathComponent("Snapshots/help")
 
     @Test(
-        "reads as it did", arguments: ["volley", "init", "check", "preview", "plan", "send", "runs", "report", "push", "simulate"])
+        "reads as it did",
+        arguments: [
+            "volley", "init", "check", "preview", "plan", "send", "resume", "pause", "cancel", "runs", "report", "push", "simulate",
+        ])
     func snapshot(command: String) throws {
         let folder = FileManager.default.temporaryDirectory
         let help = try VolleyBinary.run(command == "volley" ? ["--help"] : ["help", command], in: folder, environment: ["COLUMNS": "80"])
@@ -27,7 +30,7 @@ struct HelpTests {
     func completions(shell: String) throws {
         let script = try VolleyBinary.run(["--generate-completion-script", shell], in: FileManager.default.temporaryDirectory)
         #expect(script.status == 0)
-        for command in ["init", "check", "preview", "plan", "send", "runs", "report", "push", "simulate"] {
+        for command in ["init", "check", "preview", "plan", "send", "resume", "pause", "cancel", "runs", "report", "push", "simulate"] {
             #expect(script.output.contains(command))
         }
     }

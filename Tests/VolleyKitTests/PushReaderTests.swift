@@ -3,6 +3,7 @@ import Content
 import Delivery
 import Glibc
 import Runs
+import Synchronization
 import Testing
 
 @testable import VolleyKit
@@ -49,12 +50,12 @@ struct PushReaderTests {
         PushReader(run: run.store, template: try template(body), pace: pace)
     }
 
-    /// Reads on a thread of its own; -1 ..< -1 when that fails.
-    private func thread(_ reader: PushReader, _ batches: BoundedQueue<PushBatch>) -> WorkerThread<Range<Int>> {
+    /// Reads on a thread of its own; nil when that fails.
+    private func thread(_ reader: PushReader, _ batches: BoundedQueue<PushBatch>) -> WorkerThread<[Int]?> {
         WorkerThread("read") {
             // Whoever takes must not wait for a reader that failed.
             defer { batches.close() }
-            return (try? reader.read(into: batches)) ?? -1 ..< -1
+            return try? reader.read(into: batches)
         }
     }
 
@@ -111,10 +112,10 @@ struct PushReaderTests {
         var handedOver = 0
         for _ in 0..<taken { handedOver += batches.take()?.pushes.count ?? 0 }
         batches.close()
-        let leftover = thread.join()
+        let leftover = try #require(thread.join())
         while let batch = batches.takeIfReady() { handedOver += batch.pushes.count }
         let claimed = try run.store.firstUnclaimed()
-        #expect([leftover.lowerBound, leftover.upperBound] == [handedOver, claimed])
+        #expect(leftover == Array(handedOver..<claimed))
         #expect(claimed <= handedOver + 4000)
     }
 
@@ -128,13 +129,25 @@ struct PushReaderTests {
         #expect(sizes == [Int](repeating: 5, count: 10))
     }
 
-    @Test("goes on behind what is claimed")
-    func resumed() throws {
+    @Test("goes on with who was claimed and is not settled, then behind what is claimed", arguments: [true, false])
+    func resumed(resendsUnknown: Bool) throws {
         let run = try PlannedRun(audience: 20)
         try run.store.claim(0..<7, at: .now())
+        try run.store.record(
+            [(0, Outcome.accepted), (1, .unsent), (2, .unknown), (3, .invalidToken), (4, .failed)].map { id, outcome in
+                Settlement(recipient: id, outcome: outcome, attempts: 2, settledAt: .now())
+            })
         let batches = BoundedQueue<PushBatch>(capacity: 20)
-        _ = try reader(run).read(into: batches)
+        let noted = Mutex<[Int: Int]>([:])
+        let reader = PushReader(
+            run: run.store, template: try template("Hi {{ name }}"), pace: nil, resendsUnknown: resendsUnknown,
+            noteAttempts: { attempts in noted.withLock { $0.merge(attempts) { $1 } } })
+        #expect(try reader.read(into: batches).isEmpty)
+        #expect(batches.takeIfReady()?.pushes.map(\.recipient) == (resendsUnknown ? [1, 2, 5, 6] : [1, 5, 6]))
         #expect(batches.takeIfReady()?.pushes.map(\.recipient) == Array(7..<20))
+        #expect(noted.withLock { $0 } == (resendsUnknown ? [1: 2, 2: 2] : [1: 2]))
+        // Claimed and nothing else: a crash now leaves them unknown.
+        #expect(try run.store.unsettled().flatMap(Array.init) == (resendsUnknown ? [1, 2] : [1]) + Array(5..<20))
     }
 
     @Test("nobody is claimed whose payload cannot be rendered", arguments: ["Hi {{ name }} {{ other }}", "Hi"])

@@ -7,8 +7,9 @@ extension DeliveryMachine {
     }
 
     /// Someone asked the run to stop.
-    mutating func interrupt(at now: Moment) {
-        begin(.interrupted, word: "Interrupted", at: now)
+    /// - Parameter word: the reason of what is unsent then.
+    mutating func interrupt(_ word: String = "Interrupted", at now: Moment) {
+        begin(.interrupted, word: word, at: now)
     }
 
     private mutating func begin(_ end: SendEnd, word: String, at now: Moment) {

@@ -1,9 +1,5 @@
-import APNsSimulator
 import Base
 import Campaigns
-import Content
-import Delivery
-import Reports
 import Runs
 
 /// `volley send`: plans, shows the preview, asks, sends, reports.
@@ -55,7 +51,8 @@ public enum SendCommand {
             console.warn("Nothing was sent, and the plan is gone.")
             return .wrong
         }
-        return try send(run, gateway, route, settings, context.template, options, console)
+        let dispatch = RunDispatch(run: run, gateway: gateway, route: route, settings: settings, template: context.template)
+        return try dispatch.send(from: [.planned], options, console)
     }
 
     private static func sendPlan(_ argument: String, _ isConfirmed: Bool, _ options: CommonOptions, _ console: Console) throws -> ExitStatus
@@ -67,18 +64,12 @@ public enum SendCommand {
                 "the run is \(state.rawValue), so it cannot be sent as a plan", file: run.path,
                 remedy: "Only a plan that was not begun can be sent; a new plan would reach again whom this run has reached.")
         }
-        let settings = try RunSettings(json: run.plan.settings, runFile: run.path)
-        // The campaign is taken as it was planned; an expiry that has passed since is found by the sender, device by device.
-        let (campaign, _) = try Campaign.read(source: run.plan.campaignSource, file: run.plan.campaignFile, now: run.plan.plannedAt)
-        let template = try PayloadTemplate(campaign.content)
-        let (route, warnings) = try Route.ofPlan(run.plan, settings, options)
-        let gateway = try Gateway(settings, now: .now())
-        console.show(warnings + gateway.warnings)
-        guard try isAgreed(run, settings, isConfirmed, console) else {
+        let dispatch = try RunDispatch(run, options, console)
+        guard try isAgreed(run, dispatch.settings, isConfirmed, console) else {
             console.warn("Nothing was sent; the plan is kept.")
             return .wrong
         }
-        return try send(run, gateway, route, settings, template, options, console)
+        return try dispatch.send(from: [.planned], options, console)
     }
 
     private static func isAgreed(_ run: RunStore, _ settings: RunSettings, _ isConfirmed: Bool, _ console: Console) throws -> Bool {
@@ -86,45 +77,5 @@ public enum SendCommand {
         if isConfirmed { return true }
         let devices = "\(TextFormat.count(run.plan.audience)) device\(run.plan.audience == 1 ? "" : "s")"
         return try console.confirms("Send '\(run.plan.campaign)' to \(devices) of \(run.plan.app) (\(settings.environment.name))?")
-    }
-
-    private static func send(
-        _ run: RunStore, _ gateway: Gateway, _ route: Route, _ settings: RunSettings, _ template: PayloadTemplate,
-        _ options: CommonOptions, _ console: Console
-    ) throws -> ExitStatus {
-        let stage = SendStage(
-            run: run, endpoint: gateway.endpoint, credentials: gateway.credentials, route: route, settings: settings, template: template,
-            console: console)
-        let end = try stage.send()
-        let isShown = show(run, ledger: gateway.close(), options, console)
-        switch end {
-        case .finished:
-            let isClean = try Report(run).isClean
-            return isShown && isClean ? .done : .doneWithFailures
-        case .stopped(let reason):
-            console.warn("The run stopped: \(reason)")
-            return .stopped
-        case .interrupted:
-            console.warn("Interrupted; what was not sent is unsent in the report.")
-            return .interrupted
-        }
-    }
-
-    /// Shows the report of a run that has ended, and how it compares to the simulator's ledger. What goes wrong here does not change
-    /// what was sent, so it is said and no more.
-    /// - Returns: whether everything could be shown, and agrees.
-    private static func show(_ run: RunStore, ledger: LedgerSummary?, _ options: CommonOptions, _ console: Console) -> Bool {
-        do {
-            try run.settleDown()
-            let report = try Report(run)
-            try console.out(options.isJSON ? report.json.indentedText : report.text(width: console.width, colour: console.colour))
-            guard let ledger else { return true }
-            let check = LedgerCheck(ledger, figures: try run.figures())
-            check.agrees ? console.say(check.text) : console.warn(check.text)
-            return check.agrees
-        } catch {
-            console.warn("The run is over, but its report cannot be shown. \(error)")
-            return false
-        }
     }
 }

@@ -1,0 +1,76 @@
+import APNsSimulator
+import Base
+import Campaigns
+import Content
+import Delivery
+import Reports
+import Runs
+
+/// A run with everything that sending it needs, from its file and from the credentials that this names.
+struct RunDispatch {
+    let run: RunStore
+    let gateway: Gateway
+    let route: Route
+    let settings: RunSettings
+    let template: PayloadTemplate
+
+    init(run: RunStore, gateway: Gateway, route: Route, settings: RunSettings, template: PayloadTemplate) {
+        (self.run, self.gateway, self.route, self.settings, self.template) = (run, gateway, route, settings, template)
+    }
+
+    /// Opens what the run names, and says what is worth a warning.
+    /// - Throws: `Diagnostic`: credentials or proxy cannot be used, the run file does not hold what a plan froze.
+    init(_ run: RunStore, _ options: CommonOptions, _ console: Console) throws {
+        self.run = run
+        settings = try RunSettings(json: run.plan.settings, runFile: run.path)
+        // The campaign is taken as it was planned; an expiry that has passed since is found by the sender, device by device.
+        let (campaign, _) = try Campaign.read(source: run.plan.campaignSource, file: run.plan.campaignFile, now: run.plan.plannedAt)
+        template = try PayloadTemplate(campaign.content)
+        let warnings: [Diagnostic]
+        (route, warnings) = try Route.ofPlan(run.plan, settings, options)
+        gateway = try Gateway(settings, now: .now())
+        console.show(warnings + gateway.warnings)
+    }
+
+    /// Sends until the run has ended, and shows its report.
+    /// - Parameter states: in which the run must be.
+    func send(from states: Set<RunState>, _ options: CommonOptions, _ console: Console) throws -> ExitStatus {
+        let stage = SendStage(
+            run: run, endpoint: gateway.endpoint, credentials: gateway.credentials, route: route, settings: settings, template: template,
+            console: console)
+        let end = try stage.send(from: states)
+        let isShown = show(ledger: gateway.close(), options, console)
+        switch end {
+        case .finished:
+            let isClean = try Report(run).isClean
+            return isShown && isClean ? .done : .doneWithFailures
+        case .stopped(let reason):
+            console.warn("The run stopped: \(reason)")
+            return .stopped
+        case .interrupted:
+            console.warn("Interrupted; what was not sent is unsent in the report. `volley resume \(run.plan.id)` goes on.")
+            return .interrupted
+        case .cancelled:
+            console.warn("Cancelled; what was not sent is unsent in the report.")
+            return .stopped
+        }
+    }
+
+    /// Shows the report of a run that has ended, and how it compares to the simulator's ledger. What goes wrong here does not change
+    /// what was sent, so it is said and no more.
+    /// - Returns: whether everything could be shown, and agrees.
+    private func show(ledger: LedgerSummary?, _ options: CommonOptions, _ console: Console) -> Bool {
+        do {
+            try run.settleDown()
+            let report = try Report(run)
+            try console.out(options.isJSON ? report.json.indentedText : report.text(width: console.width, colour: console.colour))
+            guard let ledger else { return true }
+            let check = LedgerCheck(ledger, figures: try run.figures())
+            check.agrees ? console.say(check.text) : console.warn(check.text)
+            return check.agrees
+        } catch {
+            console.warn("The run is over, but its report cannot be shown. \(error)")
+            return false
+        }
+    }
+}

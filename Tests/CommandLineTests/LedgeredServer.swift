@@ -1,0 +1,73 @@
+import Base
+import Foundation
+import Testing
+
+/// A simulator in a process of its own that outlives those that send to it, and the project folder that points to it.
+final class LedgeredServer {
+    let folder: ProjectFolder
+    private let simulator: RunningVolley
+
+    /// - Parameters:
+    ///   - app: further lines below the app in volley.yaml.
+    ///   - faults: options of `volley simulate`.
+    init(app: String = "", devices: Int, faults: [String] = []) throws {
+        folder = try ProjectFolder(export: ProjectFolder.export(devices: devices))
+        simulator = try VolleyBinary.start(
+            ["simulate", "--port", "0", "--ledger", "ledger.jsonl", "--json", "--for", "100"] + faults, in: folder.url)
+        while simulator.isRunning, !simulator.outputSoFar.hasSuffix("}\n") { usleep(20_000) }
+        let server = try JSONValue(parsing: simulator.outputSoFar)
+        let url = try #require(server["url"]?.stringValue), key = try #require(server["key"]?.stringValue)
+        try folder.writeProject(
+            app: "environment: {url: \"\(url)\", ca: simulator-ca.pem}\nkey: {file: \(key), id: SIMULATOR1, team: VOLLEYTEAM}\n" + app)
+    }
+
+    deinit { _ = simulator.finish(timeout: 0) }
+
+    /// What the simulator accepted, once it has ended: the apns-ids by token, one for each time.
+    func accepted() throws -> [String: [String]] {
+        simulator.interrupt()
+        #expect(simulator.finish().status == 0)
+        let ledger = try String(contentsOf: folder.url.appendingPathComponent("ledger.jsonl"), encoding: .utf8)
+        var accepted: [String: [String]] = [:]
+        for line in ledger.split(separator: "\n") {
+            let entry = try JSONValue(parsing: String(line))
+            guard entry.int("status") == 200 else { continue }
+            accepted[try #require(entry["token"]?.stringValue), default: []].append(try #require(entry["apns_id"]?.stringValue))
+        }
+        return accepted
+    }
+
+    /// Starts `volley send` and waits until some pushes have answers.
+    func startSending() throws -> RunningVolley {
+        let running = try VolleyBinary.start(["send", "campaign.yaml", "--yes", "--json"], in: folder.url)
+        wait {
+            self.isAnswering
+        } orEndOf: {
+            running
+        }
+        return running
+    }
+
+    private var isAnswering: Bool {
+        let ledger = folder.url.appendingPathComponent("ledger.jsonl").path
+        return ((try? FileManager.default.attributesOfItem(atPath: ledger)[.size] as? Int) ?? 0) > 20_000
+    }
+
+    /// Waits until something is so, at most for twenty seconds, or the process has ended.
+    func wait(until isSo: () -> Bool, orEndOf running: () -> RunningVolley) {
+        for _ in 0..<1000 where running().isRunning && !isSo() { usleep(20_000) }
+    }
+
+    /// The last run's outcomes, state and all.
+    func report() throws -> JSONValue { try folder.volley("report", "last", "--format", "json").json() }
+
+    /// The last run's tokens that ended in an outcome.
+    func tokens(_ outcome: String) throws -> Set<String> {
+        let lines = try folder.volley("report", "last", "--format", "csv").output.split(separator: "\n").dropFirst()
+        let found = lines.compactMap { line -> String? in
+            let cells = line.split(separator: ",", omittingEmptySubsequences: false)
+            return cells[5] == outcome ? String(cells[0]) : nil
+        }
+        return Set(found)
+    }
+}
