@@ -2,9 +2,20 @@ public import Base
 import Runs
 
 extension Report {
-    /// The document of `report --format json`. What is not there yet is null; `rate` and `latency_ms` always have their members.
-    public var json: JSONValue {
-        .object(pairs: [
+    /// The document of `report --format json`. What is not there yet is null; `rate` and `latency_ms` always have their members. A run of a
+    /// chain has `retry_of` (null for the first) and `chain`, all its runs in order.
+    public var json: JSONValue { .object(pairs: members + chainMembers) }
+
+    private var chainMembers: [(String, JSONValue)] {
+        guard !chain.isEmpty else { return [] }
+        let links = chain.map { link in
+            JSONValue.object(pairs: [("run", .string(link.id)), ("audience", number(link.audience)), ("accepted", number(link.accepted))])
+        }
+        return [("retry_of", plan.retryOf.map { .string($0) } ?? .null), ("chain", .array(links))]
+    }
+
+    private var members: [(String, JSONValue)] {
+        [
             ("run", .string(plan.id)),
             ("campaign", .string(plan.campaign)),
             ("app", .string(plan.app)),
@@ -24,7 +35,7 @@ extension Report {
                     ("p99", number(figures.latency?.p99)), ("max", number(figures.latency?.max)),
                 ])
             ),
-        ])
+        ]
     }
 
     private func number(_ value: Int?) -> JSONValue { value.map { .integer(Int64($0)) } ?? .null }

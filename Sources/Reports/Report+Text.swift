@@ -22,6 +22,7 @@ extension Report {
             let recipients = hidden.reduce(0) { $0 + $1.recipients }
             lines.append("  and \(hidden.count) more reasons for \(TextFormat.count(recipients)) devices; `--format json` names them all")
         }
+        lines += chainLines(style)
         let speed = speedFacts
         if !speed.isEmpty { lines += [""] + table(speed, style) }
         lines += ["", "Run file: \(path)"]
@@ -68,6 +69,7 @@ extension Report {
         var facts: [(String, String)] = [
             ("Campaign", plan.campaign), ("App", plan.app), ("Run", plan.id), ("State", status.state.rawValue),
         ]
+        if let first = plan.retryOf { facts.append(("Retry of", first)) }
         if !status.reason.isEmpty { facts.append(("Because", TextStyle.safe(status.reason, limit: 2000))) }
         facts.append(("Planned", TextStyle.moment(plan.plannedAt)))
         if let start = status.startedAt { facts.append(("Started", TextStyle.moment(start))) }
@@ -81,6 +83,19 @@ extension Report {
         let devices = "\(TextFormat.count(plan.audience)) \(plan.audience == 1 ? "device" : "devices")"
         facts.append(("Audience", "\(devices) from \(TextFormat.count(plan.rows)) \(plan.rows == 1 ? "row" : "rows")"))
         return table(facts, style)
+    }
+
+    /// Every run of the chain, and what they came to together: a retry's devices are some of an earlier run's.
+    private func chainLines(_ style: TextStyle) -> [String] {
+        guard let first = chain.first else { return [] }
+        let facts = chain.map { link in
+            let accepted =
+                link.accepted.map { "\(TextFormat.count($0)) accepted of \(TextFormat.count(link.audience))" } ?? "cannot be read"
+            return (link.id, accepted + (link.id == plan.id ? ", this run" : ""))
+        }
+        let together = chain.reduce(0) { $0 + ($1.accepted ?? 0) }
+        let sum = ("together", "\(TextFormat.count(together)) accepted of \(TextFormat.count(first.audience))")
+        return ["", style.paint("Chain of retries", .bold)] + table(facts + [sum], style)
     }
 
     private var speedFacts: [(String, String)] {

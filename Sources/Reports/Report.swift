@@ -8,14 +8,34 @@ public struct Report: Sendable {
     let plan: RunPlan
     let status: RunStatus
     let figures: RunFigures
+    /// The run and its retries, when there are any, in the order of planning; empty otherwise.
+    let chain: [ChainLink]
 
     /// Gathers the figures of a run.
+    /// - Parameter chain: the runs that retry it, or that it retries.
     /// - Throws: `Diagnostic` when the run file is damaged or cannot be read.
-    public init(_ run: RunStore) throws {
+    public init(_ run: RunStore, chain: RunChain? = nil) throws {
         path = run.path
         plan = run.plan
         status = try run.status()
         figures = try run.figures()
+        self.chain =
+            chain.map { $0.runs.count > 1 ? $0.runs : [] }.map { runs in
+                runs.map {
+                    ChainLink(
+                        id: $0.plan.id, retryOf: $0.plan.retryOf, audience: $0.plan.audience,
+                        accepted: try? $0.figures().outcomes[.accepted])
+                }
+            } ?? []
+    }
+
+    /// A run of a chain.
+    struct ChainLink: Sendable {
+        var id: String
+        var retryOf: String?
+        var audience: Int
+        /// nil when its file is damaged.
+        var accepted: Int?
     }
 
     /// Whether every recipient was accepted, found its token invalid, or was never sent to: nobody was rejected, failed or

@@ -30,12 +30,14 @@ public struct RunPlan: Sendable, Hashable {
     public var settings: JSONValue
     /// The preview as JSON, so that a report can show what was promised.
     public var preview: JSONValue
+    /// The run of which this one sends to some recipients again; nil for a run of its own.
+    public var retryOf: String?
 
     /// A plan.
     public init(
         id: String, campaign: String, app: String, campaignFile: String, campaignSource: String, projectFile: String, seed: RunSeed,
         fields: [String], plannedAt: Timestamp, planHash: String, rows: Int, audience: Int, skipped: [SkipReason: Int], settings: JSONValue,
-        preview: JSONValue
+        preview: JSONValue, retryOf: String? = nil
     ) {
         self.id = id
         self.campaign = campaign
@@ -52,5 +54,6 @@ public struct RunPlan: Sendable, Hashable {
         self.skipped = skipped
         self.settings = settings
         self.preview = preview
+        self.retryOf = retryOf
     }
 }

@@ -10,34 +10,36 @@ extension RunSchema {
         try db.execute(
             sql: """
                 INSERT INTO run (id, campaign, app, state, reason, planned_at, rows, audience, skipped, seed, plan_hash, fields,
-                    project_file, campaign_file, campaign_source, settings, preview)
-                VALUES (?, ?, ?, ?, '', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    project_file, campaign_file, campaign_source, settings, preview, retry_of)
+                VALUES (?, ?, ?, ?, '', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
             arguments: [
                 plan.id, plan.campaign, plan.app, RunState.planned.rawValue, plan.plannedAt.epochMilliseconds, plan.rows, plan.audience,
                 JSONValue.object(pairs: skipped).text, hex(plan.seed.high) + hex(plan.seed.low), plan.planHash,
                 JSONValue.array(plan.fields.map { .string($0) }).text, plan.projectFile, plan.campaignFile, plan.campaignSource,
-                plan.settings.text, plan.preview.text,
+                plan.settings.text, plan.preview.text, plan.retryOf ?? "",
             ])
     }
 
     /// Reads it back; nil when something in it cannot be what `insert` wrote.
-    static func plan(from db: Database) throws -> RunPlan? {
+    /// - Parameter version: the file's format.
+    static func plan(from db: Database, version: Int) throws -> RunPlan? {
         let sql = """
             SELECT id, campaign, app, campaign_file, campaign_source, project_file, plan_hash, planned_at, rows, audience, seed, fields,
-                skipped, settings, preview FROM run
+                skipped, settings, preview, \(version < 2 ? "''" : "retry_of") FROM run
             """
         guard let row = try Row.fetchOne(db, sql: sql) else { return nil }
         let texts = (0..<7).compactMap { row[$0] as String? }
         guard texts.count == 7, let plannedAt = row[7] as Int64?, let rows = row[8] as Int?, let audience = row[9] as Int?, audience >= 0,
             let seed = (row[10] as String?).flatMap(seed), let fields = (row[11] as String?).flatMap(fieldNames),
             let skipped = (row[12] as String?).flatMap(skips), let settings = (row[13] as String?).flatMap({ try? JSONValue(parsing: $0) }),
-            let preview = (row[14] as String?).flatMap({ try? JSONValue(parsing: $0) })
+            let preview = (row[14] as String?).flatMap({ try? JSONValue(parsing: $0) }), let retryOf = row[15] as String?
         else { return nil }
         return RunPlan(
             id: texts[0], campaign: texts[1], app: texts[2], campaignFile: texts[3], campaignSource: texts[4], projectFile: texts[5],
             seed: seed, fields: fields, plannedAt: Timestamp(epochMilliseconds: plannedAt), planHash: texts[6], rows: rows,
-            audience: audience, skipped: skipped, settings: settings, preview: preview)
+            audience: audience, skipped: skipped, settings: settings, preview: preview,
+            retryOf: retryOf.isEmpty ? nil : retryOf)
     }
 
     private static func hex(_ word: UInt64) -> String {

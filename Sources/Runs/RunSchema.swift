@@ -9,8 +9,8 @@ import GRDB
 enum RunSchema {
     /// "Voly": tells a run file from every other SQLite database (`PRAGMA application_id`).
     static let applicationID = 0x566F_6C79
-    /// The format's number (`PRAGMA user_version`).
-    static let version = 1
+    /// The format's number (`PRAGMA user_version`). 1 did not know `retry_of`; such files are read, and sent, as they are.
+    static let version = 2
 
     /// The tables a plan fills.
     static let planTables = """
@@ -34,7 +34,8 @@ enum RunSchema {
             fields TEXT NOT NULL,                -- JSON array of column names
             project_file TEXT NOT NULL, campaign_file TEXT NOT NULL, campaign_source TEXT NOT NULL,
             settings TEXT NOT NULL,              -- JSON: where to, how fast; secrets are named by file only
-            preview TEXT NOT NULL                -- JSON
+            preview TEXT NOT NULL,               -- JSON
+            retry_of TEXT NOT NULL               -- the run of which this one sends to some recipients again
         );
         """
 

@@ -54,7 +54,9 @@ public final class RunStore: Sendable {
         let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
         guard version <= RunSchema.version else { throw RunDiagnostics.newer(path, version: version) }
         if try isCutOff(db, path: path) { throw RunDiagnostics.damaged(path, "its end is missing") }
-        guard let plan = try RunSchema.plan(from: db) else { throw RunDiagnostics.damaged(path, "its plan cannot be read") }
+        guard let plan = try RunSchema.plan(from: db, version: version) else {
+            throw RunDiagnostics.damaged(path, "its plan cannot be read")
+        }
         return plan
     }
 

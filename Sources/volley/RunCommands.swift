@@ -66,6 +66,35 @@ struct Cancel: ParsableCommand {
     }
 }
 
+struct Retry: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Send again to those for whom a run failed, or whose answer it never got.",
+        discussion:
+            "Makes a new run with the campaign and the settings of the first; the reports of both show the chain. Asks on a terminal, unless --yes is given."
+    )
+
+    @OptionGroup var target: RunArgument
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp("Outcomes to send to again, with commas: failed, unknown, rejected, unsent.", valueName: "outcomes"))
+    var outcome = "failed,unknown"
+
+    @Flag(name: .long, help: "Do not ask.")
+    var yes = false
+
+    @OptionGroup var json: JSONOption
+    @OptionGroup var shared: SharedOptions
+
+    func run() throws {
+        let console = shared.console
+        let outcomes = outcome.split { $0 == "," || $0 == " " }.map(String.init)
+        try perform(console, json) {
+            try RetryCommand.run(target.run, outcomes: outcomes, isConfirmed: yes, options: shared.common(json: json), console: console)
+        }
+    }
+}
+
 struct Report: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "The delivery report of a run.",

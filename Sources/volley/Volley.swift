@@ -16,7 +16,8 @@ struct Volley: ParsableCommand {
             """,
         version: volleyVersion,
         subcommands: [
-            Init.self, Check.self, Preview.self, Plan.self, Send.self, Resume.self, Pause.self, Cancel.self, Runs.self, Report.self,
+            Init.self, Check.self, Preview.self, Plan.self, Send.self, Resume.self, Pause.self, Cancel.self, Retry.self, Runs.self,
+            Report.self,
             Push.self, Simulate.self,
         ]
     )

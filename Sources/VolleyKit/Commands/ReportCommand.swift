@@ -20,8 +20,9 @@ public enum ReportCommand {
         switch format {
         case .text:
             let isFile = output != nil
-            try sink.write(Array((Report(run).text(width: isFile ? 100 : console.width, colour: !isFile && console.colour) + "\n").utf8))
-        case .json: try sink.write(Array((Report(run).json.indentedText + "\n").utf8))
+            let report = try Report(run, chain: RunChain(of: run))
+            try sink.write(Array((report.text(width: isFile ? 100 : console.width, colour: !isFile && console.colour) + "\n").utf8))
+        case .json: try sink.write(Array((Report(run, chain: RunChain(of: run)).json.indentedText + "\n").utf8))
         case .csv: try ReportCSV.write(run) { try sink.write($0) }
         }
         try sink.finish()

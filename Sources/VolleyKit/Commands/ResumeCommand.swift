@@ -22,6 +22,11 @@ public enum ResumeCommand {
                 remedy: "`volley report \(run.plan.id)` shows them.")
         case .running, .paused, .stopped, .cancelled: break
         }
+        if let retry = try RunChain(of: run).retries(of: run.plan.id).last {
+            throw Diagnostic(
+                "the run was cancelled and then retried as \(retry.plan.id)", file: run.path,
+                remedy: "Go on with that one: the two would send the same pushes.")
+        }
         try run.checkIntegrity()
         let dispatch = try RunDispatch(run, options, console)
         try announce(run, dispatch.settings, console)

@@ -1,0 +1,26 @@
+/// A run and its retries, in the order in which they were planned: each sends to some of the recipients of an earlier one again.
+public struct RunChain: Sendable {
+    /// At least the run that was asked for. Each is opened for reading.
+    public let runs: [RunStore]
+
+    /// Looks in the run's folder for those that it retries, and that retry it. Files there that cannot be opened are passed over.
+    /// - Throws: `Diagnostic`: the folder cannot be listed.
+    public init(of run: RunStore) throws {
+        let all = try RunStore.all(in: RunDiagnostics.folder(of: run.path)).runs
+        let byID = Dictionary(all.map { ($0.plan.id, $0) }) { first, _ in first }
+        var first = run
+        var ids: Set<String> = []
+        while ids.insert(first.plan.id).inserted, let earlier = first.plan.retryOf.flatMap({ byID[$0] }) { first = earlier }
+        ids = [first.plan.id]
+        // In the order of planning, so that a run comes before its retries.
+        let retries = all.filter { candidate in
+            guard candidate.plan.retryOf.map(ids.contains) ?? false else { return false }
+            ids.insert(candidate.plan.id)
+            return true
+        }
+        runs = [first] + retries
+    }
+
+    /// The runs that retry `id`.
+    public func retries(of id: String) -> [RunStore] { runs.filter { $0.plan.retryOf == id } }
+}

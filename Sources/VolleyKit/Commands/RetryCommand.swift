@@ -1,0 +1,78 @@
+import Base
+import Campaigns
+import Runs
+
+/// `volley retry`: a new run for those of an earlier one whose pushes failed, or whose answers were lost.
+public enum RetryCommand {
+    /// Asks on a terminal, unless `isConfirmed`, and sends.
+    /// - Parameters:
+    ///   - argument: a run's id, a path to its file, or `last`.
+    ///   - outcomes: names of outcomes; empty for failed and unknown.
+    public static func run(
+        _ argument: String, outcomes names: [String], isConfirmed: Bool, options: CommonOptions, console: Console
+    ) throws -> ExitStatus {
+        Interruption.install()
+        let outcomes = try outcomes(names)
+        let run = try RunStore(path: RunStore.resolve(argument, in: Project.runsFolder(options)), readOnly: true)
+        try checkEnded(run)
+        guard let retry = try RetryPlanner(run: run, outcomes: outcomes, now: .now()).plan() else {
+            let words = Outcome.allCases.filter(outcomes.contains).map(\.name).joined(separator: " or ")
+            let last = try RunChain(of: run).retries(of: run.plan.id).last
+            throw Diagnostic(
+                "no device of this run is \(words)\(last == nil ? "" : " and was not sent to again by a retry")", file: run.path,
+                remedy: last.map { "`volley retry \($0.plan.id)` sends again to those for whom it failed again." })
+        }
+        if outcomes.contains(.unknown), try run.figures().outcomes[.unknown, default: 0] > 0 {
+            console.warn("Those who are unknown may have got the push already, and then get it twice.")
+        }
+        let dispatch: RunDispatch
+        do {
+            dispatch = try RunDispatch(retry, options, console)
+            guard try isAgreed(retry, dispatch.settings, isConfirmed, console) else {
+                try retry.remove()
+                console.warn("Nothing was sent, and the new run is gone.")
+                return .wrong
+            }
+        } catch {
+            try retry.remove()
+            throw error
+        }
+        return try dispatch.send(from: [.planned], options, console)
+    }
+
+    private static func outcomes(_ names: [String]) throws -> Set<Outcome> {
+        if names.isEmpty { return [.failed, .unknown] }
+        return Set(
+            try names.map { name in
+                guard let outcome = Outcome.allCases.first(where: { $0.name == name }) else {
+                    let nearest = nearestName(to: name, among: RetryPlanner.retriable.map(\.name).sorted())
+                    throw Diagnostic("'\(name)' is no outcome", remedy: nearest.map { "Did you mean '\($0)'?" } ?? allowed)
+                }
+                guard RetryPlanner.retriable.contains(outcome) else {
+                    throw Diagnostic("devices that are \(name) are not sent to again", remedy: allowed)
+                }
+                return outcome
+            })
+    }
+
+    private static let allowed = "Allowed are failed, unknown, rejected and unsent."
+
+    /// What can be resumed must be: a run and its retry would send the same pushes.
+    private static func checkEnded(_ run: RunStore) throws {
+        let state = try run.status().state
+        guard !run.isBeingSent, state == .finished || state == .cancelled else {
+            throw Diagnostic(
+                "the run is \(state.rawValue), not over", file: run.path,
+                remedy: state == .planned
+                    ? "`volley send --plan \(run.plan.id)` sends it."
+                    : "`volley resume \(run.plan.id)` goes on with it; `volley cancel \(run.plan.id)` ends it for good.")
+        }
+    }
+
+    /// Asks where somebody can answer. Elsewhere whoever wrote the command has decided: these devices were agreed to once.
+    private static func isAgreed(_ run: RunStore, _ settings: RunSettings, _ isConfirmed: Bool, _ console: Console) throws -> Bool {
+        if isConfirmed || !console.inputIsTerminal { return true }
+        let devices = "\(TextFormat.count(run.plan.audience)) device\(run.plan.audience == 1 ? "" : "s")"
+        return try console.confirms("Send '\(run.plan.campaign)' again to \(devices) of \(run.plan.app) (\(settings.environment.name))?")
+    }
+}

@@ -1,0 +1,55 @@
+import Base
+import Cryptography
+import Runs
+
+/// From a run that has ended to a new one for those of its recipients that ended in certain outcomes.
+struct RetryPlanner {
+    let run: RunStore
+    let outcomes: Set<Outcome>
+    let now: Timestamp
+
+    /// Outcomes that can be retried: nothing is gained by asking a second time whether an app is gone, or by sending a push twice.
+    static let retriable: Set<Outcome> = [.rejected, .failed, .unknown, .unsent]
+
+    /// Makes the new run, with the campaign and the settings of the first as they were frozen. Whom an earlier retry took over is left out.
+    /// - Returns: nil when nobody is left.
+    /// - Throws: `Diagnostic`: the disk is full, a run file is damaged.
+    func plan() throws -> RunStore? {
+        let first = run.plan
+        let seed = RunSeed.random()
+        let id = RunID.make(campaign: first.campaign, now: now, seed: seed)
+        let writer = try RunWriter(folder: FilePaths.folder(of: run.path), id: id)
+        let takenOver = try tokensOfRetries()
+        var hash = SHA256()
+        hash.update(Array("volley retry 1\0\(first.planHash)\0".utf8))
+        var (count, batch) = (0, RecipientBatch())
+        try run.forEachResult { recipientID, recipient, settlement, isClaimed in
+            guard outcomes.contains(settlement?.outcome ?? (isClaimed ? .unknown : .unsent)),
+                !takenOver.contains(recipient.token)
+            else { return }
+            hash.update(Array("\(recipientID)\n".utf8))
+            batch.append(recipient, at: count)
+            count += 1
+            guard batch.count == Self.batchSize else { return }
+            try writer.put(batch)
+            batch = RecipientBatch()
+        }
+        guard count > 0 else { return nil }
+        try writer.put(batch)
+        return try writer.finish(
+            RunPlan(
+                id: id, campaign: first.campaign, app: first.app, campaignFile: first.campaignFile, campaignSource: first.campaignSource,
+                projectFile: first.projectFile, seed: seed, fields: first.fields, plannedAt: now, planHash: hash.finalizeHex(),
+                rows: count, audience: count, skipped: [:], settings: first.settings, preview: first.preview, retryOf: first.id))
+    }
+
+    private func tokensOfRetries() throws -> Set<DeviceToken> {
+        var tokens: Set<DeviceToken> = []
+        for retry in try RunChain(of: run).retries(of: run.plan.id) {
+            try retry.forEachResult { _, recipient, _, _ in tokens.insert(recipient.token) }
+        }
+        return tokens
+    }
+
+    private static let batchSize = 1000
+}
