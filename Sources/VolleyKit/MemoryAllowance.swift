@@ -24,9 +24,9 @@ public struct MemoryAllowance: Hashable, Sendable {
         bytes = Int(value * factor)
     }
 
-    /// What the process takes without any device: the program, the blocks of each thread, and what stands between the scan and the run
-    /// file. Measured; see docs/performance.md.
-    private static func fixed(threads: Int) -> Int { (80 + 4 * threads) << 20 }
+    /// What the process takes without any device: the program, the blocks of each thread, what stands between the scan and the run file, and
+    /// the buffers of temporary files. Measured; see docs/performance.md.
+    private static func fixed(threads: Int) -> Int { (96 + 4 * threads) << 20 }
 
     /// Less than this is no use.
     private static let leastForDevices = 16 << 20

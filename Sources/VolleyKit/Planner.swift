@@ -89,6 +89,7 @@ struct Planner {
         let share = progress.bytesTotal > 0 ? Double(progress.bytesRead) / Double(progress.bytesTotal) : 0
         var line = "reading  \(TextFormat.percent(share))  \(TextFormat.count(progress.rows)) rows"
         line += "  \(TextFormat.count(Int(Double(progress.rows) / seconds))) rows/s  \(TextFormat.count(progress.recipients)) recipients"
+        if let settled = progress.settled { return line + "  settling  \(TextFormat.percent(settled))" }
         if share > 0.01 { line += "  \(TextFormat.duration(seconds: seconds / share - seconds)) left" }
         return line
     }

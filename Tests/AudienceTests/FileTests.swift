@@ -1,4 +1,6 @@
 import Base
+import Glibc
+import TestSupport
 import Testing
 
 @testable import Audience
@@ -8,25 +10,7 @@ import Testing
 
     private func everyone(_ path: String) -> AudienceQuery { AudienceQuery(path).with { $0.everyone = true } }
 
-    /// A gzip member (RFC 1952) of stored blocks.
-    private func gzip(_ text: String) -> [UInt8] {
-        var member: [UInt8] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 0xFF]
-        let content = Array(text.utf8)
-        func littleEndian(_ number: UInt32, _ count: Int) -> [UInt8] {
-            (0..<count).map { UInt8(truncatingIfNeeded: number >> (8 * UInt32($0))) }
-        }
-        for start in stride(from: 0, to: max(content.count, 1), by: 0xFFFF) {
-            let block = content[start..<min(start + 0xFFFF, content.count)]
-            member.append(start + 0xFFFF >= content.count ? 1 : 0)
-            member += littleEndian(UInt32(block.count), 2) + littleEndian(~UInt32(block.count), 2) + block
-        }
-        var checksum: UInt32 = ~0
-        for byte in content {
-            checksum ^= UInt32(byte)
-            for _ in 0..<8 { checksum = checksum & 1 == 1 ? checksum >> 1 ^ 0xEDB8_8320 : checksum >> 1 }
-        }
-        return member + littleEndian(~checksum, 4) + littleEndian(UInt32(content.count), 4)
-    }
+    private func gzip(_ text: String) -> [UInt8] { StoredGzip.member(Array(text.utf8)) }
 
     @Test("every format gives the same audience", arguments: ["csv", "tsv", "json", "jsonl", "ndjson", "CSV"])
     func formats(suffix: String) throws {
@@ -51,6 +35,46 @@ import Testing
         #expect(try everyone(folder.file("devices.csv.gz", whole)).run().result.audience == 2)
         let padded = folder.file("padded.csv.gz", whole + [UInt8](repeating: 0, count: 512))
         #expect(try everyone(padded).run(chunkSize: 5).result.audience == 2)
+    }
+
+    /// What comes out of a file, asked for so many bytes at a time.
+    private func inflated(_ path: String, stepSize: Int) throws -> [UInt8] {
+        var source = try ByteSource(path: path, isGzip: true)
+        var bytes: [UInt8] = []
+        var step = [UInt8](repeating: 0, count: stepSize)
+        while true {
+            let count = try step.withUnsafeMutableBufferPointer { try source.read(into: $0) }
+            if count == 0 { return bytes }
+            bytes += step[..<count]
+        }
+    }
+
+    @Test("a member's header and the trailer before it may lie across any two reads of the disk", arguments: [0, 2, 4, 8, 10, 14, 16, 30])
+    func memberAcrossReads(fields: UInt8) throws {
+        let folder = TemporaryFolder()
+        let fields = StoredGzip.Fields(rawValue: fields)
+        let second = Array("the second member\n".utf8)
+        // A stored member has 23 bytes beside its text; the disk is read 65,536 bytes at a time.
+        for distance in stride(from: -9, to: 60, by: fields == .headerChecksum ? 1 : 3) {
+            let first = [UInt8](repeating: UInt8(ascii: "x"), count: 65_536 - distance - 23)
+            let member = StoredGzip.member(first)
+            try #require(member.count == 65_536 - distance)
+            let path = folder.file("\(distance).gz", member + StoredGzip.member(second, fields))
+            if try inflated(path, stepSize: 1 << 16) != first + second { Issue.record("\(distance)") }
+        }
+    }
+
+    @Test("what gzip packs comes out, however little is asked for at a time", arguments: ["-1", "-6", "-9"])
+    func packedByGzip(level: String) throws {
+        let folder = TemporaryFolder()
+        var random = SeededRandom(5)
+        let text = (0..<3000).map { "\(token(Int.random(in: 0..<1 << 40, using: &random))),tag\($0 % 7),\($0)\n" }.joined()
+        let path = folder.file("devices.csv", text)
+        try #require(system("gzip -k \(level) '\(path)'") == 0)
+        defer { unlink(path + ".gz") }
+        for stepSize in [1, 2, 3, 7, 100, 5000, 1 << 20] {
+            if try inflated(path + ".gz", stepSize: stepSize) != Array(text.utf8) { Issue.record("\(stepSize) at a time") }
+        }
     }
 
     @Test("gzip that is cut off, damaged or followed by something else is an error that says how far it got")

@@ -21,12 +21,12 @@ import Testing
             expected[partition, default: []].append((UInt64(number), text))
         }
         for partition in [0, 1, 2, 255] {
-            var contents = try file.contents(of: partition)
+            var contents = file.contents(of: partition)
             for (number, text) in expected[partition] ?? [] {
-                let (foundNumber, count) = (contents.next(UInt64.self), contents.next(UInt8.self))
-                if foundNumber != number || contents.next(Int(count ?? 0)) != text { Issue.record("\(number) of \(partition)") }
+                let (foundNumber, count) = (try contents.next(UInt64.self), try contents.next(UInt8.self))
+                if try foundNumber != number || contents.next(Int(count ?? 0)) != text { Issue.record("\(number) of \(partition)") }
             }
-            #expect(contents.next(UInt8.self) == nil)
+            #expect(try contents.next(UInt8.self) == nil)
         }
     }
 
@@ -36,7 +36,7 @@ import Testing
         var file = ScratchFile(folders: ["/nowhere", folder.path])
         try #expect(withUnsafeBytes(of: UInt64(5)) { try file.append($0) } == 0)
         var number: UInt64 = 0
-        try withUnsafeMutableBytes(of: &number) { try file.read(from: 0, into: $0) }
+        try withUnsafeMutableBytes(of: &number) { try file.reader.read(from: 0, into: $0) }
         #expect(number == 5 && folder.isEmpty, "the file has no name")
         let mistake = #expect(throws: Diagnostics.self) {
             var file = ScratchFile(folders: ["/nowhere"])
@@ -59,7 +59,8 @@ import Testing
         #expect(few.inOrder() == [2, 5, 9])
     }
 
-    @Test("a preview's samples are those of the newest rows, also when these come after spilling began", arguments: [3, 40, Int.max])
+    @Test(
+        "a preview's samples are those of the newest rows, also when these come after spilling began", arguments: [0, 3, 40, 5000, Int.max])
     func samples(recordLimit: Int) throws {
         let folder = TemporaryFolder()
         // Every device comes twice, the second time with a newer row.

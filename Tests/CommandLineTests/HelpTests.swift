@@ -10,7 +10,8 @@ struct HelpTests {
     @Test(
         "reads as it did",
         arguments: [
-            "volley", "init", "check", "preview", "plan", "send", "resume", "pause", "cancel", "retry", "runs", "report", "push", "simulate",
+            "volley", "init", "check", "preview", "plan", "send", "resume", "pause", "cancel", "retry", "runs", "report", "push",
+            "simulate",
         ])
     func snapshot(command: String) throws {
         let folder = FileManager.default.temporaryDirectory
@@ -30,7 +31,9 @@ struct HelpTests {
     func completions(shell: String) throws {
         let script = try VolleyBinary.run(["--generate-completion-script", shell], in: FileManager.default.temporaryDirectory)
         #expect(script.status == 0)
-        for command in ["init", "check", "preview", "plan", "send", "resume", "pause", "cancel", "retry", "runs", "report", "push", "simulate"] {
+        for command in [
+            "init", "check", "preview", "plan", "send", "resume", "pause", "cancel", "retry", "runs", "report", "push", "simulate",
+        ] {
             #expect(script.output.contains(command))
         }
     }

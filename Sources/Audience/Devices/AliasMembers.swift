@@ -1,3 +1,5 @@
+import Base
+
 /// The devices that aliases select, kept until the end, when the most recently active ones of each alias are known.
 struct AliasMembers {
     private struct Member {
@@ -27,18 +29,15 @@ struct AliasMembers {
     /// - Parameters:
     ///   - moment: when a device was last active.
     ///   - takesPlace: whether a device counts at all; a suppressed one does not.
-    mutating func kept(limit: Int, moment: (Int) -> ActivityMoment, takesPlace: (Int) -> Bool = { _ in true }) -> Set<Int> {
-        sort(by: moment)
-        var kept: Set<Int> = []
-        var (rank, last) = (0, -1)
+    mutating func kept(limit: Int, moment: (Int) -> ActivityMoment, takesPlace: (Int) -> Bool) -> BitSet {
+        members.sort { $0.alias < $1.alias }
+        var kept = BitSet()
+        var mostRecent = MostRecent(limit: limit)
         for index in members.indices {
-            let slot = members[index].slot
-            if index == 0 || members[index - 1].alias != members[index].alias { (rank, last) = (0, -1) }
-            // The same pair stands side by side.
-            if slot == last || !takesPlace(slot) { continue }
-            last = slot
-            if rank < limit { kept.insert(slot) }
-            rank += 1
+            let member = members[index]
+            if takesPlace(member.slot) { mostRecent.add(member.slot, moment(member.slot), token(member)) }
+            let isLast = index + 1 == members.count || members[index + 1].alias != member.alias
+            if isLast { mostRecent.removeAll { kept.insert($0) } }
         }
         return kept
     }
@@ -49,18 +48,6 @@ struct AliasMembers {
     /// Calls `body` with each alias, a device that it selects, and the device's token.
     func forEach(_ body: (Int, Int, ArraySlice<UInt8>) throws -> Void) rethrows {
         for member in members { try body(Int(member.alias), member.slot, token(member)) }
-    }
-
-    private mutating func sort(by moment: (Int) -> ActivityMoment) {
-        let activity = members.map { moment($0.slot) }
-        let order = members.indices.sorted { left, right in
-            let (a, b) = (members[left], members[right])
-            if a.alias != b.alias { return a.alias < b.alias }
-            if activity[left] != activity[right] { return activity[left] > activity[right] }
-            if a.slot == b.slot { return false }
-            return token(a).lexicographicallyPrecedes(token(b))
-        }
-        members = order.map { members[$0] }
     }
 
     private func token(_ member: Member) -> ArraySlice<UInt8> {

@@ -63,7 +63,7 @@ struct DeviceCollector: ~Copyable {
             languages: harvest.languages.map { languages.number(of: $0) })
         let wanted = spilled == nil ? try collect(harvest, numbers) : try spill(harvest, numbers)
         let bytes = devices.count * DeviceTable.bytesPerDevice + exclusions.bytes + aliasMembers.bytes
-        if bytes > plan.limits.deviceMemory, spilled == nil, recordLimit == .max || devices.count >= recordLimit { try beginSpilling() }
+        if bytes > plan.limits.deviceMemory, spilled == nil { try beginSpilling() }
         return wanted
     }
 
@@ -92,18 +92,22 @@ struct DeviceCollector: ~Copyable {
 
     private mutating func spill(_ harvest: Harvest, _ numbers: Numbers) throws -> Wanted {
         for mark in harvest.exclusions { try spilled?.add(mark) }
-        var renewed: [(index: Int, slot: Int)] = []
+        var wanted: [(index: Int, slot: Int)] = []
         for (index, candidate) in harvest.candidates.enumerated() {
             let number = try classes.number(of: numbers.deviceClass(of: candidate))
             if let slot = try spilled?.add(candidate.fingerprint, candidate.moment, class: number), slot >= 0 {
-                renewed.append((index, slot))
+                wanted.append((index, slot))
             }
         }
         for hit in harvest.aliasHits {
             try spilled?.addAlias(hit.alias, harvest.candidates[hit.candidate].fingerprint, hit.token)
         }
         try spilled?.keep(harvest.records)
-        return renewed.isEmpty ? .none : .some(renewed)
+        defer { isRecording = spilled?.isRecording ?? false }
+        guard isRecording, recordLimit != .max else { return wanted.isEmpty ? .none : .some(wanted) }
+        var records = harvest.records
+        for (index, slot) in wanted { records.setSlot(slot, of: index) }
+        return .all(records)
     }
 
     private mutating func beginSpilling() throws {
@@ -117,8 +121,8 @@ struct DeviceCollector: ~Copyable {
     // MARK: - At the end
 
     /// Settles what only the end of the scan can: exclusion by newer rows, and alias limits.
-    /// - Parameter tick: called often.
-    mutating func settle(into sink: any RecipientSink, tick: () throws -> Void) throws -> SettledDevices {
+    /// - Parameter tick: called often, with the share that is done.
+    mutating func settle(into sink: any RecipientSink, tick: (Double) throws -> Void) throws -> SettledDevices {
         let (aliasSelector, aliasLimit) = (plan.selectors.selectors.alias, plan.query.aliasLimit)
         if var spilled = spilled.take() {
             return try spilled.settle(&classes, aliasSelector: aliasSelector, aliasLimit: aliasLimit, into: sink, tick: tick)
@@ -136,10 +140,14 @@ struct DeviceCollector: ~Copyable {
     /// Devices beyond the limits of all their aliases, and selected by nothing else, become `aliasLimit`, whatever was judged of
     /// them later in the order of reasons; a device that was suppressed before that takes no place.
     private mutating func dropBeyondAliasLimit(_ selector: UInt32, _ limit: Int) throws {
-        let slots = Array(aliasMembers.slots)
-        let counting = Set(slots.filter { deviceClass(of: $0).takesPlaceInAlias })
-        let kept = aliasMembers.kept(limit: limit, moment: { devices.moment(of: $0) }, takesPlace: counting.contains)
-        for slot in counting where !kept.contains(slot) && classes.selections[deviceClass(of: slot).selection] == [selector] {
+        var members = AliasMembers()
+        swap(&members, &aliasMembers)
+        let kept = members.kept(
+            limit: limit, moment: { devices.moment(of: $0) }, takesPlace: { deviceClass(of: $0).takesPlaceInAlias })
+        // Dropped once it has the reason, a device is dropped again to no effect.
+        for slot in members.slots where !kept.contains(slot) {
+            let deviceClass = deviceClass(of: slot)
+            guard deviceClass.takesPlaceInAlias, classes.selections[deviceClass.selection] == [selector] else { continue }
             try devices.drop(slot, .aliasLimit, &classes)
         }
     }

@@ -14,6 +14,9 @@ struct Inflater: ~Copyable {
     let input = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 64 << 10)
     // Large, as it holds the window.
     private let state = UnsafeMutablePointer<inflate_state>.allocate(capacity: 1)
+    /// Read by itself, as ISA-L 2.30 forgets the header's checksum when `isal_inflate` meets the header in two pieces.
+    private let header = UnsafeMutablePointer<isal_gzip_header>.allocate(capacity: 1)
+    private var isInHeader = false
     /// Before the first member, too.
     private var isBetweenMembers = true
     private var isInputAtEnd = false
@@ -22,6 +25,7 @@ struct Inflater: ~Copyable {
     private var produced = 0
 
     init() {
+        header.initialize(to: isal_gzip_header())
         isal_inflate_init(state)
         // Header and checksum of every member are checked.
         state.pointee.crc_flag = UInt32(ISAL_GZIP)
@@ -30,6 +34,7 @@ struct Inflater: ~Copyable {
 
     deinit {
         state.deallocate()
+        header.deallocate()
         input.deallocate()
     }
 
@@ -51,8 +56,10 @@ struct Inflater: ~Copyable {
             // A file shorter than a header would only be called cut off.
             guard state.pointee.next_in[0] == Self.firstByte else { return failure(noMember) }
             isal_inflate_reset(state)
-            isBetweenMembers = false
+            isal_gzip_header_init(header)
+            (isBetweenMembers, isInHeader) = (false, true)
         }
+        if isInHeader, let step = readHeader() { return step }
         let (inputBefore, room) = (state.pointee.avail_in, UInt32(clamping: target.count))
         state.pointee.next_out = target.baseAddress
         state.pointee.avail_out = room
@@ -68,6 +75,17 @@ struct Inflater: ~Copyable {
         if count > 0 { return .produced(count) }
         if isBetweenMembers || !isInputAtEnd { return .needsInput }
         return failure("ends too early")
+    }
+
+    /// - Returns: nil once the header is read.
+    private mutating func readHeader() -> Step? {
+        let inputBefore = state.pointee.avail_in
+        let code = isal_read_gzip_header(state, header)
+        consumed += Int(inputBefore - state.pointee.avail_in)
+        if let message = message(code) { return failure(message) }
+        guard code == ISAL_DECOMP_OK else { return isInputAtEnd ? failure("ends too early") : .needsInput }
+        isInHeader = false
+        return nil
     }
 
     /// RFC 1952, section 2.3.1.

@@ -48,6 +48,8 @@ public struct ScanProgress: Sendable {
     public var bytesRead: Int, bytesTotal: Int
     /// Rows read and recipients found so far.
     public var rows: Int, recipients: Int
+    /// The share of the devices that are settled, once all is read and when they had to go to temporary files; nil before.
+    public var settled: Double?
 }
 
 extension AudienceQuery {
@@ -56,7 +58,7 @@ extension AudienceQuery {
     /// A row that replaces an older one of its device is handed over at the same slot; how the newest row is judged counts. Other rows of
     /// the device are `duplicateToken`. The result depends neither on the number of threads nor on `deviceMemory`. Memory: a fixed amount
     /// for blocks, and at most 24 bytes a selected device, 16 an excluded row, and some 200 a row that an alias selects; when these come
-    /// to more than `deviceMemory`, they go to temporary files, and some bits a selected row remain.
+    /// to more than `deviceMemory`, they go to temporary files, and about a byte a selected row remains.
     /// - Parameters:
     ///   - deviceMemory: bytes for devices.
     ///   - makeJudge: makes what decides whether a selected device can be sent to; called once for each thread.

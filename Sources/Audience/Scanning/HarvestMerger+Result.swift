@@ -2,9 +2,10 @@ import Base
 
 extension HarvestMerger {
     /// Settles what only the end of the scan can: alias limits, counts, warnings.
-    /// - Parameter tick: called often.
-    mutating func finish(into sink: any RecipientSink, tick: () throws -> Void) throws -> (result: AudienceResult, devices: SettledDevices)
-    {
+    /// - Parameter tick: called often, with the share that is done.
+    mutating func finish(
+        into sink: any RecipientSink, tick: (Double) throws -> Void
+    ) throws -> (result: AudienceResult, devices: SettledDevices) {
         try checkBadRows()
         let settled = try devices.settle(into: sink, tick: tick)
         var skipped = skipped

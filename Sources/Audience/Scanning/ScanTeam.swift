@@ -39,7 +39,12 @@ struct ScanTeam: ~Copyable {
             throw error
         }
         for helper in helpers { helper.join() }
-        let (result, devices) = try merger.finish(into: sink) { if meter.isDue, isCancelled() { throw CancellationError() } }
+        let (bytesRead, rows, found) = (merger.bytesRead, merger.rows, merger.devices.count)
+        let (result, devices) = try merger.finish(into: sink) { share in
+            guard meter.isDue else { return }
+            if isCancelled() { throw CancellationError() }
+            progress(meter.now(bytesRead: bytesRead, rows: rows, recipients: found, settled: share))
+        }
         try sink.finish(slots: devices.count, dropping: devices.dropped)
         progress(meter.now(bytesRead: merger.bytesRead, rows: merger.rows, recipients: result.audience))
         return result
@@ -100,8 +105,8 @@ private struct ScanMeter {
         }
     }
 
-    func now(bytesRead: Int, rows: Int, recipients: Int) -> ScanProgress {
-        ScanProgress(bytesRead: min(bytesRead, bytesTotal), bytesTotal: bytesTotal, rows: rows, recipients: recipients)
+    func now(bytesRead: Int, rows: Int, recipients: Int, settled: Double? = nil) -> ScanProgress {
+        ScanProgress(bytesRead: min(bytesRead, bytesTotal), bytesTotal: bytesTotal, rows: rows, recipients: recipients, settled: settled)
     }
 }
 

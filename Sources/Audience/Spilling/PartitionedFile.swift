@@ -1,7 +1,7 @@
 /// Bytes that belong to one of many partitions, on disk: what is appended to a partition comes back in the same order. Takes 16 KiB of
-/// memory for each partition that holds anything.
+/// memory for each partition that holds anything, and 16 KiB while one is read.
 struct PartitionedFile: ~Copyable {
-    /// Enough that what a partition holds fits into memory many times, few enough that their buffers are small.
+    /// Enough that the devices of a partition fit into memory many times, few enough that the buffers of all are small.
     static let partitions = 256
     private static let chunkSize = 16 << 10
 
@@ -38,42 +38,64 @@ struct PartitionedFile: ~Copyable {
         }
     }
 
-    /// All that a partition holds.
-    func contents(of partition: Int) throws -> Contents {
-        let onDisk = chunks[partition].count * Self.chunkSize
-        let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: onDisk + filled[partition], alignment: 16)
-        let contents = Contents(bytes)
-        for (index, start) in chunks[partition].enumerated() {
-            let place = index * Self.chunkSize
-            try file.read(from: start, into: UnsafeMutableRawBufferPointer(rebasing: bytes[place..<place + Self.chunkSize]))
-        }
-        if let buffer = buffers[partition] {
-            let rest = UnsafeRawBufferPointer(rebasing: buffer[..<filled[partition]])
-            UnsafeMutableRawBufferPointer(rebasing: bytes[onDisk...]).copyMemory(from: rest)
-        }
-        return contents
+    /// All that a partition holds. Must not be used once this is gone, or appended to.
+    func contents(of partition: Int) -> Contents {
+        let rest = buffers[partition].map { UnsafeRawBufferPointer(rebasing: $0[..<filled[partition]]) }
+        return Contents(file.reader, chunks[partition][...], rest)
     }
 
-    /// What a partition holds, read from front to back.
+    /// What a partition holds, read from front to back, a chunk at a time.
     struct Contents: ~Copyable {
-        private let bytes: UnsafeMutableRawBufferPointer
+        private let file: ScratchFile.Reader
+        /// Where the chunks that were not read yet begin.
+        private var chunks: ArraySlice<Int>
+        /// What comes behind them; nil once it is being read.
+        private var rest: UnsafeRawBufferPointer?
+        private let chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: chunkSize, alignment: 16)
         private var place = 0
+        private var end = 0
 
-        fileprivate init(_ bytes: UnsafeMutableRawBufferPointer) { self.bytes = bytes }
-
-        deinit { bytes.deallocate() }
-
-        /// The next element, which must be of the type that was appended; nil at the end.
-        @inline(__always) mutating func next<Element: BitwiseCopyable>(_ type: Element.Type) -> Element? {
-            guard place < bytes.count else { return nil }
-            defer { place += MemoryLayout<Element>.size }
-            return bytes.loadUnaligned(fromByteOffset: place, as: Element.self)
+        fileprivate init(_ file: ScratchFile.Reader, _ chunks: ArraySlice<Int>, _ rest: UnsafeRawBufferPointer?) {
+            (self.file, self.chunks, self.rest) = (file, chunks, rest)
         }
 
-        /// The next bytes.
-        mutating func next(_ count: Int) -> [UInt8] {
-            defer { place += count }
-            return Array(bytes[place..<place + count])
+        deinit { chunk.deallocate() }
+
+        /// The next element, which must be of the type that was appended; nil at the end.
+        @inline(__always) mutating func next<Element: BitwiseCopyable>(_ type: Element.Type) throws -> Element? {
+            let size = MemoryLayout<Element>.size
+            if place + size <= end {
+                defer { place += size }
+                return chunk.loadUnaligned(fromByteOffset: place, as: Element.self)
+            }
+            // It lies across the end of a chunk, or there is none.
+            let bytes = try next(size)
+            return bytes.isEmpty ? nil : bytes.withUnsafeBytes { $0.loadUnaligned(as: Element.self) }
+        }
+
+        /// The next bytes; fewer only at the end.
+        mutating func next(_ count: Int) throws -> [UInt8] {
+            var bytes: [UInt8] = []
+            while bytes.count < count {
+                if place == end, try !readChunk() { break }
+                let taken = min(count - bytes.count, end - place)
+                bytes += chunk[place..<place + taken]
+                place += taken
+            }
+            return bytes
+        }
+
+        private mutating func readChunk() throws -> Bool {
+            place = 0
+            if let start = chunks.popFirst() {
+                try file.read(from: start, into: chunk)
+                end = chunk.count
+                return true
+            }
+            end = rest?.count ?? 0
+            if let rest { UnsafeMutableRawBufferPointer(rebasing: chunk[..<end]).copyMemory(from: rest) }
+            rest = nil
+            return end > 0
         }
     }
 }

@@ -15,14 +15,15 @@ struct RecipientSpool: ~Copyable {
 
     /// Calls `body` with every batch, in order; none of the recipients has a slot.
     func forEach(_ body: (inout RecipientBatch) throws -> Void) throws {
+        let reader = file.reader
         var place = 0
         var bytes: [UInt8] = []
         while place < file.count {
             var size: UInt64 = 0
-            try withUnsafeMutableBytes(of: &size) { try file.read(from: place, into: $0) }
+            try withUnsafeMutableBytes(of: &size) { try reader.read(from: place, into: $0) }
             place += MemoryLayout<UInt64>.size
             bytes = [UInt8](repeating: 0, count: Int(size))
-            try bytes.withUnsafeMutableBytes { try file.read(from: place, into: $0) }
+            try bytes.withUnsafeMutableBytes { try reader.read(from: place, into: $0) }
             place += bytes.count
             var batch = RecipientBatch(stored: bytes)
             try body(&batch)

@@ -45,7 +45,7 @@ struct ScratchFile: ~Copyable {
         return descriptor
     }
 
-    private static func failure(_ message: String, _ code: Int32, _ folder: String) -> Diagnostics {
+    fileprivate static func failure(_ message: String, _ code: Int32, _ folder: String) -> Diagnostics {
         let isFull = code == ENOSPC || code == EDQUOT
         return Diagnostics(
             Diagnostic(
@@ -64,23 +64,32 @@ struct ScratchFile: ~Copyable {
             if written > 0 {
                 rest = rest.dropFirst(written)
                 count += written
-            } else if errno != EINTR {
-                throw Self.failure("a temporary file cannot be written", errno, folder)
+            } else if written == 0 || errno != EINTR {
+                throw Self.failure("a temporary file cannot be written", written == 0 ? EIO : errno, folder)
             }
         }
         return start
     }
 
-    /// Fills `target` with the bytes from `start` on, all of which were written.
-    func read(from start: Int, into target: UnsafeMutableRawBufferPointer) throws {
-        var filled = 0
-        while filled < target.count {
-            let rest = UnsafeMutableRawBufferPointer(rebasing: target[filled...])
-            let count = pread(descriptor, rest.baseAddress, rest.count, off_t(start + filled))
-            if count > 0 {
-                filled += count
-            } else if count == 0 || errno != EINTR {
-                throw Self.failure("a temporary file cannot be read", count == 0 ? EIO : errno, folder)
+    /// Who reads it. Must not be used once the file is gone.
+    var reader: Reader { Reader(descriptor: descriptor, folder: folder) }
+
+    /// Reads what was written.
+    struct Reader {
+        fileprivate let descriptor: Int32
+        fileprivate let folder: String
+
+        /// Fills `target` with the bytes from `start` on, all of which were written.
+        func read(from start: Int, into target: UnsafeMutableRawBufferPointer) throws {
+            var filled = 0
+            while filled < target.count {
+                let rest = UnsafeMutableRawBufferPointer(rebasing: target[filled...])
+                let count = pread(descriptor, rest.baseAddress, rest.count, off_t(start + filled))
+                if count > 0 {
+                    filled += count
+                } else if count == 0 || errno != EINTR {
+                    throw ScratchFile.failure("a temporary file cannot be read", count == 0 ? EIO : errno, folder)
+                }
             }
         }
     }

@@ -44,9 +44,9 @@ struct SpilledAliases: ~Copyable {
     /// Notes what became of the devices of a partition that aliases select.
     /// - Parameter device: what became of the device with a fingerprint.
     mutating func resolve(_ partition: Int, _ classes: borrowing ClassTable, _ selector: UInt32, device: (UInt64) -> Device) throws {
-        var contents = try hits.contents(of: partition)
-        while let hit = contents.next(Hit.self) {
-            let token = contents.next(hit.tokenCount)
+        var contents = hits.contents(of: partition)
+        while let hit = try contents.next(Hit.self) {
+            let token = try contents.next(hit.tokenCount)
             let device = device(hit.fingerprint)
             let deviceClass = classes[device.classNumber]
             guard deviceClass.takesPlaceInAlias else { continue }
@@ -59,21 +59,15 @@ struct SpilledAliases: ~Copyable {
 
     /// Drops the devices that are beyond the limits of all their aliases, and selected by nothing else.
     /// - Parameter drop: called with their places.
-    mutating func drop(
-        beyond limit: Int, _ classes: inout ClassTable, _ tick: () throws -> Void, _ drop: (Int) -> Void
-    ) throws {
+    func drop(beyond limit: Int, _ classes: inout ClassTable, _ tick: () throws -> Void, _ drop: (Int) -> Void) throws {
         var settled = BitSet()
         for partition in 0..<PartitionedFile.partitions {
             try tick()
-            var moments: [Int: ActivityMoment] = [:]
-            var together = AliasMembers()
+            var best: [Int: MostRecent] = [:]
             try forEach(in: partition) { member, token in
-                moments[member.device.place] = member.device.moment
-                together.add(alias: member.alias, slot: member.device.place, token: token)
+                best[member.alias, default: MostRecent(limit: limit)].add(member.device.place, member.device.moment, token[...])
             }
-            for place in together.kept(limit: limit, moment: { moments[$0] ?? ActivityMoment(ActivityMoment.never) }) {
-                settled.insert(place)
-            }
+            for var devices in best.values { devices.removeAll { settled.insert($0) } }
         }
         for partition in 0..<PartitionedFile.partitions {
             try tick()
@@ -87,7 +81,7 @@ struct SpilledAliases: ~Copyable {
     }
 
     private func forEach(in partition: Int, _ body: (Member, [UInt8]) throws -> Void) throws {
-        var contents = try members.contents(of: partition)
-        while let member = contents.next(Member.self) { try body(member, contents.next(member.tokenCount)) }
+        var contents = members.contents(of: partition)
+        while let member = try contents.next(Member.self) { try body(member, contents.next(member.tokenCount)) }
     }
 }

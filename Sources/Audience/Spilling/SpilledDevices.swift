@@ -37,8 +37,9 @@ struct SpilledDevices: ~Copyable {
     private var aliases = SpilledAliases()
     /// nil when only the first devices' texts are wanted.
     private var spool: RecipientSpool?
-    /// The devices whose texts are wanted, when not all are.
+    /// The devices whose texts are wanted, when not all are: the first so many.
     private var firstDevices = DeviceTable()
+    private let wantedDevices: Int
 
     // What the partitions come to, by place.
     private var firsts = BitSet()
@@ -47,16 +48,17 @@ struct SpilledDevices: ~Copyable {
     private var renewals = PartitionedFile()
 
     /// Takes over what is in memory.
-    /// - Parameter recordLimit: slots whose texts the sink wants; no more than there are devices, or `Int.max`.
+    /// - Parameter recordLimit: slots whose texts the sink wants.
     init(
         _ devices: borrowing DeviceTable, _ exclusionMarks: borrowing ExclusionMarks, _ members: AliasMembers, recordLimit: Int
     ) throws {
         spool = recordLimit == .max ? RecipientSpool() : nil
+        wantedDevices = recordLimit == .max ? 0 : recordLimit
         (places, placesBefore) = (devices.count, devices.count)
         for slot in 0..<devices.count {
             let (fingerprint, moment, number) = (devices.fingerprint(of: slot), devices.moment(of: slot), devices.classNumber(of: slot))
             try rows.append(Row(fingerprint, moment, class: number, place: slot), to: PartitionedFile.of(fingerprint))
-            if recordLimit != .max, slot < recordLimit { firstDevices.append(fingerprint, moment, class: number) }
+            if slot < wantedDevices { firstDevices.append(fingerprint, moment, class: number) }
         }
         try exclusionMarks.forEach { try add($0) }
         try members.forEach { alias, slot, token in try aliases.add(alias: alias, devices.fingerprint(of: slot), token) }
@@ -64,13 +66,20 @@ struct SpilledDevices: ~Copyable {
 
     // MARK: - Rows
 
+    /// Whether the texts of new devices are wanted.
+    var isRecording: Bool { spool != nil || firstDevices.count < wantedDevices }
+
     /// Adds a row.
-    /// - Returns: the slot whose texts this row renews, if they are wanted now; -1 otherwise.
+    /// - Returns: the slot that wants this row's texts now; -1 for none.
     mutating func add(_ fingerprint: UInt64, _ moment: ActivityMoment, class number: Int) throws -> Int {
         try rows.append(Row(fingerprint, moment, class: number, place: places), to: PartitionedFile.of(fingerprint))
         places += 1
         let slot = firstDevices.find(fingerprint)
-        return slot >= 0 && firstDevices.renew(slot, moment) ? slot : -1
+        if slot >= 0 { return firstDevices.renew(slot, moment) ? slot : -1 }
+        guard firstDevices.count < wantedDevices else { return -1 }
+        // While not all of the first are found, every device is among them.
+        firstDevices.append(fingerprint, moment, class: number)
+        return firstDevices.count - 1
     }
 
     mutating func add(_ mark: ExclusionMarks.Mark) throws { try exclusions.append(mark, to: PartitionedFile.of(mark.fingerprint)) }
@@ -87,18 +96,20 @@ struct SpilledDevices: ~Copyable {
     /// Settles every device, and hands on the recipients that the sink does not have yet.
     /// - Parameters:
     ///   - aliasSelector: the selector that aliases are; nil when there are none.
-    ///   - tick: called often.
+    ///   - tick: called often, with the share that is done.
     mutating func settle(
-        _ classes: inout ClassTable, aliasSelector: UInt32?, aliasLimit: Int, into sink: any RecipientSink, tick: () throws -> Void
+        _ classes: inout ClassTable, aliasSelector: UInt32?, aliasLimit: Int, into sink: any RecipientSink, tick: (Double) throws -> Void
     ) throws -> SettledDevices {
+        // Handing on takes about twice as long as settling.
+        let settling = spool == nil ? 1 : 1.0 / 3
         classes.forgetCounts()
         for partition in 0..<PartitionedFile.partitions {
-            try tick()
+            try tick(settling * Double(partition) / Double(PartitionedFile.partitions))
             try settle(partition, &classes, aliasSelector)
         }
-        try aliases.drop(beyond: aliasLimit, &classes, tick) { dropped.insert($0) }
+        try aliases.drop(beyond: aliasLimit, &classes, { try tick(settling) }) { dropped.insert($0) }
         let ranks = firsts.ranks
-        try handOn(ranks, to: sink, tick)
+        try handOn(ranks, to: sink) { try tick(settling + (1 - settling) * $0) }
         var droppedSlots = BitSet()
         dropped.forEach { droppedSlots.insert(ranks[$0]) }
         return SettledDevices(count: firsts.count, dropped: droppedSlots, firstSelections: firstSelections.inOrder())
@@ -107,8 +118,8 @@ struct SpilledDevices: ~Copyable {
     private mutating func settle(_ partition: Int, _ classes: inout ClassTable, _ aliasSelector: UInt32?) throws {
         var devices = DeviceTable()
         var placesOfDevices = Blocks<Renewal>()
-        var contents = try rows.contents(of: partition)
-        while let row = contents.next(Row.self) {
+        var contents = rows.contents(of: partition)
+        while let row = try contents.next(Row.self) {
             let (slot, isNewest) = try devices.add(row.fingerprint, row.moment, classes[row.classNumber], &classes)
             if slot == placesOfDevices.count {
                 placesOfDevices.append(Renewal(place: row.place, first: row.place))
@@ -116,8 +127,8 @@ struct SpilledDevices: ~Copyable {
                 placesOfDevices[slot].place = row.place
             }
         }
-        var marks = try exclusions.contents(of: partition)
-        while let mark = marks.next(ExclusionMarks.Mark.self) { try devices.exclude(mark, &classes) }
+        var marks = exclusions.contents(of: partition)
+        while let mark = try marks.next(ExclusionMarks.Mark.self) { try devices.exclude(mark, &classes) }
         for slot in 0..<devices.count {
             let found = placesOfDevices[slot]
             let deviceClass = classes[devices.classNumber(of: slot)]
@@ -137,13 +148,13 @@ struct SpilledDevices: ~Copyable {
     private func rangeOfPlaces(_ place: Int) -> Int { place / (places / PartitionedFile.partitions + 1) }
 
     /// Gives the spooled recipients their slots.
-    private mutating func handOn(_ ranks: BitSet.Ranks, to sink: any RecipientSink, _ tick: () throws -> Void) throws {
+    private mutating func handOn(_ ranks: BitSet.Ranks, to sink: any RecipientSink, _ tick: (Double) throws -> Void) throws {
         guard let spool = spool.take() else { return }
         var place = placesBefore
         var range = -1
         var renewed: [Int: Int] = [:]
         try spool.forEach { batch in
-            try tick()
+            try tick(Double(place - placesBefore) / Double(places - placesBefore))
             for index in 0..<batch.count {
                 if rangeOfPlaces(place) != range {
                     range = rangeOfPlaces(place)
@@ -160,8 +171,8 @@ struct SpilledDevices: ~Copyable {
     /// First rows' places by those of the rows that renew them.
     private func renewals(in range: Int) throws -> [Int: Int] {
         var found: [Int: Int] = [:]
-        var contents = try renewals.contents(of: range)
-        while let renewal = contents.next(Renewal.self) { found[renewal.place] = renewal.first }
+        var contents = renewals.contents(of: range)
+        while let renewal = try contents.next(Renewal.self) { found[renewal.place] = renewal.first }
         return found
     }
 }
