@@ -85,6 +85,17 @@ struct PartitionedFile: ~Copyable {
             return bytes
         }
 
+        /// Passes over the next bytes.
+        mutating func skip(_ count: Int) throws {
+            var rest = count
+            while rest > 0 {
+                if place == end, try !readChunk() { return }
+                let passed = min(rest, end - place)
+                place += passed
+                rest -= passed
+            }
+        }
+
         private mutating func readChunk() throws -> Bool {
             place = 0
             if let start = chunks.popFirst() {

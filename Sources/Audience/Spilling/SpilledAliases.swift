@@ -64,24 +64,23 @@ struct SpilledAliases: ~Copyable {
         for partition in 0..<PartitionedFile.partitions {
             try tick()
             var best: [Int: MostRecent] = [:]
-            try forEach(in: partition) { member, token in
+            var contents = members.contents(of: partition)
+            while let member = try contents.next(Member.self) {
+                let token = try contents.next(member.tokenCount)
                 best[member.alias, default: MostRecent(limit: limit)].add(member.device.place, member.device.moment, token[...])
             }
             for var devices in best.values { devices.removeAll { settled.insert($0) } }
         }
         for partition in 0..<PartitionedFile.partitions {
             try tick()
-            try forEach(in: partition) { member, _ in
-                guard member.isAlone, !settled.contains(member.device.place) else { return }
+            var contents = members.contents(of: partition)
+            while let member = try contents.next(Member.self) {
+                try contents.skip(member.tokenCount)
+                guard member.isAlone, !settled.contains(member.device.place) else { continue }
                 settled.insert(member.device.place)
                 _ = try classes.drop(member.device.classNumber, .aliasLimit)
                 drop(member.device.place)
             }
         }
-    }
-
-    private func forEach(in partition: Int, _ body: (Member, [UInt8]) throws -> Void) throws {
-        var contents = members.contents(of: partition)
-        while let member = try contents.next(Member.self) { try body(member, contents.next(member.tokenCount)) }
     }
 }
