@@ -1,3 +1,4 @@
+import Base
 import CCurl
 import Glibc
 
@@ -5,9 +6,10 @@ import Glibc
 struct EpollHandle: ~Copyable {
     let descriptor: Int32
 
-    init() {
+    /// - Throws: a `Diagnostic` when no more files can be opened.
+    init() throws(Diagnostic) {
         descriptor = epoll_create1(Int32(EPOLL_CLOEXEC))
-        precondition(descriptor >= 0, "no epoll instance can be had: too many open files")
+        if descriptor < 0 { throw Diagnostic.noMoreFiles(errno) }
     }
 
     deinit { close(descriptor) }
@@ -21,5 +23,14 @@ struct EpollHandle: ~Copyable {
     /// Waits for events, at most so long; returns how many came.
     func wait(_ events: inout [epoll_event], milliseconds: Int32) -> Int {
         Int(max(0, epoll_wait(descriptor, &events, Int32(events.count), milliseconds)))
+    }
+}
+
+extension Diagnostic {
+    /// What a loop needs cannot be opened.
+    static func noMoreFiles(_ code: Int32) -> Diagnostic {
+        Diagnostic(
+            "no more files or sockets can be opened: \(String(cString: strerror(code)))",
+            remedy: "Close other programs, or raise the limit: `ulimit -n 1024`.")
     }
 }

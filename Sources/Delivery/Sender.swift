@@ -44,8 +44,14 @@ public struct Sender: Sendable {
         func startLoop(isHelper: Bool) -> WorkerThread<SendEnd> {
             WorkerThread("deliver") { [settings] in
                 withPipeSignalBlocked {
-                    var loop = SenderLoop(settings, source: source, results: results, team: team, isHelper: isHelper)
-                    return loop.run()
+                    do throws(Diagnostic) {
+                        var loop = try SenderLoop(settings, source: source, results: results, team: team, isHelper: isHelper)
+                        return loop.run()
+                    } catch {
+                        team.leave()
+                        // What a helper cannot do the others do alone.
+                        return isHelper ? .finished : Self.refuse(source, results, because: error)
+                    }
                 }
             }
         }
@@ -54,6 +60,17 @@ public struct Sender: Sendable {
         let ends = loops.map { $0.join() }
         results.close()
         return ends.first { if case .stopped = $0 { true } else { false } } ?? ends.first { $0 == .interrupted } ?? .finished
+    }
+
+    /// Settles everything as unsent.
+    private static func refuse(_ source: BoundedQueue<PushBatch>, _ results: BoundedQueue<[Settlement]>, because mistake: Diagnostic)
+        -> SendEnd
+    {
+        source.close()
+        while let batch = source.takeIfReady() {
+            results.put(batch.pushes.map { Settlement(recipient: $0.recipient, outcome: .unsent, reason: "Stopped", settledAt: .now()) })
+        }
+        return .stopped(reason: mistake.description)
     }
 
     private var largestTeam: Int {

@@ -24,8 +24,10 @@ struct SenderLoop {
     private var lastToken: ProviderToken?
     private var load = ThreadLoad()
 
-    init(_ settings: SenderSettings, source: BoundedQueue<PushBatch>, results: BoundedQueue<[Settlement]>, team: SenderTeam, isHelper: Bool)
-    {
+    /// - Throws: a `Diagnostic` when no more files can be opened.
+    init(
+        _ settings: SenderSettings, source: BoundedQueue<PushBatch>, results: BoundedQueue<[Settlement]>, team: SenderTeam, isHelper: Bool
+    ) throws(Diagnostic) {
         self.settings = settings
         self.source = source
         self.results = results
@@ -34,8 +36,8 @@ struct SenderLoop {
         machineSettings.connectsFirst = isHelper
         machine = DeliveryMachine(machineSettings)
         switch settings.transport {
-        case .nghttp2: transport = HTTP2Transport(settings)
-        case .curl: transport = CurlTransport(settings)
+        case .nghttp2: transport = try HTTP2Transport(settings)
+        case .curl: transport = try CurlTransport(settings)
         }
     }
 

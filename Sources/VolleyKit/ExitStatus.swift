@@ -18,6 +18,7 @@ public enum ExitStatus: Int32, Sendable {
 /// - Parameter isJSON: whether standard output must be one JSON document even then: `{"errors": […]}`.
 public func run(_ console: Console, isJSON: Bool, _ command: () throws -> ExitStatus) -> ExitStatus {
     do {
+        try OpenFilesLimit.ensure()
         let status = try command()
         console.clearProgress()
         return status

@@ -9,7 +9,7 @@ final class CurlTransport: PushTransport {
     private let settings: SenderSettings
     private let options: CurlOptions
     private let proxy: ProxyAddress?
-    private let epoll = EpollHandle()
+    private let epoll: EpollHandle
     private var ready = [epoll_event](repeating: epoll_event(), count: 64)
     private var connections: [CurlConnection?] = []
     /// By the push's slot.
@@ -17,8 +17,10 @@ final class CurlTransport: PushTransport {
     private var idle: [CurlTransfer] = []
     private var done: [(CurlTransfer, CURLcode)] = []
 
-    init(_ settings: SenderSettings) {
+    /// - Throws: a `Diagnostic` when no more files can be opened.
+    init(_ settings: SenderSettings) throws(Diagnostic) {
         self.settings = settings
+        epoll = try EpollHandle()
         options = CurlOptions(settings)
         proxy = settings.proxyAddress
     }

@@ -13,15 +13,18 @@ final class HTTP2Transport: PushTransport {
     private let settings: SenderSettings
     /// Made with the first connection.
     private var tls: TLSClientContext?
-    private let epoll = EpollHandle()
-    private let wakeup = Wakeup()
+    private let epoll: EpollHandle
+    private let wakeup: Wakeup
     private let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 16_384, alignment: 16)
     private var ready = [epoll_event](repeating: epoll_event(), count: 64)
     @exclusivity(unchecked) private var connections: [HTTP2Connection?] = []
     private let idText = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: APNsID.textCount)
 
-    init(_ settings: SenderSettings) {
+    /// - Throws: a `Diagnostic` when no more files can be opened.
+    init(_ settings: SenderSettings) throws(Diagnostic) {
         self.settings = settings
+        wakeup = try Wakeup()
+        epoll = try EpollHandle()
         epoll.watch(wakeup.descriptor, for: EPOLLIN.rawValue, named: Self.wakeupName)
     }
 

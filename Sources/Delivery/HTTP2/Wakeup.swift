@@ -1,3 +1,4 @@
+import Base
 import Glibc
 
 /// Wakes a loop that sleeps in epoll, from any thread: a pipe to itself.
@@ -6,10 +7,10 @@ final class Wakeup: Sendable {
     let descriptor: Int32
     private let writing: Int32
 
-    init() {
+    /// - Throws: a `Diagnostic` when no more files can be opened.
+    init() throws(Diagnostic) {
         var ends: [Int32] = [-1, -1]
-        let result = pipe(&ends)
-        precondition(result == 0, "no pipe can be had: too many open files")
+        guard pipe(&ends) == 0 else { throw Diagnostic.noMoreFiles(errno) }
         for end in ends {
             _ = fcntl(end, F_SETFL, O_NONBLOCK)
             _ = fcntl(end, F_SETFD, FD_CLOEXEC)
