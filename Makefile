@@ -18,7 +18,7 @@ STRICT := --explicit-target-dependency-import-check error
 RELEASE := .build/release
 SOURCES := Package.swift Sources Tests
 
-.PHONY: help setup servers build demo test sanitize fuzz bench lint format install clean
+.PHONY: help setup servers build demo test sanitize faults fuzz bench lint format install clean
 
 help: ## List these commands
 	@echo "Volley sends push campaigns to APNs. What can be done here:"
@@ -71,6 +71,13 @@ sanitize: servers ## Run the tests of readers and delivery under the thread and 
 	    $(SWIFT) test $(STRICT) --sanitize=thread --scratch-path .build/thread $(SANITIZED)
 	LSAN_OPTIONS="suppressions=$(CURDIR)/Tests/LeakSanitizer.supp" \
 	    $(SWIFT) test $(STRICT) --sanitize=address --scratch-path .build/address $(SANITIZED)
+
+FAULT_RECIPIENTS ?= 50000
+FAULT_KILLS ?= 200
+
+faults: setup ## Play every fault on both transports, and kill 200 runs (half an hour); report against ledger each time
+	VOLLEY_FAULT_RECIPIENTS=$(FAULT_RECIPIENTS) VOLLEY_FAULT_KILLS=$(FAULT_KILLS) \
+	    $(SWIFT) test $(STRICT) -c release -Xswiftc -enable-testing --scratch-path .build/faults --filter CommandLineTests.FaultTests
 
 # The scratch path is apart: libFuzzer and the address sanitizer want their traces in every object. What is found worth keeping while
 # it runs stays below it; a finding belongs into Tests/Fuzzing/Corpus/TARGET, where `make test` repeats it.

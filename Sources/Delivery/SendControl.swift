@@ -7,6 +7,7 @@ public final class SendControl: Sendable {
 
     private let word = Mutex<Word?>(nil)
     private let interrupted = Atomic(false)
+    private let begun = Atomic(0)
 
     /// Nothing asked yet.
     public init() {}
@@ -23,4 +24,10 @@ public final class SendControl: Sendable {
 
     /// What was asked; nil while nothing was.
     public var asked: Word? { isInterrupted ? word.withLock { $0 } : nil }
+
+    /// Pushes that the sender has begun with and not settled: in flight, or waiting for another attempt.
+    public var pushesBegun: Int { begun.load(ordering: .relaxed) }
+
+    /// A loop has so many more pushes begun than when it said so last.
+    func addBegun(_ count: Int) { begun.wrappingAdd(count, ordering: .relaxed) }
 }

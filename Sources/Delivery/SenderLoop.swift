@@ -23,6 +23,7 @@ struct SenderLoop {
     private var tokenCheckedAt: Int64 = 0
     private var lastToken: ProviderToken?
     private var load = ThreadLoad()
+    private var pushesBegun = 0
 
     /// - Throws: a `Diagnostic` when no more files can be opened.
     init(
@@ -50,6 +51,7 @@ struct SenderLoop {
             machine.advance(to: now)
             carryOut(at: now)
             flush(at: now)
+            tellPushesBegun()
             if let end = machine.end {
                 team.leave()
                 return end
@@ -67,6 +69,12 @@ struct SenderLoop {
         if case .stopped(let reason) = machine.ending?.end { team.stop(reason: reason) }
         if machine.hasEverAnswered { team.noteAnswer() } else if team.hasAnswered { machine.hasEverAnswered = true }
         if load.isSaturated(at: now.nanoseconds) { team.askForHelp() }
+    }
+
+    private mutating func tellPushesBegun() {
+        let begun = machine.heldCount - machine.fresh.count
+        if begun != pushesBegun { team.control.addBegun(begun - pushesBegun) }
+        pushesBegun = begun
     }
 
     private func sleepEnd(after now: Moment) -> Int64 {

@@ -11,21 +11,23 @@ struct PushReader: Sendable {
     let pace: Pace?
     /// Whether who is recorded as unknown is sent to again.
     let resendsUnknown: Bool
+    /// nil to claim as far ahead as the queue goes.
+    let allowance: ClaimAllowance?
     /// Is told of attempts that were recorded of recipients who are sent to again.
     let noteAttempts: @Sendable ([Int: Int]) -> Void
 
-    /// Recipients of a claim at most; with a slow pace it covers less (`Pace.pushesAhead`).
+    /// Recipients of a claim at most; with a slow pace it covers less (`Pace.pushesAhead`), and in a slow run (`ClaimAllowance`).
     private static let largestClaim = 4000
 
     /// Pushes of a batch at most.
     private static let batchSize = 1000
 
     init(
-        run: RunStore, template: PayloadTemplate, pace: Pace?, resendsUnknown: Bool = true,
+        run: RunStore, template: PayloadTemplate, pace: Pace?, resendsUnknown: Bool = true, allowance: ClaimAllowance? = nil,
         noteAttempts: @escaping @Sendable ([Int: Int]) -> Void = { _ in }
     ) {
         (self.run, self.template, self.pace) = (run, template, pace)
-        (self.resendsUnknown, self.noteAttempts) = (resendsUnknown, noteAttempts)
+        (self.resendsUnknown, self.allowance, self.noteAttempts) = (resendsUnknown, allowance, noteAttempts)
     }
 
     private var claimSize: Int { min(Self.largestClaim, pace?.pushesAhead ?? .max) }
@@ -40,13 +42,16 @@ struct PushReader: Sendable {
             let left = try readAgain(start..<min(start + Self.largestClaim, unclaimed), into: batches)
             if !left.isEmpty { return left }
         }
-        for start in stride(from: unclaimed, to: run.plan.audience, by: claimSize) {
-            let claim = start..<min(start + claimSize, run.plan.audience)
+        var next = unclaimed
+        while next < run.plan.audience {
+            let size = allowance?.wait(forAtMost: claimSize) { batches.isFinished } ?? claimSize
+            let claim = next..<min(next + size, run.plan.audience)
             // All of it before the claim: whoever cannot be read must not be claimed.
             let rendered = try render(claim, isClaimed: false)
             try run.claim(claim, at: .now())
-            let left = Self.handOver(rendered[...], to: batches)
+            let left = handOver(rendered[...], to: batches)
             if !left.isEmpty { return left }
+            next = claim.upperBound
         }
         return []
     }
@@ -55,15 +60,17 @@ struct PushReader: Sendable {
     private func readAgain(_ range: Range<Int>, into batches: BoundedQueue<PushBatch>) throws -> [Int] {
         for batch in try render(range, isClaimed: true) {
             guard let first = batch.pushes.first, let last = batch.pushes.last else { continue }
+            _ = allowance?.wait(forAtMost: batch.pushes.count) { batches.isFinished }
             noteAttempts(try run.takeBack(first.recipient..<last.recipient + 1, resendsUnknown: resendsUnknown))
-            let left = Self.handOver([batch], to: batches)
+            let left = handOver([batch], to: batches)
             if !left.isEmpty { return left }
         }
         return []
     }
 
     /// - Returns: who was not handed over.
-    private static func handOver(_ rendered: ArraySlice<PushBatch>, to batches: BoundedQueue<PushBatch>) -> [Int] {
+    private func handOver(_ rendered: ArraySlice<PushBatch>, to batches: BoundedQueue<PushBatch>) -> [Int] {
+        allowance?.noteClaimed(rendered.reduce(0) { $0 + $1.pushes.count })
         var rest = rendered
         while let batch = rest.first, batches.put(batch) { rest.removeFirst() }
         return rest.flatMap { $0.pushes.map(\.recipient) }

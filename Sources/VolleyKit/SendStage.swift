@@ -90,7 +90,8 @@ struct SendStage: Sendable {
         let batches = BoundedQueue<PushBatch>(capacity: queuedBatches)
         let results = BoundedQueue<[Settlement]>(capacity: 64)
         let control = SendControl()
-        let state = SendState(total: run.plan.audience, settled: try settledSoFar())
+        let allowance = ClaimAllowance(control: control, least: settings.pace?.pushesAhead ?? 256)
+        let state = SendState(total: run.plan.audience, settled: try settledSoFar(), allowance: allowance)
         let reader = WorkerThread("read") { read(into: batches, state) }
         let recorder = WorkerThread("record") { record(from: results, state, control) }
         let loop = WorkerThread("deliver") { delivery.run(source: batches, results: results, control: control) }
@@ -122,7 +123,8 @@ struct SendStage: Sendable {
     private func read(into batches: BoundedQueue<PushBatch>, _ state: SendState) -> [Int] {
         defer { batches.close() }
         let reader = PushReader(
-            run: run, template: template, pace: settings.pace, resendsUnknown: resendsUnknown, noteAttempts: state.noteAttempts)
+            run: run, template: template, pace: settings.pace, resendsUnknown: resendsUnknown, allowance: state.allowance,
+            noteAttempts: state.noteAttempts)
         do { return try reader.read(into: batches) } catch {
             state.fail("Reading and claiming stopped. \(error)")
             return []
@@ -202,7 +204,12 @@ final class SendState: Sendable {
     /// Of recipients that are sent to again, as recorded before.
     private let earlierAttempts = Mutex<[Int: Int]>([:])
 
-    init(total: Int, settled: [Outcome: Int]) { progress = SendProgress(total: total, settled: settled) }
+    let allowance: ClaimAllowance
+
+    init(total: Int, settled: [Outcome: Int], allowance: ClaimAllowance) {
+        progress = SendProgress(total: total, settled: settled)
+        self.allowance = allowance
+    }
 
     func fail(_ reason: String) {
         failure.withLock { $0 = $0 ?? reason }

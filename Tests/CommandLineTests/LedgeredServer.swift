@@ -37,6 +37,38 @@ final class LedgeredServer {
         return accepted
     }
 
+    /// Compares the last run's report, recipient by recipient, with what the simulator accepted, once it has ended.
+    /// - Parameters:
+    ///   - mayRepeat: tokens that may have been accepted more than once; nil for any, as long as the apns-id is the same.
+    func expectAgreement(mayRepeat: Set<String>? = [], _ comment: Comment, sourceLocation: SourceLocation = #_sourceLocation) throws {
+        let lines = try folder.volley("report", "last", "--format", "csv").output.split(separator: "\n").dropFirst()
+        let accepted = try accepted()
+        var reported: [Substring: Int] = [:]
+        var tokens: Set<String> = []
+        for line in lines {
+            let cells = line.split(separator: ",", omittingEmptySubsequences: false)
+            let (token, outcome) = (String(cells[0]), cells[5])
+            reported[outcome, default: 0] += 1
+            tokens.insert(token)
+            let times = accepted[token]?.count ?? 0
+            if outcome == "accepted", times == 0 {
+                Issue.record("\(comment): reported as accepted, and was not: \(line)", sourceLocation: sourceLocation)
+            }
+            if outcome != "accepted", outcome != "unknown", times > 0 {
+                Issue.record("\(comment): was accepted, and is not reported so: \(line)", sourceLocation: sourceLocation)
+            }
+        }
+        #expect(tokens.count == lines.count, comment, sourceLocation: sourceLocation)
+        #expect(Set(accepted.keys).isSubset(of: tokens), comment, sourceLocation: sourceLocation)
+        let repeated = accepted.filter { $0.value.count > 1 }
+        if let mayRepeat { #expect(Set(repeated.keys).isSubset(of: mayRepeat), comment, sourceLocation: sourceLocation) }
+        #expect(repeated.allSatisfy { Set($0.value).count == 1 }, "\(comment): under another apns-id", sourceLocation: sourceLocation)
+        let report = try report()
+        for outcome in ["accepted", "invalid_token", "rejected", "failed", "unknown", "unsent"] {
+            #expect(report["outcomes"]?.int(outcome) == reported[outcome[...], default: 0], comment, sourceLocation: sourceLocation)
+        }
+    }
+
     /// Starts `volley send` and waits until some pushes have answers.
     func startSending() throws -> RunningVolley {
         let running = try VolleyBinary.start(["send", "campaign.yaml", "--yes", "--json"], in: folder.url)

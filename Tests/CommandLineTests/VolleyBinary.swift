@@ -65,6 +65,7 @@ final class RunningVolley {
     var outputSoFar: String { (try? String(contentsOf: output, encoding: .utf8)) ?? "" }
     var errorsSoFar: String { (try? String(contentsOf: errors, encoding: .utf8)) ?? "" }
     var isRunning: Bool { process.isRunning }
+    var processID: Int32 { process.processIdentifier }
 
     func interrupt() { kill(process.processIdentifier, SIGINT) }
 

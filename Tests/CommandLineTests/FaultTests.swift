@@ -1,0 +1,162 @@
+import Base
+import Foundation
+import Testing
+
+/// Each fault of the simulator, alone and all at once, over real sockets and both transports: afterwards the report is held against the
+/// simulator's ledger. `make faults` does the same with fifty thousand recipients and two hundred kills.
+@Suite("every push accounted for", .serialized)
+struct FaultTests {
+    /// Recipients of a campaign.
+    private static let recipients = number("VOLLEY_FAULT_RECIPIENTS", else: 1500)
+    private static let kills = number("VOLLEY_FAULT_KILLS", else: 3)
+
+    private static func number(_ variable: String, else usual: Int) -> Int {
+        ProcessInfo.processInfo.environment[variable].flatMap(Int.init) ?? usual
+    }
+
+    struct Fault: CustomTestStringConvertible, Sendable {
+        var name: String
+        var options: [String]
+        /// Whether answers may be lost, so that who got the push is in doubt.
+        var losesAnswers = false
+        var testDescription: String { name }
+    }
+
+    private static let faults: [Fault] = {
+        let share = { (part: Int) in String(max(2, recipients / part)) }
+        var faults = [
+            Fault(name: "429", options: ["--too-many-requests-every", "7"]),
+            Fault(name: "503", options: ["--unavailable-every", "11", "--retry-after", "1"]),
+            Fault(name: "500", options: ["--internal-error-every", "13"]),
+            Fault(name: "a stream is reset", options: ["--reset-every", "50"], losesAnswers: true),
+            Fault(name: "GOAWAY", options: ["--go-away-every", share(5)], losesAnswers: true),
+            Fault(name: "the connection is cut", options: ["--disconnect-every", share(4)], losesAnswers: true),
+            Fault(name: "the connection is dead", options: ["--silent-after", share(2)], losesAnswers: true),
+            Fault(name: "few streams", options: ["--stream-limit", "3"]),
+            Fault(name: "slow answers", options: ["--latency", "200"]),
+        ]
+        faults.append(
+            Fault(
+                name: "all at once",
+                options: faults.filter { $0.name != "few streams" && $0.name != "slow answers" }.flatMap(\.options), losesAnswers: true))
+        return faults
+    }()
+
+    /// The quick ones, unless more was asked for: others wait for time-outs.
+    private static let chosen =
+        recipients > 10_000 ? faults : faults.filter { ["429", "a stream is reset", "GOAWAY", "the connection is cut"].contains($0.name) }
+
+    @Test("report and ledger agree after", arguments: chosen, ["nghttp2", "curl"])
+    func agree(fault: Fault, transport: String) throws {
+        for policy in fault.losesAnswers ? ["resend", "skip"] : ["skip"] {
+            let server = try LedgeredServer(devices: Self.recipients, faults: fault.options)
+            try server.folder.writeCampaign(delivery: "unknown: \(policy)")
+            let sent = try server.folder.volley(
+                "send", "campaign.yaml", "--yes", "--json", "--transport", transport, timeout: 600)
+            let comment = Comment(rawValue: "\(fault.name), \(transport), \(policy)")
+            #expect([0, 1].contains(sent.status), "\(comment): \(sent.status) \(sent.errors)")
+            let outcomes = try sent.json()["outcomes"]
+            #expect(outcomes?.sum == Self.recipients && outcomes?.int("unsent") == 0, "\(comment): \(outcomes?.text ?? "")")
+            if !fault.losesAnswers { #expect(outcomes?.int("accepted") == Self.recipients, "\(comment): \(outcomes?.text ?? "")") }
+            try server.expectAgreement(mayRepeat: policy == "skip" ? [] : nil, comment)
+        }
+    }
+
+    @Test("a process that is killed at any moment, and whose resumption is killed as well, leaves nobody out and nobody in the dark")
+    func killed() throws {
+        for kill in 0..<Self.kills {
+            let policy = kill % 2 == 0 ? "skip" : "resend"
+            let server = try LedgeredServer(devices: 2000, faults: ["--latency", "20"])
+            try server.folder.writeCampaign(delivery: "unknown: \(policy)")
+            var inDoubt: Set<String> = []
+            for command in [["send", "campaign.yaml", "--yes"], ["resume", "last"]] {
+                let running = try VolleyBinary.start(command + ["--quiet"], in: server.folder.url)
+                usleep(.random(in: 0...700_000))
+                _ = running.finish(timeout: 0)
+                if server.folder.files(in: "runs").contains(where: { $0.hasSuffix(".sqlite") }) {
+                    let unknown = try server.tokens("unknown")
+                    // In flight, and what is sent in a fifth of a second.
+                    #expect(unknown.count <= 1500, "kill \(kill): \(unknown.count) of 2,000 are unknown")
+                    inDoubt.formUnion(unknown)
+                }
+            }
+            guard server.folder.files(in: "runs").contains(where: { $0.hasSuffix(".sqlite") }) else { continue }
+            let state = try server.report()["state"]?.stringValue
+            if state == "planned" {
+                #expect(try server.folder.volley("send", "--plan", "last", "--yes", "--quiet").status == 0)
+            } else if state != "finished" {
+                let resumed = try server.folder.volley("resume", "last", "--json")
+                #expect([0, 1].contains(resumed.status), "kill \(kill): \(resumed.errors)")
+            }
+            #expect(try server.report()["outcomes"]?.int("unsent") == 0)
+            try server.expectAgreement(mayRepeat: policy == "skip" ? [] : inDoubt, "kill \(kill), \(policy)")
+        }
+    }
+
+    @Test("a disk that is full stops the run; with room again it goes on", .enabled(if: canMount))
+    func diskFull() throws {
+        let server = try LedgeredServer(app: "pace: 2000/s", devices: 4000)
+        try server.folder.writeCampaign()
+        let runs = server.folder.url.appendingPathComponent("runs").path
+        try FileManager.default.createDirectory(atPath: runs, withIntermediateDirectories: true)
+        try Self.shell("mount -t tmpfs -o size=4m tmpfs '\(runs)'")
+        defer { try? Self.shell("umount -l '\(runs)'") }
+        let running = try server.startSending()
+        try Self.shell("dd if=/dev/zero of='\(runs)/filler' bs=64k 2>/dev/null || true")
+        let sent = running.finish()
+        #expect(sent.status == 3 && sent.errors.contains("disk is full"), "\(sent.status) \(sent.errors)")
+        try FileManager.default.removeItem(atPath: runs + "/filler")
+        let inDoubt = try server.tokens("unknown")
+        let resumed = try server.folder.volley("resume", "last", "--json")
+        #expect(resumed.status == 0, "\(resumed.errors)")
+        try server.expectAgreement(mayRepeat: inDoubt, "disk full")
+    }
+
+    @Test("on a disk that may only be read nothing is sent", .enabled(if: canMount))
+    func readOnly() throws {
+        let server = try LedgeredServer(devices: 50)
+        try server.folder.writeCampaign()
+        #expect(try server.folder.volley("plan", "campaign.yaml", "--quiet").status == 0)
+        let runs = server.folder.url.appendingPathComponent("runs").path
+        try Self.shell("mount --bind '\(runs)' '\(runs)' && mount -o remount,ro,bind '\(runs)'")
+        defer { try? Self.shell("umount -l '\(runs)'") }
+        let sent = try server.folder.volley("send", "--plan", "last", "--yes")
+        #expect(sent.status == 2 && !sent.errors.isEmpty, "\(sent.status) \(sent.errors)")
+        #expect(try server.accepted().isEmpty)
+    }
+
+    @Test("a process that may open no more files waits, and goes on when it may", .enabled(if: hasTool("prlimit")))
+    func outOfDescriptors() throws {
+        let server = try LedgeredServer(app: "pace: 1500/s", devices: 3000, faults: ["--disconnect-every", "700"])
+        try server.folder.writeCampaign(delivery: "unknown: skip")
+        let running = try server.startSending()
+        try Self.shell("prlimit --pid \(running.processID) --nofile=10:")
+        // Longer than the 3,000 would take.
+        usleep(4_000_000)
+        #expect(running.isRunning, "\(running.errorsSoFar)")
+        try Self.shell("prlimit --pid \(running.processID) --nofile=1024:")
+        let sent = running.finish()
+        #expect([0, 1].contains(sent.status), "\(sent.status) \(sent.errors)")
+        #expect(try sent.json()["outcomes"]?.int("unsent") == 0)
+        try server.expectAgreement("out of descriptors")
+    }
+
+    // MARK: - Tools
+
+    private static func shell(_ command: String) throws {
+        let result = try RunningVolley(
+            executable: "/bin/sh", ["-ec", command], in: URL(fileURLWithPath: "/"), environment: [:], input: nil
+        ).finish()
+        try #require(result.status == 0, "\(command): \(result.errors)")
+    }
+
+    private static func hasTool(_ name: String) -> Bool { (try? shell("command -v \(name) >/dev/null")) != nil }
+
+    /// Root, and not in a container that forbids it.
+    private static let canMount: Bool = {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("volley-mount-\(UUID().uuidString)").path
+        guard getuid() == 0, mkdir(folder, 0o700) == 0 else { return false }
+        defer { rmdir(folder) }
+        return (try? shell("mount -t tmpfs -o size=64k tmpfs '\(folder)' 2>/dev/null && umount '\(folder)'")) != nil
+    }()
+}
