@@ -57,7 +57,10 @@ enum RunDiagnostics {
     }
 
     static func notARun(_ path: String) -> Diagnostic {
-        Diagnostic("this is not a run file", file: path, remedy: "Run files are made by `volley plan` and `volley send`.")
+        if SuppressionList.isNamed(path) {
+            return Diagnostic("this is a list of suppressed devices, not a run", file: path, remedy: "`volley suppression list` shows it.")
+        }
+        return Diagnostic("this is not a run file", file: path, remedy: "Run files are made by `volley plan` and `volley send`.")
     }
 
     static func damaged(_ path: String, _ what: String) -> Diagnostic {

@@ -7,6 +7,9 @@ enum RunFile {
     /// A plan that is still being written: no command takes such a file for a run.
     static let partialSuffix = ".sqlite.partial"
 
+    /// Whether a file of the folder is a run, by its name.
+    static func isRun(_ name: String) -> Bool { name.hasSuffix(suffix) && !name.hasPrefix(SuppressionList.prefix) }
+
     static func path(_ id: String, in folder: String) -> String { join(folder, id + suffix) }
 
     static func join(_ folder: String, _ name: String) -> String { folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)" }

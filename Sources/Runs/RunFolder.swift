@@ -7,7 +7,7 @@ extension RunStore {
     public static func all(in folder: String) throws -> (runs: [RunStore], broken: [Diagnostic]) {
         var runs: [RunStore] = []
         var broken: [Diagnostic] = []
-        for name in try RunFile.names(in: folder) where name.hasSuffix(RunFile.suffix) {
+        for name in try RunFile.names(in: folder) where RunFile.isRun(name) {
             do { runs.append(try RunStore(path: RunFile.join(folder, name), readOnly: true)) } catch let error as Diagnostic {
                 broken.append(error)
             }
@@ -55,7 +55,7 @@ extension RunStore {
     }
 
     private static func unknownRun(_ argument: String, in folder: String) throws -> Diagnostic {
-        let ids = try RunFile.names(in: folder).filter { $0.hasSuffix(RunFile.suffix) }.map { String($0.dropLast(RunFile.suffix.count)) }
+        let ids = try RunFile.names(in: folder).filter(RunFile.isRun).map { String($0.dropLast(RunFile.suffix.count)) }
         if ids.isEmpty { return noRuns(folder) }
         let nearest = nearestName(to: argument, among: ids)
         return Diagnostic(

@@ -128,7 +128,7 @@ extension RunStore {
     }
 
     /// The file may have been damaged or edited, and what is no hex must not get into a request's path.
-    private static func isToken(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+    static func isToken(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         guard DeviceToken.digitRange.contains(text.count) else { return false }
         for byte in text {
             switch byte {

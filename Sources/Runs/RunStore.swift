@@ -61,7 +61,7 @@ public final class RunStore: Sendable {
     }
 
     /// SQLite notices missing pages by itself, but not that the last one is incomplete. In WAL mode pages may still be in the other file.
-    private static func isCutOff(_ db: Database, path: String) throws -> Bool {
+    static func isCutOff(_ db: Database, path: String) throws -> Bool {
         guard try String.fetchOne(db, sql: "PRAGMA journal_mode") != "wal", let pages = try Int.fetchOne(db, sql: "PRAGMA page_count"),
             let pageSize = try Int.fetchOne(db, sql: "PRAGMA page_size")
         else { return false }
@@ -99,7 +99,7 @@ public final class RunStore: Sendable {
     }
 
     /// Back to a single file that needs no company to be read, unless another process has it open just now.
-    private static func leaveWAL(_ path: String) throws {
+    static func leaveWAL(_ path: String) throws {
         let database = try DatabaseQueue(path: path)
         do { try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = DELETE") } } catch let error as DatabaseError
         {

@@ -182,9 +182,5 @@ extension DeliveryMachine {
                 + "server, not the devices: check the campaign's content and delivery, and environment and topic in volley.yaml.", at: now)
     }
 
-    private mutating func stopForBadTokens(reason: String, at now: Moment) {
-        stop(
-            "More than half of the device tokens were refused as \(reason). That is the wrong environment (production or sandbox) or the wrong topic, "
-                + "not the tokens: check environment and topic in volley.yaml, and that the export belongs to this app.", at: now)
-    }
+    private mutating func stopForBadTokens(reason: String, at now: Moment) { stop(StopReason.tooManyBadTokens(reason), at: now) }
 }
