@@ -35,6 +35,11 @@ public struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible
         return "\(pad(parts.year, 4))-\(pad(parts.month))-\(pad(parts.day))T\(pad(parts.hour)):\(pad(parts.minute)):\(pad(parts.second))Z"
     }
 
+    /// ISO 8601 to the millisecond: `2026-12-01T09:00:00.123Z`.
+    public var descriptionWithMilliseconds: String {
+        "\(description.dropLast()).\(pad(Int(epochMilliseconds - epochSeconds * 1000), 3))Z"
+    }
+
     /// `20261201-090000`, as run ids begin.
     public var compact: String {
         let parts = civil

@@ -81,36 +81,5 @@ private struct LineWriter {
         bytes.append(contentsOf: secondText)
     }
 
-    private mutating func cell(_ text: String) {
-        var text = text
-        text.withUTF8 { cell($0) }
-    }
-
-    private mutating func cell(_ text: UnsafeBufferPointer<UInt8>) {
-        guard let first = text.first else { return }
-        var needsQuotes = false
-        for byte in text where Self.needsQuotes(byte) {
-            needsQuotes = true
-            break
-        }
-        if needsQuotes { bytes.append(UInt8(ascii: "\"")) }
-        if Self.startsFormula(first) { bytes.append(UInt8(ascii: "'")) }
-        guard needsQuotes else { return bytes.append(contentsOf: text) }
-        for byte in text {
-            if byte == UInt8(ascii: "\"") { bytes.append(byte) }
-            bytes.append(byte)
-        }
-        bytes.append(UInt8(ascii: "\""))
-    }
-
-    private static func startsFormula(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "="), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "@"), UInt8(ascii: "\t"), UInt8(ascii: "\r"): true
-        default: false
-        }
-    }
-
-    private static func needsQuotes(_ byte: UInt8) -> Bool {
-        byte == UInt8(ascii: ",") || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r")
-    }
+    private mutating func cell(_ text: String) { CSVCell.append(text, to: &bytes) }
 }

@@ -8,11 +8,11 @@ enum SuppressionFile {
     private static let patience = Duration.seconds(60)
 
     /// Reads the file as it is at one moment; nil when there is none, which is an empty list.
-    static func read<Result>(_ path: String, _ body: (Database) throws -> Result) throws -> Result? {
+    static func read<Value>(_ path: String, _ body: (Database) throws -> Value) throws -> Value? {
         guard try isThere(path) else { return nil }
         return try translating(path, isWriting: false) {
             let database = try DatabaseQueue(path: path, configuration: configuration(readOnly: true))
-            let result = try database.read { db -> Result? in try check(db, path) ? try body(db) : nil }
+            let result = try database.read { db -> Value? in try check(db, path) ? try body(db) : nil }
             try database.close()
             return result
         }
@@ -20,14 +20,20 @@ enum SuppressionFile {
 
     /// Opens the file for writing, and makes it when it is not there. `body` runs outside any transaction. Whatever other processes do
     /// meanwhile, one file remains afterwards, and what `body` committed is on the disk.
-    static func write<Result>(_ path: String, _ body: (Database) throws -> Result) throws -> Result {
+    static func write<Value>(_ path: String, _ body: (Database) throws -> Value) throws -> Value {
         if try !isThere(path) { try make(path) }
         return try translating(path, isWriting: true) {
             let database = try open(path)
-            let result = try database.writeWithoutTransaction(body)
-            try database.close()
-            try RunStore.leaveWAL(path)
-            return result
+            let result = Result { try database.writeWithoutTransaction(body) }
+            do {
+                try database.close()
+                try RunStore.leaveWAL(path)
+            } catch {
+                // What went wrong first says more.
+                _ = try result.get()
+                throw error
+            }
+            return try result.get()
         }
     }
 
@@ -104,7 +110,7 @@ enum SuppressionFile {
         return true
     }
 
-    private static func translating<Result>(_ path: String, isWriting: Bool, _ body: () throws -> Result) throws -> Result {
+    private static func translating<Value>(_ path: String, isWriting: Bool, _ body: () throws -> Value) throws -> Value {
         do { return try body() } catch let error as DatabaseError {
             throw SuppressionDiagnostics.diagnostic(for: error, path: path, isWriting: isWriting)
         }
@@ -145,7 +151,8 @@ enum SuppressionDiagnostics {
 
     static func newer(_ path: String, version: Int) -> Diagnostic {
         Diagnostic(
-            "the suppression list was written by a newer Volley (format \(version); this one reads \(SuppressionSchema.version))", file: path,
+            "the suppression list was written by a newer Volley (format \(version); this one reads \(SuppressionSchema.version))",
+            file: path,
             remedy: "Use the newer Volley.")
     }
 

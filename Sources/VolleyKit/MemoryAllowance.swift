@@ -32,11 +32,12 @@ public struct MemoryAllowance: Hashable, Sendable {
     private static let leastForDevices = 16 << 20
 
     /// What is left for devices.
+    /// - Parameter known: bytes that are taken by what is known of devices before, such as suppressed ones.
     /// - Throws: `Diagnostic` when that is too little.
-    func forDevices(threads: Int = availableCores()) throws(Diagnostic) -> Int {
-        let fixed = Self.fixed(threads: threads)
+    func forDevices(threads: Int = availableCores(), besides known: Int = 0) throws(Diagnostic) -> Int {
+        let fixed = Self.fixed(threads: threads) + known
         guard bytes >= fixed + Self.leastForDevices else {
-            let least = (fixed + Self.leastForDevices) >> 20
+            let least = (fixed + Self.leastForDevices + 1 << 20 - 1) >> 20
             throw Diagnostic(
                 "--memory allows too little to plan with",
                 remedy: "On this machine \(least)M is the least; leave the option away to use what is needed.")

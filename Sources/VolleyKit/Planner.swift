@@ -10,18 +10,20 @@ struct Planner {
     let context: CampaignContext
     let console: Console
     let now: Timestamp
-    /// Bytes for devices.
-    private let deviceMemory: Int
+    private let memory: MemoryAllowance?
 
     /// - Throws: `Diagnostic` when `memory` is too little.
     init(context: CampaignContext, memory: MemoryAllowance?, console: Console, now: Timestamp) throws(Diagnostic) {
-        (self.context, self.console, self.now) = (context, console, now)
-        deviceMemory = try memory?.forDevices() ?? .max
+        (self.context, self.console, self.now, self.memory) = (context, console, now, memory)
+        _ = try memory?.forDevices()
     }
 
     /// Who would get it. Writes nothing.
-    func preview(samples: Int) throws -> Preview {
-        try scan(samples: samples, writer: nil).preview
+    /// - Parameter runsFolder: where the list of suppressed devices lies, if there is one.
+    func preview(samples: Int, runsFolder: String) throws -> Preview {
+        let list = SuppressionList(
+            app: context.app.name.value, environment: try RunSettings(context).environment.listName, folder: runsFolder)
+        return try scan(samples: samples, writer: nil, suppressing: list).preview
     }
 
     /// Freezes the audience into a run file. Nothing of it remains when this throws.
@@ -29,7 +31,8 @@ struct Planner {
         let seed = RunSeed.random()
         let id = RunID.make(campaign: context.campaign.name.value, now: now, seed: seed)
         let writer = try RunWriter(folder: runsFolder, id: id)
-        let (preview, fields) = try scan(samples: 1, writer: writer)
+        let list = SuppressionList(app: context.app.name.value, environment: settings.environment.listName, folder: runsFolder)
+        let (preview, fields) = try scan(samples: 1, writer: writer, suppressing: list)
         let plan = RunPlan(
             id: id, campaign: context.campaign.name.value, app: context.app.name.value,
             campaignFile: FilePaths.absolute(context.campaign.file), campaignSource: context.campaign.source,
@@ -39,9 +42,13 @@ struct Planner {
         return (try writer.finish(plan), preview)
     }
 
-    private func scan(samples: Int, writer: RunWriter?) throws -> (preview: Preview, fields: [String]) {
-        let query = try context.audienceQuery(now: now)
+    private func scan(samples: Int, writer: RunWriter?, suppressing list: SuppressionList) throws -> (preview: Preview, fields: [String]) {
+        var query = try context.audienceQuery(now: now)
+        let suppressed = try list.suppressedDevices()
+        query.suppressed = suppressed
+        let deviceMemory = try memory?.forDevices(besides: suppressed?.bytes ?? 0) ?? .max
         let template = context.template
+        if let suppressed { console.detail("\(TextFormat.count(suppressed.count)) devices are suppressed by \(list.path)") }
         console.detail("volley.yaml: \(context.project.file); exports: \(query.files.joined(separator: ", "))")
         let sink = PlanSink(samples: samples, writer: writer.map(RecipientWriter.init))
         let clock = ContinuousClock()

@@ -62,6 +62,7 @@ struct RunDispatch {
     private func show(ledger: LedgerSummary?, _ options: CommonOptions, _ console: Console) -> Bool {
         do {
             try run.settleDown()
+            SuppressionList.absorb(run, console)
             let report = try Report(run, chain: RunChain(of: run))
             try console.out(options.isJSON ? report.json.indentedText : report.text(width: console.width, colour: console.colour))
             guard let ledger else { return true }

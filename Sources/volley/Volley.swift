@@ -17,8 +17,7 @@ struct Volley: ParsableCommand {
         version: volleyVersion,
         subcommands: [
             Init.self, Check.self, Preview.self, Plan.self, Send.self, Resume.self, Pause.self, Cancel.self, Retry.self, Runs.self,
-            Report.self,
-            Push.self, Simulate.self,
+            Report.self, Suppression.self, Push.self, Simulate.self,
         ]
     )
 

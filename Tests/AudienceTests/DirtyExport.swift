@@ -5,7 +5,9 @@ import TestSupport
 
 /// A small export in which everything collides: few tokens, few aliases, few tags, every kind of dirt.
 struct DirtyExport {
-    static let header = ["device_token", "registration_id", "alias", "tags", "language", "last_active", "first_name", "app_version"]
+    static let header = [
+        "device_token", "registration_id", "alias", "tags", "language", "last_active", "registered_at", "first_name", "app_version",
+    ]
     private var rows: [[String]] = []
     private static let tags = ["discount", "daily", "news", "beta", "数码", "Daily"]
     private static let versions = [
@@ -34,7 +36,8 @@ struct DirtyExport {
         let tagText = (0..<tagCount).map { _ in pick([" ", ""]) + pick(tags) + pick([" ", "", ""]) }.joined(separator: pick([";", ";;"]))
         return [
             text, pick(["", "r1", "r2", "r3", "abcdef01", "ABCDEF01"]), pick(["", "", "u1", "u2", "u3", "u4"]), tagText,
-            pick(["en", "de", "EN", "zh-Hans", ""]), pick(dates), pick(["Anna", "", "O\"Neil", "a,b", "x\ny", "小明", " "]), pick(versions),
+            pick(["en", "de", "EN", "zh-Hans", ""]), pick(dates), pick(dates), pick(["Anna", "", "O\"Neil", "a,b", "x\ny", "小明", " "]),
+            pick(versions),
         ]
     }
 
@@ -91,6 +94,15 @@ struct DirtyExport {
         return bytes
     }
 
+    /// Tokens of which some are in the export, and since when they are invalid: moments like those in the export, or one more or less.
+    private static func suppressed(_ random: inout SeededRandom) -> [(token: String, since: Int64)] {
+        let moments = dates.compactMap { Timestamp($0)?.epochMilliseconds }
+        return (0..<40).map { _ in
+            let moment = (moments.randomElement(using: &random) ?? 0) + Int64.random(in: -1...1, using: &random)
+            return (token(Int.random(in: 0..<150, using: &random) + 0xABC0), moment)
+        }
+    }
+
     private let listed = [token(0xABC0 + 5), token(0xABC0 + 6).uppercased(), "r3", "abcdef01"]
 
     func excludedList(_ random: inout SeededRandom) -> String { "# complaints\n\n" + listed.joined(separator: "\r\n") + "\n" }
@@ -120,6 +132,7 @@ struct DirtyExport {
             result.query.excludedDevices = [excludedList]
             result.excludedEntries = listed
         }
+        if Bool.random(using: &random) { result.suppress(Self.suppressed(&random)) }
         result.chunkSize = [7, 64, 1000, 256 << 10].randomElement(using: &random) ?? 64
         return result
     }

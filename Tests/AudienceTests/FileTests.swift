@@ -145,10 +145,10 @@ import Testing
         #expect(try NameFile.read(path) == ["user1", "小明", "user#2", "last"])
         for chunkSize in 1...40 {
             var names: [String] = []
-            try NameFile.forEachName(in: path, limits: ReadingLimits(chunkSize: chunkSize)) {
-                names.append(String(decoding: $0, as: UTF8.self))
+            try NameFile.forEachName(in: path, limits: ReadingLimits(chunkSize: chunkSize)) { name, line in
+                names.append("\(line) \(String(decoding: name, as: UTF8.self))")
             }
-            #expect(names == ["user1", "小明", "user#2", "last"])
+            #expect(names == ["1 user1", "4 小明", "5 user#2", "6 last"])
         }
     }
 

@@ -100,8 +100,19 @@ struct OracleQuery {
     /// What the lists of excluded devices hold.
     var excludedEntries: [String] = []
     var chunkSize = 256 << 10
+    private var suppressed: [(token: String, since: Int64)] = []
 
     init(_ query: AudienceQuery) { self.query = query }
+
+    /// Tokens, perhaps more than once, and since when they are invalid, in milliseconds since 1970.
+    mutating func suppress(_ devices: [(token: String, since: Int64)]) {
+        suppressed = devices
+        query.suppressed = SuppressedDevices(capacity: devices.count) { insert in
+            for (token, since) in devices {
+                Array(token.utf8).withUnsafeBufferPointer { insert($0, Timestamp(epochMilliseconds: since)) }
+            }
+        }
+    }
 
     var json: JSONValue {
         func list(_ texts: [String]) -> JSONValue { .array(texts.map(JSONValue.string)) }
@@ -111,7 +122,9 @@ struct OracleQuery {
             ("registration_ids", list(query.registrationIDs)), ("everyone", .bool(query.everyone)),
             ("where", .array(query.conditions.map(json(of:)))), ("excluded_tags", list(query.excludedTags)),
             ("excluded_aliases", list(query.excludedAliases)), ("excluded_registration_ids", list(query.excludedRegistrationIDs)),
-            ("excluded_devices", list(excludedEntries)), ("alias_limit", .integer(Int64(query.aliasLimit))),
+            ("excluded_devices", list(excludedEntries)),
+            ("suppressed", .array(suppressed.map { .array([.string($0.token), .integer($0.since)]) })),
+            ("alias_limit", .integer(Int64(query.aliasLimit))),
             ("now", .integer(query.now.epochMilliseconds)),
         ])
     }

@@ -10,14 +10,16 @@ struct HelpTests {
     @Test(
         "reads as it did",
         arguments: [
-            "volley", "init", "check", "preview", "plan", "send", "resume", "pause", "cancel", "retry", "runs", "report", "push",
-            "simulate",
+            "volley", "init", "check", "preview", "plan", "send", "resume", "pause", "cancel", "retry", "runs", "report",
+            "suppression", "suppression list", "suppression import", "suppression export", "suppression remove", "push", "simulate",
         ])
     func snapshot(command: String) throws {
         let folder = FileManager.default.temporaryDirectory
-        let help = try VolleyBinary.run(command == "volley" ? ["--help"] : ["help", command], in: folder, environment: ["COLUMNS": "80"])
+        let help = try VolleyBinary.run(
+            command == "volley" ? ["--help"] : ["help"] + command.split(separator: " ").map(String.init), in: folder,
+            environment: ["COLUMNS": "80"])
         #expect(help.status == 0)
-        let file = Self.snapshots.appendingPathComponent("\(command).txt")
+        let file = Self.snapshots.appendingPathComponent("\(command.replacing(" ", with: "-")).txt")
         guard let expected = try? String(contentsOf: file, encoding: .utf8) else {
             try FileManager.default.createDirectory(at: Self.snapshots, withIntermediateDirectories: true)
             try help.output.write(to: file, atomically: true, encoding: .utf8)
@@ -32,7 +34,8 @@ struct HelpTests {
         let script = try VolleyBinary.run(["--generate-completion-script", shell], in: FileManager.default.temporaryDirectory)
         #expect(script.status == 0)
         for command in [
-            "init", "check", "preview", "plan", "send", "resume", "pause", "cancel", "retry", "runs", "report", "push", "simulate",
+            "init", "check", "preview", "plan", "send", "resume", "pause", "cancel", "retry", "runs", "report", "suppression", "push",
+            "simulate",
         ] {
             #expect(script.output.contains(command))
         }

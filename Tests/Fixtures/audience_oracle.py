@@ -5,7 +5,7 @@
 
 reads a JSON array of queries and prints a JSON array of {rows, audience, skipped, selected_by, languages}. A query has files, separator,
 any, all, none, aliases, registration_ids, everyone, where, excluded_tags, excluded_aliases, excluded_registration_ids,
-excluded_devices, alias_limit and now (milliseconds since 1970).
+excluded_devices, suppressed (pairs of token and moment), alias_limit and now (moments in milliseconds since 1970).
 """
 import collections
 import csv
@@ -169,7 +169,7 @@ def run(query):
             else:
                 device = devices[token] = {"active": None, "selectors": set(), "aliases": set()}
             if device["active"] is None or active > device["active"]:
-                device.update(active=active, language=row.get("language", ""))
+                device.update(active=active, language=row.get("language", ""), registered=date(row.get("registered_at", "")))
             device["selectors"] |= set(found)
             if "alias" in found:
                 device["aliases"].add(row["alias"])
@@ -177,6 +177,14 @@ def run(query):
     skipped["excluded"] += len(gone)
     for token in gone:
         del devices[token]
+    invalid_since = {}
+    for token, moment in query["suppressed"]:
+        invalid_since[token] = max(moment, invalid_since.get(token, moment))
+    for token in [token for token in devices if token in invalid_since]:
+        registered = devices[token]["registered"]
+        if registered is None or registered <= invalid_since[token]:
+            skipped["suppressed"] += 1
+            del devices[token]
     kept = set()
     for alias in query["aliases"]:
         ranked = sorted((-device["active"], token) for token, device in devices.items() if alias in device["aliases"])

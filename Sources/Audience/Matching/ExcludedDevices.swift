@@ -58,7 +58,7 @@ final class ExcludedDevices: @unchecked Sendable {
     private func load(_ path: String, _ columns: ExportColumns, _ limits: ReadingLimits) throws(Diagnostic) {
         let digits = TokenBuffer()
         guard let format = ExportFormat(path: path) else {
-            return try NameFile.forEachName(in: path, limits: limits) { add($0, digits) }
+            return try NameFile.forEachName(in: path, limits: limits) { name, _ in add(name, digits) }
         }
         switch format.records {
         case .delimited(let separator):

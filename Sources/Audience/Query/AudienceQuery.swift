@@ -28,6 +28,9 @@ public struct AudienceQuery: Sendable {
     public var excludedRegistrationIDs: [String] = []
     /// Files that list tokens or registration ids (plain lists one a line, or exports).
     public var excludedDevices: [String] = []
+    /// Devices whose tokens are known to be invalid; nil when there are none. One that is selected is skipped as `suppressed`, unless its
+    /// newest row says in `registered_at` that it registered later than that.
+    public var suppressed: SuppressedDevices?
     /// Devices an alias expands to at most.
     public var aliasLimit = 10
     /// The share of unreadable rows (0 to 1) beyond which the plan stops.

@@ -7,13 +7,13 @@ public enum NameFile {
     /// - Throws: `Diagnostic` for a file that is missing, empty, no file, or not UTF-8 (with the line).
     public static func read(_ path: String) throws(Diagnostic) -> [String] {
         var names: [String] = []
-        try forEachName(in: path) { names.append(String(decoding: $0, as: UTF8.self)) }
+        try forEachName(in: path) { name, _ in names.append(String(decoding: name, as: UTF8.self)) }
         return names
     }
 
-    /// Hands over one name after another without keeping them.
+    /// Hands over one name after another, each with its line, without keeping them.
     static func forEachName(
-        in path: String, limits: ReadingLimits = ReadingLimits(), _ body: (UnsafeBufferPointer<UInt8>) -> Void
+        in path: String, limits: ReadingLimits = ReadingLimits(), _ body: (UnsafeBufferPointer<UInt8>, Int) -> Void
     ) throws(Diagnostic) {
         var buffer = try RecordBuffer.open(path: path, isGzip: path.lowercased().hasSuffix(".gz"), limits: limits)
         var line = 1
@@ -31,7 +31,7 @@ public enum NameFile {
                     flaw.replacingRow(with: "line"), at: SourcePosition(file: path, line: line, column: 1),
                     remedy: "Save the list as UTF-8.")
             }
-            if let first = name.first, first != UInt8(ascii: "#") { body(name) }
+            if let first = name.first, first != UInt8(ascii: "#") { body(name, line) }
             if end >= buffer.end { return }
             let isPair = buffer.base[end] == 0x0D && end + 1 < buffer.end && buffer.base[end + 1] == 0x0A
             buffer.start = end + (isPair ? 2 : 1)

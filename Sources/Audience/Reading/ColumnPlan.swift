@@ -11,6 +11,8 @@ struct ColumnPlan {
     private(set) var tags = 0
     private(set) var language = 0
     private(set) var lastActive = 0
+    /// Looked for only when devices are suppressed.
+    private(set) var registeredAt = 0
     private(set) var conditions: [Int] = []
     private(set) var fields: [Int] = []
 
@@ -47,6 +49,7 @@ extension ColumnPlan {
             required(.tags, if: query.usesTags),
             required(.language, if: false),
             required(.lastActive, if: false),
+            query.suppressed == nil ? nil : required(.registeredAt, if: false),
         ]
         let conditionColumns = query.conditions.map { named($0.column) }
         let fieldColumns = query.fields.map { named($0) }
@@ -57,6 +60,7 @@ extension ColumnPlan {
         func cell(_ column: Int?) -> Int { column.flatMap { cells.firstIndex(of: $0) } ?? cells.count }
         (token, registrationID, alias) = (cell(standards[0]), cell(standards[1]), cell(standards[2]))
         (tags, language, lastActive) = (cell(standards[3]), cell(standards[4]), cell(standards[5]))
+        registeredAt = cell(standards[6])
         conditions = conditionColumns.map(cell)
         fields = fieldColumns.map(cell)
     }
@@ -114,8 +118,9 @@ struct ColumnResolver {
     }
 
     /// Names that volley.yaml gives to columns that are of use but not needed, where the export lacks them.
-    func absentNames() -> [Diagnostic] {
-        let useful: [ExportColumns.Standard] = [.language, .lastActive]
+    /// - Parameter looksForRegistration: whether it matters when a device registered.
+    func absentNames(looksForRegistration: Bool) -> [Diagnostic] {
+        let useful: [ExportColumns.Standard] = [.language, .lastActive] + (looksForRegistration ? [.registeredAt] : [])
         return useful.compactMap { standard in
             guard let name = columns.names[standard], column(of: standard) == nil else { return nil }
             let nearest = nearestName(to: name.value, among: header)

@@ -19,7 +19,8 @@ struct DelimitedReader: RowReader, ~Copyable {
     /// Of the last record.
     private var fieldCount = 0
     private var recordStart = 0
-    private var recordLine = 1
+    /// Where the last record begins.
+    private(set) var recordLine = 1
     private var linesInside = 0
     /// The line at `buffer.start`.
     private var line = 1

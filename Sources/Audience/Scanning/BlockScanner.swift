@@ -10,6 +10,7 @@ struct BlockScanner: ~Copyable {
     private let separator: [UInt8]
     private let hasConditions: Bool
     private let hasExcludedDevices: Bool
+    private let suppressed: SuppressedDevices?
     /// The file that the filter is prepared for.
     private var file = -1
     private var languages = BlockLanguages()
@@ -31,6 +32,7 @@ struct BlockScanner: ~Copyable {
         separator = Array(plan.query.columns.tagSeparator.utf8)
         hasConditions = !plan.query.conditions.isEmpty
         hasExcludedDevices = !plan.excluded.isEmpty
+        suppressed = plan.query.suppressed
     }
 
     /// Reads a block as far as whole records reach.
@@ -129,8 +131,9 @@ struct BlockScanner: ~Copyable {
         }
         appendRecord(row, columns, token, to: &harvest.records)
         let judge = judge
+        let isSuppressed = isSuppressed(fingerprint, row, columns)
         let (judgement, element) = harvest.records.withRecord(harvest.records.count - 1) { record in
-            (judge(record), Self.element(record, lastActive))
+            (isSuppressed ? Judgement(reason: .suppressed) : judge(record), Self.element(record, lastActive))
         }
         harvest.digest.append(element)
         if !wantsRecords { harvest.records.removeLast() }
@@ -139,6 +142,14 @@ struct BlockScanner: ~Copyable {
                 fingerprint: fingerprint, moment: ActivityMoment(lastActive), selection: Int32(truncatingIfNeeded: selection(&harvest)),
                 language: languages.number(of: row.bytes(columns.language), &harvest.languages),
                 payloadBytes: UInt16(clamping: judgement.payloadBytes), reason: judgement.reason.map { UInt8($0.ordinal + 1) } ?? 0))
+    }
+
+    /// Whether the token is known to be invalid, and the row does not say that it was registered since. What the device's newest row says
+    /// counts in the end, as with all that is judged here.
+    @inline(__always) private func isSuppressed(_ fingerprint: UInt64, _ row: CellRow, _ columns: ColumnPlan) -> Bool {
+        guard let suppressed, let since = suppressed.invalidSince(fingerprint) else { return false }
+        guard let registered = dateMilliseconds(row.bytes(columns.registeredAt)) else { return true }
+        return registered <= since
     }
 
     /// Milliseconds since 1970.

@@ -4,7 +4,7 @@ import Base
 struct ScanPreparation {
     let query: AudienceQuery
     let limits: ReadingLimits
-    let hash = KeyedHash.random()
+    let hash: KeyedHash
     let excluded: ExcludedDevices
     private(set) var files: [ExportFile] = []
     private(set) var warnings: [Diagnostic] = []
@@ -13,6 +13,7 @@ struct ScanPreparation {
     init(_ query: AudienceQuery, limits: ReadingLimits) throws(Diagnostics) {
         self.query = query
         self.limits = limits
+        hash = query.suppressed?.hash ?? .random()
         excluded = try ExcludedDevices(query, hash: hash, limits: limits)
         var mistakes: [Diagnostic] = []
         var places: Set<SourcePosition> = []
@@ -22,7 +23,7 @@ struct ScanPreparation {
                 guard let header = try Self.header(path, format, limits) else { continue }
                 let resolver = ColumnResolver(columns: query.columns, header: header, file: path)
                 warnings += resolver.duplicateNames()
-                warnings += resolver.absentNames()
+                warnings += resolver.absentNames(looksForRegistration: query.suppressed != nil)
                 do throws(Diagnostics) {
                     files.append(ExportFile(path: path, format: format, header: header, plan: try columns(header, path)))
                 } catch {

@@ -9,7 +9,8 @@ public enum PreviewCommand {
         Interruption.install()
         let now = Timestamp.now()
         let context = try CampaignContext.read(file: file, options: options, now: now)
-        let preview = try Planner(context: context, memory: options.memory, console: console, now: now).preview(samples: samples)
+        let preview = try Planner(context: context, memory: options.memory, console: console, now: now).preview(
+            samples: samples, runsFolder: context.runsFolder(options))
         if options.isJSON {
             try console.out(preview.json)
         } else {

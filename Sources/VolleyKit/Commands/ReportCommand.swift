@@ -1,6 +1,5 @@
 import Base
 import Campaigns
-import Glibc
 import Reports
 import Runs
 
@@ -16,7 +15,8 @@ public enum ReportCommand {
         -> ExitStatus
     {
         let run = try RunStore(path: RunStore.resolve(argument, in: Project.runsFolder(options)), readOnly: true)
-        let sink = try ReportSink(file: output, console: console)
+        let sink = try OutputSink(
+            file: output, console: console, what: "report", remedy: "The run itself is unharmed; try another --output.")
         switch format {
         case .text:
             let isFile = output != nil
@@ -29,58 +29,3 @@ public enum ReportCommand {
         return .done
     }
 }
-
-/// Takes a report to standard output or into a file, which appears under its name only when it is whole.
-private final class ReportSink {
-    private let console: Console
-    private let file: String?
-    private var isReplaced = false
-    private var stream: UnsafeMutablePointer<FILE>?
-    private var partial: String { "\(file ?? "").\(getpid()).partial" }
-
-    init(file: String?, console: Console) throws {
-        self.console = console
-        self.file = file
-        guard let file else { return }
-        var status = stat()
-        // A pipe or device is written to as it stands; only a regular file is replaced, and only by a whole one.
-        isReplaced = stat(file, &status) != 0 || status.st_mode & S_IFMT == S_IFREG
-        stream = fopen(isReplaced ? partial : file, "w")
-        if stream == nil { throw failure() }
-    }
-
-    deinit {
-        guard let stream else { return }
-        fclose(stream)
-        if isReplaced { unlink(partial) }
-    }
-
-    func write(_ bytes: [UInt8]) throws {
-        guard let stream else {
-            try console.write(bytes)
-            // Nobody reads on: as with any filter, that is a fine end.
-            if console.isReaderGone { throw ReaderGone() }
-            return
-        }
-        if fwrite(bytes, 1, bytes.count, stream) != bytes.count { throw failure() }
-    }
-
-    func finish() throws {
-        guard let stream, let file else { return }
-        self.stream = nil
-        guard fclose(stream) == 0, !isReplaced || rename(partial, file) == 0 else {
-            let failure = failure()
-            if isReplaced { unlink(partial) }
-            throw failure
-        }
-    }
-
-    private func failure() -> Diagnostic {
-        Diagnostic(
-            "the report cannot be written: \(String(cString: strerror(errno)))", file: file,
-            remedy: "The run itself is unharmed; try another --output.")
-    }
-}
-
-/// Standard output was closed by its reader.
-struct ReaderGone: Error {}

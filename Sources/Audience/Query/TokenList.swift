@@ -1,0 +1,153 @@
+public import Base
+
+/// A file that lists devices that are to be suppressed, or no longer to be: one token a line, or a CSV or TSV with a column of tokens. Each may
+/// be compressed (`.gz`).
+public enum TokenList {
+    /// A listed device.
+    public struct Entry: Hashable, Sendable {
+        /// Its token.
+        public var token: DeviceToken
+        /// What the column `reason` says; blank without one.
+        public var reason: String
+        /// What the column `invalid_since` says; nil without one, and where it is blank.
+        public var invalidSince: Timestamp?
+    }
+
+    /// Mistakes that are shown one by one.
+    private static let shownMistakes = 10
+
+    /// Hands over one device after another, some perhaps more than once. In a plain list (any name that does not end in .csv or .tsv) white
+    /// space around a token does not count, and blank lines and lines that begin with `#` are skipped. A table needs a header, unless its
+    /// only column is the tokens.
+    /// - Parameter columns: where the app's exports keep things; `device_token` and `token` will do as well.
+    /// - Throws: `Diagnostics` with the lines that cannot be read, the first ten and how many more there are, when everything else has been
+    ///   handed over; whatever `body` throws, after which it is not called again.
+    public static func read(_ path: String, columns: ExportColumns, _ body: (Entry) throws -> Void) throws {
+        var mistakes = Mistakes(file: path)
+        do throws(Diagnostic) {
+            switch ExportFormat(path: path)?.records {
+            case nil: try readLines(path, &mistakes, body)
+            case .delimited(let separator): try readTable(path, separator, columns, &mistakes, body)
+            case .jsonLines, .jsonArray:
+                throw Diagnostic(
+                    "a list of tokens is no JSON", file: path,
+                    remedy: "Write one token a line into a .txt file, or a CSV with a column token.")
+            }
+        } catch {
+            throw Diagnostics(error)
+        }
+        if let failure = mistakes.failure { throw failure }
+        if !mistakes.shown.isEmpty { throw Diagnostics(mistakes.all) }
+    }
+
+    /// What is wrong with a file, and what `body` threw.
+    private struct Mistakes {
+        let file: String
+        var shown: [Diagnostic] = []
+        var count = 0
+        var failure: (any Error)?
+
+        mutating func add(_ mistake: Diagnostic) {
+            count += 1
+            if shown.count < shownMistakes { shown.append(mistake) }
+        }
+
+        mutating func add(_ message: String, line: Int) {
+            add(Diagnostic(message, at: SourcePosition(file: file, line: line, column: 1)))
+        }
+
+        var all: [Diagnostic] {
+            guard count > shown.count else { return shown }
+            return shown + [Diagnostic("\(count - shown.count) more lines cannot be read")]
+        }
+
+        /// Hands an entry over, unless that went wrong before.
+        mutating func attempt(_ body: () throws -> Void) {
+            guard failure == nil else { return }
+            do { try body() } catch { failure = error }
+        }
+    }
+
+    private static func readLines(_ path: String, _ mistakes: inout Mistakes, _ body: (Entry) throws -> Void) throws(Diagnostic) {
+        try NameFile.forEachName(in: path) { name, line in
+            let text = String(decoding: name, as: UTF8.self)
+            if let token = DeviceToken(text) {
+                mistakes.attempt { try body(Entry(token: token, reason: "", invalidSince: nil)) }
+            } else {
+                mistakes.add(noToken(text), line: line)
+            }
+        }
+    }
+
+    private static func noToken(_ text: String) -> String {
+        text.isEmpty
+            ? "there is no device token" : "'\(DeviceToken.redact(text))' cannot be a device token: hex digits only, an even number"
+    }
+
+    /// The cells of an entry; the last one, which is always blank, where a column is missing.
+    private struct Cells {
+        var used: [Int] = []
+        private(set) var token = 0, reason = 0, invalidSince = 0
+
+        init(token: Int, reason: Int?, invalidSince: Int?) {
+            used = [token] + [reason, invalidSince].compactMap(\.self)
+            (self.reason, self.invalidSince) = (reason == nil ? used.count : 1, invalidSince == nil ? used.count : used.count - 1)
+        }
+    }
+
+    private static func readTable(
+        _ path: String, _ separator: UInt8, _ columns: ExportColumns, _ mistakes: inout Mistakes, _ body: (Entry) throws -> Void
+    ) throws(Diagnostic) {
+        let isGzip = ExportFormat(path: path)?.isGzip ?? false
+        var reader = try DelimitedReader.open(path: path, isGzip: isGzip, separator: separator, limits: ReadingLimits())
+        let header = reader.header
+        var cells: Cells
+        if header.count == 1, let token = DeviceToken(header[0]) {
+            // A plain list that is called .csv.
+            mistakes.attempt { try body(Entry(token: token, reason: "", invalidSince: nil)) }
+            cells = Cells(token: 0, reason: nil, invalidSince: nil)
+        } else {
+            cells = try Self.columns(ColumnResolver(columns: columns, header: header, file: path))
+        }
+        reader.use(columns: cells.used)
+        while true {
+            switch reader.next() {
+            case .row:
+                switch entry(reader.row, cells) {
+                case .success(let entry): mistakes.attempt { try body(entry) }
+                case .failure(let flaw): mistakes.add(flaw.message, line: reader.recordLine)
+                }
+            case .badRow: mistakes.add(reader.badRow)
+            case .needsMore: try reader.refill()
+            case .end: return
+            }
+        }
+    }
+
+    private static func columns(_ resolver: ColumnResolver) throws(Diagnostic) -> Cells {
+        let header = resolver.header
+        let token = resolver.column(of: .token) ?? header.firstIndex(of: "device_token") ?? header.firstIndex(of: "token")
+        guard let token else { throw resolver.missing(.token) }
+        // Such a file lists the devices that got the push as well.
+        if header.contains("outcome"), header.contains("apns_id") {
+            throw Diagnostic(
+                "this is the report of a run: it lists every device, not only those with invalid tokens", file: resolver.file,
+                remedy: "Those are in the list since the run has ended; there is nothing to import.")
+        }
+        return Cells(token: token, reason: header.firstIndex(of: "reason"), invalidSince: header.firstIndex(of: "invalid_since"))
+    }
+
+    private struct Flaw: Error { var message: String }
+
+    private static func entry(_ row: CellRow, _ cells: Cells) -> Result<Entry, Flaw> {
+        func text(_ cell: Int) -> String { String(decoding: row.bytes(cell), as: UTF8.self) }
+        guard let token = DeviceToken(text(cells.token)) else { return .failure(Flaw(message: noToken(text(cells.token)))) }
+        let date = row.bytes(cells.invalidSince)
+        guard !date.isEmpty else { return .success(Entry(token: token, reason: text(cells.reason), invalidSince: nil)) }
+        guard let moment = Timestamp(date) else {
+            return .failure(
+                Flaw(message: "'\(TextFormat.foreign(text(cells.invalidSince), maximumBytes: 40))' in invalid_since is no date"))
+        }
+        return .success(Entry(token: token, reason: text(cells.reason), invalidSince: moment))
+    }
+}

@@ -1,0 +1,221 @@
+import Audience
+import Base
+import Campaigns
+import Glibc
+import Runs
+
+/// `volley suppression`: the devices that get no more pushes because their tokens are invalid. Each command acts on the list of one app, for the
+/// environment that volley.yaml gives it.
+public enum SuppressionCommand {
+    /// Entries that `list` shows.
+    private static let shownEntries = 5
+
+    /// How many devices are suppressed, and why. No token is shown whole.
+    public static func list(app: String?, options: CommonOptions, console: Console) throws -> ExitStatus {
+        let list = try self.list(app, options).list
+        let (reasons, newest) = (try list.reasons(), try list.newest(shownEntries))
+        let count = reasons.reduce(0) { $0 + $1.devices }
+        if options.isJSON {
+            let devices: [JSONValue] = newest.map { device in
+                .object(pairs: [
+                    ("device_token", .string(device.token.redacted)), ("reason", .string(device.reason)),
+                    ("invalid_since", .string(device.invalidSince.description)), ("added_at", .string(device.addedAt.description)),
+                    ("run", device.run.isEmpty ? .null : .string(device.run)),
+                ])
+            }
+            try console.out(
+                document(
+                    list,
+                    [
+                        ("devices", .integer(Int64(count))),
+                        ("reasons", .object(pairs: reasons.map { ($0.reason, .integer(Int64($0.devices))) })), ("newest", .array(devices)),
+                    ]))
+        } else {
+            try console.out(text(list, count, reasons, newest))
+        }
+        return .done
+    }
+
+    /// Adds the devices of a file: tokens one a line, or a CSV or TSV with a column of tokens, and perhaps `reason` and `invalid_since`.
+    /// - Parameter reason: of devices for which the file names none.
+    public static func add(
+        file: String, reason: String?, app: String?, options: CommonOptions, console: Console
+    ) throws -> ExitStatus {
+        let (list, settings) = try self.list(app, options)
+        let now = Timestamp.now()
+        let reason = reason ?? "Imported"
+        var read = 0
+        let change = try list.add(at: now) { entries in
+            try TokenList.read(file, columns: settings.columns) { entry in
+                read += 1
+                try entries.add(entry.token, entry.reason.isEmpty ? reason : entry.reason, entry.invalidSince ?? now)
+            }
+        }
+        guard !options.isJSON else {
+            try console.out(
+                document(
+                    list,
+                    [
+                        ("read", .integer(Int64(read))), ("added", .integer(Int64(change.added))),
+                        ("renewed", .integer(Int64(change.renewed))),
+                    ]))
+            return .done
+        }
+        var parts = ["\(devices(change.added)) added"]
+        if change.renewed > 0 { parts.append("\(TextFormat.count(change.renewed)) known to be invalid more recently now") }
+        let rest = read - change.added - change.renewed
+        if rest > 0 { parts.append("\(TextFormat.count(rest)) known before") }
+        try console.out("\(name(list)): \(parts.joined(separator: ", "))")
+        return .done
+    }
+
+    /// Writes all entries as CSV: the one place where whole tokens are shown.
+    /// - Parameter output: a file, which only its owner may read; `-` or nil for standard output, where it is no terminal or `-` says so.
+    public static func export(app: String?, output: String?, options: CommonOptions, console: Console) throws -> ExitStatus {
+        let list = try self.list(app, options).list
+        let file = output == "-" ? nil : output
+        guard output != nil || !console.outputIsTerminal else {
+            throw Diagnostic(
+                "an export holds whole device tokens, which a terminal should not show",
+                remedy: "Name a file with --output FILE; --output - prints them all the same.")
+        }
+        let sink = try OutputSink(
+            file: file, console: console, mode: 0o600, what: "list", remedy: "The list itself is unharmed; try another --output.")
+        var chunk = Array("device_token,reason,invalid_since,added_at,run\n".utf8)
+        var count = 0
+        try list.forEach { device in
+            chunk += device.token.hex.utf8
+            for cell in [device.reason, device.invalidSince.descriptionWithMilliseconds, device.addedAt.description, device.run] {
+                chunk.append(UInt8(ascii: ","))
+                CSVCell.append(cell, to: &chunk)
+            }
+            chunk.append(UInt8(ascii: "\n"))
+            count += 1
+            guard chunk.count >= 1 << 16 else { return }
+            try sink.write(chunk)
+            chunk.removeAll(keepingCapacity: true)
+        }
+        try sink.write(chunk)
+        try sink.finish()
+        guard let file else { return .done }
+        if options.isJSON {
+            try console.out(document(list, [("devices", .integer(Int64(count))), ("output", .string(file))]))
+        } else {
+            try console.out("\(name(list)): \(devices(count)) in \(file)")
+        }
+        return .done
+    }
+
+    /// Which devices are to be removed from a list.
+    public enum Removal: Sendable {
+        /// One, by its token.
+        case token(String)
+        /// Those that a file lists, like one that is imported.
+        case file(String)
+        /// All; `isConfirmed` (`--yes`) does not ask.
+        case all(isConfirmed: Bool)
+    }
+
+    /// Removes devices, so that the next plan may name them again.
+    public static func remove(_ removal: Removal, app: String?, options: CommonOptions, console: Console) throws -> ExitStatus {
+        let (list, settings) = try self.list(app, options)
+        switch removal {
+        case .token(let text):
+            guard let token = DeviceToken(text) else {
+                throw Diagnostic(
+                    "'\(DeviceToken.redact(text))' cannot be a device token", remedy: "A token is hex digits only, an even number of them.")
+            }
+            guard try list.count() > 0, try list.remove({ try $0(token) }).removed > 0 else {
+                throw Diagnostic("\(token.redacted) is not on the list of \(list.app) (\(list.environment))")
+            }
+            try show(list, named: 1, removed: 1, options, console)
+        case .file(let file):
+            let (named, removed) = try list.remove { remove in
+                try TokenList.read(file, columns: settings.columns) { try remove($0.token) }
+            }
+            try show(list, named: named, removed: removed, options, console)
+        case .all(let isConfirmed):
+            guard try isConfirmed || isAgreed(list, console) else {
+                console.warn("Nothing was removed.")
+                return .wrong
+            }
+            let removed = try list.removeAll()
+            try show(list, named: removed, removed: removed, options, console)
+        }
+        return .done
+    }
+
+    private static func isAgreed(_ list: SuppressionList, _ console: Console) throws -> Bool {
+        guard console.inputIsTerminal else {
+            throw Diagnostic(
+                "--all asks before it removes, and standard input is no terminal", remedy: "Add --yes to remove without a question.")
+        }
+        Interruption.install()
+        return try console.confirms("Remove all \(devices(try list.count())) from the list of \(list.app) (\(list.environment))?")
+    }
+
+    private static func show(_ list: SuppressionList, named: Int, removed: Int, _ options: CommonOptions, _ console: Console) throws {
+        if options.isJSON {
+            try console.out(document(list, [("removed", .integer(Int64(removed))), ("not_listed", .integer(Int64(named - removed)))]))
+        } else {
+            let rest = named > removed ? ", \(TextFormat.count(named - removed)) were not on the list" : ""
+            try console.out("\(name(list)): \(devices(removed)) removed\(rest)")
+        }
+    }
+
+    // MARK: - Which list
+
+    /// The list of an app as volley.yaml has it, and the app.
+    private static func list(_ name: String?, _ options: CommonOptions) throws -> (list: SuppressionList, app: App) {
+        guard let project = try Project.find(with: options) else {
+            throw Diagnostic("there is no volley.yaml here or above", remedy: "Name one with --config, or run `volley init`.")
+        }
+        let app = try app(name, project)
+        let environment = try RunSettings(app, projectFile: project.file, pushType: .alert).environment
+        return (SuppressionList(app: app.name.value, environment: environment.listName, folder: project.runsFolder(options)), app)
+    }
+
+    private static func app(_ name: String?, _ project: Project) throws -> App {
+        let names = project.apps.map(\.name.value)
+        guard let name else {
+            if project.apps.count == 1 { return project.apps[0] }
+            throw Diagnostic(
+                "volley.yaml has several apps", file: project.file, remedy: "Name one with --app: \(names.joined(separator: ", ")).")
+        }
+        if let app = project.app(named: name) { return app }
+        let nearest = nearestName(to: name, among: names).map { "Did you mean '\($0)'?" }
+        throw Diagnostic("there is no app '\(name)'", file: project.file, remedy: nearest ?? "It has: \(names.joined(separator: ", ")).")
+    }
+
+    // MARK: - In words
+
+    private static func name(_ list: SuppressionList) -> String { "\(list.app) (\(list.environment))" }
+
+    private static func devices(_ count: Int) -> String { "\(TextFormat.count(count)) device\(count == 1 ? "" : "s")" }
+
+    private static func document(_ list: SuppressionList, _ members: [(String, JSONValue)]) -> JSONValue {
+        let head: [(String, JSONValue)] = [
+            ("app", .string(list.app)), ("environment", .string(list.environment)), ("file", .string(list.path)),
+        ]
+        return .object(pairs: head + members)
+    }
+
+    private static func text(
+        _ list: SuppressionList, _ count: Int, _ reasons: [(reason: String, devices: Int)], _ newest: [SuppressedDevice]
+    ) -> String {
+        guard count > 0 else { return "No device of \(name(list)) is suppressed." }
+        var lines = ["\(devices(count)) of \(name(list)) \(count == 1 ? "is" : "are") suppressed.", ""]
+        let width = reasons.map(\.reason.count).max() ?? 0
+        let digits = TextFormat.count(reasons.map(\.devices).max() ?? 0).count
+        for (reason, devices) in reasons {
+            let share = TextFormat.aligned(TextFormat.percent(Double(devices) / Double(count)), to: 8)
+            lines.append("  \(TextFormat.padded(reason, to: width))  \(TextFormat.aligned(TextFormat.count(devices), to: digits))\(share)")
+        }
+        lines += ["", "Newest"]
+        for device in newest {
+            let reason = TextFormat.padded(device.reason, to: newest.map(\.reason.count).max() ?? 0)
+            lines.append("  \(device.token.redacted)  \(reason)  since \(device.invalidSince)  \(device.run)")
+        }
+        return (lines + ["", "List: \(list.path)"]).map { $0.last == " " ? String($0.dropLast(2)) : $0 }.joined(separator: "\n")
+    }
+}

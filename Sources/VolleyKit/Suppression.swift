@@ -1,0 +1,41 @@
+import Audience
+import Base
+import Campaigns
+import Runs
+
+extension FrozenEnvironment {
+    /// The list of suppressed devices that counts there. Apple's own servers have one list each, however they are named.
+    var listName: String {
+        switch self {
+        case .server("api.push.apple.com", _, _): "production"
+        case .server("api.sandbox.push.apple.com", _, _), .server("api.development.push.apple.com", _, _): "sandbox"
+        default: name
+        }
+    }
+}
+
+extension SuppressionList {
+    /// What planning asks; nil when nobody is suppressed.
+    func suppressedDevices() throws -> SuppressedDevices? {
+        try withTokens { count, forEach in
+            try SuppressedDevices(capacity: count) { insert in try forEach(insert) }
+        }
+    }
+
+    /// Takes what a run that has ended says of its devices into the list of its app. What goes wrong is said, and changes nothing in how
+    /// the run ended.
+    static func absorb(_ run: RunStore, _ console: Console) {
+        do {
+            let environment = try RunSettings(json: run.plan.settings, runFile: run.path).environment
+            let list = SuppressionList(of: run, environment: environment.listName)
+            let change = try list.absorb(run)
+            if change != Change() {
+                console.detail("\(TextFormat.count(change.added)) devices are suppressed from now on, in \(list.path)")
+            }
+        } catch {
+            console.warn(
+                "The devices whose tokens are invalid could not be put on the suppression list, so the next plan will name them again. \(error)"
+            )
+        }
+    }
+}

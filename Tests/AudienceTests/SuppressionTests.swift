@@ -1,0 +1,204 @@
+import Base
+import Glibc
+import TestSupport
+import Testing
+
+@testable import Audience
+
+/// Devices whose tokens are known to be invalid.
+@Suite struct SuppressionTests {
+    private let folder = TemporaryFolder()
+
+    private func export(_ rows: [String], registeredAt: String = "registered_at") -> AudienceQuery {
+        let header = "registration_id,token,alias,tags,last_active,\(registeredAt)"
+        return AudienceQuery(folder.file("devices.csv", ([header] + rows).joined(separator: "\n"))).with { $0.anyTags = ["t"] }
+    }
+
+    private func suppress(_ tokens: (Int, String)...) -> SuppressedDevices {
+        SuppressedDevices(capacity: tokens.count) { insert in
+            for (number, since) in tokens {
+                Array(token(number).utf8).withUnsafeBufferPointer { insert($0, Timestamp(since) ?? Timestamp(epochSeconds: 0)) }
+            }
+        }
+    }
+
+    @Test("a suppressed device is skipped, unless it registered later than its token is known to be invalid")
+    func laterRegistration() throws {
+        let rows = [
+            "r1,\(token(1)),,t,2026-01-01,", "r2,\(token(2).uppercased()),,t,2026-01-01,2026-05-01T09:00:00Z",
+            "r3,\(token(3)),,t,2026-01-01,2026-05-01T09:00:00Z", "r4,\(token(4)),,t,2026-01-01,2026-05-01T09:00:01Z",
+            "r5,\(token(5)),,t,2026-01-01,soon", "r6,\(token(6)),,t,2026-01-01,",
+        ]
+        let suppressed = suppress(
+            (1, "2026-05-01T09:00:00Z"), (2, "2026-05-01T09:00:00.001Z"), (3, "2026-05-01T09:00:00Z"), (4, "2026-05-01T09:00:00.999Z"),
+            (5, "2026-05-01"), (99, "2026-05-01"))
+        let (result, sink) = try export(rows).with { $0.suppressed = suppressed }.run()
+        #expect(sink.ids == ["r4", "r6"])
+        #expect(result.skipped == [.suppressed: 4] && result.isBalanced)
+    }
+
+    @Test("of several rows of a device the newest decides, whichever comes first")
+    func newestRowDecides() throws {
+        let rows = [
+            // Registered anew, as the newest row says; as only an older row says; as a newer row that nothing selects says.
+            "r1,\(token(1)),,t,2026-01-01,2025-01-01", "r2,\(token(1)),,t,2026-06-01,2026-05-05",
+            "r3,\(token(2)),,t,2026-06-01,2025-01-01", "r4,\(token(2)),,t,2026-01-01,2026-05-05",
+            "r5,\(token(3)),,t,2026-01-01,2025-01-01", "r6,\(token(3)),,x,2026-06-01,2026-05-05",
+        ]
+        let query = export(rows).with { $0.suppressed = suppress((1, "2026-03-01"), (2, "2026-03-01"), (3, "2026-03-01")) }
+        for query in [query, export(rows.reversed()).with { $0.suppressed = query.suppressed }] {
+            let (result, sink) = try query.run()
+            #expect(sink.ids == ["r2"])
+            #expect(result.skipped == [.suppressed: 2, .duplicateToken: 2, .notMatched: 1] && result.isBalanced)
+        }
+    }
+
+    @Test("reasons apply in their order: excluded and bad tokens before, aliases and payloads after")
+    func order() throws {
+        let rows = [
+            "r1,\(token(1)),u1,t,2026-04-01,", "r2,\(token(2)),u1,t,2026-05-01,", "r3,\(token(3)),u1,no,2026-06-01,",
+            "r4,\(token(4)),u1,,2026-03-01,", "r5,\(token(5)),u1,,2026-02-01,", "r6,nothing,u1,,2026-02-01,",
+            // An older row of a device whose newer one is excluded.
+            "r7,\(token(7)),u2,t,2026-01-01,", "r8,\(token(7)),u2,no,2026-02-01,",
+        ]
+        let query = export(rows).with {
+            ($0.anyTags, $0.aliases, $0.aliasLimit, $0.excludedTags) = ([], ["u1", "u2"], 2, ["no"])
+            $0.suppressed = suppress((2, "2026-10-01"), (3, "2026-10-01"), (7, "2026-10-01"))
+        }
+        let (result, sink) = try query.run { $0.registrationID == "r2" ? .payloadTooLarge : nil }
+        // The suppressed device takes no place in its alias.
+        #expect(sink.ids == ["r1", "r4"])
+        #expect(result.skipped == [.suppressed: 1, .excluded: 3, .badToken: 1, .aliasLimit: 1] && result.isBalanced)
+    }
+
+    @Test("the plan's hash notices who is suppressed, and nothing else of the list")
+    func digest() throws {
+        let rows = (1...9).map { "r\($0),\(token($0)),,t,2026-01-01,2026-02-01" }
+        func digest(_ suppressed: SuppressedDevices?) throws -> [UInt64] {
+            try export(rows).with { $0.suppressed = suppressed }.run().result.digest
+        }
+        let free = try digest(nil)
+        #expect(try digest(suppress((100, "2026-05-01"), (3, "2026-01-01"))) == free)
+        let third = try digest(suppress((3, "2026-05-01")))
+        #expect(try third != free && digest(suppress((4, "2026-05-01"))) != third)
+        #expect(try digest(suppress((3, "2026-07-01"), (101, "2026-05-01"))) == third)
+    }
+
+    @Test("registered_at is looked for by the name that volley.yaml gives it, and only when devices are suppressed")
+    func column() throws {
+        let rows = ["r1,\(token(1)),,t,2026-01-01,2026-06-01"]
+        let named = ExportColumns(names: [.registeredAt: place("first_seen")])
+        func query(_ header: String, _ suppressed: SuppressedDevices?) -> AudienceQuery {
+            export(rows, registeredAt: header).with { ($0.columns, $0.suppressed) = (named, suppressed) }
+        }
+        let suppressed = suppress((1, "2026-05-01"))
+        #expect(try query("first_seen", suppressed).run().result.audience == 1)
+        let (result, _) = try query("registered_at", suppressed).run()
+        #expect(result.audience == 0 && result.warnings.map(\.message).contains { $0.contains("has no column 'first_seen'") })
+        #expect(try query("registered_at", nil).run().result.warnings.isEmpty)
+        let json = folder.file(
+            "devices.json", "[{\"token\": \"\(token(1))\", \"tags\": [\"t\"], \"registered_at\": \"2026-06-01T00:00:00Z\"}]")
+        #expect(try AudienceQuery(json).with { ($0.anyTags, $0.suppressed) = (["t"], suppressed) }.run().result.audience == 1)
+    }
+
+    @Test("a table knows exactly what was put into it, the later moment of a token that comes twice, and takes 24 bytes an entry")
+    func table() {
+        var random = SeededRandom(5)
+        for count in [0, 1, 7, 5000] {
+            var expected: [String: Int64] = [:]
+            let devices = SuppressedDevices(capacity: count) { insert in
+                for number in 0..<count {
+                    // A quarter of the tokens comes twice.
+                    let (token, since) = (token(number * 4 / 5), Int64.random(in: -5...5, using: &random))
+                    expected[token] = max(expected[token] ?? .min, since)
+                    Array(token.utf8).withUnsafeBufferPointer { insert($0, Timestamp(epochMilliseconds: since)) }
+                }
+            }
+            #expect(devices.count == expected.count)
+            for number in 0..<count + 1000 {
+                let found = Array(token(number).utf8).withUnsafeBufferPointer { devices.invalidSince(devices.hash.token($0)) }
+                if found != expected[token(number)] { Issue.record("\(number) of \(count)") }
+            }
+            #expect(devices.bytes <= 24 * count + 144)
+        }
+    }
+}
+
+/// Files that list tokens.
+@Suite struct TokenListTests {
+    private let folder = TemporaryFolder()
+
+    private func read(_ path: String, columns: ExportColumns = ExportColumns()) throws -> [TokenList.Entry] {
+        var entries: [TokenList.Entry] = []
+        try TokenList.read(path, columns: columns) { entries.append($0) }
+        return entries
+    }
+
+    private func mistakes(_ path: String) -> [String] {
+        do {
+            _ = try read(path)
+            return []
+        } catch { return ((error as? Diagnostics)?.all ?? []).map { $0.description.replacing(folder.path + "/", with: "") } }
+    }
+
+    @Test("a plain list has a token a line, in any case, with comments and blank lines; called .csv it is one as well")
+    func plain() throws {
+        let text = "\u{FEFF}# complaints\r\n\r\n  \(token(1).uppercased())\n\(token(2))"
+        #expect(try read(folder.file("list.txt", text)).map(\.token.hex) == [token(1), token(2)])
+        #expect(try read(folder.file("bare.csv", "\(token(1))\n\(token(2))\n")).map(\.token.hex) == [token(1), token(2)])
+    }
+
+    @Test(
+        "a table says reason and moment, under the names of the app's export or of Volley's own",
+        arguments: ["device_token", "token", "push"])
+    func table(name: String) throws {
+        let path = folder.file(
+            "list.csv",
+            "note,reason,\(name),invalid_since\nx,\"a, b\",\(token(1)),2026-05-01T09:00:00.123Z\n,,\(token(2)),\n")
+        let columns = name == "push" ? ExportColumns(names: [.token: place("push")]) : ExportColumns()
+        let entries = try read(path, columns: columns)
+        #expect(entries.map(\.token.hex) == [token(1), token(2)] && entries.map(\.reason) == ["a, b", ""])
+        #expect(entries.map { $0.invalidSince?.epochMilliseconds } == [1_777_626_000_123, nil])
+        let short = folder.file("short.tsv", "invalid_since\ttoken\n2026-05-01\t\(token(3))\n")
+        #expect(try read(short).map(\.invalidSince) == [Timestamp("2026-05-01")])
+    }
+
+    @Test("lines that cannot be read are named, the first ten and how many more, and no token whole")
+    func badLines() {
+        let lines = folder.file("list.txt", "\(token(1))\n\nabc\n\(token(2))0\n")
+        #expect(
+            mistakes(lines) == [
+                "list.txt:3:1: '…' cannot be a device token: hex digits only, an even number",
+                "list.txt:4:1: '0000…0020' cannot be a device token: hex digits only, an even number",
+            ])
+        let table = folder.file("list.csv", "token,invalid_since\n\(token(1)),\n,\n\(token(2))\n\(token(3)),soon\n")
+        #expect(
+            mistakes(table) == [
+                "list.csv:3:1: there is no device token", "list.csv:4:1: the row has 1 field instead of 2",
+                "list.csv:5:1: 'soon' in invalid_since is no date",
+            ])
+        let many = mistakes(folder.file("many.txt", String(repeating: "x\n", count: 25)))
+        #expect(many.count == 11 && many.contains("15 more lines cannot be read"))
+    }
+
+    @Test("a table without tokens, a run's report and JSON are refused")
+    func noList() {
+        #expect(mistakes(folder.file("a.csv", "name,alias\nx,y\n")).first?.contains("has no column 'token' or 'device_token'") == true)
+        let report = folder.file("b.csv", "device_token,outcome,reason,apns_id\n\(token(1)),accepted,,x\n")
+        #expect(mistakes(report).first?.hasPrefix("b.csv: this is the report of a run") == true)
+        #expect(mistakes(folder.file("c.jsonl", "{}")).first?.hasPrefix("c.jsonl: a list of tokens is no JSON") == true)
+    }
+
+    @Test("what the receiver throws comes out, and ends it")
+    func receiverThrows() {
+        let path = folder.file("list.txt", "\(token(1))\n\(token(2))\nbad\n")
+        var count = 0
+        #expect(throws: CancellationError.self) {
+            try TokenList.read(path, columns: ExportColumns()) { _ in
+                count += 1
+                throw CancellationError()
+            }
+        }
+        #expect(count == 1)
+    }
+}

@@ -1,0 +1,304 @@
+import Base
+import Glibc
+@testable import Runs
+import Testing
+
+private func list(_ folder: TemporaryFolder, app: String = "shop", environment: String = "production") -> SuppressionList {
+    SuppressionList(app: app, environment: environment, folder: folder.path)
+}
+
+private func moment(_ milliseconds: Int64) -> Timestamp { Timestamp(epochMilliseconds: milliseconds) }
+
+extension SuppressionList {
+    @discardableResult
+    fileprivate func add(_ entries: (number: Int, reason: String, since: Int64)..., at now: Timestamp = noon) throws -> Change {
+        try add(at: now) { list in
+            for entry in entries { try list.add(DeviceToken(normalized: token(entry.number)), entry.reason, moment(entry.since)) }
+        }
+    }
+
+    fileprivate var all: [SuppressedDevice] {
+        get throws {
+            var all: [SuppressedDevice] = []
+            try forEach { all.append($0) }
+            return all
+        }
+    }
+
+    /// `number reason since`
+    fileprivate var summary: [String] {
+        get throws {
+            try all.map { "\(Int($0.token.hex.suffix(8), radix: 16) ?? -1) \($0.reason) \($0.invalidSince.epochMilliseconds)" }
+        }
+    }
+}
+
+@Suite struct SuppressionListTests {
+    @Test("a list that is not there is empty, and looking does not make it")
+    func missing() throws {
+        let folder = try TemporaryFolder()
+        let list = list(folder)
+        #expect(try list.count() == 0 && list.all.isEmpty && list.reasons().isEmpty && list.newest(5).isEmpty)
+        #expect(try list.removeAll() == 0)
+        let lent: Int? = try list.withTokens { count, _ in count }
+        #expect(lent == nil && folder.names.isEmpty)
+    }
+
+    @Test("a token stands in the list once; what is known most recently wins, whatever comes first")
+    func newestWins() throws {
+        let folder = try TemporaryFolder()
+        let list = list(folder)
+        #expect(try list.add((1, "Unregistered", 500), (2, "ExpiredToken", 500), (1, "BadDeviceToken", 900)).added == 2)
+        #expect(try list.summary == ["1 BadDeviceToken 900", "2 ExpiredToken 500"])
+        let later = noon.adding(seconds: 60)
+        let change = try list.add((1, "Unregistered", 900), (2, "Unregistered", 501), (3, "Unregistered", 1), at: later)
+        #expect(change.added == 1 && change.renewed == 1)
+        #expect(try list.summary == ["1 BadDeviceToken 900", "2 Unregistered 501", "3 Unregistered 1"])
+        #expect(try list.all.map(\.addedAt) == [noon, later, later], "what changes nothing leaves the row alone")
+    }
+
+    @Test("the file is its owner's alone, and nothing stays beside it")
+    func file() throws {
+        let folder = try TemporaryFolder()
+        let list = list(folder)
+        try list.add((1, "x", 1))
+        #expect(folder.names == ["suppressed-shop.sqlite"])
+        var status = stat()
+        #expect(stat(list.path, &status) == 0 && status.st_mode & 0o777 == 0o600)
+        // Write and read version of the header: 1 is a rollback journal, 2 is WAL (SQLite, "Database File Format", 1.3).
+        #expect(readBytes(list.path)[18...19] == [1, 1])
+        #expect(throws: CancellationError.self) { try list.add { _ in throw CancellationError() } }
+        #expect(folder.names == ["suppressed-shop.sqlite"] && readBytes(list.path)[18...19] == [1, 1])
+    }
+
+    @Test("environments and apps have lists of their own, whatever their names hold")
+    func apart() throws {
+        let folder = try TemporaryFolder()
+        let apps = ["shop", "Shop", "../shop", "shop/2", "商店", "50%"]
+        for (number, app) in apps.enumerated() { try list(folder, app: app).add((number, app, 1)) }
+        for (number, app) in apps.enumerated() { #expect(try list(folder, app: app).summary == ["\(number) \(app) 1"]) }
+        #expect(folder.names.contains("suppressed-..%2Fshop.sqlite") && folder.names.count == apps.count)
+        let rehearsal = list(folder, environment: "simulator")
+        #expect(try rehearsal.count() == 0)
+        try rehearsal.add((7, "Unregistered", 1), (0, "Unregistered", 5))
+        #expect(try list(folder).summary == ["0 shop 1"] && rehearsal.reasons().map(\.devices) == [2])
+        #expect(try rehearsal.removeAll() == 2 && list(folder).count() == 1)
+    }
+
+    @Test("what planning asks is the list at one moment, with its size first")
+    func tokens() throws {
+        let folder = try TemporaryFolder()
+        let list = list(folder)
+        try list.add((1, "x", 10), (2, "y", 20))
+        var seen: [String] = []
+        let count = try list.withTokens { count, forEach in
+            try forEach { seen.append("\(String(decoding: $0, as: UTF8.self)) \($1.epochMilliseconds)") }
+            return count
+        }
+        #expect(count == 2 && seen == ["\(token(1)) 10", "\(token(2)) 20"])
+    }
+
+    @Test("reasons are counted, the most frequent first, and the newest entries come first; a reason has no control characters")
+    func reasons() throws {
+        let folder = try TemporaryFolder()
+        let list = list(folder)
+        try list.add((1, "Unregistered", 1), (2, "Unregistered", 2), (3, "by\u{1B}[31mhand\n" + String(repeating: "x", count: 500), 3))
+        try list.add((9, "ExpiredToken", 3), at: noon.adding(seconds: 1))
+        #expect(try list.reasons().map(\.devices) == [2, 1, 1])
+        let newest = try list.newest(2)
+        #expect(newest.map(\.reason).first == "ExpiredToken")
+        #expect(newest.last?.reason.hasPrefix("by [31mhand x") == true && newest.last?.reason.utf8.count == 200)
+    }
+
+    @Test("removing says how many were named and how many were there")
+    func remove() throws {
+        let folder = try TemporaryFolder()
+        let list = list(folder)
+        try list.add((1, "x", 1), (2, "x", 1), (3, "x", 1))
+        let (named, removed) = try list.remove { remove in
+            for number in [3, 1, 8, 3] { try remove(DeviceToken(normalized: token(number))) }
+        }
+        #expect(named == 3 && removed == 2)
+        #expect(try list.summary == ["2 x 1"])
+        #expect(throws: CancellationError.self) {
+            try list.remove { remove in
+                try remove(DeviceToken(normalized: token(2)))
+                throw CancellationError()
+            }
+        }
+        #expect(try list.count() == 1)
+    }
+
+    @Test("an import that fails changes nothing")
+    func failedImport() throws {
+        let folder = try TemporaryFolder()
+        let list = list(folder)
+        try list.add((1, "x", 1))
+        #expect(throws: CancellationError.self) {
+            try list.add { entries in
+                for number in 2..<5000 { try entries.add(DeviceToken(normalized: token(number)), "y", noon) }
+                throw CancellationError()
+            }
+        }
+        #expect(try list.summary == ["1 x 1"])
+    }
+
+    @Test("a list is no run: no command lists it or takes it for one")
+    func noRun() throws {
+        let folder = try TemporaryFolder()
+        _ = try makeRun(folder, id: "20261201-090000-a-1111", audience: 1)
+        try list(folder).add((1, "x", 1))
+        let (runs, broken) = try RunStore.all(in: folder.path)
+        #expect(runs.count == 1 && broken.isEmpty)
+        #expect(try RunStore.resolve("last", in: folder.path).hasSuffix("a-1111.sqlite"))
+        let mistake = diagnostic { _ = try RunStore(path: RunStore.resolve("suppressed-shop", in: folder.path)) }
+        #expect(mistake?.message == "this is a list of suppressed devices, not a run")
+    }
+
+    @Test("threads and connections that add at once lose nothing")
+    func together() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path
+        let threads = (0..<4).map { thread in
+            WorkerThread("add") { () -> String? in
+                let list = SuppressionList(app: "shop", environment: "production", folder: path)
+                do {
+                    for round in 0..<15 {
+                        try list.add((thread * 100 + round, "x", 1), (1000, "thread \(thread)", Int64(round)))
+                        _ = try list.count()
+                    }
+                    return nil
+                } catch { return "\(error)" }
+            }
+        }
+        #expect(threads.compactMap { $0.join() } == [])
+        #expect(try list(folder).count() == 61)
+        #expect(folder.names == ["suppressed-shop.sqlite"])
+    }
+}
+
+/// What a run puts on the list.
+@Suite struct SuppressionOfRunsTests {
+    private func endedRun(_ folder: TemporaryFolder, _ state: RunState = .finished, reason: String = "") throws -> RunStore {
+        let run = try makeRun(folder, audience: 10)
+        try run.setState(.running, reason: "", at: noon)
+        try run.claim(0..<8, at: noon)
+        var gone = settled(1, .invalidToken, status: 410, reason: "Unregistered")
+        gone.invalidSince = moment(123_456)
+        try run.record([
+            settled(0), gone, settled(2, .invalidToken, status: 410, reason: "ExpiredToken"),
+            settled(3, .invalidToken, status: 400, reason: "BadDeviceToken"),
+            settled(4, .invalidToken, status: 400, reason: "DeviceTokenNotForTopic"),
+            settled(5, .rejected, status: 413, reason: "PayloadTooLarge"),
+            settled(6, .failed, status: 503, reason: "ServiceUnavailable"), settled(8, .unsent, status: 0, reason: "Stopped", attempts: 0),
+        ])
+        try run.setState(state, reason: reason, at: noon)
+        try run.settleDown()
+        return run
+    }
+
+    private let known = ["1 Unregistered 123456", "2 ExpiredToken \(noon.epochMilliseconds)"]
+    private let blamed = ["3 BadDeviceToken \(noon.epochMilliseconds)", "4 DeviceTokenNotForTopic \(noon.epochMilliseconds)"]
+
+    @Test(
+        "invalid tokens of a run that has ended come into the list, with APNs' moment or else that of the answer; again changes nothing",
+        arguments: [RunState.finished, .stopped, .cancelled, .paused])
+    func absorb(state: RunState) throws {
+        let folder = try TemporaryFolder()
+        let run = try endedRun(folder, state, reason: state == .stopped ? "interrupted" : "")
+        let list = SuppressionList(of: run, environment: "production")
+        #expect(try list.absorb(run).added == 4)
+        #expect(try list.summary == known + blamed)
+        let before = try list.all
+        #expect(before.allSatisfy { $0.run == "run" })
+        #expect(try list.absorb(run) == SuppressionList.Change())
+        #expect(try list.all == before)
+        #expect(folder.names == ["run.sqlite", "suppressed-shop.sqlite"])
+    }
+
+    @Test("a run that stopped because most tokens were refused says nothing against those")
+    func wrongEnvironment() throws {
+        let folder = try TemporaryFolder()
+        let run = try endedRun(folder, .stopped, reason: StopReason.tooManyBadTokens("BadDeviceToken"))
+        let list = SuppressionList(of: run, environment: "production")
+        #expect(try list.absorb(run).added == 2)
+        #expect(try list.summary == known)
+    }
+
+    @Test("a run without invalid tokens makes no list")
+    func nothing() throws {
+        let folder = try TemporaryFolder()
+        let run = try makeRun(folder, audience: 3)
+        #expect(try SuppressionList(of: run, environment: "production").absorb(run) == SuppressionList.Change())
+        #expect(folder.names == ["run.sqlite"])
+    }
+}
+
+@Suite struct DamagedSuppressionListTests {
+    /// What every kind of use says.
+    private func messages(_ list: SuppressionList) -> Set<String> {
+        Set(
+            [
+                diagnostic { _ = try list.count() }, diagnostic { try list.add((1, "x", 1)) },
+                diagnostic { _ = try list.remove { try $0(DeviceToken(normalized: token(1))) } },
+                diagnostic { _ = try list.withTokens { count, _ in count } },
+            ].map { $0?.message ?? "none" })
+    }
+
+    @Test("what is no list is left alone: text, a folder, another database, a run")
+    func noList() throws {
+        let folder = try TemporaryFolder()
+        let list = list(folder)
+        let run = try makeRun(folder, audience: 3)
+        for bytes in [Array(String(repeating: "device_token\n", count: 900).utf8), readBytes(run.path)] {
+            writeBytes(bytes, list.path)
+            #expect(messages(list) == ["this is no suppression list, but stands where one should"])
+            #expect(readBytes(list.path) == bytes)
+        }
+        unlink(list.path)
+        mkdir(list.path, 0o700)
+        #expect(messages(list) == ["this is no suppression list, but stands where one should"])
+    }
+
+    @Test("a list of a newer Volley is refused, with both formats named, and left alone")
+    func newer() throws {
+        let folder = try TemporaryFolder()
+        let list = list(folder)
+        try list.add((1, "x", 1))
+        var bytes = readBytes(list.path)
+        // user_version: bytes 60 to 63 of the header (SQLite, "Database File Format", 1.3).
+        #expect(bytes[60...63] == [0, 0, 0, 1])
+        bytes[63] = 7
+        writeBytes(bytes, list.path)
+        #expect(messages(list) == ["the suppression list was written by a newer Volley (format 7; this one reads 1)"])
+        #expect(readBytes(list.path) == bytes)
+    }
+
+    @Test("a list that was cut off is damaged", arguments: [0.3, 0.6, 0.95, 0.9999])
+    func truncated(share: Double) throws {
+        let folder = try TemporaryFolder()
+        let list = list(folder)
+        _ = try list.add { entries in for number in 0..<500 { try entries.add(DeviceToken(normalized: token(number)), "x", noon) } }
+        let bytes = readBytes(list.path)
+        writeBytes(Array(bytes.prefix(Int(Double(bytes.count) * share))), list.path)
+        for message in messages(list) { #expect(message.hasPrefix("the suppression list is damaged")) }
+    }
+
+    @Test("random bytes anywhere are a diagnostic or harmless, never a crash", arguments: 0..<40)
+    func randomBytes(seed: UInt64) throws {
+        var random = Seeded(state: seed)
+        let folder = try TemporaryFolder()
+        let list = list(folder)
+        _ = try list.add { entries in for number in 0..<400 { try entries.add(DeviceToken(normalized: token(number)), "x", noon) } }
+        var bytes = readBytes(list.path)
+        let length = [4096, 64, 1][Int(seed) % 3]
+        for _ in 0..<(seed % 3 == 0 ? 1 : 30) {
+            let start = Int.random(in: 0..<bytes.count, using: &random)
+            for index in start..<min(bytes.count, start + length) { bytes[index] = .random(in: 0...255, using: &random) }
+        }
+        writeBytes(bytes, list.path)
+        for use in [{ _ = try list.all }, { try list.add((401, "x", 1)) }, { _ = try list.newest(5) }, { _ = try list.removeAll() }] {
+            do { try use() } catch { #expect(error is Diagnostic, "\(error)") }
+        }
+    }
+}
