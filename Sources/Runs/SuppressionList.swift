@@ -103,7 +103,7 @@ public struct SuppressionList: Sendable {
             let count = try count(db)
             guard count > 0 else { return nil }
             return try body(count) { body in
-                let select = try PreparedStatement(db, SuppressionSchema.selectAll)
+                let select = try PreparedStatement(db, SuppressionSchema.selectTokens)
                 try select.bind(environment, at: 1)
                 try select.forEachRow { row in
                     let token = row.text(0)

@@ -63,6 +63,8 @@ enum SuppressionSchema {
         WHERE environment = ? ORDER BY device_token
         """
 
+    static let selectTokens = "SELECT coalesce(device_token, ''), invalid_since FROM suppressed WHERE environment = ?"
+
     static let selectNewest = """
         SELECT coalesce(device_token, ''), invalid_since, coalesce(reason, ''), added_at, coalesce(run, '') FROM suppressed
         WHERE environment = ? ORDER BY added_at DESC, invalid_since DESC, device_token LIMIT ?

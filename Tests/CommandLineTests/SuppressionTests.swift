@@ -61,7 +61,7 @@ struct SuppressionTests {
         let folder = try sentFolder()
         let list = try folder.volley("suppression", "list")
         #expect(list.output.hasPrefix("2 devices of shop (simulator) are suppressed.\n"))
-        #expect(list.output.contains("  BadDeviceToken  1  50.0 %\n") && list.output.contains("0000…abab  Unregistered"))
+        #expect(list.output.contains("  BadDeviceToken  1   50.0 %\n") && list.output.contains("0000…abab  Unregistered"))
         #expect(!list.output.contains("00000410") && !list.output.contains("00000400"))
         let file = folder.url.appendingPathComponent("list.csv")
         try folder.write("list.csv", "something older, for everyone to read")

@@ -124,6 +124,7 @@ struct BlockScanner: ~Copyable {
     private mutating func add(
         _ row: CellRow, _ columns: ColumnPlan, _ token: UnsafeBufferPointer<UInt8>, _ fingerprint: UInt64, _ harvest: inout Harvest
     ) {
+        suppressed?.prefetch(fingerprint)
         let lastActive = lastActive(row, columns)
         if selector.selectingAlias >= 0 {
             harvest.aliasHits.append(
@@ -131,10 +132,13 @@ struct BlockScanner: ~Copyable {
         }
         appendRecord(row, columns, token, to: &harvest.records)
         let judge = judge
-        let isSuppressed = isSuppressed(fingerprint, row, columns)
-        let (judgement, element) = harvest.records.withRecord(harvest.records.count - 1) { record in
-            (isSuppressed ? Judgement(reason: .suppressed) : judge(record), Self.element(record, lastActive))
+        let element: UInt64
+        var judgement: Judgement
+        (judgement, element) = harvest.records.withRecord(harvest.records.count - 1) { record in
+            (judge(record), Self.element(record, lastActive))
         }
+        // Asked last, when what was prefetched has come; as a reason it comes before those of the judge.
+        if isSuppressed(fingerprint, row, columns) { judgement = Judgement(reason: .suppressed) }
         harvest.digest.append(element)
         if !wantsRecords { harvest.records.removeLast() }
         harvest.candidates.append(

@@ -208,8 +208,8 @@ public enum SuppressionCommand {
         let width = reasons.map(\.reason.count).max() ?? 0
         let digits = TextFormat.count(reasons.map(\.devices).max() ?? 0).count
         for (reason, devices) in reasons {
-            let share = TextFormat.aligned(TextFormat.percent(Double(devices) / Double(count)), to: 8)
-            lines.append("  \(TextFormat.padded(reason, to: width))  \(TextFormat.aligned(TextFormat.count(devices), to: digits))\(share)")
+            let share = TextFormat.aligned(TextFormat.percent(Double(devices) / Double(count)), to: 7)
+            lines.append("  \(TextFormat.padded(reason, to: width))  \(TextFormat.aligned(TextFormat.count(devices), to: digits))  \(share)")
         }
         lines += ["", "Newest"]
         for device in newest {
