@@ -14,6 +14,8 @@ enum SuppressionFile {
             let database = try DatabaseQueue(path: path, configuration: configuration(readOnly: true))
             let result = try database.read { db -> Value? in try check(db, path) ? try body(db) : nil }
             try database.close()
+            // Whoever wrote last could not tidy up while this was reading.
+            if RunFile.kind(path + "-wal") == .file { try? RunStore.leaveWAL(path) }
             return result
         }
     }

@@ -68,29 +68,40 @@ public struct SuppressionList: Sendable {
 
     /// The entries written last, the newest first.
     public func newest(_ limit: Int) throws -> [SuppressedDevice] {
-        var newest: [SuppressedDevice] = []
-        _ = try SuppressionFile.read(path) { db in
-            let select = try PreparedStatement(db, SuppressionSchema.selectNewest)
-            try select.bind(environment, at: 1)
-            try select.bind(limit, at: 2)
-            try select.forEachRow { row in
-                newest.append(try SuppressedDevice(row, path))
-                return true
-            }
-        }
-        return newest
+        try devices(SuppressionSchema.selectNewest) { try $0.bind(limit, at: 2) }
     }
 
-    /// Calls `body` with every entry, in the order of the tokens, in constant memory. `body` must not use this list.
+    /// Calls `body` with every entry, in the order of the tokens, in constant memory.
+    ///
+    /// They are read a page at a time: whoever takes them slowly would keep others from writing otherwise. What comes in meanwhile may be among
+    /// them or not.
     public func forEach(_ body: (SuppressedDevice) throws -> Void) throws {
+        var last = ""
+        while true {
+            let page = try devices(SuppressionSchema.selectPage) { select in
+                try select.bind(last, at: 2)
+                try select.bind(Self.pageSize, at: 3)
+            }
+            for device in page { try body(device) }
+            guard page.count == Self.pageSize, let end = page.last else { return }
+            last = end.token.hex
+        }
+    }
+
+    private static let pageSize = 10_000
+
+    private func devices(_ sql: String, _ bind: (PreparedStatement) throws -> Void) throws -> [SuppressedDevice] {
+        var devices: [SuppressedDevice] = []
         _ = try SuppressionFile.read(path) { db in
-            let select = try PreparedStatement(db, SuppressionSchema.selectAll)
+            let select = try PreparedStatement(db, sql)
             try select.bind(environment, at: 1)
+            try bind(select)
             try select.forEachRow { row in
-                try body(try SuppressedDevice(row, path))
+                devices.append(try SuppressedDevice(row, path))
                 return true
             }
         }
+        return devices
     }
 
     /// A device's token (lower-case hex, lent until the call returns), and since when it is invalid.

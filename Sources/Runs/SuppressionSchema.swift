@@ -58,9 +58,9 @@ enum SuppressionSchema {
     static let count = "SELECT count(*) FROM suppressed WHERE environment = ?"
 
     /// NULL never reaches Swift, so that a damaged record cannot crash it.
-    static let selectAll = """
+    static let selectPage = """
         SELECT coalesce(device_token, ''), invalid_since, coalesce(reason, ''), added_at, coalesce(run, '') FROM suppressed
-        WHERE environment = ? ORDER BY device_token
+        WHERE environment = ? AND device_token > ? ORDER BY device_token LIMIT ?
         """
 
     static let selectTokens = "SELECT coalesce(device_token, ''), invalid_since FROM suppressed WHERE environment = ?"

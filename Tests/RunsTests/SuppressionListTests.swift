@@ -82,7 +82,39 @@ extension SuppressionList {
         #expect(try rehearsal.count() == 0)
         try rehearsal.add((7, "Unregistered", 1), (0, "Unregistered", 5))
         #expect(try list(folder).summary == ["0 shop 1"] && rehearsal.reasons().map(\.devices) == [2])
+        let lent = try list(folder).withTokens { _, forEach in
+            var lent: [String] = []
+            try forEach { token, _ in lent.append(String(decoding: token, as: UTF8.self)) }
+            return lent
+        }
+        #expect(lent == [token(0)])
         #expect(try rehearsal.removeAll() == 2 && list(folder).count() == 1)
+    }
+
+    @Test("whoever reads slowly keeps nobody from writing")
+    func slowReader() throws {
+        let folder = try TemporaryFolder()
+        let list = list(folder)
+        _ = try list.add { entries in for number in 0..<25_000 { try entries.add(DeviceToken(normalized: token(number)), "x", noon) } }
+        var seen: [String] = []
+        try list.forEach { device in
+            if seen.isEmpty { try list.add((30_000, "y", 1)) }
+            seen.append(device.token.hex)
+        }
+        #expect(seen == ((0..<25_000) + [30_000]).map(token))
+    }
+
+    @Test("what a killed process left beside the list is tidied up by the next one that reads")
+    func tidied() throws {
+        let folder = try TemporaryFolder()
+        let list = list(folder)
+        try list.add((1, "x", 1))
+        var bytes = readBytes(list.path)
+        // In WAL mode, as while somebody writes.
+        bytes[18...19] = [2, 2]
+        writeBytes(bytes, list.path)
+        #expect(try list.summary == ["1 x 1"])
+        #expect(folder.names == ["suppressed-shop.sqlite"] && readBytes(list.path)[18...19] == [1, 1])
     }
 
     @Test("what planning asks is the list at one moment, with its size first")

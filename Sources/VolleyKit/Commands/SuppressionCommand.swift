@@ -209,7 +209,8 @@ public enum SuppressionCommand {
         let digits = TextFormat.count(reasons.map(\.devices).max() ?? 0).count
         for (reason, devices) in reasons {
             let share = TextFormat.aligned(TextFormat.percent(Double(devices) / Double(count)), to: 7)
-            lines.append("  \(TextFormat.padded(reason, to: width))  \(TextFormat.aligned(TextFormat.count(devices), to: digits))  \(share)")
+            lines.append(
+                "  \(TextFormat.padded(reason, to: width))  \(TextFormat.aligned(TextFormat.count(devices), to: digits))  \(share)")
         }
         lines += ["", "Newest"]
         for device in newest {
