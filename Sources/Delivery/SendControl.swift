@@ -7,7 +7,7 @@ public final class SendControl: Sendable {
 
     private let word = Mutex<Word?>(nil)
     private let interrupted = Atomic(false)
-    private let begun = Atomic(0)
+    private let started = Atomic(0)
 
     /// Nothing asked yet.
     public init() {}
@@ -25,9 +25,9 @@ public final class SendControl: Sendable {
     /// What was asked; nil while nothing was.
     public var asked: Word? { isInterrupted ? word.withLock { $0 } : nil }
 
-    /// Pushes that the sender has begun with and not settled: in flight, or waiting for another attempt.
-    public var pushesBegun: Int { begun.load(ordering: .relaxed) }
+    /// Pushes that the sender has begun with so far: in flight, waiting for another attempt, or settled.
+    public var pushesStarted: Int { started.load(ordering: .relaxed) }
 
-    /// A loop has so many more pushes begun than when it said so last.
-    func addBegun(_ count: Int) { begun.wrappingAdd(count, ordering: .relaxed) }
+    /// A loop has begun with so many more pushes than when it said so last.
+    func addStarted(_ count: Int) { started.wrappingAdd(count, ordering: .relaxed) }
 }

@@ -23,7 +23,8 @@ struct SenderLoop {
     private var tokenCheckedAt: Int64 = 0
     private var lastToken: ProviderToken?
     private var load = ThreadLoad()
-    private var pushesBegun = 0
+    private var pushesTaken = 0
+    private var pushesStarted = 0
 
     /// - Throws: a `Diagnostic` when no more files can be opened.
     init(
@@ -51,7 +52,7 @@ struct SenderLoop {
             machine.advance(to: now)
             carryOut(at: now)
             flush(at: now)
-            tellPushesBegun()
+            tellPushesStarted()
             if let end = machine.end {
                 team.leave()
                 return end
@@ -71,10 +72,10 @@ struct SenderLoop {
         if load.isSaturated(at: now.nanoseconds) { team.askForHelp() }
     }
 
-    private mutating func tellPushesBegun() {
-        let begun = machine.heldCount - machine.fresh.count
-        if begun != pushesBegun { team.control.addBegun(begun - pushesBegun) }
-        pushesBegun = begun
+    private mutating func tellPushesStarted() {
+        let started = pushesTaken - machine.fresh.count
+        if started != pushesStarted { team.control.addStarted(started - pushesStarted) }
+        pushesStarted = started
     }
 
     private func sleepEnd(after now: Moment) -> Int64 {
@@ -119,6 +120,7 @@ struct SenderLoop {
 
     private mutating func add(_ batch: PushBatch, at now: Moment) {
         guard !batch.pushes.isEmpty else { return }
+        pushesTaken += batch.pushes.count
         let stored = store.insert(batch)
         for (index, push) in batch.pushes.enumerated() {
             store.assign(machine.add(recipient: push.recipient, at: now), batch: stored, index: index)

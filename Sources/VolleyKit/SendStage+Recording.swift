@@ -21,7 +21,6 @@ extension SendStage {
             }
             do {
                 try run.record(unrecorded)
-                state.allowance.noteRecorded(unrecorded.count)
                 unrecorded.removeAll(keepingCapacity: true)
             } catch {
                 control.interrupt()

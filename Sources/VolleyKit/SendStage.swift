@@ -90,9 +90,9 @@ struct SendStage: Sendable {
         let batches = BoundedQueue<PushBatch>(capacity: queuedBatches)
         let results = BoundedQueue<[Settlement]>(capacity: 64)
         let control = SendControl()
+        let state = SendState(total: run.plan.audience, settled: try settledSoFar())
         let allowance = ClaimAllowance(control: control, least: settings.pace?.pushesAhead ?? 256)
-        let state = SendState(total: run.plan.audience, settled: try settledSoFar(), allowance: allowance)
-        let reader = WorkerThread("read") { read(into: batches, state) }
+        let reader = WorkerThread("read") { read(into: batches, allowance, state) }
         let recorder = WorkerThread("record") { record(from: results, state, control) }
         let loop = WorkerThread("deliver") { delivery.run(source: batches, results: results, control: control) }
         watch(loop, state, control)
@@ -120,10 +120,10 @@ struct SendStage: Sendable {
     }
 
     /// - Returns: recipients that were claimed but not handed over.
-    private func read(into batches: BoundedQueue<PushBatch>, _ state: SendState) -> [Int] {
+    private func read(into batches: BoundedQueue<PushBatch>, _ allowance: ClaimAllowance, _ state: SendState) -> [Int] {
         defer { batches.close() }
         let reader = PushReader(
-            run: run, template: template, pace: settings.pace, resendsUnknown: resendsUnknown, allowance: state.allowance,
+            run: run, template: template, pace: settings.pace, resendsUnknown: resendsUnknown, allowance: allowance,
             noteAttempts: state.noteAttempts)
         do { return try reader.read(into: batches) } catch {
             state.fail("Reading and claiming stopped. \(error)")
@@ -204,12 +204,7 @@ final class SendState: Sendable {
     /// Of recipients that are sent to again, as recorded before.
     private let earlierAttempts = Mutex<[Int: Int]>([:])
 
-    let allowance: ClaimAllowance
-
-    init(total: Int, settled: [Outcome: Int], allowance: ClaimAllowance) {
-        progress = SendProgress(total: total, settled: settled)
-        self.allowance = allowance
-    }
+    init(total: Int, settled: [Outcome: Int]) { progress = SendProgress(total: total, settled: settled) }
 
     func fail(_ reason: String) {
         failure.withLock { $0 = $0 ?? reason }
