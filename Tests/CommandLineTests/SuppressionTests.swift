@@ -172,6 +172,19 @@ struct SuppressionTests {
         return (try? report?.json()["outcomes"]?.int("invalid_token")) == 1
     }
 
+    @Test("a run that stops because most tokens are refused puts only those on the list that are gone for certain")
+    func wrongEnvironment() throws {
+        let bad = (0..<400).map { "00000400" + ProjectFolder.token($0).suffix(56) }
+        let folder = try ProjectFolder(
+            app: "environment: simulator\npace: 500/s", export: "device_token\n" + ([Self.gone] + bad).joined(separator: "\n") + "\n")
+        try folder.writeCampaign()
+        let sent = try folder.volley("send", "campaign.yaml", "--yes", "--json")
+        let refused = try sent.json()["reasons"]?.int("BadDeviceToken")
+        #expect(sent.status == 3 && refused ?? 0 >= 99, "\(sent.errors)")
+        #expect(
+            try folder.volley("suppression", "list", "--json").json()["reasons"] == .object(pairs: [("Unregistered", .integer(1))]))
+    }
+
     @Test("several processes that change a list at once lose nothing")
     func together() throws {
         let folder = try ProjectFolder()
