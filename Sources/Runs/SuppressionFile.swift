@@ -15,7 +15,7 @@ enum SuppressionFile {
             let result = try database.read { db -> Value? in try check(db, path) ? try body(db) : nil }
             try database.close()
             // Whoever wrote last could not tidy up while this was reading.
-            if RunFile.kind(path + "-wal") == .file { try? RunStore.leaveWAL(path) }
+            if RunFile.kind(path + "-wal") == .file { try? inTurn(path) { try RunStore.leaveWAL(path) } }
             return result
         }
     }
@@ -25,11 +25,13 @@ enum SuppressionFile {
     static func write<Value>(_ path: String, _ body: (Database) throws -> Value) throws -> Value {
         if try !isThere(path) { try make(path) }
         return try translating(path, isWriting: true) {
-            let database = try open(path)
+            let database = try inTurn(path) { try open(path) }
             let result = Result { try database.writeWithoutTransaction(body) }
             do {
-                try database.close()
-                try RunStore.leaveWAL(path)
+                try inTurn(path) {
+                    try database.close()
+                    try RunStore.leaveWAL(path)
+                }
             } catch {
                 // What went wrong first says more.
                 _ = try result.get()
@@ -37,6 +39,18 @@ enum SuppressionFile {
             }
             return try result.get()
         }
+    }
+
+    /// Lets those that change lists of a folder take turns, of threads as of processes. SQLite would have them try again and again, and
+    /// one of many may never get its turn. Where the folder cannot be locked (on NFS) SQLite's own way has to do.
+    ///
+    /// `body` must be short, and must not wait for a turn of its own.
+    static func inTurn<Value>(_ path: String, _ body: () throws -> Value) rethrows -> Value {
+        // Not the file itself: closing any descriptor of it would take SQLite's own locks from the whole process (POSIX, fcntl).
+        let descriptor = Glibc.open(RunDiagnostics.folder(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        if descriptor >= 0 { while flock(descriptor, LOCK_EX) != 0, errno == EINTR {} }
+        defer { if descriptor >= 0 { close(descriptor) } }
+        return try body()
     }
 
     private static func isThere(_ path: String) throws -> Bool {

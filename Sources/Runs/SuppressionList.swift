@@ -197,7 +197,7 @@ public struct SuppressionList: Sendable {
                 return .commit
             }
             var change = Change()
-            try db.inTransaction(.immediate) {
+            try transaction(db) {
                 let before = try count(db)
                 try db.execute(sql: SuppressionSchema.merge, arguments: [environment, now.epochMilliseconds])
                 let changed = db.changesCount
@@ -225,7 +225,7 @@ public struct SuppressionList: Sendable {
                 return .commit
             }
             var removed = 0
-            try db.inTransaction(.immediate) {
+            try transaction(db) {
                 try db.execute(sql: SuppressionSchema.removeOutgoing, arguments: [environment])
                 removed = db.changesCount
                 return .commit
@@ -240,13 +240,18 @@ public struct SuppressionList: Sendable {
         guard try count() > 0 else { return 0 }
         return try SuppressionFile.write(path) { db in
             var removed = 0
-            try db.inTransaction(.immediate) {
+            try transaction(db) {
                 removed = try count(db)
                 try db.execute(sql: "DELETE FROM suppressed WHERE environment = ?", arguments: [environment])
                 return .commit
             }
             return removed
         }
+    }
+
+    /// Changes the list, which this locks for others until it is done.
+    private func transaction(_ db: Database, _ body: () throws -> Database.TransactionCompletion) throws {
+        try SuppressionFile.inTurn(path) { try db.inTransaction(.immediate, body) }
     }
 
     private func count(_ db: Database) throws -> Int {
