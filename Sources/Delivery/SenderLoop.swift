@@ -14,6 +14,7 @@ struct SenderLoop {
     private let source: BoundedQueue<PushBatch>
     private let results: BoundedQueue<[Settlement]>
     private let team: SenderTeam
+    private let place: Int
     private var machine: DeliveryMachine
     private var store = PushStore()
     private let transport: any PushTransport
@@ -34,8 +35,11 @@ struct SenderLoop {
         self.source = source
         self.results = results
         self.team = team
+        place = team.join()
         var machineSettings = MachineSettings(settings)
         machineSettings.connectsFirst = isHelper
+        // The first loop asks for help only when its canary is over.
+        if isHelper { machineSettings.canaryPushes = 0 }
         machine = DeliveryMachine(machineSettings)
         switch settings.transport {
         case .nghttp2: transport = try HTTP2Transport(settings)
@@ -69,7 +73,8 @@ struct SenderLoop {
         if let reason = team.stopReason { machine.stop(reason, at: now) }
         if case .stopped(let reason) = machine.ending?.end { team.stop(reason: reason) }
         if machine.hasEverAnswered { team.noteAnswer() } else if team.hasAnswered { machine.hasEverAnswered = true }
-        if load.isSaturated(at: now.nanoseconds) { team.askForHelp() }
+        if settings.stopLimits != nil { machine.tallyOfOthers = team.exchange(machine.tally, of: place) }
+        if machine.canary.isOver, load.isSaturated(at: now.nanoseconds) { team.askForHelp() }
     }
 
     private mutating func tellPushesStarted() {

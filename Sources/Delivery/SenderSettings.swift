@@ -81,6 +81,8 @@ public struct SenderSettings: Sendable {
     public var deadline: Timestamp?
     /// Whether a push whose answer was lost is sent again (under the same apns-id) or reported as unknown.
     public var resendsUnknown: Bool
+    /// Shares of bad answers beyond which the run stops, on top of what always stops one (most tokens bad, most pushes rejected); nil for none.
+    public var stopLimits: StopLimits?
     /// When and how often a refused push is tried again.
     public var retry: RetryPolicy
     /// What carries the pushes.

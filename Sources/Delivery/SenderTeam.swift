@@ -1,7 +1,8 @@
 import Base
 import Synchronization
 
-/// What the loops of one sender share: when one stops all do, and one that has more to do than its core can asks for help.
+/// What the loops of one sender share: when one stops all do, they count their
+/// answers together, and one that has more to do than its core can asks for help.
 final class SenderTeam: Sendable {
     private enum Word: Sendable { case helpWanted, done }
 
@@ -9,6 +10,8 @@ final class SenderTeam: Sendable {
         var started = 1
         var done = 0
         var stopReason: String?
+        /// By loop.
+        var tallies: [AnswerTally] = []
     }
 
     let control: SendControl
@@ -52,6 +55,22 @@ final class SenderTeam: Sendable {
 
     /// Whether a server answered any loop.
     var hasAnswered: Bool { isAnswered.load(ordering: .acquiring) }
+
+    /// A place among the tallies, for a loop that begins.
+    func join() -> Int {
+        state.withLock { state in
+            state.tallies.append(AnswerTally())
+            return state.tallies.count - 1
+        }
+    }
+
+    /// Says what a loop has counted; returns what all others have.
+    func exchange(_ tally: AnswerTally, of loop: Int) -> AnswerTally {
+        state.withLock { state in
+            state.tallies[loop] = tally
+            return state.tallies.indices.reduce(AnswerTally()) { $1 == loop ? $0 : $0 + state.tallies[$1] }
+        }
+    }
 
     /// The calling loop stops, and so shall the others.
     func stop(reason: String) {

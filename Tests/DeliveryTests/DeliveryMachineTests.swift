@@ -5,51 +5,6 @@ import Testing
 
 @Suite("delivery machine")
 struct DeliveryMachineTests {
-    /// A machine at a virtual time, with what it asked for.
-    private struct Bench {
-        var machine: DeliveryMachine
-        var now = Moment(nanoseconds: 1_000_000_000, wall: Timestamp(epochSeconds: 1_800_000_000))
-        var actions: [DeliveryMachine.Action] = []
-
-        init(pushes: Int, _ change: (inout MachineSettings) -> Void = { _ in }) {
-            var settings = MachineSettings(endpoint: "example.com:443", usesProviderToken: true)
-            settings.connections = 1
-            change(&settings)
-            machine = DeliveryMachine(settings)
-            for recipient in 0..<pushes { _ = machine.add(recipient: recipient, at: now) }
-            machine.sourceEnded()
-        }
-
-        /// Lets time pass; returns what is to be done. Connections open at once.
-        @discardableResult
-        mutating func advance(seconds: Double = 0) -> [DeliveryMachine.Action] {
-            now = now.adding(nanoseconds: Int64(seconds * 1e9))
-            var all: [DeliveryMachine.Action] = []
-            repeat {
-                machine.advance(to: now)
-                actions = machine.actions
-                machine.actions.removeAll()
-                for case .open(let connection) in actions { machine.connectionOpened(connection, at: now) }
-                all += actions
-            } while !actions.isEmpty
-            return all
-        }
-
-        mutating func answer(_ push: Int, _ status: Int, _ reason: String = "", retryAfter: Double? = nil) {
-            machine.answered(push, .init(status: status, reason: reason, retryAfterSeconds: retryAfter), at: now)
-        }
-
-        /// Opens a connection and gets the first push accepted.
-        mutating func warmUp() {
-            advance()
-            answer(0, 200)
-        }
-    }
-
-    private func submitted(_ actions: [DeliveryMachine.Action]) -> [Int] {
-        actions.compactMap { if case .submit(let push, _) = $0 { push } else { nil } }
-    }
-
     @Test("one push per connection until the first is accepted, then up to the limit")
     func warmUp() {
         var bench = Bench(pushes: 100) { $0.streamsPerConnection = 30 }

@@ -55,6 +55,10 @@ struct SimulatedAPNs {
     private var mayRepeat: [Bool]
     private var handedOver: [Int]
     private var doubtful: [Bool]
+    /// Whether the server, or the lack of an answer, said something about it.
+    private var heard: [Bool]
+    /// In the order in which they went out for the first time.
+    private var firsts: [Int] = []
 
     init(seed: UInt64) {
         self.seed = seed
@@ -81,12 +85,21 @@ struct SimulatedAPNs {
         settings.streamsPerConnection = Int.random(in: 1...50, using: &random)
         settings.retry.maximumAttempts = Int.random(in: 1...6, using: &random)
         settings.canPing = Bool.random(using: &random)
+        settings.canaryPushes = [0, 3, 20, 100].randomElement(using: &random) ?? 0
+        if Int.random(in: 0..<4, using: &random) == 0 {
+            settings.stopLimits = StopLimits()
+            settings.stopLimits?.after = Int.random(in: 1...50, using: &random)
+            for outcome in StopLimits.outcomes where Bool.random(using: &random) {
+                settings.stopLimits?.shares[outcome] = StopShare(millionths: Int.random(in: 1...1_000_000, using: &random))
+            }
+        }
         settings.jitterSeed = random.next()
         machine = DeliveryMachine(settings)
         accepted = Array(repeating: 0, count: nature.pushes)
         mayRepeat = Array(repeating: true, count: nature.pushes)
         handedOver = Array(repeating: 0, count: nature.pushes)
         doubtful = Array(repeating: false, count: nature.pushes)
+        heard = Array(repeating: false, count: nature.pushes)
     }
 
     mutating func run() {
@@ -174,6 +187,7 @@ struct SimulatedAPNs {
                 generations[connection] += 1
             case .abandon(let push, let connection):
                 peers[connection].inFlight.remove(push)
+                heard[machine.pushes[push].recipient] = true
             case .submit(let push, let connection): receive(push, connection)
             case .hold: break
             case .ping(let connection):
@@ -193,6 +207,7 @@ struct SimulatedAPNs {
         if !mayRepeat[recipient] { violate("recipient \(recipient) is sent again though nothing allows it") }
         mayRepeat[recipient] = false
         handedOver[recipient] += 1
+        if handedOver[recipient] == 1 { checkCanary(recipient) }
         submissions.append(now.nanoseconds)
         peers[connection].inFlight.insert(push)
         if !peers[connection].isOpen { violate("submitted to a connection that is not open") }
@@ -222,6 +237,7 @@ struct SimulatedAPNs {
             mayRepeat[recipient] = true
             return refuseForNow(push, connection)
         }
+        heard[recipient] = true
         if chance(nature.acceptance) {
             accepted[recipient] += 1
             if !peers[connection].hasAccepted {
@@ -245,7 +261,9 @@ struct SimulatedAPNs {
     }
 
     private mutating func refuseForNow(_ push: Int, _ connection: Int) {
-        switch Int.random(in: 0..<8, using: &random) {
+        let kind = Int.random(in: 0..<8, using: &random)
+        if kind > 0 { heard[machine.pushes[push].recipient] = true }
+        switch kind {
         case 0: machine.notProcessed(push, at: now)
         case 1: machine.answered(push, .init(status: 429, reason: "TooManyRequests", retryAfterSeconds: 2), at: now)
         case 2: machine.answered(push, .init(status: 503, reason: "Shutdown"), at: now)
@@ -292,6 +310,16 @@ struct SimulatedAPNs {
         if machine.heldCount + settlements.count + machine.settlements.count != nature.pushes { violate("a push is gone or came twice") }
         let wanted = machine.connections.count { $0.state == .open || $0.state == .opening }
         if wanted > machine.settings.connections { violate("\(wanted) connections, more than allowed") }
+    }
+
+    private mutating func checkCanary(_ recipient: Int) {
+        let canary = firsts.prefix(machine.settings.canaryPushes)
+        firsts.append(recipient)
+        guard firsts.count > machine.settings.canaryPushes else { return }
+        let settled = Set(machine.settlements.map(\.recipient))
+        if let waiting = canary.first(where: { !heard[$0] && !settled.contains($0) }) {
+            violate("recipient \(recipient) goes out before anything is known of \(waiting) of the canary")
+        }
     }
 
     private mutating func checkSlots() {

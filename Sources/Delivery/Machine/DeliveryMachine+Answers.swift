@@ -6,6 +6,7 @@ extension DeliveryMachine {
         let connection = takeOff(push)
         noteAnswer(on: connection, at: now)
         pushes[push].noteAnswer(status: answer.status, at: now.nanoseconds)
+        resolveCanary(push)
         switch Verdict(status: answer.status, reason: answer.reason) {
         case .accepted:
             noteHealth()
@@ -15,12 +16,15 @@ extension DeliveryMachine {
             settle(push, .accepted, reason: "", at: now)
         case .invalidToken(let blamesRun):
             let isAlarming = noteHealth(badToken: blamesRun)
+            lastReasons.invalidToken = reasonText(answer)
+            if blamesRun { lastReasons.badToken = reasonText(answer) }
             settle(push, .invalidToken, reason: answer.reason, invalidSince: answer.invalidSince, at: now)
-            if isAlarming { stopForBadTokens(reason: answer.reason, at: now) }
+            if isAlarming { stopForBadTokens(at: now) }
         case .rejected:
             noteHealth()
+            lastReasons.rejected = "\(reasonText(answer)) (\(answer.status))"
             settle(push, .rejected, reason: reasonText(answer), at: now)
-            if rejectionHealth.isAlarming(afterBad: true) { stopForRejections(answer, at: now) }
+            if rejectionHealth.isAlarming(afterBad: true) { stopForRejections(at: now) }
         case .stop(let advice):
             noteHealth()
             settle(push, .rejected, reason: reasonText(answer), at: now)
@@ -63,6 +67,8 @@ extension DeliveryMachine {
             pushes[push].refusals += 1
             serviceHealth.refused(at: now.nanoseconds)
             lastServiceReason = "REFUSED_STREAM"
+            // No answer, but the canary must not hang on a stream that is refused for ever.
+            if pushes[push].refusals >= settings.retry.maximumAttempts { resolveCanary(push) }
         }
         if serviceHealth.troubleSince == nil || ending != nil || isExpired {
             requeueAtOnce(push, at: now)
@@ -77,6 +83,7 @@ extension DeliveryMachine {
         let connection = takeOff(push)
         serviceHealth.refused(at: now.nanoseconds)
         lastServiceReason = "StreamReset"
+        resolveCanary(push)
         pushes[push].mayBeDelivered = true
         pushes[push].reason = "StreamReset"
         if settings.resendsUnknown {
@@ -175,12 +182,4 @@ extension DeliveryMachine {
     }
 
     private func reasonText(_ answer: Answer) -> String { answer.reason.isEmpty ? "HTTP\(answer.status)" : answer.reason }
-
-    private mutating func stopForRejections(_ answer: Answer, at now: Moment) {
-        stop(
-            "More than half of the pushes were refused for good, the last with \(reasonText(answer)) (\(answer.status)). That is the campaign or the "
-                + "server, not the devices: check the campaign's content and delivery, and environment and topic in volley.yaml.", at: now)
-    }
-
-    private mutating func stopForBadTokens(reason: String, at now: Moment) { stop(StopReason.tooManyBadTokens(reason), at: now) }
 }

@@ -13,6 +13,7 @@ extension DeliveryMachine {
         checkTimeouts(at: now)
         checkHealth(at: now)
         stopIfTroubleLasts(at: now)
+        judge(at: now)
         if ending == nil, !isExpired {
             submitReady(at: now)
             openIfNeeded(at: now)
@@ -64,13 +65,15 @@ extension DeliveryMachine {
         }
     }
 
-    /// While the service has trouble only a few pushes are in the middle of their attempts.
+    /// The canary goes first, and while the service has trouble only a few pushes are in the middle of their attempts.
     var nextPushIsAllowed: Bool {
+        guard canaryAllowsNext else { return false }
         guard serviceHealth.troubleSince != nil, again.isEmpty else { return true }
         return heldCount - fresh.count < ServiceHealth.pushesTriedInTrouble
     }
 
     private mutating func submit(_ push: Int, on connection: Int, at now: Moment) {
+        admitToCanary(push)
         let newest = connections[connection].add(push, at: now.nanoseconds)
         pushes[push].beginAttempt(on: connection, behind: newest, at: now.nanoseconds)
         if newest >= 0 { pushes[Int(newest)].next = Int32(push) }
@@ -126,6 +129,7 @@ extension DeliveryMachine {
             connectionLost(connection, cause: "no answer within \(settings.answerTimeoutSeconds) s", at: now)
         } else {
             actions.append(.abandon(push: push, connection: connection))
+            resolveCanary(push)
             answerLost(push, reason: "NoAnswer", at: now)
         }
     }

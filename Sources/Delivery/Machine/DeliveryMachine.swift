@@ -82,6 +82,12 @@ struct DeliveryMachine {
     var tokenHealth = ShareAlarm()
     var rejectionHealth = ShareAlarm()
     var serviceHealth = ServiceHealth()
+    var canary: Canary
+    var tally = AnswerTally()
+    /// What the other loops of the run count.
+    var tallyOfOthers = AnswerTally()
+    var judgedTally = AnswerTally()
+    var lastReasons = LastReasons()
     var lastServiceReason = ""
     /// Set once nothing more will be submitted: the driver closes its source then, adds what is left there, and says `sourceEnded`.
     var ending: Ending?
@@ -94,6 +100,7 @@ struct DeliveryMachine {
         random = SplitMix(seed: settings.jitterSeed)
         window = StreamWindow(largest: settings.streamsPerConnection)
         pacer = settings.pace.map { Pacer($0) }
+        canary = Canary(size: settings.canaryPushes)
     }
 
     /// Whether more pushes are welcome: enough to keep all streams busy, and never so many that memory grows with the audience.
@@ -130,6 +137,9 @@ struct DeliveryMachine {
         let state = pushes[push].state
         precondition(state != .free, "a push settles exactly once")
         precondition(state != .inFlight, "a push in flight must be taken off its connection first")
+        resolveCanary(push)
+        tally.count(outcome)
+        if outcome == .failed { lastReasons.failed = reason }
         settlements.append(
             Settlement(
                 recipient: pushes[push].recipient, outcome: outcome, status: Int(pushes[push].status), reason: reason,

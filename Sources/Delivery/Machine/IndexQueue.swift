@@ -12,6 +12,9 @@ struct IndexQueue {
 
     var isEmpty: Bool { count == 0 }
 
+    /// The next one, which stays.
+    var first: Int? { count == 0 ? nil : Int(ring[head]) }
+
     mutating func append(_ index: Int) {
         if count == ring.count { grow() }
         ring[(head + count) & (ring.count - 1)] = Int32(index)

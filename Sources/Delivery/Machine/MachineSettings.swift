@@ -10,6 +10,10 @@ struct MachineSettings: Sendable {
     var pace: Pace?
     var deadline: Timestamp?
     var resendsUnknown = true
+    /// So many pushes are answered before any other goes out; 0 for none.
+    var canaryPushes = 0
+    /// The campaign's own limits; nil for none.
+    var stopLimits: StopLimits?
     var retry = RetryPolicy()
     var connections = 2
     var streamsPerConnection = 1000
@@ -43,6 +47,8 @@ struct MachineSettings: Sendable {
         pace = settings.pace
         deadline = settings.deadline
         resendsUnknown = settings.resendsUnknown
+        canaryPushes = Canary.usualSize
+        stopLimits = settings.stopLimits
         retry = settings.retry
         // libcurl keeps a core busy with fewer, and each of its streams takes 50 KB.
         let isCurl = settings.transport == .curl

@@ -15,6 +15,8 @@ struct PushSlot {
     var state = State.free
     /// An attempt was handed to the wire and its answer got lost: nobody knows whether the phone has it.
     var mayBeDelivered = false
+    /// Others wait until something is known of it.
+    var isCanary = false
     /// How often it was handed to the wire.
     var attempts: Int32 = 0
     /// How often its stream was refused, which is no attempt.

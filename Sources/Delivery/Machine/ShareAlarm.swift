@@ -9,6 +9,10 @@ struct ShareAlarm {
     private var answers = 0
     private var bad = 0
 
+    /// Whether most of what was counted is bad, judged from fewer answers than an alarm would be: for the end of the canary, some of whose answers
+    /// may be missing.
+    var isBad: Bool { answers >= Self.firstJudgement / 2 && bad * 2 > answers }
+
     /// Counts an answer; true when the run must stop.
     mutating func isAlarming(afterBad isBad: Bool) -> Bool {
         answers += 1

@@ -1,0 +1,36 @@
+/// How large the shares of answers that are bad in some way may become before a run stops: a campaign's `delivery.stop_when`.
+public struct StopLimits: Hashable, Sendable {
+    /// Answers that are judged where the campaign names no number.
+    public static let usualAnswers = 1000
+
+    /// The limits, for `invalidToken`, `rejected` and `failed`; no limit for the others. A run stops when a share is greater.
+    public var shares: [Outcome: StopShare] = [:]
+    /// Nothing is judged before so many answers, at least 1.
+    public var after = usualAnswers
+
+    /// No limits yet.
+    public init() {}
+
+    /// The outcomes that may have a limit.
+    public static let outcomes: [Outcome] = [.invalidToken, .rejected, .failed]
+}
+
+/// A share in millionths, so that no rounding decides whether it is passed.
+public struct StopShare: Hashable, Sendable, CustomStringConvertible {
+    /// 1 (0.0001 %) to 1,000,000 (100 %).
+    public var millionths: Int
+
+    /// A share of so many millionths.
+    public init(millionths: Int) { self.millionths = millionths }
+
+    /// Whether `part` of `whole` are more than this share.
+    public func isPassed(by part: Int, of whole: Int) -> Bool { part * 1_000_000 > millionths * whole }
+
+    /// As one writes it in a campaign: `20%`, `0.5%`.
+    public var description: String {
+        let whole = millionths / 10_000
+        var decimals = String(10_000 + millionths % 10_000).dropFirst()
+        while decimals.last == "0" { decimals.removeLast() }
+        return decimals.isEmpty ? "\(whole)%" : "\(whole).\(decimals)%"
+    }
+}

@@ -1,0 +1,40 @@
+/// The first pushes of a run go ahead of all others: what is wrong with a campaign as a whole shows in their answers, before the rest is
+/// on its way.
+///
+/// A push of the canary is awaited until APNs has said something about it (accepted, refused, or to come again later), until it is settled in
+/// any other way, or until its answer is overdue. One that was lost with its connection and is sent again is awaited further, as often as it may be tried.
+struct Canary {
+    /// Enough for the alarms about shares of answers to judge.
+    static let usualSize = 100
+
+    private let size: Int
+    private var admitted = 0
+    private var awaited = 0
+    private(set) var isJudged = false
+
+    /// - Parameter size: pushes that go ahead; 0 for none, which is over at once.
+    init(size: Int) {
+        self.size = size
+        isJudged = size == 0
+    }
+
+    /// All of it is on its way, and nothing is awaited any more.
+    var isOver: Bool { admitted == size && awaited == 0 }
+
+    /// Whether one more push belongs to it.
+    var hasRoom: Bool { admitted < size }
+
+    mutating func admit() {
+        admitted += 1
+        awaited += 1
+    }
+
+    mutating func resolve() { awaited -= 1 }
+
+    /// True once, when it is over.
+    mutating func isDueForJudgement() -> Bool {
+        guard isOver, !isJudged else { return false }
+        isJudged = true
+        return true
+    }
+}

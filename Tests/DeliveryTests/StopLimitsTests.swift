@@ -1,0 +1,132 @@
+import Base
+import Testing
+
+@testable import Delivery
+
+@Suite("the campaign's own limits")
+struct StopLimitsTests {
+    private func limits(_ outcome: Outcome, _ percent: Int, after: Int) -> StopLimits {
+        var limits = StopLimits()
+        limits.shares[outcome] = StopShare(millionths: percent * 10_000)
+        limits.after = after
+        return limits
+    }
+
+    /// A machine with 1,000 pushes in flight: slots 1 to 1,000.
+    private func busy(_ limits: StopLimits, _ change: (inout MachineSettings) -> Void = { _ in }) -> Bench {
+        var bench = Bench(pushes: 5_000) {
+            $0.stopLimits = limits
+            change(&$0)
+        }
+        bench.warmUp()
+        bench.advance()
+        return bench
+    }
+
+    private func reason(_ bench: Bench) -> String? {
+        if case .stopped(let reason) = bench.machine.ending?.end { reason } else { nil }
+    }
+
+    @Test("a share that is reached is allowed; one that is passed stops the run, with all figures and what to check")
+    func passed() {
+        var bench = busy(limits(.invalidToken, 20, after: 100))
+        for push in 1...79 { bench.answer(push, 200) }
+        for push in 80...99 { bench.answer(push, 410, "Unregistered") }
+        bench.advance()
+        #expect(reason(bench) == nil, "20 of 100")
+        bench.answer(100, 410, "Unregistered")
+        bench.advance()
+        #expect(
+            reason(bench) == """
+                20.8 % of the answers so far were invalid_token (21 of 101), and delivery.stop_when in the campaign allows 20%. The last reason was \
+                Unregistered. Check that the export is recent and belongs to this app, and its environment and topic in volley.yaml; an old list \
+                simply has many dead tokens, and then the limit may be raised.
+                """)
+    }
+
+    @Test("nothing is judged before so many answers")
+    func after() {
+        var bench = busy(limits(.rejected, 1, after: 200))
+        for push in 1...80 { bench.answer(push, 413, "PayloadTooLarge") }
+        for push in 81...198 { bench.answer(push, 200) }
+        bench.advance()
+        #expect(reason(bench) == nil)
+        bench.answer(199, 200)
+        bench.advance()
+        #expect(reason(bench)?.contains("PayloadTooLarge (413)") == true)
+        #expect(reason(bench)?.contains("80 of 200") == true)
+    }
+
+    @Test("pushes that outlived their retries count as failed, those that wait for one do not count yet")
+    func failed() {
+        var bench = busy(limits(.failed, 5, after: 100)) { $0.retry.maximumAttempts = 2 }
+        for push in 1...6 { bench.answer(push, 503, "ServiceUnavailable") }
+        for push in 7...200 { bench.answer(push, 200) }
+        bench.advance()
+        #expect(reason(bench) == nil)
+        for push in 201...400 { bench.answer(push, 200) }
+        for push in submitted(bench.advance(seconds: 1)) where push <= 6 { bench.answer(push, 503, "ServiceUnavailable") }
+        bench.advance()
+        #expect(reason(bench) == nil, "6 of 401")
+        for push in 401...430 { bench.answer(push, 503, "ServiceUnavailable") }
+        for push in submitted(bench.advance(seconds: 1)) where (401...430).contains(push) { bench.answer(push, 503, "ServiceUnavailable") }
+        bench.advance()
+        #expect(reason(bench)?.contains("were failed (") == true)
+        #expect(reason(bench)?.contains("ServiceUnavailable") == true)
+    }
+
+    @Test("what is unknown or unsent is no answer")
+    func unknown() {
+        var bench = busy(limits(.invalidToken, 50, after: 1)) { $0.resendsUnknown = false }
+        bench.machine.connectionLost(0, cause: "reset by peer", at: bench.now)
+        bench.advance(seconds: 1)
+        #expect(bench.machine.tally.answers == 1)
+        #expect(reason(bench) == nil)
+    }
+
+    @Test("the loops of a run are judged together")
+    func loops() {
+        var bench = busy(limits(.rejected, 10, after: 1000))
+        for push in 1...60 { bench.answer(push, 413, "PayloadTooLarge") }
+        for push in 61...499 { bench.answer(push, 200) }
+        bench.advance()
+        #expect(reason(bench) == nil)
+        bench.machine.tallyOfOthers = AnswerTally(accepted: 458, rejected: 42)
+        bench.advance()
+        #expect(reason(bench)?.contains("102 of 1,000") == true)
+    }
+
+    @Test("what the loops count is told to all others")
+    func exchange() {
+        let team = SenderTeam(control: SendControl(), largest: 3)
+        let (first, second, third) = (team.join(), team.join(), team.join())
+        #expect(team.exchange(AnswerTally(accepted: 5, failed: 1), of: first) == AnswerTally())
+        #expect(team.exchange(AnswerTally(rejected: 2), of: second) == AnswerTally(accepted: 5, failed: 1))
+        #expect(team.exchange(AnswerTally(accepted: 7), of: first) == AnswerTally(rejected: 2))
+        #expect(team.exchange(AnswerTally(), of: third) == AnswerTally(accepted: 7, rejected: 2))
+    }
+
+    @Test("a run whose last answers pass a limit is finished: there is nothing left to stop")
+    func nothingLeft() {
+        var bench = Bench(pushes: 20) { $0.stopLimits = limits(.invalidToken, 1, after: 20) }
+        bench.warmUp()
+        for push in submitted(bench.advance()) { bench.answer(push, 410, "Unregistered") }
+        bench.advance()
+        #expect(bench.machine.end == .finished)
+    }
+
+    @Test("what stops every run does so below the campaign's limits, too")
+    func floor() {
+        var bench = busy(limits(.invalidToken, 90, after: 100_000))
+        for push in 1...250 { bench.answer(push, 400, "BadDeviceToken") }
+        bench.advance()
+        #expect(reason(bench)?.contains("environment") == true)
+    }
+
+    @Test(
+        "a share reads as it is written",
+        arguments: [(1, "0.0001%"), (5_000, "0.5%"), (10_000, "1%"), (123_400, "12.34%"), (1_000_000, "100%")])
+    func notation(millionths: Int, text: String) {
+        #expect(StopShare(millionths: millionths).description == text)
+    }
+}
