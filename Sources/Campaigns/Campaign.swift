@@ -83,6 +83,8 @@ public struct CampaignDelivery: Sendable {
     public var collapseID: SourceText?
     /// What to do with a push whose answer was lost.
     public var unknownPolicy: UnknownPolicy = .resend
+    /// Shares of bad answers beyond which the run stops; nil for none but those that stop every run.
+    public var stopLimits: StopLimits?
     /// Where `priority` stands, for errors about it.
     public var priorityPosition: SourcePosition?
 

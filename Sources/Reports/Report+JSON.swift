@@ -2,9 +2,18 @@ public import Base
 import Runs
 
 extension Report {
-    /// The document of `report --format json`. What is not there yet is null; `rate` and `latency_ms` always have their members. A run of a
-    /// chain has `retry_of` (null for the first) and `chain`, all its runs in order.
-    public var json: JSONValue { .object(pairs: members + chainMembers) }
+    /// The document of `report --format json`. What is not there yet is null; `rate` and `latency_ms` always have their members.
+    /// `stopped_because` is there only when the run stopped early; a run of a chain has `retry_of` (null for the first) and `chain`, all its
+    /// runs in order.
+    public var json: JSONValue {
+        // Only where there is something to say: the document of a run that went well has the members it always had.
+        let reason = status.reason.isEmpty ? [] : [("stopped_because", JSONValue.string(status.reason))]
+        let head: [(String, JSONValue)] = [
+            ("run", .string(plan.id)), ("campaign", .string(plan.campaign)), ("app", .string(plan.app)),
+            ("state", .string(status.state.rawValue)),
+        ]
+        return .object(pairs: head + reason + figuresInJSON + chainMembers)
+    }
 
     private var chainMembers: [(String, JSONValue)] {
         guard !chain.isEmpty else { return [] }
@@ -14,12 +23,8 @@ extension Report {
         return [("retry_of", plan.retryOf.map { .string($0) } ?? .null), ("chain", .array(links))]
     }
 
-    private var members: [(String, JSONValue)] {
+    private var figuresInJSON: [(String, JSONValue)] {
         [
-            ("run", .string(plan.id)),
-            ("campaign", .string(plan.campaign)),
-            ("app", .string(plan.app)),
-            ("state", .string(status.state.rawValue)),
             ("audience", number(plan.audience)),
             ("skipped", .object(pairs: skipped.map { ($0.name, number($0.rows)) })),
             ("outcomes", .object(pairs: Outcome.allCases.map { ($0.name, number(count($0))) })),

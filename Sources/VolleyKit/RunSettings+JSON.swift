@@ -29,6 +29,7 @@ extension RunSettings {
                     ?? .null
             ),
             ("unknown", .string(unknownPolicy.rawValue)),
+            ("stop_when", stopLimits?.json ?? .null),
         ])
     }
 
@@ -63,6 +64,8 @@ extension RunSettings {
             return Pace(pushes: Int(pushes), intervalSeconds: Int(seconds))
         }
         unknownPolicy = try need(json["unknown"]?.stringValue.flatMap(UnknownPolicy.init(rawValue:)), "unknown")
+        // Plans of older versions have none.
+        if let limits = json["stop_when"], limits != .null { stopLimits = try need(StopLimits(json: limits), "stop_when") }
     }
 
     private func optional(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
@@ -106,6 +109,25 @@ extension Expiry {
             self = .at(Timestamp(epochMilliseconds: moment))
         } else {
             return nil
+        }
+    }
+}
+
+extension StopLimits {
+    fileprivate var json: JSONValue {
+        let limits = Self.outcomes.compactMap { outcome in shares[outcome].map { (outcome.name, JSONValue.integer(Int64($0.millionths))) } }
+        return .object(pairs: [("millionths", .object(pairs: limits)), ("after", .integer(Int64(after)))])
+    }
+
+    fileprivate init?(json: JSONValue) {
+        self.init()
+        guard let after = json["after"]?.integerValue, after >= 1, case .object(let members)? = json["millionths"] else { return nil }
+        self.after = Int(after)
+        for member in members {
+            guard let outcome = Self.outcomes.first(where: { $0.name == member.name }), let millionths = member.value.integerValue,
+                (1...1_000_000).contains(millionths)
+            else { return nil }
+            shares[outcome] = StopShare(millionths: Int(millionths))
         }
     }
 }

@@ -16,6 +16,7 @@ struct RunSettings: Sendable {
     var collapseID: String?
     var pace: Pace?
     var unknownPolicy: UnknownPolicy
+    var stopLimits: StopLimits?
 }
 
 /// Where a run goes.
@@ -40,6 +41,7 @@ extension RunSettings {
         collapseID = campaign.delivery.collapseID?.value
         pace = context.pace
         unknownPolicy = campaign.delivery.unknownPolicy
+        stopLimits = campaign.delivery.stopLimits
     }
 
     /// The settings of an app, with everything else as usual.

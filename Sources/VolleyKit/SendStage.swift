@@ -37,6 +37,7 @@ struct SendStage: Sendable {
         sender.pace = settings.pace
         sender.deadline = settings.deadline(startingAt: start)
         sender.resendsUnknown = resendsUnknown
+        sender.stopLimits = settings.stopLimits
         route.apply(to: &sender)
         let delivery = try Sender(sender)
         console.detail(

@@ -47,6 +47,7 @@ struct CampaignReadingTests {
           priority: low
           collapse: spring-sale
           unknown: skip
+          stop_when: {invalid_token: 20%, rejected: "0.5 %", after: 500}
 
         """
 
@@ -125,6 +126,16 @@ struct CampaignReadingTests {
         #expect(delivery.priorityPosition?.description == "campaign.yaml:39:13")
         #expect(delivery.collapseID?.value == "spring-sale")
         #expect(delivery.unknownPolicy == .skip)
+        #expect(
+            delivery.stopLimits?.shares == [.invalidToken: StopShare(millionths: 200_000), .rejected: StopShare(millionths: 5_000)])
+        #expect(delivery.stopLimits?.after == 500)
+    }
+
+    @Test("shares are judged after 1,000 answers unless another number is written")
+    func stopLimits() throws {
+        let delivery = try readPart("delivery: {stop_when: {failed: 100%}}\n").0.delivery
+        #expect(delivery.stopLimits?.shares == [.failed: StopShare(millionths: 1_000_000)])
+        #expect(delivery.stopLimits?.after == 1000)
     }
 
     @Test("what it leaves out has the defaults of the language")
@@ -137,6 +148,7 @@ struct CampaignReadingTests {
         #expect(campaign.delivery.expiry == nil)
         #expect(campaign.delivery.priority == nil)
         #expect(campaign.delivery.unknownPolicy == .resend)
+        #expect(campaign.delivery.stopLimits == nil)
         #expect(campaign.description == nil)
     }
 

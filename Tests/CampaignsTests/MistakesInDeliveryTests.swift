@@ -173,5 +173,107 @@ struct MistakesInDeliveryTests {
             "an expiry as a list",
             "delivery:\n  expires: [4h]\n",
             "campaign.yaml:2:12: 'expires' must be a text, not a list. For example: expires: 4h."),
+        Mistake(
+            "a limit without a percent sign",
+            "delivery:\n  stop_when: {rejected: 5}\n",
+            """
+            campaign.yaml:2:25: '5' lacks a percent sign. Write 5%.
+            """),
+        Mistake(
+            "a limit as a fraction",
+            "delivery:\n  stop_when: {rejected: 0.2}\n",
+            """
+            campaign.yaml:2:25: '0.2' may mean 20% or 0.2%. Write it with a percent sign, for example: 20%.
+            """),
+        Mistake(
+            "a limit of 0%",
+            "delivery:\n  stop_when: {failed: 0%}\n",
+            """
+            campaign.yaml:2:23: a limit of '0%' would stop the run at the first such answer, and some are normal in any list. Write a share above 0%, for example: 1%.
+            """),
+        Mistake(
+            "a limit of 0",
+            "delivery:\n  stop_when: {failed: 0}\n",
+            """
+            campaign.yaml:2:23: '0' is no percentage. Write it with a percent sign, for example: 20% or 0.5%.
+            """),
+        Mistake(
+            "a limit above 100%",
+            "delivery:\n  stop_when: {failed: 101%}\n",
+            """
+            campaign.yaml:2:23: '101%' is more than 100%. Write a share above 0% and up to 100%.
+            """),
+        Mistake(
+            "a limit in words",
+            "delivery:\n  stop_when: {failed: half}\n",
+            """
+            campaign.yaml:2:23: 'half' is no percentage. Write it with a percent sign, for example: 20% or 0.5%.
+            """),
+        Mistake(
+            "a limit below 0",
+            "delivery:\n  stop_when: {failed: -1%}\n",
+            """
+            campaign.yaml:2:23: '-1%' is no percentage. Write it with a percent sign, for example: 20% or 0.5%.
+            """),
+        Mistake(
+            "a limit with a comma",
+            "delivery:\n  stop_when: {failed: \"0,5%\"}\n",
+            """
+            campaign.yaml:2:23: '0,5%' is no percentage. Write it with a percent sign, for example: 20% or 0.5%.
+            """),
+        Mistake(
+            "a limit that is a list",
+            "delivery:\n  stop_when: {failed: [1%]}\n",
+            """
+            campaign.yaml:2:23: 'failed' must be a text, not a list. For example: failed: 5%.
+            """),
+        Mistake(
+            "a limit for an outcome that has none",
+            "delivery:\n  stop_when: {unknown: 1%}\n",
+            """
+            campaign.yaml:2:15: unknown key 'unknown' in 'stop_when'. It belongs in 'delivery'; check the indentation.
+            """),
+        Mistake(
+            "a misspelt outcome",
+            "delivery:\n  stop_when: {invalid_tokens: 1%}\n",
+            """
+            campaign.yaml:2:15: unknown key 'invalid_tokens' in 'stop_when'. Did you mean 'invalid_token'?
+            """),
+        Mistake(
+            "limits in one text",
+            "delivery:\n  stop_when: 20%\n",
+            """
+            campaign.yaml:2:14: 'stop_when' must hold keys of its own, not '20%'. For example: stop_when: {invalid_token: 20%, rejected: 1%, after: 1000}.
+            """),
+        Mistake(
+            "no limit at all",
+            "delivery:\n  stop_when: {}\n",
+            """
+            campaign.yaml:2:14: 'stop_when' names no share, so it would never stop anything. For example: stop_when: {invalid_token: 20%, rejected: 1%, after: 1000}.
+            """),
+        Mistake(
+            "only a number of answers",
+            "delivery:\n  stop_when: {after: 100}\n",
+            """
+            campaign.yaml:2:14: 'stop_when' names no share, so it would never stop anything. For example: stop_when: {invalid_token: 20%, rejected: 1%, after: 1000}.
+            """),
+        Mistake(
+            "judged after no answer",
+            "delivery:\n  stop_when: {failed: 1%, after: 0}\n",
+            """
+            campaign.yaml:2:34: 'after' must be a whole number from 1 to 1000000000, not '0'. For example: after: 1000.
+            """),
+        Mistake(
+            "judged after a share",
+            "delivery:\n  stop_when: {failed: 1%, after: 10%}\n",
+            """
+            campaign.yaml:2:34: 'after' must be a whole number, not '10%'. For example: after: 1000.
+            """),
+        Mistake(
+            "stop_when at the top level",
+            "stop_when: {failed: 1%}\n",
+            """
+            campaign.yaml:1:1: unknown key 'stop_when' at the top level. It belongs in 'delivery'; check the indentation.
+            """),
     ]
 }

@@ -51,15 +51,12 @@ struct MistakesInKeysTests {
             content:
               title: Hi
               languages: {de: {title: Hallo}}
-            delivery:
-              stop_when: {rejected: 1%}
 
             """#,
             """
             campaign.yaml:1:1: 'variants' is part of the campaign language, but this version of Volley cannot do it yet. Remove it.
             campaign.yaml:2:1: 'schedule' is part of the campaign language, but this version of Volley cannot do it yet. Remove it.
             campaign.yaml:5:3: 'languages' is part of the campaign language, but this version of Volley cannot do it yet. Remove it.
-            campaign.yaml:7:3: 'stop_when' is part of the campaign language, but this version of Volley cannot do it yet. Remove it.
             """),
         Mistake(
             "a name with capitals and spaces",

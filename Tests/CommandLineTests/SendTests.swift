@@ -49,6 +49,27 @@ struct SendTests {
         #expect(report.int("attempts") == 156)
     }
 
+    @Test("a run that passes the campaign's own limits stops within its first hundred pushes, and says why everywhere")
+    func stopWhen() throws {
+        let dead = (0..<30).map { "00000410" + String(ProjectFolder.token($0).dropFirst(8)) }
+        let tokens = dead + (0..<500).map(ProjectFolder.token)
+        let folder = try ProjectFolder(export: "device_token\n" + tokens.joined(separator: "\n") + "\n")
+        try folder.writeCampaign(delivery: "stop_when: {invalid_token: 20%, after: 100}")
+        let sent = try folder.volley("send", "campaign.yaml", "--yes", "--json")
+        #expect(sent.status == 3, "\(sent.errors)")
+        #expect(sent.errors.contains("30.0 % of the answers so far were invalid_token (30 of 100)"), "\(sent.errors)")
+        let report = try sent.json()
+        #expect(report["state"]?.stringValue == "stopped")
+        #expect(report["stopped_because"]?.stringValue?.contains("delivery.stop_when in the campaign allows 20%") == true)
+        #expect(report["outcomes"]?.int("accepted") == 70)
+        #expect(report["outcomes"]?.int("unsent") == 430)
+        let text = try folder.volley("report", "last")
+        #expect(text.output.contains("30 of 100"), "\(text.output)")
+        // A plan made before is judged like the campaign it was made of.
+        #expect(try folder.volley("plan", "campaign.yaml").status == 0)
+        #expect(try folder.volley("send", "--plan", "last", "--yes", "--json").status == 3)
+    }
+
     @Test("without --yes and without a terminal nothing is planned or sent")
     func asksOnlyOnATerminal() throws {
         let folder = try ProjectFolder()

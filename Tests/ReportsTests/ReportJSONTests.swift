@@ -30,6 +30,16 @@ import Testing
                 """)
     }
 
+    @Test("a run that stopped early says why, and only such a run")
+    func stoppedBecause() throws {
+        let folder = try TemporaryFolder()
+        let run = try makeRun(folder, recipients(1))
+        try run.setState(.running, reason: "", at: start)
+        #expect(try Report(run).json["stopped_because"] == nil)
+        try run.setState(.stopped, reason: "Too many tokens were dead.", at: start)
+        #expect(try Report(run).json["stopped_because"] == .string("Too many tokens were dead."))
+    }
+
     @Test("a run that took no time has a rate all the same")
     func noTime() throws {
         let folder = try TemporaryFolder()

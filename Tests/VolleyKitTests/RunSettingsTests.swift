@@ -28,6 +28,9 @@ struct RunSettingsTests {
             $0.collapseID = "sale"
             $0.pace = Pace(pushes: 300_000, intervalSeconds: 60)
             $0.unknownPolicy = .skip
+            $0.stopLimits = StopLimits()
+            $0.stopLimits?.shares = [.rejected: StopShare(millionths: 5_000), .invalidToken: StopShare(millionths: 200_000)]
+            $0.stopLimits?.after = 500
         }
         for original in [
             full, try settings(), try settings { $0.expiry = .immediately }, try settings { $0.expiry = .at(Timestamp(epochSeconds: 5)) },
@@ -37,6 +40,7 @@ struct RunSettingsTests {
             #expect(copy.environment == original.environment)
             #expect(copy.expiry == original.expiry)
             #expect(copy.pace == original.pace)
+            #expect(copy.stopLimits == original.stopLimits)
         }
     }
 

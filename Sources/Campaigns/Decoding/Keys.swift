@@ -64,10 +64,11 @@ enum CampaignKeys {
         [
             "title", "subtitle", "body", "sound", "badge", "category", "thread", "image", "link", "data", "wake_app", "silent", "payload",
         ])
-    static let delivery = KeyGroup("delivery", ["pace", "expires", "priority", "collapse", "unknown"])
+    static let delivery = KeyGroup("delivery", ["pace", "expires", "priority", "collapse", "unknown", "stop_when"])
+    static let stopWhen = KeyGroup("stop_when", StopLimits.outcomes.map(\.name) + ["after"])
 
     static let file = FileKeys(
-        groups: [root, audience, content, delivery, exclude, tags], planned: ["variants", "schedule", "languages", "stop_when"])
+        groups: [root, audience, content, delivery, exclude, tags, stopWhen], planned: ["variants", "schedule", "languages"])
 }
 
 /// The groups of volley.yaml.

@@ -17,6 +17,7 @@ struct DeliveryReader {
         delivery.priorityPosition = section.node("priority")?.position
         delivery.collapseID = collapseID()
         delivery.unknownPolicy = section.choice("unknown", [("resend", .resend), ("skip", .skip)]) ?? .resend
+        delivery.stopLimits = section.node("stop_when").flatMap { StopReader($0, findings: section.findings)?.read() }
         return delivery
     }
 
