@@ -41,11 +41,14 @@ public struct Sender: Sendable {
     ///   - results: settlements in groups, at least five times a second while there are any. Closed by the sender at its end.
     public func run(source: BoundedQueue<PushBatch>, results: BoundedQueue<[Settlement]>, control: SendControl) -> SendEnd {
         let team = SenderTeam(control: control, largest: largestTeam)
+        let share = settings.sharedPace?.join()
+        defer { share?.leave() }
         func startLoop(isHelper: Bool) -> WorkerThread<SendEnd> {
             WorkerThread("deliver") { [settings] in
                 withPipeSignalBlocked {
                     do throws(Diagnostic) {
-                        var loop = try SenderLoop(settings, source: source, results: results, team: team, isHelper: isHelper)
+                        var loop = try SenderLoop(
+                            settings, source: source, results: results, team: team, paceShare: share, isHelper: isHelper)
                         return loop.run()
                     } catch {
                         team.leave()
@@ -74,7 +77,7 @@ public struct Sender: Sendable {
     }
 
     private var largestTeam: Int {
-        settings.pace == nil ? max(1, min(settings.loops, availableCores())) : 1
+        settings.pace == nil && settings.sharedPace == nil ? max(1, min(settings.loops, availableCores())) : 1
     }
 }
 

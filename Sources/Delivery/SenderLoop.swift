@@ -29,7 +29,8 @@ struct SenderLoop {
 
     /// - Throws: a `Diagnostic` when no more files can be opened.
     init(
-        _ settings: SenderSettings, source: BoundedQueue<PushBatch>, results: BoundedQueue<[Settlement]>, team: SenderTeam, isHelper: Bool
+        _ settings: SenderSettings, source: BoundedQueue<PushBatch>, results: BoundedQueue<[Settlement]>, team: SenderTeam,
+        paceShare: PaceShare?, isHelper: Bool
     ) throws(Diagnostic) {
         self.settings = settings
         self.source = source
@@ -41,6 +42,7 @@ struct SenderLoop {
         // The first loop asks for help only when its canary is over.
         if isHelper { machineSettings.canaryPushes = 0 }
         machine = DeliveryMachine(machineSettings)
+        machine.paceShare = paceShare
         switch settings.transport {
         case .nghttp2: transport = try HTTP2Transport(settings)
         case .curl: transport = try CurlTransport(settings)

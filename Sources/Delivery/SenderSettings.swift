@@ -77,6 +77,8 @@ public struct SenderSettings: Sendable {
     public var runSeed: RunSeed
     /// Never faster than this in any second; nil for no limit.
     public var pace: Pace?
+    /// The pace of an app, which all senders that name the same object keep together; nil for none.
+    public var sharedPace: SharedPace?
     /// After this moment nothing more is sent: what is left is unsent.
     public var deadline: Timestamp?
     /// Whether a push whose answer was lost is sent again (under the same apns-id) or reported as unknown.

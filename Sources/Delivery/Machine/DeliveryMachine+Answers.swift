@@ -7,7 +7,9 @@ extension DeliveryMachine {
         noteAnswer(on: connection, at: now)
         pushes[push].noteAnswer(status: answer.status, at: now.nanoseconds)
         resolveCanary(push)
-        switch Verdict(status: answer.status, reason: answer.reason) {
+        let verdict = Verdict(status: answer.status, reason: answer.reason)
+        if verdict.isOverload(status: answer.status) { noteOverload(push, at: now) } else if !verdict.isRetry { noteTaken(push, at: now) }
+        switch verdict {
         case .accepted:
             noteHealth()
             _ = rejectionHealth.isAlarming(afterBad: false)
@@ -65,6 +67,7 @@ extension DeliveryMachine {
         pushes[push].attempts -= 1
         if !isOverLimit {
             pushes[push].refusals += 1
+            noteOverload(push, at: now)
             serviceHealth.refused(at: now.nanoseconds)
             lastServiceReason = "REFUSED_STREAM"
             // No answer, but the canary must not hang on a stream that is refused for ever.
@@ -143,9 +146,13 @@ extension DeliveryMachine {
         wait(push, until: due)
     }
 
+    private static let refusalsThatSlowDown: Int32 = 5
+
     private mutating func retryDelay(of push: Int, retryAfterSeconds: Double?) -> Int64 {
+        // Streams may be refused many times within a moment, which says nothing of how long to wait.
         settings.retry.delayNanoseconds(
-            afterAttempts: Int(pushes[push].attempts + pushes[push].refusals), retryAfterSeconds: retryAfterSeconds, random: &random)
+            afterAttempts: Int(pushes[push].attempts + min(pushes[push].refusals, Self.refusalsThatSlowDown)),
+            retryAfterSeconds: retryAfterSeconds, random: &random)
     }
 
     private mutating func wait(_ push: Int, until due: Moment) {

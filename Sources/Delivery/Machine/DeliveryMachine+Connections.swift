@@ -145,7 +145,7 @@ extension DeliveryMachine {
         let isAhead = settings.connectsFirst && !hasConnected && !isSourceEnded
         guard isAhead || !fresh.isEmpty || !again.isEmpty else { return }
         // With a pace of one push in many minutes a connection would only idle away until its time comes.
-        if let next = pacer?.nextTime, next - now.nanoseconds > Int64(nanosecondsFromSeconds: settings.connectTimeoutSeconds) { return }
+        if let next = nextPaceTime, next - now.nanoseconds > Int64(nanosecondsFromSeconds: settings.connectTimeoutSeconds) { return }
         var used = 0
         for connection in connections where connection.state == .open || connection.state == .opening {
             used += 1
@@ -156,7 +156,7 @@ extension DeliveryMachine {
         }
         guard used < settings.connections else { return }
         if used > 0 {
-            guard nextPushIsAllowed, pacer?.mayTake(at: now.nanoseconds) ?? true else { return growth.noteRoom() }
+            guard nextPushIsAllowed, (nextPaceTime ?? .min) <= now.nanoseconds else { return growth.noteRoom() }
             switch growth.noteFull(at: now.nanoseconds, answers: answerCount, connections: used) {
             case .stay: return
             case .giveUpLast: return retireNewcomer()

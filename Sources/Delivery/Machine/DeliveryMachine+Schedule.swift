@@ -29,7 +29,7 @@ extension DeliveryMachine {
         var wake = min(waiting.earliest ?? .max, ending?.drainsUntil ?? .max)
         if ending == nil, !fresh.isEmpty || !again.isEmpty {
             if reconnectAt > now.nanoseconds { wake = min(wake, reconnectAt) }
-            if let next = pacer?.nextTime, connectionWithRoom() != nil, nextPushIsAllowed { wake = min(wake, next) }
+            if let next = nextPaceTime, connectionWithRoom() != nil, nextPushIsAllowed { wake = min(wake, next) }
         }
         if let deadline = settings.deadline, !isExpired, ending == nil {
             let milliseconds = max(0, min(deadline.epochMilliseconds - now.wall.epochMilliseconds, 86_400_000))
@@ -58,7 +58,7 @@ extension DeliveryMachine {
     private mutating func submitReady(at now: Moment) {
         while !fresh.isEmpty || !again.isEmpty {
             guard nextPushIsAllowed, let connection = connectionWithRoom() else { return }
-            guard pacer?.take(at: now.nanoseconds) ?? true else { return }
+            guard takePace(at: now.nanoseconds) else { return }
             // Those tried before come first: they are the oldest, and the number of pushes in doubt stays small.
             guard let push = again.removeFirst() ?? fresh.removeFirst() else { return }
             submit(push, on: connection, at: now)

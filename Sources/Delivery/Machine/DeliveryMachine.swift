@@ -79,6 +79,9 @@ struct DeliveryMachine {
 
     // The run.
     var pacer: Pacer?
+    var throttle = Throttle()
+    /// The part in a pace that several runs share: the one thing that the machine does not own.
+    var paceShare: PaceShare?
     var tokenHealth = ShareAlarm()
     var rejectionHealth = ShareAlarm()
     var serviceHealth = ServiceHealth()

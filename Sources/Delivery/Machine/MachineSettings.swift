@@ -8,6 +8,8 @@ struct MachineSettings: Sendable {
     /// `host:port` of the proxy, for sentences.
     var proxy: String?
     var pace: Pace?
+    /// Of several runs together.
+    var sharedPace: Pace?
     var deadline: Timestamp?
     var resendsUnknown = true
     /// So many pushes are answered before any other goes out; 0 for none.
@@ -45,6 +47,7 @@ struct MachineSettings: Sendable {
         if case .token = settings.credentials { usesProviderToken = true } else { usesProviderToken = false }
         proxy = settings.proxyAddress?.description
         pace = settings.pace
+        sharedPace = settings.sharedPace?.pace
         deadline = settings.deadline
         resendsUnknown = settings.resendsUnknown
         canaryPushes = Canary.usualSize
@@ -66,7 +69,7 @@ struct MachineSettings: Sendable {
     /// Pushes to have at hand so that no stream waits for the source. With a pace never more than `Pace.pushesAhead`.
     func readyTarget(connections: Int) -> Int {
         let wanted = min(heldLimit, max(1000, 2 * max(1, connections) * streamsPerConnection))
-        return min(wanted, pace?.pushesAhead ?? .max)
+        return min(wanted, Pace.slower(pace, sharedPace)?.pushesAhead ?? .max)
     }
 
     /// Answers still awaited once the run is ending.

@@ -21,6 +21,8 @@ struct PushSlot {
     var attempts: Int32 = 0
     /// How often its stream was refused, which is no attempt.
     var refusals: Int32 = 0
+    /// The window of `Throttle` in which APNs last had no time for it, 0 for none.
+    var refusedInWindow: Int32 = 0
     /// The last answer's status, 0 for none.
     var status: Int32 = 0
     /// Where it is in flight, and its neighbours there in order of submission; -1 for none.

@@ -38,6 +38,12 @@ enum Verdict: Hashable, Sendable {
         }
     }
 
+    /// Whether the push is to be tried again.
+    var isRetry: Bool { if case .retry = self { true } else { false } }
+
+    /// Whether APNs says that it cannot take so many at a time. One push alone cannot tell whether 429 means its device or all of them.
+    func isOverload(status: Int) -> Bool { self == .retry(.deviceBusy) || self == .retry(.serviceBusy) && status == 503 }
+
     private static func badRequest(_ reason: String) -> Verdict {
         switch reason {
         case "BadDeviceToken", "DeviceTokenNotForTopic": return .invalidToken(blamesRun: true)

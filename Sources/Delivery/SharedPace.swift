@@ -1,0 +1,104 @@
+public import Base
+import Synchronization
+
+/// One pace for several senders of a process: together they never push faster. Whoever has fewer pushes out lately goes first when several wait.
+///
+/// Each `Sender` whose settings name it takes part while it runs.
+public final class SharedPace: Sendable {
+    private struct Sharer {
+        var taken = 0
+        /// When it last wanted to push.
+        var askedAt: Int64
+        /// It was turned away, and has had no push since.
+        var isWaiting = false
+    }
+
+    private struct State {
+        var pacer: Pacer
+        var sharers: [Int: Sharer] = [:]
+        var joined = 0
+    }
+
+    /// A loop that waits for its turn asks at least this often; who does not come is passed over.
+    private static let patienceNanoseconds: Int64 = 60_000_000
+    /// Who gave way to another asks again after this.
+    private static let yieldNanoseconds: Int64 = 1_000_000
+    private static let burstSeconds = 0.02
+
+    /// The pace that they share.
+    public let pace: Pace
+    private let state: Mutex<State>
+    /// One may be ahead of the others by so many pushes.
+    private let slack: Int
+
+    /// - Parameter pace: of all together.
+    public init(_ pace: Pace) {
+        self.pace = pace
+        state = Mutex(State(pacer: Pacer(pace)))
+        slack = max(1, Int(pace.perSecond * Self.burstSeconds))
+    }
+
+    /// Takes part from now on.
+    func join() -> PaceShare {
+        let number = state.withLock { state in
+            state.joined += 1
+            return state.joined
+        }
+        return PaceShare(pace: self, sharer: number)
+    }
+
+    fileprivate func leave(_ number: Int) { state.withLock { _ = $0.sharers.removeValue(forKey: number) } }
+
+    fileprivate func nextTime(for number: Int) -> Int64? {
+        state.withLock { state in
+            guard let next = state.pacer.nextTime else { return nil }
+            guard let sharer = state.sharers[number], sharer.isWaiting else { return next }
+            return givesWay(number, sharer, state) ? max(next, sharer.askedAt + Self.yieldNanoseconds) : next
+        }
+    }
+
+    fileprivate func take(for number: Int, at nanoseconds: Int64) -> Bool {
+        state.withLock { state in
+            var sharer = state.sharers[number] ?? Sharer(askedAt: .min)
+            if sharer.askedAt == .min || nanoseconds - sharer.askedAt > Self.patienceNanoseconds {
+                // Who comes or comes back has no claim to what the others had meanwhile.
+                let others = state.sharers.filter { $0.key != number && nanoseconds - $0.value.askedAt <= Self.patienceNanoseconds }
+                sharer.taken = max(sharer.taken, others.values.map(\.taken).max() ?? 0)
+            }
+            sharer.askedAt = nanoseconds
+            let isAllowed = !givesWay(number, sharer, state) && state.pacer.take(at: nanoseconds)
+            sharer.isWaiting = !isAllowed
+            if isAllowed { sharer.taken += 1 }
+            state.sharers[number] = sharer
+            return isAllowed
+        }
+    }
+
+    /// Whether another one waits that has had less.
+    private func givesWay(_ number: Int, _ sharer: Sharer, _ state: State) -> Bool {
+        state.sharers.contains { other in
+            other.key != number && other.value.isWaiting && sharer.askedAt - other.value.askedAt <= Self.patienceNanoseconds
+                && other.value.taken + slack <= sharer.taken
+        }
+    }
+}
+
+/// A sender's part in a shared pace.
+struct PaceShare: Sendable {
+    private let shared: SharedPace
+    private let sharer: Int
+
+    fileprivate init(pace: SharedPace, sharer: Int) {
+        shared = pace
+        self.sharer = sharer
+    }
+
+    /// When the next push may leave, in monotonic nanoseconds; nil for at once.
+    var nextTime: Int64? { shared.nextTime(for: sharer) }
+
+    /// Whether a push may leave now; counts it if so.
+    func take(at nanoseconds: Int64) -> Bool { shared.take(for: sharer, at: nanoseconds) }
+
+    /// No more pushes will come.
+    func leave() { shared.leave(sharer) }
+}

@@ -1,0 +1,95 @@
+import Base
+import Testing
+
+@testable import Delivery
+
+@Suite("a pace that several runs share")
+struct SharedPaceTests {
+    /// A run that asks whenever it is told to, up to `lateness` nanoseconds late; how many pushes it has.
+    private struct Run {
+        var share: PaceShare
+        var lateness: Int64
+        var wakesAt: Int64 = 0
+        var pushes: [Int64] = []
+        var isIdle: (Int64) -> Bool = { _ in false }
+    }
+
+    private let second: Int64 = 1_000_000_000
+
+    private func drive(_ runs: inout [Run], seconds: Double) {
+        var random = SplitMix(seed: 5)
+        var now = second
+        let end = now + Int64(seconds * 1e9)
+        while now < end {
+            for index in runs.indices where runs[index].wakesAt <= now {
+                guard !runs[index].isIdle(now - second) else {
+                    runs[index].wakesAt = now + 50_000_000
+                    continue
+                }
+                while runs[index].share.take(at: now) { runs[index].pushes.append(now) }
+                let next = min(max(now + 1, runs[index].share.nextTime ?? now), now + 50_000_000)
+                runs[index].wakesAt = next + Int64.random(in: 0...runs[index].lateness, using: &random)
+            }
+            now = max(now + 1, runs.map(\.wakesAt).min() ?? end)
+        }
+    }
+
+    private func most(_ times: [Int64]) -> Int {
+        let times = times.sorted()
+        var (first, most) = (0, 0)
+        for index in times.indices {
+            while times[index] - times[first] >= second { first += 1 }
+            most = max(most, index - first + 1)
+        }
+        return most
+    }
+
+    @Test("together never more than the pace in any second, and hardly less", arguments: [20, 100, 3_000], [1, 2, 5])
+    func together(pace: Int, count: Int) {
+        let shared = SharedPace(Pace(pushes: pace, intervalSeconds: 1))
+        var runs = (0..<count).map { _ in Run(share: shared.join(), lateness: 1_000_000) }
+        drive(&runs, seconds: 10)
+        let all = runs.flatMap(\.pushes)
+        #expect(most(all) <= pace)
+        #expect(Double(all.count) > 0.95 * Double(pace) * 10)
+    }
+
+    @Test("each gets its part, also when another always wakes first", arguments: [50, 1_000])
+    func fair(pace: Int) {
+        let shared = SharedPace(Pace(pushes: pace, intervalSeconds: 1))
+        var runs = [Run(share: shared.join(), lateness: 0), Run(share: shared.join(), lateness: 2_000_000)]
+        drive(&runs, seconds: 10)
+        let parts = runs.map { Double($0.pushes.count) / Double(pace) / 10 }
+        #expect(parts.allSatisfy { (0.45...0.52).contains($0) }, "\(parts)")
+    }
+
+    @Test("who has nothing to send leaves all to the others, and saves nothing up")
+    func idle() {
+        let shared = SharedPace(Pace(pushes: 1_000, intervalSeconds: 1))
+        var runs = [Run(share: shared.join(), lateness: 0), Run(share: shared.join(), lateness: 0)]
+        runs[1].isIdle = { $0 < 5_000_000_000 }
+        drive(&runs, seconds: 10)
+        let early = runs[0].pushes.count { $0 < 6 * second }
+        #expect(early > 4_800)
+        let late = runs.map { $0.pushes.count { $0 >= 6 * second } }
+        #expect(late.allSatisfy { (2_250...2_600).contains($0) }, "\(late)")
+    }
+
+    @Test("the machine keeps the shared pace as well as its own")
+    func machine() {
+        let shared = SharedPace(Pace(pushes: 100, intervalSeconds: 1))
+        var benches = (0..<2).map { _ in Bench(pushes: 500) { $0.pace = Pace(pushes: 80, intervalSeconds: 1) } }
+        for index in benches.indices { benches[index].machine.paceShare = shared.join() }
+        var times: [[Int64]] = [[], []]
+        for _ in 0..<3_000 {
+            for index in benches.indices {
+                for push in submitted(benches[index].advance(seconds: 0.001)) {
+                    times[index].append(benches[index].now.nanoseconds)
+                    benches[index].answer(push, 200)
+                }
+            }
+        }
+        #expect(most(times[0] + times[1]) <= 100)
+        #expect(times.allSatisfy { most($0) <= 80 && $0.count > 130 }, "\(times.map(\.count))")
+    }
+}
