@@ -38,25 +38,30 @@ extension Connection {
         server.ledger.countResetStream()
     }
 
-    /// Hands a request's answer to the session, with `retry-after` when there is a number of seconds.
-    func submitAnswer(to request: PushRequest, retryAfterSeconds: Int?, dressing: FaultPlan.Dressing) {
+    /// Hands a request's answer to the session, with `retry-after` when there is a number of seconds, and `date` when there is one.
+    func submitAnswer(to request: PushRequest, retryAfterSeconds: Int?, date: String?, dressing: FaultPlan.Dressing) {
         request.state = .finished
         request.unsentBody = request.answer.body[...]
         request.hasTrailers = dressing.contains(.trailers)
         if dressing.contains(.information) { submitInformation(before: request) }
         let digits = Self.digits(request.answer.status), seconds = retryAfterSeconds.map { Array(String($0).utf8) } ?? []
+        let dateText = date.map { Array($0.utf8) } ?? []
         let id = request[.id] ?? UnsafeBufferPointer(start: nil, count: 0)
         // The first id enters the compression table, so that later ones can refer to its name; they themselves would only churn it.
         let isFirst = !hasAnswered
         hasAnswered = true
         digits.withUnsafeBufferPointer { digits in
-            seconds.withUnsafeBufferPointer { seconds in
-                withUnsafeTemporaryAllocation(of: Field.self, capacity: 3 + Self.paddingFields) { fields in
+            withBuffers(seconds, dateText) { seconds, dateText in
+                withUnsafeTemporaryAllocation(of: Field.self, capacity: 4 + Self.paddingFields) { fields in
                     fields.initializeElement(at: 0, to: Field(":status", digits))
                     fields.initializeElement(at: 1, to: Field("apns-id", id, isIndexed: isFirst))
                     var count = 2
                     if !seconds.isEmpty {
                         fields.initializeElement(at: count, to: Field("retry-after", seconds))
+                        count += 1
+                    }
+                    if !dateText.isEmpty {
+                        fields.initializeElement(at: count, to: Field("date", dateText))
                         count += 1
                     }
                     if dressing.contains(.largeHeaders) { addPadding(to: fields, &count) }
@@ -65,6 +70,12 @@ extension Connection {
                 }
             }
         }
+    }
+
+    private func withBuffers(
+        _ first: [UInt8], _ second: [UInt8], _ body: (UnsafeBufferPointer<UInt8>, UnsafeBufferPointer<UInt8>) -> Void
+    ) {
+        first.withUnsafeBufferPointer { first in second.withUnsafeBufferPointer { second in body(first, second) } }
     }
 
     private func submitInformation(before request: PushRequest) {

@@ -151,7 +151,7 @@ final class Server {
     /// Decides a request, and answers it now, later or never.
     /// - Parameter isEarly: whether its headers alone are there.
     func decide(_ request: PushRequest, on connection: Connection, isEarly: Bool = false) {
-        request.answer = checker.check(request, hasPayload: !isEarly, trust: &connection.trust, now: now)
+        request.answer = checker.check(request, hasPayload: !isEarly, trust: &connection.trust, now: ownClock)
         var fate = FaultPlan.Fate.accepted
         if request.answer.isAccepted, !isEarly { fate = plan.next() }
         switch fate {
@@ -207,10 +207,14 @@ final class Server {
         delayed.append(DelayedAnswers.Entry(due: due, connection: connection, request: request, generation: request.generation))
     }
 
+    /// The time as the server takes it to be.
+    private var ownClock: Timestamp { faults.clockAheadSeconds.map { now.adding(seconds: $0) } ?? now }
+
     private func answer(_ request: PushRequest, of connection: Connection) {
+        let date = faults.clockAheadSeconds != nil && request.answer.status == 403 ? ownClock.httpDate : nil
         let mayRetry = request.answer.status == 429 || request.answer.status == 503
         connection.submitAnswer(
-            to: request, retryAfterSeconds: mayRetry ? faults.retryAfterSeconds : nil, dressing: plan.nextDressing())
+            to: request, retryAfterSeconds: mayRetry ? faults.retryAfterSeconds : nil, date: date, dressing: plan.nextDressing())
         ledger.write(request, connection: connection.number, isAnswered: true, now: now)
     }
 

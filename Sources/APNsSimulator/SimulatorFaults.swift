@@ -19,6 +19,9 @@ public struct SimulatorFaults: Sendable {
     public var tooManyRequestsEvery = 0, unavailableEvery = 0, internalErrorEvery = 0
     /// Header retry-after in seconds on 429 and 503; nil for none.
     public var retryAfterSeconds: Int?
+    /// How far the server's clock, by which provider tokens are judged, is ahead of this machine's (behind if below 0); refusals of tokens then carry
+    /// a `date` by that clock. nil for no difference and no `date`, as APNs sends none that anybody documents.
+    public var clockAheadSeconds: Double?
     /// Every n-th push is accepted but never answered.
     public var silentEvery = 0
     /// Every n-th push is answered as soon as its headers are there, the payload unread and unchecked; an accepted one is then reset with

@@ -72,6 +72,12 @@ static inline void *volley_easy_get_pointer(CURL *easy, CURLINFO info) {
     return curl_easy_getinfo(easy, info, &value) == CURLE_OK ? value : NULL;
 }
 
+// The value of an answer's header, NULL when it has none. Valid until the handle is used again.
+static inline const char *volley_easy_get_header(CURL *easy, const char *name) {
+    struct curl_header *header = NULL;
+    return curl_easy_header(easy, name, 0, CURLH_HEADER, -1, &header) == CURLHE_OK ? header->value : NULL;
+}
+
 // Options of a multi handle that libcurl reads as long.
 static inline CURLMcode volley_multi_set_long(CURLM *multi, CURLMoption option, long value) {
     return curl_multi_setopt(multi, option, value);

@@ -2,9 +2,10 @@ import Base
 
 extension DeliveryMachine.Answer {
     /// What APNs answered: `{"reason": "Unregistered", "timestamp": 1700000000000}` unless it accepted the push.
-    init(status: Int, retryAfterSeconds: Double?, body: [UInt8]) {
+    init(status: Int, retryAfterSeconds: Double?, date: String?, body: [UInt8]) {
         self.init(status: status)
         guard status != 200 else { return }
+        if status == 403 { serverTime = date.flatMap { Timestamp(httpDate: $0) } }
         if let retryAfterSeconds, retryAfterSeconds > 0 { self.retryAfterSeconds = retryAfterSeconds }
         guard let json = try? JSONValue(parsing: body) else { return }
         reason = TextFormat.foreign(json["reason"]?.stringValue ?? "", maximumBytes: 100)

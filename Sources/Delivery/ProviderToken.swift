@@ -61,6 +61,9 @@ public final class ProviderTokenSource: Sendable {
         return token == refused ? nil : token
     }
 
+    /// How old a token is, in nanoseconds.
+    func age(of token: ProviderToken) -> Int64 { max(0, clock().nanoseconds - token.mintedAt) }
+
     private func mint(_ now: Moment) -> ProviderToken {
         let header = JSONValue.object(pairs: [("alg", .string("ES256")), ("kid", .string(keyID))])
         let claims = JSONValue.object(pairs: [("iss", .string(teamID)), ("iat", .integer(now.wall.epochSeconds))])

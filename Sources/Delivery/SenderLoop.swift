@@ -205,7 +205,9 @@ struct SenderLoop {
 
     private mutating func renewToken(of connection: Int, at now: Moment) {
         guard case .token(let tokens) = settings.credentials, let refused = transport.token(of: connection) else { return }
-        guard let token = tokens.renew(after: refused) else { return machine.tokenRefused(at: now) }
+        guard let token = tokens.renew(after: refused) else {
+            return machine.tokenRefused(ageSeconds: Double(tokens.age(of: refused)) / 1e9, at: now)
+        }
         lastToken = token
     }
 

@@ -13,8 +13,9 @@ extension CurlTransfer {
 
     /// What APNs answered.
     func readAnswer() -> DeliveryMachine.Answer {
-        DeliveryMachine.Answer(
-            status: volley_easy_get_long(easy.pointer, CURLINFO_RESPONSE_CODE),
-            retryAfterSeconds: Double(volley_easy_get_offset(easy.pointer, CURLINFO_RETRY_AFTER)), body: answer)
+        let status = volley_easy_get_long(easy.pointer, CURLINFO_RESPONSE_CODE)
+        let date = status == 403 ? volley_easy_get_header(easy.pointer, "date").map { String(cString: $0) } : nil
+        return DeliveryMachine.Answer(
+            status: status, retryAfterSeconds: Double(volley_easy_get_offset(easy.pointer, CURLINFO_RETRY_AFTER)), date: date, body: answer)
     }
 }

@@ -7,6 +7,7 @@ extension DeliveryMachine {
         noteAnswer(on: connection, at: now)
         pushes[push].noteAnswer(status: answer.status, at: now.nanoseconds)
         resolveCanary(push)
+        noteClock(answer, at: now)
         let verdict = Verdict(status: answer.status, reason: answer.reason)
         if verdict.isOverload(status: answer.status) { noteOverload(push, at: now) } else if !verdict.isRetry { noteTaken(push, at: now) }
         switch verdict {
@@ -30,7 +31,9 @@ extension DeliveryMachine {
         case .stop(let advice):
             noteHealth()
             settle(push, .rejected, reason: reasonText(answer), at: now)
-            stop("APNs refused the push with \(reasonText(answer)) (\(answer.status)), and would refuse all others. \(advice)", at: now)
+            stop(
+                "APNs refused the push with \(reasonText(answer)) (\(answer.status)), and would refuse all others. \(advice)\(clockAdvice(about: answer.reason))",
+                at: now)
         case .retry(let retry):
             if retry == .serviceBusy {
                 lastServiceReason = "\(answer.status) \(answer.reason)"
@@ -103,13 +106,6 @@ extension DeliveryMachine {
         window.lost(afterAnswers: connections[connection].answers)
         resolveLost(push, reason: reason, at: now)
         closeIfDrained(connection)
-    }
-
-    /// No other provider token may be had, though APNs calls this one expired.
-    mutating func tokenRefused(at now: Moment) {
-        stop(
-            "APNs calls the provider token expired although it is younger than 20 minutes, and allows no newer one before that. "
-                + "Check this machine's clock.", at: now)
     }
 
     private mutating func retry(_ push: Int, _ retry: Verdict.Retry, _ answer: Answer, _ connection: Int, at now: Moment) {

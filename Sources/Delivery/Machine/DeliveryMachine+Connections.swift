@@ -57,7 +57,10 @@ extension DeliveryMachine {
                 "\(settings.endpoint) refused the client certificate: \(cause). Check certificate and environment of the app in volley.yaml.",
                 at: now)
         case .proxyRefused(let refusal): proxyRefused(refusal, at: now)
-        case .misconfigured(let cause): stop("No connection to \(settings.endpoint) can be made: \(cause).", at: now)
+        case .misconfigured(let cause):
+            stop(
+                "No connection to \(settings.endpoint) can be made: \(cause). Check the app in volley.yaml, and the "
+                    + "files that it names.", at: now)
         }
     }
 

@@ -30,6 +30,8 @@ struct DeliveryMachine {
         var reason = ""
         var retryAfterSeconds: Double?
         var invalidSince: Timestamp?
+        /// Header date, of answers that refuse who sends (403).
+        var serverTime: Timestamp?
     }
 
     /// How the run is ending; what is in flight is still awaited.
@@ -91,6 +93,8 @@ struct DeliveryMachine {
     var tallyOfOthers = AnswerTally()
     var judgedTally = AnswerTally()
     var lastReasons = LastReasons()
+    /// The server's clock less this machine's; nil while unknown.
+    var clockLagSeconds: Double?
     var lastServiceReason = ""
     /// Set once nothing more will be submitted: the driver closes its source then, adds what is left there, and says `sourceEnded`.
     var ending: Ending?

@@ -68,7 +68,9 @@ enum Verdict: Hashable, Sendable {
         case "ExpiredProviderToken": return .retry(.tokenExpired)
         case "InvalidProviderToken":
             return .stop(
-                advice: "Check in volley.yaml that the key file, its id and the team id belong together, and that the key was not revoked.")
+                advice:
+                    "Check in volley.yaml that the key file, its id and the team id belong together, that the key was not revoked, and that this machine's "
+                    + "clock is right.")
         case "MissingProviderToken":
             return .stop(advice: "Check that the app in volley.yaml has a key, or a certificate that is valid for this server.")
         case "BadCertificate":
@@ -77,7 +79,8 @@ enum Verdict: Hashable, Sendable {
             return .stop(
                 advice: "The credentials belong to the other environment: check environment (production or sandbox) in volley.yaml.")
         case "UnrelatedKeyIdInToken":
-            return .stop(advice: "Another key was used on this connection before: use one key for a team and topic.")
+            return .stop(
+                advice: "Another key was used on this connection before: check that volley.yaml names one key for each team and topic.")
         case "Forbidden": return .stop(advice: "Check that the key may push to this topic, and that the team's membership is active.")
         // Whatever Apple may add: it is about who sends, not about the device.
         default: return .stop(advice: "Check key, team, topic and environment of the app in volley.yaml.")

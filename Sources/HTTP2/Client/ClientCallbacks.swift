@@ -38,11 +38,13 @@ final class ClientCallbacks: @unchecked Sendable {
             return 0
         }
         nghttp2_session_callbacks_set_on_header_callback(callbacks) { _, _, name, nameCount, value, valueCount, _, user in
-            // By length first: of an answer's headers only these two matter.
+            // By length first: of an answer's headers only these matter.
             if nameCount == 7, memoryEquals(name, ":status") {
                 withSession(user) { $0.receiveStatus(UnsafeBufferPointer(start: value, count: valueCount)) }
             } else if nameCount == 11, memoryEquals(name, "retry-after") {
                 withSession(user) { $0.receiveRetryAfter(UnsafeBufferPointer(start: value, count: valueCount)) }
+            } else if nameCount == 4, memoryEquals(name, "date") {
+                withSession(user) { $0.receiveDate(UnsafeBufferPointer(start: value, count: valueCount)) }
             }
             return 0
         }

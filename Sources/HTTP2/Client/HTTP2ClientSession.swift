@@ -9,6 +9,8 @@ public struct EndedRequest: Sendable {
     public var status: Int
     /// Header retry-after in seconds, nil when absent or no number.
     public var retryAfterSeconds: Int?
+    /// Header date of an answer that refuses who sends (403), nil for all others: to them the time does not matter.
+    public var date: String?
     /// The answer's body, at most `HTTP2ClientSession.bodyLimit` bytes of it.
     public var body: [UInt8]
     /// Why the stream ended, when there is no answer.
@@ -24,6 +26,8 @@ public struct EndedRequest: Sendable {
 public final class HTTP2ClientSession {
     /// Of an answer's body no more is kept.
     public static let bodyLimit = 65_536
+    /// `Sun, 06 Nov 1994 08:49:37 GMT`; what is longer is no date.
+    private static let dateBytes = 29
     /// Room that the peer is given on the connection, so that thousands of answers never wait for it.
     private static let connectionWindow: Int32 = 16 << 20
     /// The most that one frame adds to what `collect` hands out: a frame of 16 KiB with its header.
@@ -49,6 +53,8 @@ public final class HTTP2ClientSession {
     @exclusivity(unchecked) private var slotByTag: [Int32] = []
     /// The request whose answer's headers are being read; -1 for none.
     @exclusivity(unchecked) private var current = -1
+    /// Header date of the answer whose headers came last; empty for none. No answer has one of its own, as hardly any is asked for it.
+    @exclusivity(unchecked) private var date: [UInt8] = []
     private let headers: RequestHeaders
     private let memory = SessionMemory()
     @exclusivity(unchecked) private var session: OpaquePointer?
@@ -162,7 +168,10 @@ public final class HTTP2ClientSession {
 
     // MARK: What nghttp2 says
 
-    func beginHeaders(slot: Int) { current = slot }
+    func beginHeaders(slot: Int) {
+        current = slot
+        date.removeAll(keepingCapacity: true)
+    }
 
     func receiveStatus(_ value: UnsafeBufferPointer<UInt8>) {
         if current >= 0 { slots[current].status = Int32(clamping: number(value) ?? 0) }
@@ -170,6 +179,11 @@ public final class HTTP2ClientSession {
 
     func receiveRetryAfter(_ value: UnsafeBufferPointer<UInt8>) {
         if current >= 0 { slots[current].retryAfterSeconds = number(value).map { Int32(clamping: $0) } ?? -1 }
+    }
+
+    func receiveDate(_ value: UnsafeBufferPointer<UInt8>) {
+        date.removeAll(keepingCapacity: true)
+        if value.count <= Self.dateBytes { date.append(contentsOf: value) }
     }
 
     func receiveBody(slot: Int, _ bytes: UnsafeBufferPointer<UInt8>) {
@@ -234,7 +248,8 @@ public final class HTTP2ClientSession {
         let retryAfter = slots[slot].retryAfterSeconds
         ended.append(
             EndedRequest(
-                tag: tag, status: status, retryAfterSeconds: retryAfter < 0 ? nil : Int(retryAfter), body: slots[slot].answer, error: error,
+                tag: tag, status: status, retryAfterSeconds: retryAfter < 0 ? nil : Int(retryAfter),
+                date: status == 403 && !date.isEmpty ? String(decoding: date, as: UTF8.self) : nil, body: slots[slot].answer, error: error,
                 isUnsent: isUnsent))
         slots[slot].tag = -1
         slotByTag[tag] = -1

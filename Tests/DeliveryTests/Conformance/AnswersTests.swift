@@ -199,4 +199,33 @@ struct AnswersTests {
         #expect(result.ledger.providerTokens == 1)
         #expect(result.ledger.connections == 2)
     }
+
+    @Test("a clock that is far behind is named as the cause, with the difference", arguments: testedTransports)
+    func clockBehind(transport: Transport) throws {
+        var faults = SimulatorFaults()
+        faults.clockAheadSeconds = 3 * 3600 + 30
+        let result = try SimulatorRun(transport, faults: faults).run()
+        result.expectStop(saying: "expired", "This machine's clock is 3 h 0 min behind the server's. Set the clock")
+        #expect(result.count(.unsent) == 20)
+    }
+
+    @Test("a clock that is far ahead is named as the cause, with the difference", arguments: testedTransports)
+    func clockAhead(transport: Transport) throws {
+        var faults = SimulatorFaults()
+        faults.clockAheadSeconds = -2 * 3600 + 30
+        let result = try SimulatorRun(transport, faults: faults).run()
+        result.expectStop(saying: "InvalidProviderToken", "This machine's clock is 1 h 59 min ahead of the server's.", "set the clock")
+    }
+
+    @Test("a clock that is right is not blamed for a key that is wrong", arguments: testedTransports)
+    func clockRight(transport: Transport) throws {
+        var faults = SimulatorFaults()
+        faults.clockAheadSeconds = 0
+        var run = SimulatorRun(transport, faults: faults)
+        run.tokens = { _ in SimulatorRun.source(.generate()) }
+        let result = try run.run()
+        result.expectStop(saying: "InvalidProviderToken")
+        guard case .stopped(let reason) = result.end else { return }
+        #expect(!reason.contains("ahead of") && !reason.contains("behind"), "\(reason)")
+    }
 }
