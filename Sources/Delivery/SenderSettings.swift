@@ -98,6 +98,8 @@ public struct SenderSettings: Sendable {
     public var connections: Int
     /// Streams in flight on a connection at most; the server's own limit is obeyed as well.
     public var streamsPerConnection: Int
+    /// So many pushes are answered before any other goes out; for measurements alone anything but the usual.
+    var canaryPushes = Canary.usualSize
     /// To connect, TLS included.
     public var connectTimeoutSeconds: Double
     /// From submitting a push to its answer.

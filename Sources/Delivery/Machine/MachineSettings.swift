@@ -50,7 +50,7 @@ struct MachineSettings: Sendable {
         sharedPace = settings.sharedPace?.pace
         deadline = settings.deadline
         resendsUnknown = settings.resendsUnknown
-        canaryPushes = Canary.usualSize
+        canaryPushes = settings.canaryPushes
         stopLimits = settings.stopLimits
         retry = settings.retry
         // libcurl keeps a core busy with fewer, and each of its streams takes 50 KB.

@@ -47,8 +47,9 @@ struct BrakesTests {
         faults.silentEvery = 40
         faults.disconnectEvery = 55
         (faults.resetEvery, faults.refusedStreamEvery) = (17, 23)
-        let result = try SimulatorRun(transport, faults: faults, pushes: 400) {
-            $0.answerTimeoutSeconds = 1
+        let result = try SimulatorRun(transport, faults: faults, pushes: 200) {
+            // What a connection's first push is given on top of the time for an answer.
+            ($0.connectTimeoutSeconds, $0.answerTimeoutSeconds) = (3, 1)
             $0.retry.maximumAttempts = 20
         }.run()
         result.expectAllAccepted()
