@@ -296,7 +296,8 @@ final class HTTP2Connection {
 
 extension DeliveryMachine.Answer {
     fileprivate init(_ request: EndedRequest) {
-        self.init(status: request.status, retryAfterSeconds: request.retryAfterSeconds.map(Double.init), date: request.date, body: request.body)
+        self.init(
+            status: request.status, retryAfterSeconds: request.retryAfterSeconds.map(Double.init), date: request.date, body: request.body)
     }
 }
 
