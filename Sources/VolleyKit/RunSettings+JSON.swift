@@ -23,11 +23,8 @@ extension RunSettings {
             ("priority", .integer(Int64(priority.rawValue))),
             ("expires", expiry?.json ?? .null),
             ("collapse", optional(collapseID)),
-            (
-                "pace",
-                pace.map { .object(pairs: [("pushes", .integer(Int64($0.pushes))), ("seconds", .integer(Int64($0.intervalSeconds)))]) }
-                    ?? .null
-            ),
+            ("pace", pace?.json ?? .null),
+            ("app_pace", appPace?.json ?? .null),
             ("unknown", .string(unknownPolicy.rawValue)),
             ("stop_when", stopLimits?.json ?? .null),
         ])
@@ -59,10 +56,9 @@ extension RunSettings {
         priority = try need(json["priority"]?.integerValue.flatMap { PushPriority(rawValue: Int($0)) }, "priority")
         expiry = json["expires"].flatMap { Expiry(json: $0) }
         collapseID = json["collapse"]?.stringValue
-        pace = json["pace"].flatMap { pace in
-            guard let pushes = pace["pushes"]?.integerValue, let seconds = pace["seconds"]?.integerValue else { return nil }
-            return Pace(pushes: Int(pushes), intervalSeconds: Int(seconds))
-        }
+        pace = json["pace"].flatMap { Pace(json: $0) }
+        // Plans of older versions have none.
+        appPace = json["app_pace"].flatMap { Pace(json: $0) }
         unknownPolicy = try need(json["unknown"]?.stringValue.flatMap(UnknownPolicy.init(rawValue:)), "unknown")
         // Plans of older versions have none.
         if let limits = json["stop_when"], limits != .null { stopLimits = try need(StopLimits(json: limits), "stop_when") }
@@ -88,6 +84,17 @@ extension FrozenEnvironment {
             guard let host = json["host"]?.stringValue, let port = json["port"]?.integerValue else { return nil }
             self = .server(host: host, port: Int(port), certificateAuthority: json["ca"]?.stringValue)
         }
+    }
+}
+
+extension Pace {
+    fileprivate var json: JSONValue {
+        .object(pairs: [("pushes", .integer(Int64(pushes))), ("seconds", .integer(Int64(intervalSeconds)))])
+    }
+
+    fileprivate init?(json: JSONValue) {
+        guard let pushes = json["pushes"]?.integerValue, let seconds = json["seconds"]?.integerValue else { return nil }
+        self.init(pushes: Int(pushes), intervalSeconds: Int(seconds))
     }
 }
 

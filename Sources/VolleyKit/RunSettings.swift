@@ -15,6 +15,8 @@ struct RunSettings: Sendable {
     var expiry: Expiry?
     var collapseID: String?
     var pace: Pace?
+    /// The app's own, which all its runs keep together; `pace` is never faster.
+    var appPace: Pace?
     var unknownPolicy: UnknownPolicy
     var stopLimits: StopLimits?
 }
@@ -55,6 +57,7 @@ extension RunSettings {
         self.pushType = pushType
         priority = pushType == .background ? .normal : .high
         pace = app.pace
+        appPace = app.pace
         unknownPolicy = .resend
     }
 

@@ -35,6 +35,7 @@ struct SendStage: Sendable {
         var sender = SenderSettings(
             endpoint: endpoint, credentials: credentials, headers: settings.headers(startingAt: start), runSeed: run.plan.seed)
         sender.pace = settings.pace
+        sender.sharedPace = AppPaces.ofThisProcess.shared(byRunsOf: run.plan.app, settings)
         sender.deadline = settings.deadline(startingAt: start)
         sender.resendsUnknown = resendsUnknown
         sender.stopLimits = settings.stopLimits

@@ -27,6 +27,7 @@ struct RunSettingsTests {
             $0.expiry = .after(seconds: 14400)
             $0.collapseID = "sale"
             $0.pace = Pace(pushes: 300_000, intervalSeconds: 60)
+            $0.appPace = Pace(pushes: 9_000, intervalSeconds: 1)
             $0.unknownPolicy = .skip
             $0.stopLimits = StopLimits()
             $0.stopLimits?.shares = [.rejected: StopShare(millionths: 5_000), .invalidToken: StopShare(millionths: 200_000)]
@@ -40,6 +41,7 @@ struct RunSettingsTests {
             #expect(copy.environment == original.environment)
             #expect(copy.expiry == original.expiry)
             #expect(copy.pace == original.pace)
+            #expect(copy.appPace == original.appPace)
             #expect(copy.stopLimits == original.stopLimits)
         }
     }
