@@ -198,4 +198,27 @@ struct ThrottleTests {
         refuse(3_000, from: 1_100_000_000, submittedAt: 0)
         #expect(throttle.rate == rate)
     }
+
+    @Test("a window in which nothing at all was taken changes no rate")
+    func nothingTaken() throws {
+        var throttle = Throttle()
+        func answer(_ count: Int, from start: Int64, isTaken: (Int) -> Bool) {
+            for index in 0..<count {
+                var none: Int32 = 0
+                let now = start + Int64(index) * 1_000_000
+                if isTaken(index) {
+                    throttle.noteTaken(submittedAt: now, at: now)
+                } else {
+                    throttle.noteRefused(lastWindow: &none, submittedAt: now, at: now)
+                }
+            }
+        }
+        answer(1_001, from: 0) { $0 % 2 == 0 }
+        let rate = try #require(throttle.rate)
+        answer(5_000, from: 1_100_000_000) { _ in false }
+        #expect(throttle.rate == rate)
+        // The window in which the outage ends is a bad one, and no reason to be as fast as at first.
+        answer(3_000, from: 6_200_000_000) { _ in true }
+        #expect((rate / 10...rate).contains(try #require(throttle.rate)))
+    }
 }

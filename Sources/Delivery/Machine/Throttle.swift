@@ -23,6 +23,9 @@ struct Throttle {
     private static let growth = 0.05, windowsUntilDoubled = 10
     /// Slowing down has helped when the share of refusals fell to this part of what it was, or the share of what is taken rose by as much.
     private static let helpfulPart = 0.75
+    private static let worseFactor = 1.25
+    /// Once there is a limit, one bad window (the beginning of an outage, say) lowers it to no less than this part.
+    private static let steepestFactor = 0.1
     private static let slowest = 1.0, slowestStep = 0.5
     /// Above this part of the rate from before the first fall there is no limit any more.
     private static let freedom = 1.25
@@ -84,17 +87,21 @@ struct Throttle {
     private var isUrgent: Bool { refused >= Self.urgentRefusals && refused > taken }
 
     private mutating func judge(seconds: Double, at nanoseconds: Int64) {
+        // An outage says nothing of any rate, nor of whether the last fall has helped.
+        guard taken > 0 else { return }
         let answers = Double(taken + refused)
         let share = refused < Self.fewestDevices ? 0 : Double(refused) / answers
         if let trial {
             self.trial = nil
             let hasHelped = share <= trial.share * Self.helpfulPart || (1 - share) * Self.helpfulPart >= 1 - trial.share
-            guard hasHelped || share <= Self.toleratedShare else { return goBack(to: trial.rate, at: nanoseconds) }
+            // A share that is much worse than before is news, no sign that the rate does not matter.
+            let isAsBefore = share <= trial.share * Self.worseFactor
+            guard hasHelped || !isAsBefore || share <= Self.toleratedShare else { return goBack(to: trial.rate, at: nanoseconds) }
             rest = Self.shortestRest
         }
         if share > Self.toleratedShare {
             calmWindows = 0
-            if taken > 0, nanoseconds >= restsUntil { slowDown(share, answersPerSecond: answers / seconds, at: nanoseconds) }
+            if nanoseconds >= restsUntil { slowDown(share, answersPerSecond: answers / seconds, at: nanoseconds) }
         } else if share <= Self.calmShare {
             speedUp(seconds)
         }
@@ -103,7 +110,8 @@ struct Throttle {
     private mutating func slowDown(_ share: Double, answersPerSecond: Double, at nanoseconds: Int64) {
         trial = (share, rate)
         if rate == nil { originalRate = answersPerSecond }
-        let lowered = max(Self.slowest, (rate ?? answersPerSecond) * min(Self.mildestFactor, 1 - share))
+        let factor = min(Self.mildestFactor, max(1 - share, rate == nil ? 0 : Self.steepestFactor))
+        let lowered = max(Self.slowest, (rate ?? answersPerSecond) * factor)
         rate = lowered
         step = max(Self.slowestStep, Self.growth * lowered)
         changedAt = nanoseconds
