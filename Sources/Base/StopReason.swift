@@ -9,6 +9,11 @@ public enum StopReason {
             + "not the tokens: check environment and topic in volley.yaml, and that the export belongs to this app."
     }
 
+    /// What stands between a share of answers and its outcome when a campaign's `stop_when` stops the run.
+    public static let ofTheAnswers = "of the answers so far were"
+
     /// Whether a run that stopped for `text` says nothing against the tokens that were refused.
-    public static func absolvesTokens(_ text: String) -> Bool { text.hasPrefix(badTokens) }
+    public static func absolvesTokens(_ text: String) -> Bool {
+        text.hasPrefix(badTokens) || text.contains(" \(ofTheAnswers) \(Outcome.invalidToken) ")
+    }
 }
