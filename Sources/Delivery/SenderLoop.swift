@@ -8,7 +8,6 @@ struct SenderLoop {
     private static let longestSleep: Int64 = 50_000_000
     private static let flushInterval: Int64 = 100_000_000
     private static let groupLimit = 1000
-    private static let tokenInterval: Int64 = 1_000_000_000
 
     private let settings: SenderSettings
     private let source: BoundedQueue<PushBatch>
@@ -21,8 +20,7 @@ struct SenderLoop {
     private var actions: [DeliveryMachine.Action] = []
     private var isSourceEmpty = false
     private var flushedAt: Int64 = 0
-    private var tokenCheckedAt: Int64 = 0
-    private var lastToken: ProviderToken?
+    private var tokenWatch = TokenWatch()
     private var load = ThreadLoad()
     private var pushesTaken = 0
     private var pushesStarted = 0
@@ -53,7 +51,7 @@ struct SenderLoop {
         while true {
             let now = Moment(nanoseconds: monotonicNanoseconds(), wall: .now())
             listenToTeam(at: now)
-            checkToken(at: now)
+            checkToken()
             takeBatches(at: now)
             machine.advance(to: now)
             carryOut(at: now)
@@ -89,7 +87,7 @@ struct SenderLoop {
         // Something may have been decided while actions were carried out.
         guard transport.events.isEmpty, machine.actions.isEmpty else { return now.nanoseconds }
         // Past the deadline the rest is only written off, as fast as it comes.
-        if machine.isExpired, !isSourceEmpty, !machine.isSourceEnded { return now.nanoseconds }
+        if machine.isExpired, machine.wantsPushes, !isSourceEmpty, !machine.isSourceEnded { return now.nanoseconds }
         var end = min(machine.nextWake(after: now) ?? .max, now.nanoseconds + Self.longestSleep)
         if isSourceEmpty { end = min(end, now.nanoseconds + Self.sourceInterval) }
         return end
@@ -169,9 +167,7 @@ struct SenderLoop {
         swap(&machine.actions, &actions)
         for action in actions {
             switch action {
-            case .open(let connection):
-                transport.open(connection)
-                if lastToken == nil { lastToken = transport.token(of: connection) }
+            case .open(let connection): transport.open(connection)
             case .close(let connection): transport.close(connection)
             case .submit(let push, let connection): submit(push, on: connection)
             case .abandon(let push, let connection): transport.abandon(push: push, on: connection)
@@ -194,21 +190,18 @@ struct SenderLoop {
 
     // MARK: Provider token
 
-    /// A token grows old while a run goes on: the next one needs new connections.
-    private mutating func checkToken(at now: Moment) {
-        guard case .token(let tokens) = settings.credentials, now.nanoseconds - tokenCheckedAt >= Self.tokenInterval else { return }
-        tokenCheckedAt = now.nanoseconds
-        let token = tokens.current()
-        if let lastToken, token != lastToken { machine.tokenChanged() }
-        lastToken = token
+    private mutating func checkToken() {
+        guard case .token(let tokens) = settings.credentials else { return }
+        if tokenWatch.mustReconnect(tokens, at: bootNanoseconds()) { machine.tokenChanged() }
     }
 
     private mutating func renewToken(of connection: Int, at now: Moment) {
         guard case .token(let tokens) = settings.credentials, let refused = transport.token(of: connection) else { return }
-        guard let token = tokens.renew(after: refused) else {
-            return machine.tokenRefused(ageSeconds: Double(tokens.age(of: refused)) / 1e9, at: now)
+        switch tokenWatch.renew(tokens, after: refused) {
+        case .refused: machine.tokenRefused(ageSeconds: Double(tokens.age(of: refused)) / 1e9, at: now)
+        case .changed: machine.tokenChanged()
+        case .known: break
         }
-        lastToken = token
     }
 
     // MARK: Results

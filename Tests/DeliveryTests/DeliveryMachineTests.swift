@@ -416,6 +416,26 @@ struct DeliveryMachineTests {
         #expect(bench.machine.end == nil)
     }
 
+    @Test("it names the moment to wake when a slow pace opens its connection late, and when a helper tries to connect again")
+    func wakesToConnect() {
+        var slow = Bench(pushes: 3) { $0.pace = Pace(pushes: 1, intervalSeconds: 60) }
+        slow.warmUp()
+        slow.advance()
+        slow.machine.connectionLost(0, cause: "reset", at: slow.now)
+        slow.advance(seconds: 5)
+        let wake = slow.machine.nextWake(after: slow.now) ?? 0
+        #expect(wake > slow.now.nanoseconds)
+        let opened = slow.advance(seconds: Double(wake - slow.now.nanoseconds) / 1e9)
+        #expect(opened.contains(.open(connection: 0)))
+
+        var helper = Bench(pushes: 0) { $0.connectsFirst = true }
+        helper.machine.isSourceEnded = false
+        helper.machine.advance(to: helper.now)
+        helper.machine.actions.removeAll()
+        helper.machine.connectionFailed(0, .unreachable("refused"), at: helper.now)
+        #expect(helper.machine.nextWake(after: helper.now) == helper.machine.reconnectAt)
+    }
+
     @Test("bad tokens are alarming from 100 answers on when they are the majority, also later")
     func tokenHealth() {
         func alarms(_ health: inout ShareAlarm, answers: Int, isBad: (Int) -> Bool) -> Int? {

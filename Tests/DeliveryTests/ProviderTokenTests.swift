@@ -93,4 +93,39 @@ struct ProviderTokenTests {
         #expect(source.current() == second)
         #expect(source.renew(after: second) == nil)
     }
+
+    @Test("a loop changes its connections when the token grows old, also while the machine slept, and when another loop renewed it")
+    func watch() {
+        let source = source()
+        var watch = TokenWatch()
+        let isFirst = watch.mustReconnect(source, at: clock.now.nanoseconds)
+        #expect(!isFirst)
+        #expect(watch.token == source.current())
+        clock.set(minutes: 50)
+        let isOld = watch.mustReconnect(source, at: clock.now.nanoseconds)
+        #expect(isOld)
+        let isOldTwice = watch.mustReconnect(source, at: clock.now.nanoseconds + 1_000_000_000)
+        #expect(!isOldTwice)
+        clock.set(minutes: 75)
+        _ = source.renew(after: source.current())
+        let isRenewed = watch.mustReconnect(source, at: clock.now.nanoseconds)
+        #expect(isRenewed)
+    }
+
+    @Test("a token that one connection had to renew is renewed for all of them, so that none uses it for more than an hour")
+    func watchRenews() throws {
+        let source = source()
+        var watch = TokenWatch()
+        _ = watch.mustReconnect(source, at: clock.now.nanoseconds)
+        let first = try #require(watch.token)
+        let early = watch.renew(source, after: first)
+        #expect(early == .refused)
+        clock.set(minutes: 25)
+        let late = watch.renew(source, after: first)
+        #expect(late == .changed)
+        let second = watch.renew(source, after: first)
+        #expect(second == .known, "another connection that used the old one")
+        let isChanged = watch.mustReconnect(source, at: clock.now.nanoseconds + 2_000_000_000)
+        #expect(!isChanged)
+    }
 }

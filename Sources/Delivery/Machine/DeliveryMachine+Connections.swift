@@ -142,11 +142,14 @@ extension DeliveryMachine {
         connections[connection] = ConnectionSlot()
     }
 
+    /// There are pushes for a connection, or one is wanted before there are any.
+    var wantsConnection: Bool {
+        !fresh.isEmpty || !again.isEmpty || settings.connectsFirst && !hasConnected && !isSourceEnded
+    }
+
     /// Asks for a connection if there is none, or if streams are the limit and more of them help.
     mutating func openIfNeeded(at now: Moment) {
-        guard ending == nil, now.nanoseconds >= reconnectAt else { return }
-        let isAhead = settings.connectsFirst && !hasConnected && !isSourceEnded
-        guard isAhead || !fresh.isEmpty || !again.isEmpty else { return }
+        guard ending == nil, now.nanoseconds >= reconnectAt, wantsConnection else { return }
         // With a pace of one push in many minutes a connection would only idle away until its time comes.
         if let next = nextPaceTime, next - now.nanoseconds > Int64(nanosecondsFromSeconds: settings.connectTimeoutSeconds) { return }
         var used = 0

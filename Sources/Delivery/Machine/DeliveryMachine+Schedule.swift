@@ -27,9 +27,14 @@ extension DeliveryMachine {
     func nextWake(after now: Moment) -> Int64? {
         guard end == nil else { return nil }
         var wake = min(waiting.earliest ?? .max, ending?.drainsUntil ?? .max)
+        if ending == nil, wantsConnection, reconnectAt > now.nanoseconds { wake = min(wake, reconnectAt) }
         if ending == nil, !fresh.isEmpty || !again.isEmpty {
-            if reconnectAt > now.nanoseconds { wake = min(wake, reconnectAt) }
-            if let next = nextPaceTime, connectionWithRoom() != nil, nextPushIsAllowed { wake = min(wake, next) }
+            if let next = nextPaceTime, nextPushIsAllowed {
+                if connectionWithRoom() != nil { wake = min(wake, next) }
+                // With a slow pace a connection is opened only shortly before it is needed.
+                let opening = next - Int64(nanosecondsFromSeconds: settings.connectTimeoutSeconds)
+                if opening > now.nanoseconds { wake = min(wake, opening) }
+            }
         }
         if let deadline = settings.deadline, !isExpired, ending == nil {
             let milliseconds = max(0, min(deadline.epochMilliseconds - now.wall.epochMilliseconds, 86_400_000))
