@@ -29,6 +29,18 @@ let fuzzing =
         name: "volley-fuzz", dependencies: fuzzed, path: "Tests/Fuzzing", exclude: ["Runs", "Corpus"], sources: ["Bodies", "Fuzzer"],
         swiftSettings: strict)
 
+/// Tests/Simulation is built twice as well: into the tests, and, for `make simulate`, into an optimised program.
+let simulated: [Target.Dependency] = ["Base", "Cryptography", "Delivery"]
+let isSimulation = Context.environment["VOLLEY_SIMULATION"] != nil
+let simulation =
+    isSimulation
+    ? Target.executableTarget(
+        name: "volley-simulate", dependencies: simulated, path: "Tests/Simulation", exclude: ["Runs", "Breakages"],
+        sources: ["Model", "Program"], swiftSettings: strict)
+    : Target.testTarget(
+        name: "SimulationTests", dependencies: simulated, path: "Tests/Simulation", exclude: ["Program", "Breakages"],
+        sources: ["Model", "Runs"], swiftSettings: strict)
+
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 /// SQLite's own interface, as GRDB brings it.
 let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
@@ -96,6 +108,15 @@ let package = Package(
         tests("VolleyKit", ["APNsSimulator", "Base", "Campaigns", "Content", "Delivery", "Runs", "VolleyKit"]),
         tests("CommandLine", ["Base", "TestServers", "volley"]),
         fuzzing,
+        simulation,
     ],
     swiftLanguageModes: [.v6]
 )
+
+// The simulation needs nothing but what it simulates, so that a copy of a few folders can be built in seconds.
+if isSimulation {
+    let needed: Set = ["volley-simulate", "Base", "Cryptography", "HTTP2", "Delivery", "CCurl", "COpenSSL", "CNghttp2"]
+    package.targets.removeAll { !needed.contains($0.name) }
+    package.products.removeAll()
+    package.dependencies.removeAll()
+}

@@ -1,0 +1,85 @@
+/// What will happen in a campaign, the earliest first; what is due at the same time happens in the order in which it was put down.
+struct Agenda {
+    struct Entry {
+        var time: Int64
+        var order: Int
+        var happening: Happening
+    }
+
+    private var heap: [Entry] = []
+    private var count = 0
+
+    var earliest: Int64 { heap.isEmpty ? .max : heap[0].time }
+
+    mutating func add(_ happening: Happening, at time: Int64) {
+        count += 1
+        let entry = Entry(time: time, order: count, happening: happening)
+        heap.append(entry)
+        var child = heap.count - 1
+        while child > 0 {
+            let parent = (child - 1) / 2
+            guard Self.isBefore(entry, heap[parent]) else { break }
+            heap[child] = heap[parent]
+            child = parent
+        }
+        heap[child] = entry
+    }
+
+    mutating func removeFirst() -> Entry {
+        let first = heap[0]
+        let last = heap.removeLast()
+        guard !heap.isEmpty else { return first }
+        var parent = 0
+        while true {
+            var child = 2 * parent + 1
+            guard child < heap.count else { break }
+            if child + 1 < heap.count, Self.isBefore(heap[child + 1], heap[child]) { child += 1 }
+            guard Self.isBefore(heap[child], last) else { break }
+            heap[parent] = heap[child]
+            parent = child
+        }
+        heap[parent] = last
+        return first
+    }
+
+    mutating func removeAll() { heap.removeAll(keepingCapacity: true) }
+
+    private static func isBefore(_ left: Entry, _ right: Entry) -> Bool {
+        left.time < right.time || (left.time == right.time && left.order < right.order)
+    }
+}
+
+/// Something that happens at a moment of true time. Pushes and connections are named by the machine's slots; a serial or a generation tells
+/// whether it is still the same one.
+enum Happening {
+    /// A request reaches the server.
+    case arrive(loop: Int, push: Int, serial: Int)
+    /// A transport has something to tell.
+    case deliver(loop: Int, Delivery)
+    case peer(PeerTurn, loop: Int, connection: Int, generation: Int)
+    case read
+    case commit
+    case interrupt
+    case helperStarts
+    case wallClockSteps
+    case machineSleeps
+}
+
+/// What the server does with a connection of its own accord.
+enum PeerTurn {
+    case changesLimit, goesAway, dies, fallsSilent
+}
+
+/// A transport's event on its way to the loop.
+enum Delivery {
+    case opened(connection: Int, generation: Int)
+    case failed(connection: Int, generation: Int, kind: Int)
+    case limit(connection: Int, generation: Int, limit: Int)
+    case leaving(connection: Int, generation: Int)
+    case ended(connection: Int, generation: Int)
+    case alive(connection: Int, generation: Int)
+    case answered(push: Int, serial: Int, answer: Int)
+    case refused(push: Int, serial: Int)
+    case reset(push: Int, serial: Int)
+    case neverSent(push: Int, serial: Int)
+}

@@ -1,0 +1,47 @@
+import Base
+
+/// What the model knows of a recipient, from both ends of the wire.
+struct Fate {
+    enum State {
+        /// Not on the wire in this life.
+        case untouched
+        case inFlight
+        /// Provably not processed.
+        case unprocessed
+        /// APNs answered that it may be tried again.
+        case refused
+        /// Answered for good; the answer's index.
+        case answered(Int)
+        /// Handed to the wire, and no answer will come.
+        case doubtful
+        case settled
+    }
+
+    var state = State.untouched
+    /// Accepted by the server, in all lives.
+    var accepted = 0
+    /// Some attempt got lost, or a crash left it unknown.
+    var wasEverInDoubt = false
+    // This life's.
+    var isInDoubt = false
+    var submissions = 0
+    var uncounted = 0
+    var firstSubmitted: Int64 = 0
+    /// APNs' retry-after: monotonic nanoseconds.
+    var notBefore: Int64 = 0
+    var lastStatus = 0
+    var retryAfterSeconds = 0.0
+
+    mutating func beginLife(carriesDoubt: Bool) {
+        let (accepted, wasEverInDoubt) = (accepted, wasEverInDoubt)
+        self = Fate()
+        self.accepted = accepted
+        self.wasEverInDoubt = wasEverInDoubt || carriesDoubt
+    }
+
+    mutating func lose() {
+        state = .doubtful
+        isInDoubt = true
+        wasEverInDoubt = true
+    }
+}

@@ -1,0 +1,28 @@
+/// What must hold in every campaign, whatever happens.
+enum Invariant: String, CaseIterable {
+    case settlesOnce = "every recipient settles exactly once"
+    case notSentAgain = "nothing is sent again without leave"
+    case streamLimit = "never more streams than the latest limit"
+    case pace = "never faster than the pace"
+    case tokenAge = "no token older than 60 minutes"
+    case tokenMinted = "no token minted within 20 minutes of the last"
+    case ledger = "accepted is what the ledger accepted"
+    case outcome = "an outcome says what happened"
+    case attempts = "attempts are counted"
+    case patience = "no retry before its time, nothing given up too early"
+    case connectionUse = "nothing is submitted where nothing may be"
+    case afterEnd = "nothing is submitted after deadline, interrupt or stop"
+    case stops = "a run stops for a reason, and whenever there is one"
+    case accounts = "every push is accounted for at any time"
+    case awake = "never sleeps while something is due"
+    case ends = "it ends"
+    case bytes = "every token gets its own payload"
+    case health = "a silent connection is asked, and given up"
+}
+
+struct Violation {
+    var invariant: Invariant
+    var text: String
+    /// True time since the campaign's start, in nanoseconds.
+    var time: Int64
+}

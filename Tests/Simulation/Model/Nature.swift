@@ -1,0 +1,155 @@
+import Base
+
+@testable import Delivery
+
+/// What a campaign is like: its size, its settings, and how often what goes wrong. All drawn from the seed. Rates are per thousand.
+struct Nature {
+    // The campaign.
+    var pushes: Int
+    var claimSize: Int
+    var batchSize: Int
+    var queuedBatches: Int
+    /// The transport reports as libcurl's does: connected at once, nothing is known of GOAWAY's last stream, no PING.
+    var isCurl: Bool
+    var settings: MachineSettings
+    var deadlineAfter: Int64?
+    var loops: Int
+    var helperAfter: Int64
+
+    // Requests.
+    var temporary: Int
+    var final: Int
+    /// Which of them, as indices of ServerAnswer.all.
+    var finalAnswers: Range<Int>
+    var fatal: Int
+    var unanswered: Int
+    var slow: Int
+    var reset: Int
+    var refused: Int
+
+    // Connections.
+    var connectRefused: Int
+    var connectSlow: Int
+    var connectHopeless: Int
+    var dies: Int
+    var goesAway: Int
+    var fallsSilent: Int
+    var changesLimit: Int
+    var fallsBack: Int
+    var limit: Int
+    var latency: Int64
+    var processing: Int64
+
+    // The service as a whole.
+    var outage: Range<Int64>
+    var outageIsUnreachable: Bool
+    var serverSkewSeconds: Int64
+    var expiresTokens: Int
+    /// On some connections a token of this age is called expired, 21 to 45 minutes.
+    var expiresEarly: Int
+    var earlyAge: Int64
+
+    // The sender's machine.
+    var interruptAfter: Int64?
+    var killAfterTicks: Int?
+    var secondKillAfterTicks: Int?
+    var resumesAfterStop: Bool
+    var wallSteps: Int
+    var sleeps: Int
+    var heldUp: Int
+    var sourcePauses: Int
+    var longestPause: Int64
+    /// Wakes every 50 ms as the real loop does, instead of when something is due.
+    var wakesOften: Bool
+
+    init(from random: inout SplitMix) {
+        let size = random.below(100)
+        pushes = size < 88 ? random.between(1, 14) : size < 98 ? random.between(15, 50) : random.between(100, 350)
+        claimSize = random.between(1, 24)
+        batchSize = random.between(1, 12)
+        queuedBatches = random.between(1, 4)
+        isCurl = random.oneIn(5)
+        settings = Self.settings(isCurl: isCurl, from: &random)
+        let isLong = random.oneIn(8)
+        if isLong, random.oneIn(2) { settings.pace = Pace(pushes: random.between(6, 120), intervalSeconds: 3600) }
+        if pushes > 100, settings.pace?.perSecond ?? 1000 < 0.1 { settings.pace = Pace(pushes: 100, intervalSeconds: 60) }
+        deadlineAfter = random.oneIn(8) ? random.span(0, isLong ? Span.hour : 8 * Span.second) : nil
+        if settings.pace != nil || !random.oneIn(3) { loops = 1 } else { loops = 2 }
+        helperAfter = random.span(0, 800 * Span.millisecond)
+
+        let isCalm = random.oneIn(4)
+        func rate(_ count: Int, _ most: Int) -> Int { isCalm ? 0 : random.rate(oneIn: count, upTo: most) }
+        temporary = rate(2, 600)
+        final = random.rate(oneIn: 2, upTo: 400)
+        finalAnswers = ServerAnswer.final
+        if pushes > 100, random.oneIn(4) {
+            // Most of the pushes are refused for good: the wrong environment, or the wrong payload.
+            final = random.between(500, 1000)
+            finalAnswers = random.oneIn(2) ? ServerAnswer.badTokens : ServerAnswer.rejections
+        }
+        fatal = rate(9, 40)
+        unanswered = rate(4, 150)
+        slow = rate(6, 150)
+        reset = rate(6, 100)
+        refused = rate(6, 300)
+        connectRefused = rate(4, 800)
+        connectSlow = rate(6, 500)
+        connectHopeless = rate(30, 300)
+        dies = rate(3, 800)
+        goesAway = rate(4, 800)
+        fallsSilent = rate(5, 500)
+        changesLimit = rate(3, 900)
+        fallsBack = rate(4, 500)
+        limit = random.oneIn(4) ? random.between(1, 3) : random.between(4, 60)
+        latency = random.span(Span.millisecond, 150 * Span.millisecond)
+        processing = random.span(Span.millisecond, 300 * Span.millisecond)
+
+        let outageStart = 1000 * Span.second + random.span(0, 2 * Span.second)
+        let outageLength = isCalm || !random.oneIn(10) ? 0 : random.span(Span.second, (random.oneIn(4) ? 1200 : 40) * Span.second)
+        outage = outageStart..<outageStart + outageLength
+        outageIsUnreachable = random.oneIn(2)
+        serverSkewSeconds = isCalm || !random.oneIn(10) ? 0 : Int64(random.between(-4000, 4000))
+        expiresTokens = rate(10, 200)
+        expiresEarly = isLong && random.oneIn(2) ? random.between(300, 1000) : 0
+        earlyAge = random.span(21 * Span.minute, 45 * Span.minute)
+
+        let span = isLong ? Span.hour : 4 * Span.second
+        interruptAfter = random.oneIn(9) ? random.span(0, span) : nil
+        killAfterTicks = random.oneIn(4) ? random.between(1, 12 + 6 * min(pushes, 60)) : nil
+        secondKillAfterTicks = random.oneIn(3) ? random.between(1, 12 + 4 * min(pushes, 60)) : nil
+        resumesAfterStop = random.oneIn(2)
+        wallSteps = isCalm || !random.oneIn(6) ? 0 : random.between(1, 3)
+        sleeps = isCalm || !random.oneIn(12) ? 0 : random.between(1, 2)
+        heldUp = rate(8, 30)
+        sourcePauses = isLong && settings.pace == nil ? random.between(100, 500) : random.rate(oneIn: 6, upTo: 200)
+        longestPause = isLong ? 25 * Span.minute : 4 * Span.second
+        wakesOften = !isLong && random.oneIn(24)
+    }
+
+    private static func settings(isCurl: Bool, from random: inout SplitMix) -> MachineSettings {
+        var settings = MachineSettings(endpoint: "apns.example:443", usesProviderToken: !random.oneIn(3))
+        switch random.below(10) {
+        case 0: settings.pace = Pace(pushes: 50, intervalSeconds: 1)
+        case 1: settings.pace = Pace(pushes: 700, intervalSeconds: 60)
+        case 2: settings.pace = Pace(pushes: 4, intervalSeconds: 1)
+        case 3: settings.pace = Pace(pushes: random.between(1, 40), intervalSeconds: 60)
+        default: break
+        }
+        settings.resendsUnknown = random.oneIn(2)
+        settings.connections = random.between(1, 3)
+        settings.streamsPerConnection = random.oneIn(3) ? random.between(1, 4) : random.between(5, 60)
+        settings.retry.maximumAttempts = random.between(1, 7)
+        if random.oneIn(6) { settings.retry.maximumTotalSeconds = Double(random.between(5, 300)) }
+        if random.oneIn(6) { settings.retry.longestDelaySeconds = Double(random.between(1, 30)) }
+        if random.oneIn(6) {
+            settings.answerTimeoutSeconds = Double(random.between(2, 20))
+            settings.connectTimeoutSeconds = Double(random.between(1, 10))
+        }
+        settings.canPing = !isCurl
+        settings.pingAfterSeconds = min(5, settings.answerTimeoutSeconds / 6)
+        settings.pingTimeoutSeconds = min(10, settings.answerTimeoutSeconds / 3)
+        if random.oneIn(6) { settings.heldLimit = random.between(1, 30) }
+        settings.jitterSeed = random.next()
+        return settings
+    }
+}

@@ -1,0 +1,109 @@
+import Base
+
+@testable import Delivery
+
+/// A model of the run file, as docs/architecture.md describes it: what was claimed, and what was recorded of whom. It survives a crash.
+struct RunAccount {
+    private(set) var isClaimed: [Bool]
+    private(set) var outcomes: [Outcome?]
+    /// Claimed in an earlier life without an outcome, and sent again: whatever comes of it now, nobody knows whether it was delivered then.
+    private(set) var carriesDoubt: [Bool]
+    /// Claims and records of this life.
+    private(set) var claimedCount = 0
+    private(set) var recordedCount = 0
+
+    init(recipients: Int) {
+        isClaimed = Array(repeating: false, count: recipients)
+        outcomes = Array(repeating: nil, count: recipients)
+        carriesDoubt = Array(repeating: false, count: recipients)
+    }
+
+    /// Commits a claim. The `unsent` of an earlier life goes with it: from now on it may be on the wire.
+    mutating func claim(_ recipients: some Sequence<Int>) {
+        for recipient in recipients {
+            isClaimed[recipient] = true
+            outcomes[recipient] = nil
+            claimedCount += 1
+        }
+    }
+
+    /// Records an outcome; what is wrong with it, if anything is.
+    mutating func record(_ recipient: Int, _ outcome: Outcome) -> String? {
+        recordedCount += 1
+        if let earlier = outcomes[recipient], earlier != .unsent {
+            return "recipient \(recipient) is recorded as \(outcome), and was as \(earlier)"
+        }
+        if !isClaimed[recipient], outcome != .unsent { return "recipient \(recipient) is recorded as \(outcome), and was never claimed" }
+        let isUnsure = carriesDoubt[recipient] && (outcome == .unsent || outcome == .failed)
+        outcomes[recipient] = isUnsure ? .unknown : outcome
+        return nil
+    }
+
+    /// What a report says of a recipient; nil when a life that ended in good order forgot it.
+    func reported(_ recipient: Int) -> Outcome? {
+        outcomes[recipient] ?? (!isClaimed[recipient] ? .unsent : carriesDoubt[recipient] ? .unknown : nil)
+    }
+
+    /// What a new process finds.
+    /// - Returns: those to be sent: never claimed, `unsent`, and with `resends` those that are unknown, which come first. And those that only
+    ///   now turn out to be unknown.
+    mutating func resume(resends: Bool) -> (toSend: [Int], unknown: [Int]) {
+        var unknown: [Int] = []
+        var doubtful: [Int] = []
+        var rest: [Int] = []
+        for recipient in isClaimed.indices {
+            if outcomes[recipient] == .unsent || !isClaimed[recipient] {
+                rest.append(recipient)
+            } else if outcomes[recipient] == nil {
+                if !carriesDoubt[recipient] { unknown.append(recipient) }
+                if resends { doubtful.append(recipient) } else { outcomes[recipient] = .unknown }
+                carriesDoubt[recipient] = true
+            }
+        }
+        claimedCount = 0
+        recordedCount = 0
+        return (doubtful + rest, unknown)
+    }
+}
+
+/// The reader's side of a run: batches of claimed recipients in a bounded queue.
+struct PushSource {
+    private(set) var batches: [ArraySlice<Int>] = []
+    private(set) var isClosed = false
+    /// Claimed, and not yet in the queue.
+    private(set) var hand: ArraySlice<Int> = []
+    private(set) var waitsForRoom = false
+    private var rest: ArraySlice<Int>
+    private let nature: Nature
+
+    init(_ recipients: [Int], _ nature: Nature) {
+        rest = recipients[...]
+        self.nature = nature
+    }
+
+    var isFinished: Bool { isClosed && batches.isEmpty }
+    var queuedCount: Int { batches.reduce(0) { $0 + $1.count } }
+
+    mutating func close() { isClosed = true }
+
+    mutating func take() -> ArraySlice<Int>? { batches.isEmpty ? nil : batches.removeFirst() }
+
+    /// The reader's next step: claims if it has nothing in hand, and puts a batch. True when it put one or is through.
+    mutating func step(_ account: inout RunAccount) -> Bool {
+        guard !isClosed else { return false }
+        if hand.isEmpty {
+            guard !rest.isEmpty else {
+                isClosed = true
+                return true
+            }
+            hand = rest.prefix(min(nature.claimSize, nature.settings.pace?.pushesAhead ?? .max))
+            rest = rest.dropFirst(hand.count)
+            account.claim(hand)
+        }
+        waitsForRoom = batches.count >= nature.queuedBatches
+        guard !waitsForRoom else { return false }
+        batches.append(hand.prefix(nature.batchSize))
+        hand = hand.dropFirst(nature.batchSize)
+        return true
+    }
+}

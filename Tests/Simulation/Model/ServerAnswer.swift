@@ -1,0 +1,90 @@
+import Base
+
+/// The answers that the model of APNs gives, and what each means by Apple's table ("Handling notification responses from APNs"),
+/// written down apart from the code that is tested.
+struct ServerAnswer {
+    enum Meaning {
+        case accepted
+        /// Counts against the tokens at large, or not.
+        case invalidToken(blamesRun: Bool)
+        case rejected
+        /// The whole run must stop.
+        case fatal
+        /// Later, perhaps with other pushes waiting as well.
+        case temporary
+        /// The same, and the connection must not be used further.
+        case leave
+        /// A new token over a new connection.
+        case expired
+    }
+
+    var status: Int
+    var reason = ""
+    var meaning: Meaning
+    var retryAfterSeconds: Double?
+    var encounter: Encounter
+
+    static let accepted = 0
+    static let expired = 1
+    static let tokenFromFuture = 2
+    static let tooManyUpdates = 3
+    static let busy = 4
+
+    static let temporary = 4..<14
+    static let final = 14..<25
+    static let badTokens = 16..<18
+    static let rejections = 18..<20
+    static let fatal = 25..<36
+
+    static let all: [ServerAnswer] = [
+        .init(status: 200, meaning: .accepted, encounter: .accepted),
+        .init(status: 403, reason: "ExpiredProviderToken", meaning: .expired, encounter: .tokenExpired),
+        .init(status: 403, reason: "InvalidProviderToken", meaning: .fatal, encounter: .tokenTooNew),
+        .init(status: 429, reason: "TooManyProviderTokenUpdates", meaning: .temporary, encounter: .tooManyUpdates),
+
+        .init(status: 503, reason: "ServiceUnavailable", meaning: .temporary, encounter: .busy),
+        .init(status: 500, reason: "InternalServerError", meaning: .temporary, encounter: .busy),
+        .init(status: 503, reason: "Shutdown", meaning: .leave, encounter: .shutdown),
+        .init(status: 400, reason: "IdleTimeout", meaning: .leave, encounter: .idleTimeout),
+        .init(status: 429, reason: "TooManyRequests", meaning: .temporary, encounter: .tooManyRequests),
+        .init(status: 429, reason: "TooManyRequests", meaning: .temporary, retryAfterSeconds: 2, encounter: .retryAfter),
+        .init(status: 429, reason: "TooManyRequests", meaning: .temporary, retryAfterSeconds: 70, encounter: .retryAfter),
+        .init(status: 503, reason: "ServiceUnavailable", meaning: .temporary, retryAfterSeconds: 7.5, encounter: .retryAfter),
+        .init(status: 599, reason: "SomethingNew", meaning: .temporary, encounter: .unknownStatus),
+        .init(status: 503, meaning: .temporary, encounter: .busy),
+
+        .init(status: 410, reason: "Unregistered", meaning: .invalidToken(blamesRun: false), encounter: .invalidToken),
+        .init(status: 410, reason: "ExpiredToken", meaning: .invalidToken(blamesRun: false), encounter: .invalidToken),
+        .init(status: 400, reason: "BadDeviceToken", meaning: .invalidToken(blamesRun: true), encounter: .invalidToken),
+        .init(status: 400, reason: "DeviceTokenNotForTopic", meaning: .invalidToken(blamesRun: true), encounter: .invalidToken),
+        .init(status: 413, reason: "PayloadTooLarge", meaning: .rejected, encounter: .rejected),
+        .init(status: 400, reason: "SomethingNew", meaning: .rejected, encounter: .rejected),
+        .init(status: 418, reason: "Teapot", meaning: .rejected, encounter: .unknownStatus),
+        .init(status: 302, meaning: .rejected, encounter: .unknownStatus),
+        .init(status: 204, meaning: .rejected, encounter: .unknownStatus),
+        .init(status: 101, meaning: .rejected, encounter: .unknownStatus),
+        .init(status: 451, reason: "Odd", meaning: .rejected, encounter: .unknownStatus),
+
+        .init(status: 400, reason: "BadTopic", meaning: .fatal, encounter: .fatalAnswer),
+        .init(status: 400, reason: "TopicDisallowed", meaning: .fatal, encounter: .fatalAnswer),
+        .init(status: 400, reason: "BadCollapseId", meaning: .fatal, encounter: .fatalAnswer),
+        .init(status: 400, reason: "PayloadEmpty", meaning: .fatal, encounter: .fatalAnswer),
+        .init(status: 400, reason: "DuplicateHeaders", meaning: .fatal, encounter: .fatalAnswer),
+        .init(status: 403, reason: "InvalidProviderToken", meaning: .fatal, encounter: .fatalAnswer),
+        .init(status: 403, reason: "BadCertificate", meaning: .fatal, encounter: .fatalAnswer),
+        .init(status: 403, reason: "Forbidden", meaning: .fatal, encounter: .fatalAnswer),
+        .init(status: 403, reason: "SomethingNew", meaning: .fatal, encounter: .fatalAnswer),
+        .init(status: 404, reason: "BadPath", meaning: .fatal, encounter: .fatalAnswer),
+        .init(status: 405, reason: "MethodNotAllowed", meaning: .fatal, encounter: .fatalAnswer),
+    ]
+
+    /// The outcome of a final answer; nil when it is none.
+    var outcome: Outcome? {
+        switch meaning {
+        case .accepted: .accepted
+        case .invalidToken: .invalidToken
+        case .rejected, .fatal: .rejected
+        case .temporary, .leave, .expired: nil
+        }
+    }
+}

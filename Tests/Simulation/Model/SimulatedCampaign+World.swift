@@ -1,0 +1,174 @@
+import Base
+
+@testable import Delivery
+
+/// What happens to a campaign from outside.
+extension SimulatedCampaign {
+    func scheduleWorld() {
+        let now = clock.now
+        if life == 0 || random.oneIn(3), let after = nature.interruptAfter { agenda.add(.interrupt, at: now + after) }
+        for _ in 0..<nature.wallSteps { agenda.add(.wallClockSteps, at: now + random.span(0, 10 * Span.second)) }
+        for _ in 0..<nature.sleeps { agenda.add(.machineSleeps, at: now + random.span(0, 20 * Span.second)) }
+    }
+
+    func happen(_ happening: Happening) {
+        switch happening {
+        case .arrive(let loop, let push, let serial): loops[loop].arrive(push, serial)
+        case .deliver(let loop, let delivery): loops[loop].receive(delivery)
+        case .peer(let turn, let loop, let connection, let generation): loops[loop].peerActs(turn, connection, generation)
+        case .read: read()
+        case .commit:
+            isCommitDue = false
+            record(unrecorded)
+            unrecorded.removeAll(keepingCapacity: true)
+            tick()
+        case .interrupt:
+            trace("interrupt")
+            tally.note(.interrupted)
+            team.control.interrupt()
+            wakeAll(within: 50 * Span.millisecond)
+        case .helperStarts: startHelper()
+        case .wallClockSteps:
+            let step = Int64(random.between(-3_600_000, 3_600_000))
+            trace("the wall clock steps by \(step / 1000) s")
+            clock.stepWall(milliseconds: step)
+            tally.note(.wallClockStepped)
+            wakeAll(within: 50 * Span.millisecond)
+        case .machineSleeps: fallAsleep()
+        }
+    }
+
+    /// The machine is suspended: its monotonic clock stands still, the world goes on.
+    private func fallAsleep() {
+        let span = random.span(Span.second, random.oneIn(2) ? 90 * Span.minute : Span.minute)
+        trace("the machine sleeps for \(span / Span.second) s")
+        tally.note(.machineSlept)
+        clock.sleep(span)
+        for loop in loops { loop.postpone(by: span) }
+        // What its programs would have done meanwhile, they do afterwards.
+        clock.move(to: clock.now + span)
+        lastProgress += span
+    }
+
+    private func startHelper() {
+        guard loops.count == 1, !loops[0].isOver else { return }
+        team.askForHelp()
+        guard team.waitForHelpWanted() else { return }
+        trace("a second loop starts")
+        tally.note(.helperStarted)
+        loops.append(SimulatedLoop(self, index: 1, isHelper: true))
+    }
+
+    func wakeAll(within nanoseconds: Int64) {
+        for loop in loops where !loop.isOver { loop.wake(by: clock.now + random.span(0, nanoseconds)) }
+    }
+
+    // MARK: Reader and recorder
+
+    private func read() {
+        let wasClosed = source.isClosed
+        let hasStepped = source.step(&account)
+        tick()
+        if hasStepped { for loop in loops where loop.isSourceEmpty { loop.wake(by: clock.now + random.span(0, 2 * Span.millisecond)) } }
+        if source.isClosed {
+            if !wasClosed { wakeAll(within: 50 * Span.millisecond) }
+        } else if !source.waitsForRoom {
+            var pause = random.span(0, 3 * Span.millisecond)
+            if random.happens(nature.sourcePauses) {
+                pause = random.span(0, nature.longestPause)
+                tally.note(.sourcePaused)
+            }
+            agenda.add(.read, at: clock.now + pause)
+        }
+        lastProgress = clock.now
+    }
+
+    /// A loop takes a batch; the reader may go on.
+    func takeBatch() -> ArraySlice<Int>? {
+        let batch = source.take()
+        if batch != nil, source.waitsForRoom, !source.isClosed { agenda.add(.read, at: clock.now) }
+        if batch != nil, source.isFinished { wakeAll(within: SimulatedLoop.longestSleep) }
+        return batch
+    }
+
+    /// Settlements on their way into the run file.
+    func put(_ settlements: [Settlement]) {
+        unrecorded += settlements
+        guard !isCommitDue else { return }
+        isCommitDue = true
+        agenda.add(.commit, at: clock.now + random.span(0, 60 * Span.millisecond))
+    }
+
+    func record(_ settlements: [Settlement]) {
+        for settlement in settlements { record(settlement.recipient, settlement.outcome) }
+    }
+
+    func record(_ recipient: Int, _ outcome: Outcome) {
+        if let mistake = account.record(recipient, outcome) { violate(.settlesOnce, mistake) }
+    }
+
+    // MARK: Provider tokens
+
+    /// A token that a loop holds: its index. Seen for the first time it was minted just now.
+    func noteToken(_ token: ProviderToken) -> Int {
+        if let known = tokenHistory.lastIndex(where: { $0.text == token.text }) { return known }
+        let now = clock.now
+        if let last = tokenHistory.last {
+            tally.note(now - last.seenAt >= 50 * Span.minute ? .tokenGrewOld : .tokenRenewed)
+            if now - last.seenAt < 20 * Span.minute {
+                violate(.tokenMinted, "a token was minted \((now - last.seenAt) / Span.second) s after the last")
+            }
+        }
+        let issuedAt = IssuedAt.read(from: token.text)
+        if issuedAt != clock.moment.wall.epochSeconds { violate(.tokenAge, "a new token says \(issuedAt) where the clock says otherwise") }
+        tokenHistory.append(SeenToken(text: token.text, seenAt: now, issuedAt: issuedAt))
+        trace("a token is minted")
+        return tokenHistory.count - 1
+    }
+}
+
+/// The claim `iat` of a provider token.
+enum IssuedAt {
+    static func read(from token: String) -> Int64 {
+        var bits: UInt32 = 0
+        var count = 0
+        var part = 0
+        var isReading = false
+        var last: [UInt8] = [0, 0, 0]
+        var value: Int64 = 0
+        for byte in token.utf8 {
+            if byte == UInt8(ascii: ".") {
+                part += 1
+                if part == 2 { break }
+                continue
+            }
+            guard part == 1 else { continue }
+            bits = bits << 6 | digit(byte)
+            count += 6
+            guard count >= 8 else { continue }
+            count -= 8
+            let plain = UInt8(truncatingIfNeeded: bits >> UInt32(count))
+            if isReading {
+                guard plain >= UInt8(ascii: "0"), plain <= UInt8(ascii: "9") else {
+                    if plain == UInt8(ascii: ":") || plain == UInt8(ascii: "\"") { continue }
+                    return value
+                }
+                value = value * 10 + Int64(plain - UInt8(ascii: "0"))
+            } else {
+                last = [last[1], last[2], plain]
+                isReading = last == Array("iat".utf8)
+            }
+        }
+        return value
+    }
+
+    private static func digit(_ byte: UInt8) -> UInt32 {
+        switch byte {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(byte - UInt8(ascii: "A"))
+        case UInt8(ascii: "a")...UInt8(ascii: "z"): UInt32(byte - UInt8(ascii: "a")) + 26
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(byte - UInt8(ascii: "0")) + 52
+        case UInt8(ascii: "-"): 62
+        default: 63
+        }
+    }
+}

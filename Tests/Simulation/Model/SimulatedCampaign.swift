@@ -1,0 +1,220 @@
+import Base
+import Cryptography
+
+@testable import Delivery
+
+/// A campaign from plan to report, drawn from a seed: a reader that claims, one or two loops that deliver with the machine under test to a
+/// model of APNs, a recorder, and perhaps a crash or two. After every step it is checked what must hold in any case.
+final class SimulatedCampaign {
+    /// Longer than any campaign needs that makes progress.
+    static let longestSilence = 3 * Span.hour
+    static let mostTurns = 60_000
+
+    let seed: UInt64
+    let nature: Nature
+    let isTraced: Bool
+    let clock = VirtualClock()
+    var random: SplitMix
+    var agenda = Agenda()
+    var tally = Tally()
+    private(set) var violation: Violation?
+
+    // What survives a crash.
+    var account: RunAccount
+    var fates: [Fate]
+    var server = ServerState()
+    var life = 0
+    var restartedAt: Int64 = 0
+
+    // One life.
+    var source: PushSource
+    var loops: [SimulatedLoop] = []
+    var team = SenderTeam(control: SendControl(), largest: 2)
+    var tokens: ProviderTokenSource?
+    var tokenHistory: [SeenToken] = []
+    var unrecorded: [Settlement] = []
+    var isCommitDue = false
+    var ticks = 0
+    var killsAtTick = Int.max
+    var isKilled = false
+    var turns = 0
+    var lastProgress: Int64 = 0
+    /// The loops' ends of the present life.
+    var ends: [SendEnd] = []
+
+    init(seed: UInt64, isTraced: Bool = false) {
+        self.seed = seed
+        self.isTraced = isTraced
+        random = SplitMix(seed: seed &* 0x9E37_79B9_7F4A_7C15 &+ 0x1234_5678)
+        nature = Nature(from: &random)
+        account = RunAccount(recipients: nature.pushes)
+        fates = Array(repeating: Fate(), count: nature.pushes)
+        source = PushSource([], nature)
+    }
+
+    /// Runs it to its end, or to the first violation.
+    func run() {
+        trace("\(nature)")
+        scheduleWorld()
+        var recipients = Array(0..<nature.pushes)
+        while true {
+            live(recipients)
+            guard violation == nil else { return }
+            guard let next = nextLife() else { break }
+            recipients = next
+        }
+        checkReport()
+        finishTally()
+    }
+
+    // MARK: Lives
+
+    /// One process, from its start to its end or its death.
+    private func live(_ recipients: [Int]) {
+        life += 1
+        source = PushSource(recipients, nature)
+        team = SenderTeam(control: SendControl(), largest: 2)
+        tokenHistory.removeAll()
+        if nature.settings.usesProviderToken {
+            let clock = clock
+            tokens = ProviderTokenSource(
+                key: Self.key, keyID: "ABC123DEFG", teamID: "DEF123GHIJ", history: ProviderTokenHistory()
+            ) { clock.bootMoment }
+        }
+        unrecorded.removeAll()
+        isCommitDue = false
+        ends.removeAll()
+        isKilled = false
+        killsAtTick =
+            [nature.killAfterTicks, nature.killAfterTicks == nil ? nil : nature.secondKillAfterTicks, nil][min(life - 1, 2)].map {
+                ticks + $0
+            } ?? .max
+        lastProgress = clock.now
+        restartedAt = clock.now
+        loops = [SimulatedLoop(self, index: 0, isHelper: false)]
+        agenda.add(.read, at: clock.now + random.span(0, 5 * Span.millisecond))
+        if nature.loops > 1, nature.settings.pace == nil { agenda.add(.helperStarts, at: clock.now + nature.helperAfter) }
+        runLife()
+        guard violation == nil else { return }
+        if isKilled { die() } else { endLife() }
+    }
+
+    private func runLife() {
+        while violation == nil, !isKilled {
+            var next: SimulatedLoop?
+            for loop in loops where !loop.isOver && loop.wakeAt < next?.wakeAt ?? .max { next = loop }
+            let wakeAt = next?.wakeAt ?? .max
+            if agenda.earliest <= wakeAt {
+                guard agenda.earliest < .max else { return checkAllOver() }
+                let entry = agenda.removeFirst()
+                // Nobody is left to see it.
+                if loops.allSatisfy(\.isOver), !concernsRecorder(entry.happening) { continue }
+                clock.move(to: max(clock.now, entry.time))
+                happen(entry.happening)
+            } else if let next {
+                clock.move(to: max(clock.now, wakeAt))
+                turns += 1
+                if turns > Self.mostTurns { return violate(.ends, "\(turns) turns, and no end") }
+                if clock.now - lastProgress > Self.longestSilence { return violate(.ends, "no progress for three hours") }
+                next.wake()
+                checkAccounts()
+            }
+        }
+    }
+
+    private func concernsRecorder(_ happening: Happening) -> Bool {
+        if case .commit = happening { true } else { false }
+    }
+
+    private func checkAllOver() {
+        for loop in loops where !loop.isOver { violate(.awake, "loop \(loop.index) waits for nothing") }
+    }
+
+    /// The process ends in good order: everything is recorded, and what was claimed but not handed over is unsent.
+    private func endLife() {
+        record(unrecorded)
+        unrecorded.removeAll()
+        source.close()
+        for recipient in source.hand { record(recipient, .unsent) }
+        for recipient in source.hand { fates[recipient].state = .settled }
+        if account.recordedCount != account.claimedCount {
+            violate(.accounts, "\(account.claimedCount) were claimed, \(account.recordedCount) recorded")
+        }
+    }
+
+    /// The process is gone, and with it whatever was not recorded.
+    private func die() {
+        tally.note(life == 1 ? .killed : .killedAgain)
+        trace("killed")
+        for loop in loops { loop.vanish() }
+        agenda.removeAll()
+        scheduleWorld()
+    }
+
+    /// Whom the next life is for; nil when there is none.
+    private func nextLife() -> [Int]? {
+        let wasKilled = isKilled
+        if !wasKilled {
+            guard end != .finished, nature.resumesAfterStop, life < 4 else { return nil }
+            tally.note(.resumedAfterStop)
+            agenda.removeAll()
+            scheduleWorld()
+        }
+        let (toSend, unknown) = account.resume(resends: nature.settings.resendsUnknown)
+        if !wasKilled, !unknown.isEmpty { violate(.accounts, "a run that ended in good order left \(unknown.count) unknown") }
+        for recipient in fates.indices where account.outcomes[recipient] == .unsent && fates[recipient].accepted > 0 {
+            violate(.ledger, "recipient \(recipient) is unsent, and was accepted")
+        }
+        for recipient in toSend { fates[recipient].beginLife(carriesDoubt: account.carriesDoubt[recipient]) }
+        for recipient in unknown {
+            fates[recipient].wasEverInDoubt = true
+            tally.note(.unknownAfterCrash)
+        }
+        clock.move(to: clock.now + random.span(Span.second, random.oneIn(4) ? Span.hour : Span.minute))
+        return toSend
+    }
+
+    /// How the present life ended: as Sender judges its loops.
+    var end: SendEnd {
+        for end in ends { if case .stopped = end { return end } }
+        return ends.contains(.interrupted) ? .interrupted : .finished
+    }
+
+    // MARK: Telling
+
+    func trace(_ text: @autoclosure () -> String) {
+        guard isTraced else { return }
+        let microseconds = (clock.now - 1000 * Span.second) / 1000
+        let fraction = String(microseconds % 1_000_000 + 1_000_000).dropFirst()
+        Output.say("\(microseconds / 1_000_000).\(fraction)  \(text())")
+    }
+
+    /// Only the first counts: what follows may be its consequence.
+    func violate(_ invariant: Invariant, _ text: @autoclosure () -> String) {
+        guard violation == nil else { return }
+        let words = text()
+        trace("VIOLATION: \(invariant.rawValue): \(words)")
+        violation = Violation(invariant: invariant, text: words, time: clock.now - 1000 * Span.second)
+    }
+
+    func tick() {
+        ticks += 1
+        if ticks >= killsAtTick { isKilled = true }
+    }
+
+    private static let key = SigningKey.generate()
+}
+
+/// A provider token as the model first saw it.
+struct SeenToken {
+    var text: String
+    var seenAt: Int64
+    var issuedAt: Int64
+}
+
+/// What the servers share.
+struct ServerState {
+    var lastToken = ""
+    var lastTokenAt: Int64 = .min / 2
+    var tooManyUpdatesUntil: Int64 = 0
+}

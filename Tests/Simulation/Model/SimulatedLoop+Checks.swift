@@ -1,0 +1,163 @@
+import Base
+
+@testable import Delivery
+
+/// What must hold of a loop whatever happened: counts after every turn, the whole state every so often.
+extension SimulatedLoop {
+    func checkTurn(at now: Moment) {
+        if machine.heldCount + settledCount != addedCount {
+            campaign.violate(.accounts, "\(addedCount) were added, \(settledCount) settled, \(machine.heldCount) are held")
+        }
+        var inFlight = 0
+        var used = 0
+        for (index, connection) in machine.connections.enumerated() {
+            if connection.state == .open || connection.state == .opening { used += 1 }
+            if index < peers.count { inFlight += peers[index].inFlight }
+        }
+        if used > settings.connections { campaign.violate(.connectionUse, "\(used) connections, of \(settings.connections)") }
+        if let endsSince, now.nanoseconds - endsSince >= Int64(settings.drainSeconds * 1e9) {
+            if machine.isSourceEnded, machine.end == nil { campaign.violate(.ends, "it does not end although its time is over") }
+        } else if inFlight != machine.inFlightCount {
+            campaign.violate(.accounts, "\(inFlight) are in flight, the machine says \(machine.inFlightCount)")
+        }
+        if used > 1 { campaign.tally.note(.secondConnection) }
+        if machine.serviceHealth.troubleSince != nil { campaign.tally.note(.troubled) }
+        if isScanDue() { scan(at: now) }
+    }
+
+    /// Looks through everything.
+    func scan(at now: Moment) {
+        var held = 0
+        var inFlight = [Int](repeating: 0, count: machine.connections.count)
+        for (index, push) in machine.pushes.enumerated() where push.state != .free {
+            held += 1
+            guard push.state == .inFlight else { continue }
+            inFlight[Int(push.connection)] += 1
+            if index >= wires.count || wires[index].state == .idle || wires[index].recipient != push.recipient {
+                campaign.violate(.accounts, "recipient \(push.recipient) is said to be in flight")
+            }
+        }
+        if held != machine.heldCount { campaign.violate(.accounts, "\(held) pushes are held, the machine says \(machine.heldCount)") }
+        for (index, connection) in machine.connections.enumerated() {
+            checkLinks(of: connection, count: inFlight[index])
+            checkPatience(with: connection, index, at: now)
+        }
+    }
+
+    private func checkLinks(of connection: ConnectionSlot, count: Int) {
+        var linked = 0
+        var push = connection.oldest
+        var before: Int32 = -1
+        while push >= 0, linked <= count {
+            if machine.pushes[Int(push)].previous != before {
+                return campaign.violate(.accounts, "the pushes in flight are linked wrongly")
+            }
+            linked += 1
+            (before, push) = (push, machine.pushes[Int(push)].next)
+        }
+        if linked != count || connection.inFlight != count || connection.newest != before {
+            campaign.violate(.accounts, "\(count) are in flight, \(linked) linked, \(connection.inFlight) counted")
+        }
+    }
+
+    /// A connection that says nothing is asked and given up; an answer that does not come is not awaited for ever.
+    private func checkPatience(with connection: ConnectionSlot, _ index: Int, at now: Moment) {
+        guard index < peers.count, peers[index].phase == .open, peers[index].inFlight > 0, machine.end == nil else { return }
+        guard now.nanoseconds >= machine.timeoutsResumeAt else { return }
+        let since = max(peers[index].lastSign, peers[index].lastSubmission, machine.timeoutsResumeAt)
+        let longest = settings.canPing ? settings.pingAfterSeconds + settings.pingTimeoutSeconds + 1.5 : .infinity
+        if Double(now.nanoseconds - since) / 1e9 > longest {
+            campaign.violate(.health, "connection \(index) has been silent for \(longest) s")
+        }
+        let oldest = wires.reduce(Int64.max) { $1.state != .idle && $1.connection == index ? min($0, $1.sentAt) : $0 }
+        let answerSeconds = settings.answerTimeoutSeconds + settings.connectTimeoutSeconds + 1.5
+        if oldest < now.nanoseconds, Double(now.nanoseconds - oldest) / 1e9 > answerSeconds {
+            campaign.violate(.health, "an answer on connection \(index) is awaited for longer than \(answerSeconds) s")
+        }
+    }
+
+    /// The machine wants to sleep: nothing may be due before it wakes.
+    func checkSleep(until end: Int64, at now: Moment) {
+        if let earliest = machine.waiting.earliest, machine.ending == nil {
+            if earliest <= now.nanoseconds { campaign.violate(.awake, "it sleeps while a retry is due") }
+            if earliest + campaign.clock.asleep < end - 1000 { campaign.violate(.awake, "it sleeps beyond the next retry") }
+        }
+        guard machine.ending == nil, !machine.isExpired, !machine.fresh.isEmpty || !machine.again.isEmpty else { return }
+        guard machine.nextPushIsAllowed, machine.pacer?.mayTake(at: now.nanoseconds) ?? true else { return }
+        var hasHope = false
+        for (index, connection) in machine.connections.enumerated() where connection.state == .open || connection.state == .opening {
+            hasHope = true
+            guard connection.state == .open, index < peers.count, peers[index].phase == .open else { continue }
+            let limit = peers[index].isWarm ? min(machine.window.limit, peers[index].toldLimit) : 1
+            if peers[index].inFlight < limit {
+                campaign.violate(
+                    .awake, "it sleeps while \(machine.fresh.count + machine.again.count) pushes could leave on connection \(index)")
+            }
+        }
+        if !hasHope, machine.reconnectAt <= now.nanoseconds { campaign.violate(.awake, "it sleeps with pushes to send and no connection") }
+    }
+
+    /// The loop has ended.
+    func checkEnd(_ end: SendEnd) {
+        scan(at: campaign.clock.moment)
+        if machine.heldCount != 0 { campaign.violate(.settlesOnce, "\(machine.heldCount) pushes are not settled at the end") }
+        switch end {
+        case .finished: if endsSince != nil { campaign.violate(.stops, "it finished, and was told to stop") }
+        case .interrupted: if !campaign.team.control.isInterrupted { campaign.violate(.stops, "nobody interrupted it") }
+        case .stopped(let reason): if !hasCauseToStop { campaign.violate(.stops, "it stopped without a cause: \(reason)") }
+        }
+        if case .stopped = end, !causes.isPlain {
+            campaign.tally.note(causes.badTokens > 50 || causes.rejections > 50 ? .alarmed : .stoppedForConnections)
+        }
+        for connection in peers.indices where peers[connection].phase != .closed {
+            campaign.violate(.connectionUse, "connection \(connection) was left open")
+        }
+    }
+
+    private var hasCauseToStop: Bool {
+        if causes.isPlain { return true }
+        if causes.fruitless >= settings.fruitlessConnectionLimit || causes.busy >= 100 { return true }
+        return causes.badTokens > 50 || causes.rejections > 50 || causes.fruitless > 1
+    }
+}
+
+extension SimulatedCampaign {
+    /// Everything that was claimed in this life is somewhere.
+    func checkAccounts() {
+        guard !isKilled, violation == nil else { return }
+        var known = account.recordedCount + unrecorded.count + source.queuedCount + source.hand.count
+        for loop in loops { known += loop.machine.heldCount + loop.machine.settlements.count }
+        if known != account.claimedCount { violate(.accounts, "\(account.claimedCount) are claimed, \(known) of them somewhere") }
+    }
+
+    /// The report against the server's ledger, recipient by recipient.
+    func checkReport() {
+        for (recipient, fate) in fates.enumerated() {
+            guard let outcome = account.reported(recipient) else {
+                violate(.settlesOnce, "recipient \(recipient) has no outcome")
+                continue
+            }
+            if outcome == .accepted, fate.accepted == 0 { violate(.ledger, "recipient \(recipient) is accepted, and was not") }
+            if outcome != .accepted, fate.accepted > 0, !fate.wasEverInDoubt {
+                violate(.ledger, "recipient \(recipient) is \(outcome), and was accepted")
+            }
+            if outcome == .unsent || outcome == .failed, fate.accepted > 0 {
+                violate(.ledger, "recipient \(recipient) is \(outcome), and was accepted")
+            }
+            if fate.accepted > 1, !nature.settings.resendsUnknown || !fate.wasEverInDoubt {
+                violate(.notSentAgain, "recipient \(recipient) was accepted \(fate.accepted) times")
+            }
+        }
+    }
+
+    func finishTally() {
+        for recipient in fates.indices { tally.note(account.reported(recipient) ?? .unsent) }
+        let end =
+            switch end {
+            case .finished: 0
+            case .stopped: 1
+            case .interrupted: 2
+            }
+        tally.noteEnd(end, after: clock.now - 1000 * Span.second)
+    }
+}

@@ -1,0 +1,207 @@
+import Base
+
+@testable import Delivery
+
+/// Why a loop may have stopped.
+struct StopCauses {
+    var fatalAnswer = false
+    /// A connection could not be had for a reason that will not pass.
+    var hopeless = false
+    var tokenRefused = false
+    /// Another loop stopped.
+    var other = false
+    /// Connections that ended or could not be had.
+    var fruitless = 0
+    /// Refusals that blame the service.
+    var busy = 0
+    var badTokens = 0
+    var rejections = 0
+
+    /// One of them is enough.
+    var isPlain: Bool { fatalAnswer || hopeless || tokenRefused || other }
+}
+
+/// What a loop does, held against what it may do.
+extension SimulatedLoop {
+    // MARK: Submissions
+
+    func judgeSubmission(of push: Int, _ recipient: Int, on connection: Int, at now: Moment) {
+        judgeLeave(for: recipient, at: now)
+        judgeConnection(connection, at: now)
+        if endsSince != nil { campaign.violate(.afterEnd, "recipient \(recipient) is submitted although the run is ending") }
+        if hasSeenDeadline { campaign.violate(.afterEnd, "recipient \(recipient) is submitted past the deadline") }
+        judgePace(at: now.nanoseconds)
+        var token = 0
+        var payload: UInt8?
+        store.withBytes(of: push) { digits, bytes in
+            for digit in digits { token = token * 10 + Int(digit) - 48 }
+            payload = bytes.first
+        }
+        if token != recipient || payload != UInt8(truncatingIfNeeded: recipient) {
+            campaign.violate(.bytes, "recipient \(recipient) gets the bytes of \(token)")
+        }
+        if campaign.fates[recipient].submissions == 0 { campaign.fates[recipient].firstSubmitted = now.nanoseconds }
+        campaign.fates[recipient].submissions += 1
+        campaign.fates[recipient].state = .inFlight
+        campaign.lastProgress = campaign.clock.now
+        campaign.tally.noteSubmission()
+    }
+
+    private func judgeLeave(for recipient: Int, at now: Moment) {
+        let fate = campaign.fates[recipient]
+        switch fate.state {
+        case .untouched, .unprocessed: break
+        case .refused:
+            if now.nanoseconds < fate.notBefore {
+                campaign.violate(.patience, "recipient \(recipient) is submitted before its retry-after")
+            }
+        case .doubtful:
+            campaign.tally.note(.resent)
+            if !settings.resendsUnknown { campaign.violate(.notSentAgain, "recipient \(recipient) was lost, and is sent again") }
+        case .inFlight: campaign.violate(.notSentAgain, "recipient \(recipient) is submitted twice")
+        case .answered(let answer):
+            campaign.violate(
+                .notSentAgain, "recipient \(recipient) was answered with \(ServerAnswer.all[answer].status), and is sent again")
+        case .settled: campaign.violate(.notSentAgain, "recipient \(recipient) is settled, and is sent again")
+        }
+    }
+
+    private func judgeConnection(_ connection: Int, at now: Moment) {
+        guard connection < peers.count, peers[connection].phase == .open else {
+            return campaign.violate(.connectionUse, "a push is submitted to connection \(connection), which is not open")
+        }
+        let peer = peers[connection]
+        if peer.mustRest { campaign.violate(.connectionUse, "a push is submitted to connection \(connection), which is leaving") }
+        let limit = peer.isWarm ? min(max(1, peer.toldLimit), settings.streamsPerConnection) : 1
+        if peer.inFlight >= limit {
+            campaign.violate(.streamLimit, "\(peer.inFlight + 1) streams on connection \(connection), of \(limit)")
+        }
+        guard peer.tokenIndex >= 0 else { return }
+        let age = campaign.clock.now - campaign.tokenHistory[peer.tokenIndex].seenAt
+        if age > Span.hour { campaign.violate(.tokenAge, "connection \(connection) uses a token that is \(age / Span.second) s old") }
+    }
+
+    private func judgePace(at now: Int64) {
+        guard let pace = settings.pace else { return }
+        campaign.tally.note(.paced)
+        let perSecond = (pace.pushes + pace.intervalSeconds - 1) / pace.intervalSeconds
+        submissions.append(now)
+        for (span, limit) in [(1, perSecond), (pace.intervalSeconds, pace.pushes)] where submissions.count > limit {
+            if now - submissions[submissions.count - 1 - limit] <= Int64(span) * Span.second {
+                campaign.violate(.pace, "more than \(limit) pushes within \(span) s")
+            }
+        }
+    }
+
+    // MARK: Answers
+
+    func judgeAnswer(_ index: Int, _ recipient: Int, on connection: Int, at now: Moment) {
+        let answer = ServerAnswer.all[index]
+        campaign.fates[recipient].lastStatus = answer.status
+        campaign.fates[recipient].retryAfterSeconds = answer.retryAfterSeconds ?? 0
+        campaign.fates[recipient].state = .answered(index)
+        switch answer.meaning {
+        case .accepted: peers[connection].isWarm = true
+        case .invalidToken(let blamesRun): if blamesRun { causes.badTokens += 1 }
+        case .rejected: causes.rejections += 1
+        case .fatal: causes.fatalAnswer = true
+        case .temporary, .leave:
+            campaign.fates[recipient].state = .refused
+            campaign.fates[recipient].notBefore = now.nanoseconds + Int64((answer.retryAfterSeconds ?? 0) * 1e9)
+            causes.busy += 1
+            if case .leave = answer.meaning { peers[connection].mustRest = true }
+        case .expired:
+            guard settings.usesProviderToken else {
+                causes.fatalAnswer = true
+                break
+            }
+            campaign.fates[recipient].state = .refused
+            campaign.fates[recipient].notBefore = 0
+            peers[connection].mustRest = true
+        }
+        if case .answered = campaign.fates[recipient].state { answeredForGood += 1 }
+    }
+
+    /// All answers that were read have had their consequences.
+    func checkAnswered() {
+        if answeredForGood != 0 { campaign.violate(.settlesOnce, "\(answeredForGood) pushes were answered for good, and are not settled") }
+        if causes.fatalAnswer, machine.ending == nil { campaign.violate(.stops, "no stop after an answer that all pushes would get") }
+    }
+
+    // MARK: Settlements
+
+    func judgeSettlements(at now: Moment) {
+        while judgedCount < machine.settlements.count {
+            judge(machine.settlements[judgedCount], at: now)
+            judgedCount += 1
+            settledCount += 1
+        }
+    }
+
+    private func judge(_ settlement: Settlement, at now: Moment) {
+        let recipient = settlement.recipient
+        guard campaign.fates.indices.contains(recipient) else { return campaign.violate(.settlesOnce, "nobody is recipient \(recipient)") }
+        campaign.trace("loop \(index): \(recipient) is \(settlement.outcome) \(settlement.reason), attempts \(settlement.attempts)")
+        campaign.lastProgress = campaign.clock.now
+        let fate = campaign.fates[recipient]
+        judgeOutcome(settlement, fate, at: now)
+        if settlement.attempts != fate.submissions - fate.uncounted {
+            campaign.violate(
+                .attempts, "recipient \(recipient) had \(fate.submissions - fate.uncounted) attempts, not \(settlement.attempts)")
+        }
+        if settlement.attempts > max(1, settings.retry.maximumAttempts) {
+            campaign.violate(.attempts, "recipient \(recipient) had \(settlement.attempts) attempts")
+        }
+        if settlement.status != fate.lastStatus { campaign.violate(.outcome, "the last status of \(recipient) was \(fate.lastStatus)") }
+        campaign.fates[recipient].state = .settled
+    }
+
+    private func judgeOutcome(_ settlement: Settlement, _ fate: Fate, at now: Moment) {
+        let recipient = settlement.recipient
+        let outcome = settlement.outcome
+        func wrong(_ why: String) { campaign.violate(.outcome, "recipient \(recipient) is \(outcome), and \(why)") }
+        switch fate.state {
+        case .settled: campaign.violate(.settlesOnce, "recipient \(recipient) settles again, now as \(outcome)")
+        case .answered(let index):
+            answeredForGood -= 1
+            let answer = ServerAnswer.all[index]
+            let expected = answer.outcome ?? .rejected
+            if outcome != expected { wrong("was answered with \(answer.status) \(answer.reason)") }
+        case .inFlight:
+            let isDrained = endsSince.map { now.nanoseconds - $0 >= Int64(settings.drainSeconds * 1e9) } ?? false
+            if outcome != .unknown { wrong("nobody knows that") }
+            if !isDrained { wrong("its answer may still come") }
+            campaign.fates[recipient].wasEverInDoubt = true
+        case .doubtful:
+            if outcome != .unknown { wrong("nobody knows that") }
+            if settings.resendsUnknown { judgeGivingUp(settlement, fate, at: now) }
+        case .untouched, .unprocessed, .refused: judgeUnresolved(settlement, fate, at: now)
+        }
+    }
+
+    private func judgeUnresolved(_ settlement: Settlement, _ fate: Fate, at now: Moment) {
+        let recipient = settlement.recipient
+        let attempts = fate.submissions - fate.uncounted
+        switch settlement.outcome {
+        case .unknown:
+            if !fate.isInDoubt { campaign.violate(.outcome, "recipient \(recipient) is unknown without any doubt") }
+            judgeGivingUp(settlement, fate, at: now)
+        case .unsent where !fate.isInDoubt:
+            if !isWindingUp { campaign.violate(.outcome, "recipient \(recipient) is unsent while the run goes on") }
+        case .failed where !fate.isInDoubt && attempts > 0: judgeGivingUp(settlement, fate, at: now)
+        default: campaign.violate(.outcome, "recipient \(recipient) is \(settlement.outcome) after \(fate.state)")
+        }
+    }
+
+    private var isWindingUp: Bool { machine.ending != nil || endsSince != nil || hasSeenDeadline }
+
+    /// A push is given up that APNs might still have taken.
+    private func judgeGivingUp(_ settlement: Settlement, _ fate: Fate, at now: Moment) {
+        guard !isWindingUp, settlement.attempts < settings.retry.maximumAttempts, settings.deadline == nil else { return }
+        let longestDelay = max(fate.retryAfterSeconds, settings.retry.longestDelaySeconds)
+        let elapsed = Double(now.nanoseconds - fate.firstSubmitted) / 1e9
+        guard elapsed + longestDelay <= settings.retry.maximumTotalSeconds else { return }
+        campaign.violate(
+            .patience, "recipient \(settlement.recipient) is given up after \(settlement.attempts) attempts and \(Int(elapsed)) s")
+    }
+}

@@ -1,0 +1,207 @@
+import Base
+
+@testable import Delivery
+
+/// The model of APNs: what the far end of a loop's connections does.
+extension SimulatedLoop {
+    private var random: SplitMix {
+        get { campaign.random }
+        _modify { yield &campaign.random }
+    }
+
+    private var nature: Nature { _read { yield campaign.nature } }
+
+    /// A connection stands: its fate is drawn.
+    func planPeer(_ connection: Int) {
+        if !nature.isCurl {
+            // Until the first push is accepted APNs allows one stream.
+            schedule(
+                .limit(connection: connection, generation: peers[connection].generation, limit: 1), after: random.span(0, nature.latency))
+        }
+        if !nature.settings.usesProviderToken, !nature.isCurl, random.happens(nature.connectHopeless) {
+            // With TLS 1.3 a certificate's refusal comes after the handshake.
+            campaign.tally.note(.certificateRefusedLate)
+            peers[connection].isDead = true
+            let wait = nature.latency + random.span(0, nature.latency)
+            return schedule(.failed(connection: connection, generation: peers[connection].generation, kind: 3), after: wait)
+        }
+        peers[connection].expiresEarly = random.happens(nature.expiresEarly)
+        let isLong = nature.longestPause > Span.minute
+        let span = isLong && random.oneIn(2) ? 30 * Span.minute : 3 * Span.second
+        plan(.dies, connection, nature.dies, within: span)
+        plan(.goesAway, connection, nature.goesAway, within: span)
+        plan(.fallsSilent, connection, nature.fallsSilent, within: span)
+        plan(.changesLimit, connection, nature.changesLimit, within: span)
+    }
+
+    private func plan(_ turn: PeerTurn, _ connection: Int, _ rate: Int, within span: Int64) {
+        guard random.happens(rate) else { return }
+        campaign.agenda.add(
+            .peer(turn, loop: index, connection: connection, generation: peers[connection].generation),
+            at: campaign.clock.now + random.span(0, span))
+    }
+
+    private func schedule(_ delivery: Delivery, after nanoseconds: Int64) {
+        campaign.agenda.add(.deliver(loop: index, delivery), at: campaign.clock.now + nanoseconds)
+    }
+
+    /// The server does something to a connection of its own accord.
+    func peerActs(_ turn: PeerTurn, _ connection: Int, _ generation: Int) {
+        guard peers[connection].generation == generation, peers[connection].phase == .open, !peers[connection].isDead else { return }
+        switch turn {
+        case .changesLimit:
+            if !peers[connection].isLeaving { changeLimit(connection, to: random.oneIn(3) ? 1 : random.between(1, nature.limit)) }
+            plan(.changesLimit, connection, nature.changesLimit, within: 2 * Span.second)
+        case .goesAway:
+            campaign.tally.note(.goAway)
+            campaign.trace("server: GOAWAY on connection \(connection)")
+            peers[connection].isLeaving = true
+            // To libcurl it is the connection's end.
+            if nature.isCurl { peers[connection].isDead = true }
+            schedule(
+                nature.isCurl
+                    ? .ended(connection: connection, generation: generation) : .leaving(connection: connection, generation: generation),
+                after: nature.latency)
+            if random.oneIn(2) { plan(.dies, connection, 1000, within: Span.second) }
+        case .dies:
+            campaign.tally.note(.connectionDied)
+            campaign.trace("server: connection \(connection) dies")
+            peers[connection].isDead = true
+            schedule(.ended(connection: connection, generation: generation), after: nature.latency)
+        case .fallsSilent:
+            campaign.tally.note(.silentConnection)
+            campaign.trace("server: connection \(connection) falls silent")
+            peers[connection].isSilent = true
+        }
+    }
+
+    private func changeLimit(_ connection: Int, to limit: Int) {
+        guard !nature.isCurl, !peers[connection].isSilent else { return }
+        campaign.tally.note(limit == 1 ? .fellBackToOne : .limitChanged)
+        peers[connection].limit = limit
+        schedule(.limit(connection: connection, generation: peers[connection].generation, limit: limit), after: nature.latency)
+    }
+
+    // MARK: Requests
+
+    /// A request reaches the server.
+    func arrive(_ push: Int, _ serial: Int) {
+        guard wires[push].serial == serial, wires[push].state == .sent else { return }
+        let connection = wires[push].connection
+        if peers[connection].failsWith >= 0 {
+            // libcurl's way: only with the first push it turns out that there is no connection.
+            return schedule(
+                .failed(connection: connection, generation: peers[connection].generation, kind: peers[connection].failsWith), after: 0)
+        }
+        guard !peers[connection].isDead, !peers[connection].isLeaving else { return }
+        if refuses(push, serial, connection) { return }
+        wires[push].state = .arrived
+        peers[connection].openStreams += 1
+        if peers[connection].isSilent || random.happens(nature.unanswered) { return swallow(push) }
+        if random.happens(nature.reset) { return reset(push, serial) }
+        answer(push, serial, connection, with: decide(connection))
+    }
+
+    /// REFUSED_STREAM: beyond the limit, which the sender may not know yet, or because the server likes it so.
+    private func refuses(_ push: Int, _ serial: Int, _ connection: Int) -> Bool {
+        let isBeyond = !nature.isCurl && peers[connection].openStreams >= peers[connection].limit
+        guard isBeyond || random.happens(nature.refused) else { return false }
+        if isBeyond { campaign.tally.note(.beyondLimit) }
+        wires[push].state = .declined
+        schedule(.refused(push: push, serial: serial), after: nature.latency)
+        return true
+    }
+
+    private func swallow(_ push: Int) {
+        if random.oneIn(2) {
+            campaign.tally.note(.acceptedUnanswered)
+            accept(push)
+        } else {
+            campaign.tally.note(.swallowed)
+        }
+    }
+
+    private func reset(_ push: Int, _ serial: Int) {
+        if random.oneIn(2) { accept(push) }
+        schedule(.reset(push: push, serial: serial), after: nature.latency)
+    }
+
+    private func accept(_ push: Int) {
+        let recipient = wires[push].recipient
+        campaign.fates[recipient].accepted += 1
+        campaign.trace("server: accepts \(recipient)")
+        if campaign.fates[recipient].accepted > 1 { campaign.tally.note(.duplicateAccepted) }
+    }
+
+    private func answer(_ push: Int, _ serial: Int, _ connection: Int, with index: Int) {
+        var wait = nature.latency + random.span(0, nature.processing)
+        if random.happens(nature.slow) {
+            wait += random.span(0, 70 * Span.second)
+            campaign.tally.note(.lateAnswer)
+        }
+        if index == ServerAnswer.accepted {
+            accept(push)
+            if !peers[connection].hasAccepted {
+                peers[connection].hasAccepted = true
+                peers[connection].limit = nature.limit
+                if !nature.isCurl {
+                    schedule(.limit(connection: connection, generation: peers[connection].generation, limit: nature.limit), after: wait)
+                }
+            }
+        } else if random.happens(nature.fallsBack) {
+            // APNs may fall back to one stream after a rejection, until the next accepted push.
+            peers[connection].hasAccepted = false
+            changeLimit(connection, to: 1)
+        }
+        schedule(.answered(push: push, serial: serial, answer: index), after: wait)
+    }
+
+    /// The answer to a request, as an index.
+    private func decide(_ connection: Int) -> Int {
+        if let answer = checkToken(of: connection) { return answer }
+        if !nature.outageIsUnreachable, nature.outage.contains(campaign.clock.now) {
+            campaign.tally.note(.outage)
+            return ServerAnswer.busy
+        }
+        if random.happens(nature.temporary) { return ServerAnswer.temporary.lowerBound + random.below(ServerAnswer.temporary.count) }
+        if random.happens(nature.final) { return nature.finalAnswers.lowerBound + random.below(nature.finalAnswers.count) }
+        if random.happens(nature.fatal) { return ServerAnswer.fatal.lowerBound + random.below(ServerAnswer.fatal.count) }
+        return ServerAnswer.accepted
+    }
+
+    /// What is wrong with a connection's token; nil when nothing is.
+    private func checkToken(of connection: Int) -> Int? {
+        let tokenIndex = peers[connection].tokenIndex
+        guard tokenIndex >= 0 else { return nil }
+        if peers[connection].isWedged { return ServerAnswer.expired }
+        let now = campaign.clock.now
+        let token = campaign.tokenHistory[tokenIndex]
+        let age = campaign.clock.serverSeconds(skew: nature.serverSkewSeconds) - token.issuedAt
+        if nature.serverSkewSeconds != 0 { campaign.tally.note(.clocksDiffer) }
+        if age < -60 { return ServerAnswer.tokenFromFuture }
+        let isEarly = peers[connection].expiresEarly && age * Span.second > nature.earlyAge
+        if age > 3600 || isEarly || random.happens(nature.expiresTokens) {
+            peers[connection].isWedged = true
+            return ServerAnswer.expired
+        }
+        if token.text != campaign.server.lastToken {
+            // A process that starts anew cannot know what the one before it minted.
+            if now - campaign.server.lastTokenAt < 20 * Span.minute {
+                campaign.server.tooManyUpdatesUntil = now + random.span(0, random.oneIn(2) ? 2 * Span.second : 2 * Span.minute)
+            }
+            campaign.server.lastToken = token.text
+            campaign.server.lastTokenAt = now
+        }
+        return now < campaign.server.tooManyUpdatesUntil ? ServerAnswer.tooManyUpdates : nil
+    }
+
+    // MARK: The end of the process
+
+    /// The process is gone. What it had sent may still arrive.
+    func vanish() {
+        for push in wires.indices where wires[push].state == .sent && random.oneIn(2) {
+            let peer = peers[wires[push].connection]
+            if !peer.isDead, !peer.isLeaving, peer.failsWith < 0 { accept(push) }
+        }
+    }
+}

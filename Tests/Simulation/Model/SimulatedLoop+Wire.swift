@@ -1,0 +1,348 @@
+import Base
+
+@testable import Delivery
+
+/// A connection as both ends know it.
+struct Peer {
+    enum Phase {
+        case closed, connecting, open
+    }
+
+    // The sender's end.
+    var phase = Phase.closed
+    var generation = 0
+    var token: ProviderToken?
+    /// In the campaign's history; -1 for none.
+    var tokenIndex = -1
+    /// The limit that the machine was told.
+    var toldLimit = Int.max
+    /// The machine was told of an accepted push here.
+    var isWarm = false
+    /// The machine was told that nothing more may be submitted here.
+    var mustRest = false
+    var inFlight = 0
+    /// The last sign of life that was told, and the last submission: monotonic nanoseconds.
+    var lastSign: Int64 = 0
+    var lastSubmission: Int64 = 0
+
+    // The server's end.
+    var limit = 1
+    var openStreams = 0
+    var hasAccepted = false
+    var isWedged = false
+    var expiresEarly = false
+    var isLeaving = false
+    var isDead = false
+    var isSilent = false
+    /// What comes of the first push, libcurl's way: how connecting fails, -1 if it does not.
+    var failsWith = -1
+}
+
+/// A push on a connection.
+struct Wire {
+    enum State {
+        case idle
+        case sent
+        /// The server has it, processed or not.
+        case arrived
+        /// The server had it, and said that it did nothing about it.
+        case declined
+    }
+
+    var state = State.idle
+    var serial = 0
+    var recipient = 0
+    var connection = 0
+    /// Monotonic.
+    var sentAt: Int64 = 0
+}
+
+/// What a loop's transport does, and what it hears.
+extension SimulatedLoop {
+    private var random: SplitMix {
+        get { campaign.random }
+        _modify { yield &campaign.random }
+    }
+
+    private var nature: Nature { _read { yield campaign.nature } }
+
+    // MARK: Doing
+
+    func open(_ connection: Int) {
+        while peers.count <= connection { peers.append(Peer()) }
+        if peers[connection].phase != .closed { campaign.violate(.connectionUse, "connection \(connection) is opened twice") }
+        let generation = peers[connection].generation + 1
+        var peer = Peer()
+        peer.phase = .connecting
+        peer.generation = generation
+        if let token = campaign.tokens?.current() {
+            peer.token = token
+            peer.tokenIndex = campaign.noteToken(token)
+        }
+        campaign.trace("loop \(index) opens connection \(connection)")
+        let failure = connectFailure()
+        if nature.isCurl {
+            peer.failsWith = failure ?? -1
+            peers[connection] = peer
+            inbox.append(.opened(connection: connection, generation: generation))
+            return
+        }
+        peers[connection] = peer
+        let isSlow = random.happens(nature.connectSlow)
+        if isSlow { campaign.tally.note(.connectSlow) }
+        let time = campaign.clock.now + 2 * nature.latency + (isSlow ? random.span(0, 30 * Span.second) : 0)
+        let delivery: Delivery =
+            if let failure { .failed(connection: connection, generation: generation, kind: failure) } else {
+                .opened(connection: connection, generation: generation)
+            }
+        campaign.agenda.add(.deliver(loop: index, delivery), at: time)
+    }
+
+    /// The kind of ConnectionFailure, nil for none.
+    private func connectFailure() -> Int? {
+        let isOut = nature.outageIsUnreachable && nature.outage.contains(campaign.clock.now)
+        if isOut { campaign.tally.note(.outage) }
+        if isOut || random.happens(nature.connectRefused) {
+            campaign.tally.note(.connectRefused)
+            return 0
+        }
+        guard random.happens(nature.connectHopeless) else { return nil }
+        campaign.tally.note(.connectHopeless)
+        return random.between(1, 7)
+    }
+
+    static func failure(_ kind: Int) -> ConnectionFailure {
+        switch kind {
+        case 0: .unreachable("connection refused")
+        case 1: .untrusted("self-signed certificate")
+        case 2: .notHTTP2
+        case 3: .certificateRefused("unknown certificate")
+        case 4: .proxyRefused(.credentials("407"))
+        case 5: .proxyRefused(.forbidden("403"))
+        case 6: .proxyRefused(.untrusted("self-signed certificate"))
+        default: .misconfigured("no such file")
+        }
+    }
+
+    func close(_ connection: Int) {
+        guard connection < peers.count, peers[connection].phase != .closed else { return }
+        campaign.trace("loop \(index) closes connection \(connection), \(peers[connection].inFlight) in flight")
+        causes.fruitless += 1
+        loseAll(on: connection)
+        forget(connection)
+    }
+
+    private func forget(_ connection: Int) {
+        let generation = peers[connection].generation
+        peers[connection] = Peer()
+        peers[connection].generation = generation
+    }
+
+    private func loseAll(on connection: Int) {
+        guard peers[connection].inFlight > 0 else { return }
+        for push in wires.indices where wires[push].state != .idle && wires[push].connection == connection { lose(push) }
+    }
+
+    /// No answer will come; what became of it only the server knows.
+    private func lose(_ push: Int) {
+        campaign.fates[wires[push].recipient].lose()
+        campaign.tally.note(.doubt)
+        takeOff(push)
+    }
+
+    private func takeOff(_ push: Int) {
+        let connection = wires[push].connection
+        peers[connection].inFlight -= 1
+        if wires[push].state == .arrived { peers[connection].openStreams -= 1 }
+        wires[push].state = .idle
+        wires[push].serial = 0
+    }
+
+    func abandon(_ push: Int, on connection: Int) {
+        guard wires[push].state != .idle else { return }
+        campaign.trace("loop \(index) abandons \(wires[push].recipient)")
+        lose(push)
+    }
+
+    func ping(_ connection: Int) {
+        guard peers[connection].phase == .open else { return campaign.violate(.connectionUse, "a PING on a connection that is not open") }
+        campaign.tally.note(.pinged)
+        campaign.trace("loop \(index) pings connection \(connection)")
+        guard !peers[connection].isSilent, !peers[connection].isDead else { return }
+        campaign.agenda.add(
+            .deliver(loop: index, .alive(connection: connection, generation: peers[connection].generation)),
+            at: campaign.clock.now + 2 * nature.latency)
+    }
+
+    func submit(_ push: Int, on connection: Int, at now: Moment) {
+        let recipient = machine.pushes[push].recipient
+        lastSerial += 1
+        campaign.trace("loop \(index) submits \(recipient) on connection \(connection)")
+        judgeSubmission(of: push, recipient, on: connection, at: now)
+        guard campaign.violation == nil else { return }
+        wires[push] = Wire(state: .sent, serial: lastSerial, recipient: recipient, connection: connection, sentAt: now.nanoseconds)
+        peers[connection].inFlight += 1
+        peers[connection].lastSubmission = now.nanoseconds
+        campaign.agenda.add(
+            .arrive(loop: index, push: push, serial: lastSerial), at: campaign.clock.now + nature.latency + Int64(lastSerial & 7) * 1000)
+        campaign.tick()
+    }
+
+    // MARK: Hearing
+
+    /// Something arrives; the loop sees it when it reads.
+    func receive(_ delivery: Delivery) {
+        inbox.append(delivery)
+        wake(by: campaign.clock.now)
+    }
+
+    func deliverEvents() {
+        guard !inbox.isEmpty else { return }
+        let now = campaign.clock.moment
+        var index = 0
+        while index < inbox.count {
+            deliver(inbox[index], at: now)
+            index += 1
+        }
+        inbox.removeAll(keepingCapacity: true)
+        campaign.lastProgress = campaign.clock.now
+        carryOut(at: now)
+        judgeSettlements(at: now)
+        checkAnswered()
+    }
+
+    private func deliver(_ delivery: Delivery, at now: Moment) {
+        switch delivery {
+        case .answered(let push, let serial, let answer): if wires[push].serial == serial { deliverAnswer(push, answer, at: now) }
+        case .refused(let push, let serial): if wires[push].serial == serial { deliverRefusal(push, at: now) }
+        case .reset(let push, let serial): if wires[push].serial == serial { deliverReset(push, at: now) }
+        case .neverSent(let push, let serial): if wires[push].serial == serial { deliverUnprocessed(push, at: now) }
+        case .opened(let connection, let generation): deliverOpened(connection, generation, at: now)
+        case .failed(let connection, let generation, let kind): deliverFailed(connection, generation, kind, at: now)
+        case .limit(let connection, let generation, let limit):
+            guard peers[connection].generation == generation, peers[connection].phase == .open else { return }
+            campaign.trace("loop \(index): connection \(connection) allows \(limit) streams")
+            peers[connection].toldLimit = limit
+            machine.limitChanged(connection, to: limit)
+        case .leaving(let connection, let generation): deliverLeaving(connection, generation, at: now)
+        case .ended(let connection, let generation): deliverEnded(connection, generation, at: now)
+        case .alive(let connection, let generation):
+            guard peers[connection].generation == generation, peers[connection].phase == .open else { return }
+            peers[connection].lastSign = now.nanoseconds
+            machine.connectionAlive(connection, at: now)
+        }
+    }
+
+    private func deliverAnswer(_ push: Int, _ index: Int, at now: Moment) {
+        let answer = ServerAnswer.all[index]
+        let connection = wires[push].connection
+        let recipient = wires[push].recipient
+        takeOff(push)
+        campaign.trace("loop \(self.index): \(recipient) is answered with \(answer.status) \(answer.reason)")
+        campaign.tally.note(answer.encounter)
+        if peers[connection].mustRest { campaign.tally.note(.answeredAfterGoAway) }
+        peers[connection].lastSign = now.nanoseconds
+        judgeAnswer(index, recipient, on: connection, at: now)
+        machine.answered(push, .init(status: answer.status, reason: answer.reason, retryAfterSeconds: answer.retryAfterSeconds), at: now)
+        if case .stopped = machine.ending?.end { noteEnding(at: now) }
+    }
+
+    private func deliverUnprocessed(_ push: Int, at now: Moment) {
+        noteUnprocessed(push)
+        machine.notProcessed(push, at: now)
+    }
+
+    private func noteUnprocessed(_ push: Int) {
+        let recipient = wires[push].recipient
+        campaign.trace("loop \(index): \(recipient) was not processed")
+        takeOff(push)
+        campaign.fates[recipient].state = .unprocessed
+        campaign.fates[recipient].uncounted += 1
+    }
+
+    private func deliverRefusal(_ push: Int, at now: Moment) {
+        campaign.tally.note(.streamRefused)
+        causes.busy += 1
+        noteUnprocessed(push)
+        machine.streamRefused(push, at: now)
+    }
+
+    private func deliverReset(_ push: Int, at now: Moment) {
+        campaign.tally.note(.streamReset)
+        campaign.trace("loop \(index): the stream of \(wires[push].recipient) is reset")
+        causes.busy += 1
+        lose(push)
+        machine.streamReset(push, at: now)
+    }
+
+    private func deliverOpened(_ connection: Int, _ generation: Int, at now: Moment) {
+        guard peers[connection].generation == generation, peers[connection].phase == .connecting else { return }
+        campaign.trace("loop \(index): connection \(connection) is open")
+        peers[connection].phase = .open
+        peers[connection].lastSign = now.nanoseconds
+        machine.connectionOpened(connection, at: now)
+        planPeer(connection)
+    }
+
+    private func deliverFailed(_ connection: Int, _ generation: Int, _ kind: Int, at now: Moment) {
+        guard peers[connection].generation == generation, peers[connection].phase != .closed else { return }
+        campaign.trace("loop \(index): connection \(connection) failed: \(Self.failure(kind))")
+        for push in wires.indices where wires[push].state != .idle && wires[push].connection == connection { noteUnprocessed(push) }
+        if kind == 0 || (kind >= 4 && kind <= 6) { causes.fruitless += 1 }
+        if kind > 0 { causes.hopeless = true }
+        machine.connectionFailed(connection, Self.failure(kind), at: now)
+        if kind > 0, kind < 4 || kind > 6, machine.ending == nil { campaign.violate(.stops, "no stop after \(Self.failure(kind))") }
+        if case .stopped = machine.ending?.end { noteEnding(at: now) }
+        close(connection)
+    }
+
+    private func deliverLeaving(_ connection: Int, _ generation: Int, at now: Moment) {
+        guard peers[connection].generation == generation, peers[connection].phase == .open else { return }
+        campaign.trace("loop \(index): connection \(connection) leaves")
+        if !nature.isCurl {
+            // Streams above the last id that the server names were not processed.
+            for push in wires.indices where wires[push].state == .sent && wires[push].connection == connection {
+                campaign.tally.note(.unprocessedByGoAway)
+                deliverUnprocessed(push, at: now)
+            }
+        }
+        guard peers[connection].phase == .open else { return }
+        peers[connection].mustRest = true
+        causes.fruitless += 1
+        machine.connectionLeaves(connection, cause: "GOAWAY", at: now)
+    }
+
+    private func deliverEnded(_ connection: Int, _ generation: Int, at now: Moment) {
+        guard peers[connection].generation == generation, peers[connection].phase == .open else { return }
+        campaign.trace("loop \(index): connection \(connection) ended")
+        if nature.isCurl { return deliverEndsOneByOne(connection, at: now) }
+        for push in wires.indices where wires[push].state == .sent && wires[push].connection == connection && random.oneIn(2) {
+            campaign.tally.note(.provablyUnsent)
+            deliverUnprocessed(push, at: now)
+        }
+        loseAll(on: connection)
+        machine.connectionLost(connection, cause: "reset by peer", at: now)
+        close(connection)
+    }
+
+    /// libcurl tells of each transfer; where there is none it connects anew without a word.
+    private func deliverEndsOneByOne(_ connection: Int, at now: Moment) {
+        guard peers[connection].inFlight > 0 else {
+            peers[connection].isDead = false
+            peers[connection].hasAccepted = false
+            return
+        }
+        peers[connection].mustRest = true
+        for push in wires.indices where wires[push].state != .idle && wires[push].connection == connection {
+            if wires[push].state == .sent, random.oneIn(2) {
+                campaign.tally.note(.provablyUnsent)
+                deliverUnprocessed(push, at: now)
+            } else {
+                lose(push)
+                machine.answerLost(push, reason: "ConnectionLost", at: now)
+            }
+        }
+        causes.fruitless += 1
+        machine.connectionLeaves(connection, cause: "reset by peer", at: now)
+    }
+}

@@ -1,0 +1,284 @@
+import Base
+
+@testable import Delivery
+
+/// Drives a machine as SenderLoop does, on virtual time: the same questions in the same order. Where the real loop wakes fifty times a second to
+/// find nothing due, this one sleeps until something is, so that an hour costs nothing; and it is held up at random, as real threads are.
+final class SimulatedLoop {
+    enum Resumption {
+        /// Reads what has arrived first.
+        case poll
+        /// Goes on behind that: held up between reading and deciding.
+        case turn
+    }
+
+    static let longestSleep = 50 * Span.millisecond
+    static let flushInterval = 100 * Span.millisecond
+    static let tokenInterval = Span.second
+
+    unowned let campaign: SimulatedCampaign
+    let index: Int
+    var machine: DeliveryMachine
+    var store = PushStore()
+    var isOver = false
+    private(set) var wakeAt: Int64
+
+    // As in SenderLoop.
+    var actions: [DeliveryMachine.Action] = []
+    private(set) var isSourceEmpty = false
+    private var flushedAt: Int64 = 0
+    private var tokenWatch = TokenWatch()
+
+    // The wire.
+    var inbox: [Delivery] = []
+    var peers: [Peer] = []
+    var wires: [Wire] = []
+    var lastSerial = 0
+
+    // The model's own account.
+    private var resumption = Resumption.turn
+    var isHeldUp = false
+    var addedCount = 0
+    var judgedCount = 0
+    var settledCount = 0
+    var answeredForGood = 0
+    var submissions: [Int64] = []
+    /// The machine was told, or had cause, to submit nothing more: monotonic nanoseconds.
+    var endsSince: Int64?
+    var hasSeenDeadline = false
+    var causes = StopCauses()
+    var idleTurns = 0
+    private(set) var turnsUntilScan = 16
+
+    init(_ campaign: SimulatedCampaign, index: Int, isHelper: Bool) {
+        self.campaign = campaign
+        self.index = index
+        var settings = campaign.nature.settings
+        settings.connectsFirst = isHelper
+        settings.jitterSeed &+= UInt64(index + 16 * campaign.life)
+        settings.deadline = campaign.nature.deadlineAfter.map { campaign.clock.moment.adding(nanoseconds: $0).wall }
+        machine = DeliveryMachine(settings)
+        wakeAt = campaign.clock.now
+    }
+
+    var settings: MachineSettings { machine.settings }
+
+    /// Wakes no later than that, unless it is held up.
+    func wake(by time: Int64) { if !isHeldUp, time < wakeAt { wakeAt = time } }
+
+    /// While the machine is suspended.
+    func postpone(by nanoseconds: Int64) { if wakeAt < .max { wakeAt += nanoseconds } }
+
+    // MARK: The loop
+
+    func wake() {
+        campaign.tally.noteTurn()
+        if !isHeldUp { passIdleTurns() }
+        isHeldUp = false
+        if resumption == .poll {
+            deliverEvents()
+            if campaign.random.happens(campaign.nature.heldUp) { return holdUp(.turn) }
+        }
+        turn()
+    }
+
+    /// The real loop looked about it every now and then, and the machine knows that it did.
+    private func passIdleTurns() {
+        let now = campaign.clock.monotonic
+        if let last = machine.lastAdvance, now - last > Self.longestSleep { machine.lastAdvance = now - Self.longestSleep }
+    }
+
+    private func holdUp(_ resumption: Resumption) {
+        self.resumption = resumption
+        isHeldUp = true
+        let random = campaign.random.below(10)
+        let longest = random < 6 ? 200 * Span.millisecond : random < 9 ? 3 * Span.second : 45 * Span.second
+        wakeAt = campaign.clock.now + campaign.random.span(0, longest)
+        campaign.tally.note(.heldUp)
+        campaign.trace("loop \(index) is held up")
+    }
+
+    private func turn() {
+        let now = campaign.clock.moment
+        listenToTeam(at: now)
+        checkToken()
+        takeBatches(at: now)
+        advance(to: now)
+        carryOut(at: now)
+        judgeSettlements(at: now)
+        checkTurn(at: now)
+        flush(at: now)
+        campaign.tick()
+        if let end = machine.end { return leave(end) }
+        if campaign.random.happens(campaign.nature.heldUp) { return holdUp(.poll) }
+        resumption = .poll
+        wakeAt = sleepEnd(after: now)
+    }
+
+    private func advance(to now: Moment) {
+        if let deadline = settings.deadline, now.wall >= deadline, machine.ending == nil, !hasSeenDeadline {
+            hasSeenDeadline = true
+            campaign.tally.note(.deadlinePassed)
+            campaign.trace("loop \(index): the deadline is over")
+        }
+        machine.advance(to: now)
+    }
+
+    private func leave(_ end: SendEnd) {
+        campaign.trace("loop \(index) ends: \(end)")
+        isOver = true
+        wakeAt = .max
+        campaign.ends.append(end)
+        campaign.team.leave()
+        checkEnd(end)
+    }
+
+    // MARK: Team
+
+    private func listenToTeam(at now: Moment) {
+        if campaign.team.control.isInterrupted {
+            machine.interrupt(at: now)
+            noteEnding(at: now)
+        }
+        if let reason = campaign.team.stopReason {
+            if machine.ending == nil { campaign.tally.note(.stoppedByOther) }
+            causes.other = true
+            machine.stop(reason, at: now)
+            noteEnding(at: now)
+        }
+        if case .stopped(let reason) = machine.ending?.end {
+            noteEnding(at: now)
+            if campaign.team.stopReason == nil {
+                campaign.team.stop(reason: reason)
+                campaign.wakeAll(within: Self.longestSleep)
+            }
+        }
+        if machine.hasEverAnswered { campaign.team.noteAnswer() } else if campaign.team.hasAnswered { machine.hasEverAnswered = true }
+    }
+
+    /// From here on nothing may be submitted.
+    func noteEnding(at now: Moment) { endsSince = endsSince ?? now.nanoseconds }
+
+    private func sleepEnd(after now: Moment) -> Int64 {
+        let time = campaign.clock.now
+        guard inbox.isEmpty, machine.actions.isEmpty else { return time + 1000 }
+        if machine.isExpired, machine.wantsPushes, !isSourceEmpty, !machine.isSourceEnded { return time + 1000 }
+        var end = Int64.max
+        if let wake = machine.nextWake(after: now) { end = max(wake + campaign.clock.asleep, time + 1000) }
+        checkSleep(until: end, at: now)
+        if campaign.nature.wakesOften { end = min(end, time + Self.longestSleep) }
+        // What the real loop finds when it looks about: room for more pushes, a token that has grown old, a source that is through.
+        let mayTake = machine.wantsPushes && !isSourceEmpty || machine.heldCount == 0 && campaign.source.isFinished
+        if mayTake, !machine.isSourceEnded { end = min(end, time + Self.longestSleep) }
+        if let lastToken = tokenWatch.token { end = min(end, max(time + Self.tokenInterval, lastToken.mintedAt + ProviderTokenSource.oldestUsed)) }
+        return end
+    }
+
+    // MARK: Source
+
+    private func takeBatches(at now: Moment) {
+        if machine.ending != nil { return drainSource(at: now) }
+        isSourceEmpty = false
+        while machine.wantsPushes, !machine.isSourceEnded {
+            guard let batch = campaign.takeBatch() else {
+                if campaign.source.isFinished { machine.sourceEnded() } else { isSourceEmpty = true }
+                return
+            }
+            add(batch, at: now)
+        }
+        if machine.heldCount == 0, campaign.source.isFinished { machine.sourceEnded() }
+    }
+
+    private func drainSource(at now: Moment) {
+        guard !machine.isSourceEnded else { return }
+        campaign.source.close()
+        campaign.wakeAll(within: Self.longestSleep)
+        while let batch = campaign.takeBatch() {
+            add(batch, at: now)
+            advance(to: now)
+            carryOut(at: now)
+            judgeSettlements(at: now)
+            flush(at: now)
+        }
+        machine.sourceEnded()
+    }
+
+    private func add(_ batch: ArraySlice<Int>, at now: Moment) {
+        var bytes = PushBatch()
+        for recipient in batch {
+            bytes.append(recipient: recipient, token: String(recipient), payload: [UInt8(truncatingIfNeeded: recipient)])
+        }
+        let stored = store.insert(bytes)
+        for (index, recipient) in batch.enumerated() {
+            let push = machine.add(recipient: recipient, at: now)
+            store.assign(push, batch: stored, index: index)
+            while wires.count <= push { wires.append(Wire()) }
+        }
+        addedCount += batch.count
+        campaign.lastProgress = campaign.clock.now
+    }
+
+    // MARK: Actions
+
+    func carryOut(at now: Moment) {
+        swap(&machine.actions, &actions)
+        for action in actions {
+            switch action {
+            case .open(let connection): open(connection)
+            case .close(let connection): close(connection)
+            case .submit(let push, let connection): submit(push, on: connection, at: now)
+            case .abandon(let push, let connection): abandon(push, on: connection)
+            case .hold(let push): store.hold(push)
+            case .ping(let connection): ping(connection)
+            case .renewToken(let connection): renewToken(of: connection, at: now)
+            }
+        }
+        actions.removeAll(keepingCapacity: true)
+        for push in machine.released { store.free(Int(push)) }
+        machine.released.removeAll(keepingCapacity: true)
+    }
+
+    // MARK: Provider token
+
+    private func checkToken() {
+        guard let tokens = campaign.tokens else { return }
+        let mustReconnect = tokenWatch.mustReconnect(tokens, at: campaign.clock.now)
+        if let token = tokenWatch.token { _ = campaign.noteToken(token) }
+        if mustReconnect { machine.tokenChanged() }
+    }
+
+    private func renewToken(of connection: Int, at now: Moment) {
+        guard let tokens = campaign.tokens, let refused = peers[connection].token else { return }
+        let renewal = tokenWatch.renew(tokens, after: refused)
+        if let token = tokenWatch.token { _ = campaign.noteToken(token) }
+        switch renewal {
+        case .refused:
+            campaign.tally.note(.tokenRefused)
+            causes.tokenRefused = true
+            machine.tokenRefused(at: now)
+            noteEnding(at: now)
+        case .changed: machine.tokenChanged()
+        case .known: break
+        }
+    }
+
+    // MARK: Results
+
+    private func flush(at now: Moment) {
+        let isDue = now.nanoseconds - flushedAt >= Self.flushInterval || machine.end != nil
+        guard isDue else { return }
+        flushedAt = now.nanoseconds
+        guard !machine.settlements.isEmpty else { return }
+        campaign.put(machine.settlements)
+        machine.settlements.removeAll(keepingCapacity: true)
+        judgedCount = 0
+    }
+
+    /// Whether the whole state is due to be looked through.
+    func isScanDue() -> Bool {
+        turnsUntilScan -= 1
+        guard turnsUntilScan <= 0 else { return false }
+        turnsUntilScan = 48
+        return true
+    }
+}

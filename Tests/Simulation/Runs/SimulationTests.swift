@@ -1,0 +1,62 @@
+import Base
+import Glibc
+import Testing
+
+@Suite("simulated campaigns")
+struct SimulationTests {
+    private static let campaigns: UInt64 = 10_000
+    /// They take some twenty; whoever takes so long hangs.
+    private static let secondsForAll: UInt32 = 600
+
+    /// In a process of its own, so that a broken precondition names its seed as well.
+    @Test("what must hold holds in ten thousand campaigns, and they meet everything there is to meet")
+    func invariantsHold() async throws {
+        let path = "/tmp/volley-simulation-\(getpid()).txt"
+        let isDone = await #expect(processExitsWith: .success) { [path = path as String] in
+            alarm(Self.secondsForAll)
+            let report = Glibc.open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+            TrapReport.install(reportingTo: report)
+            let result = SimulationRun(seeds: 0..<Self.campaigns, threads: availableCores()).run()
+            for failure in result.failures { Output.say("\(failure)", on: report) }
+            if result.failures.isEmpty { for gap in result.tally.gaps { Output.say(gap, on: report) } }
+        }
+        let findings = try Self.read(path)
+        #expect(findings.isEmpty, "\(findings)")
+        #expect(isDone != nil)
+    }
+
+    @Test("the same seed gives the same campaign")
+    func seedsRepeat() {
+        for seed in [UInt64(4), 77, 4711] {
+            let first = SimulatedCampaign(seed: seed)
+            let second = SimulatedCampaign(seed: seed)
+            first.run()
+            second.run()
+            #expect(first.account.outcomes == second.account.outcomes)
+            #expect(first.fates.map(\.accepted) == second.fates.map(\.accepted))
+            #expect(first.clock.now == second.clock.now)
+            #expect(first.tally.submissions == second.tally.submissions)
+        }
+    }
+
+    @Test("other seeds give other campaigns")
+    func seedsDiffer() {
+        let ends = (UInt64(0)..<20).map { seed in
+            let campaign = SimulatedCampaign(seed: seed)
+            campaign.run()
+            return campaign.clock.now
+        }
+        #expect(Set(ends).count == 20)
+    }
+
+    private static func read(_ path: String) throws -> String {
+        guard let file = fopen(path, "r") else { return "" }
+        defer {
+            fclose(file)
+            unlink(path)
+        }
+        var bytes = [UInt8](repeating: 0, count: 1 << 16)
+        let count = fread(&bytes, 1, bytes.count, file)
+        return String(decoding: bytes[..<count], as: UTF8.self)
+    }
+}
