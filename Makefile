@@ -18,11 +18,11 @@ STRICT := --explicit-target-dependency-import-check error
 RELEASE := .build/release
 SOURCES := Package.swift Sources Tests
 
-.PHONY: help setup servers build demo test sanitize faults fuzz bench lint format install clean
+.PHONY: help setup servers build demo test sanitize faults fuzz simulate simulate-breakages bench lint format install clean
 
 help: ## List these commands
 	@echo "Volley sends push campaigns to APNs. What can be done here:"
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 27
 
 # $(call install,PACKAGES): those that are missing.
 define install
@@ -98,6 +98,20 @@ fuzz: setup ## Fuzz what reads files of others, FUZZ_SECONDS=60 for each of FUZZ
 	    echo "$$target: $$(sed -n 's/^stat::number_of_executed_units: *//p' $$log) executions, $$found"; \
 	done; \
 	if [ -n "$$failed" ]; then ls $(FUZZ)/findings; exit 1; fi
+
+# A program of its own, optimised, from the sources of the tests; the scratch path is apart because its objects let others look inside.
+SIMULATE := .build/simulate
+SEEDS ?= 1000000
+FIRST ?= 0
+SEED ?=
+SIMULATION_FLAGS := -c release --product volley-simulate -Xswiftc -enable-testing
+
+simulate: setup ## Simulate SEEDS=1000000 campaigns with every fault, or one as SEED=123 with all that happens in it
+	VOLLEY_SIMULATION=1 $(SWIFT) build $(SIMULATION_FLAGS) --scratch-path $(SIMULATE) $(STRICT)
+	@$(SIMULATE)/release/volley-simulate $(if $(SEED),--seed $(SEED),--seeds $(SEEDS) --first $(FIRST))
+
+simulate-breakages: setup ## Break the delivery machine on purpose, one way after the other, and see what the simulation says
+	@SWIFT="$(SWIFT)" SIMULATION_FLAGS="$(SIMULATION_FLAGS) $(STRICT)" Tests/Simulation/Breakages/run $(BREAKAGES)
 
 bench: setup ## Measure Volley beside other tools (minutes; see docs/performance.md)
 	@$(call install,$(BENCH_PACKAGES))

@@ -45,7 +45,7 @@ struct Nature {
     var outageIsUnreachable: Bool
     var serverSkewSeconds: Int64
     var expiresTokens: Int
-    /// On some connections a token of this age is called expired, 21 to 45 minutes.
+    /// On some connections a token of this age is called expired, 15 to 45 minutes.
     var expiresEarly: Int
     var earlyAge: Int64
 
@@ -111,7 +111,7 @@ struct Nature {
         serverSkewSeconds = isCalm || !random.oneIn(10) ? 0 : Int64(random.between(-4000, 4000))
         expiresTokens = rate(10, 200)
         expiresEarly = isLong && random.oneIn(2) ? random.between(300, 1000) : 0
-        earlyAge = random.span(21 * Span.minute, 45 * Span.minute)
+        earlyAge = random.span(15 * Span.minute, 45 * Span.minute)
 
         let span = isLong ? Span.hour : 4 * Span.second
         interruptAfter = random.oneIn(9) ? random.span(0, span) : nil

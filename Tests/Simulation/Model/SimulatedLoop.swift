@@ -170,7 +170,9 @@ final class SimulatedLoop {
         // What the real loop finds when it looks about: room for more pushes, a token that has grown old, a source that is through.
         let mayTake = machine.wantsPushes && !isSourceEmpty || machine.heldCount == 0 && campaign.source.isFinished
         if mayTake, !machine.isSourceEnded { end = min(end, time + Self.longestSleep) }
-        if let lastToken = tokenWatch.token { end = min(end, max(time + Self.tokenInterval, lastToken.mintedAt + ProviderTokenSource.oldestUsed)) }
+        if let token = tokenWatch.token {
+            end = min(end, max(time + Self.tokenInterval, token.mintedAt + ProviderTokenSource.oldestUsed))
+        }
         return end
     }
 
