@@ -104,7 +104,7 @@ SIMULATE := .build/simulate
 SEEDS ?= 1000000
 FIRST ?= 0
 SEED ?=
-SIMULATION_FLAGS := -c release --product volley-simulate -Xswiftc -enable-testing
+SIMULATION_FLAGS := -c release --product volley-simulate -Xswiftc -enable-testing -Xswiftc -enforce-exclusivity=unchecked
 
 simulate: setup ## Simulate SEEDS=1000000 campaigns with every fault, or one as SEED=123 with all that happens in it
 	VOLLEY_SIMULATION=1 $(SWIFT) build $(SIMULATION_FLAGS) --scratch-path $(SIMULATE) $(STRICT)

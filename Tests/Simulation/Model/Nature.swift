@@ -123,7 +123,7 @@ struct Nature {
         heldUp = rate(8, 30)
         sourcePauses = isLong && settings.pace == nil ? random.between(100, 500) : random.rate(oneIn: 6, upTo: 200)
         longestPause = isLong ? 25 * Span.minute : 4 * Span.second
-        wakesOften = !isLong && random.oneIn(24)
+        wakesOften = !isLong && random.oneIn(24) && pushes < 40 && settings.pace?.perSecond ?? 1000 > 1
     }
 
     private static func settings(isCurl: Bool, from random: inout SplitMix) -> MachineSettings {

@@ -13,6 +13,9 @@ extension SimulatedLoop {
         for (index, connection) in machine.connections.enumerated() {
             if connection.state == .open || connection.state == .opening { used += 1 }
             if index < peers.count { inFlight += peers[index].inFlight }
+            if connection.state == .retiring, connection.inFlight == 0 {
+                campaign.violate(.connectionUse, "connection \(index) is drained, and not closed")
+            }
         }
         if used > settings.connections { campaign.violate(.connectionUse, "\(used) connections, of \(settings.connections)") }
         if let endsSince, now.nanoseconds - endsSince >= Int64(settings.drainSeconds * 1e9) {

@@ -16,7 +16,8 @@ final class SimulatedLoop {
     static let flushInterval = 100 * Span.millisecond
     static let tokenInterval = Span.second
 
-    unowned let campaign: SimulatedCampaign
+    /// Owns its loops, and outlives them.
+    unowned(unsafe) let campaign: SimulatedCampaign
     let index: Int
     var machine: DeliveryMachine
     var store = PushStore()

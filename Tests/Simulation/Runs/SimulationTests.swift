@@ -49,6 +49,27 @@ struct SimulationTests {
         #expect(Set(ends).count == 20)
     }
 
+    @Test("a failure names its rule, its seed and the command that shows it")
+    func failureText() {
+        let violation = Violation(invariant: .pace, text: "more than 5 pushes within 1 s", time: 1_500_000_000)
+        #expect(
+            SimulationRun.Failure(seed: 17, violation: violation).description
+                == "never faster than the pace: more than 5 pushes within 1 s (seed 17, after 1.5 s)\n  make simulate SEED=17")
+    }
+
+    @Test("what campaigns did not meet is said")
+    func gaps() {
+        let gaps = Tally().gaps
+        #expect(gaps.isEmpty, "nothing is asked of no campaigns")
+        var tally = Tally()
+        tally.note(.accepted)
+        tally.noteEnd(0, after: 0)
+        var all = Tally()
+        all.add(tally)
+        #expect(all.gaps.contains("only 0 of 1 campaigns met goAway"))
+        #expect(!all.gaps.contains { $0.contains("met accepted") })
+    }
+
     private static func read(_ path: String) throws -> String {
         guard let file = fopen(path, "r") else { return "" }
         defer {
