@@ -29,11 +29,9 @@ import Glibc
         let progress = ProgressLine(total: seeds.count)
         let result = SimulationRun(seeds: seeds, threads: threads).run { progress.show($0) }
         progress.clear()
-        let seconds = Double((clock.now - start) / .milliseconds(1)) / 1000
-        if result.failures.isEmpty || isatty(STDOUT_FILENO) == 1 { Output.say(result.tally.text) }
-        Output.say(
-            "\(Int(seconds * 10)) tenths of a second on \(threads) threads, \(Int(Double(result.tally.campaigns) / max(seconds, 0.001))) campaigns a second"
-        )
+        let tenths = Int((clock.now - start) / .milliseconds(100))
+        let rate = result.tally.campaigns * 10 / max(1, tenths)
+        Output.say("\(tenths / 10).\(tenths % 10) s on \(threads) threads, \(rate) campaigns a second")
         guard result.failures.isEmpty else {
             for failure in result.failures { Output.say("FAILED: \(failure)") }
             exit(1)
