@@ -49,6 +49,28 @@ struct CanaryTests {
         #expect(bench.machine.canary.isOver)
     }
 
+    @Test("a push that is let go after its refusals holds up no other of the canary, and takes the place of none")
+    func refusedForGood() {
+        var bench = Bench(pushes: 20) {
+            $0.canaryPushes = 4
+            $0.retry.maximumAttempts = 1
+        }
+        bench.warmUp()
+        #expect(submitted(bench.advance()) == [1, 2, 3])
+        // The limit fell to one: the first two refusals are its consequence, the third is one too many.
+        bench.machine.limitChanged(0, to: 1)
+        for push in [1, 2, 3] { bench.machine.streamRefused(push, at: bench.now) }
+        var sent: [Int] = []
+        for _ in 0..<20 {
+            for push in submitted(bench.advance(seconds: 1)) {
+                sent.append(push)
+                bench.answer(push, 200)
+            }
+        }
+        #expect(Set(sent.prefix(3)) == [1, 2, 3], "\(sent)")
+        #expect(sent.count == 19 && bench.machine.end == .finished, "\(sent)")
+    }
+
     @Test("a missing answer holds the rest up only until it is overdue")
     func overdue() {
         var bench = onTheWay()

@@ -7,12 +7,13 @@ extension DeliveryMachine {
     /// Whether the push that would be next may leave as far as the canary is concerned. What was submitted before belongs to it.
     var canaryAllowsNext: Bool {
         if canary.isOver || canary.hasRoom || !again.isEmpty { return true }
-        return fresh.first.map { pushes[$0].isCanary } ?? true
+        return fresh.first.map { pushes[$0].isCanary || pushes[$0].refusals > 0 } ?? true
     }
 
     /// A push goes out: the first ones are the canary.
     mutating func admitToCanary(_ push: Int) {
-        guard canary.hasRoom, !pushes[push].isCanary, pushes[push].attempts == 0 else { return }
+        // One that was let go after many refusals is no other push when it comes again.
+        guard canary.hasRoom, !pushes[push].isCanary, pushes[push].attempts == 0, pushes[push].refusals == 0 else { return }
         pushes[push].isCanary = true
         canary.admit()
     }

@@ -25,6 +25,9 @@ struct Fate {
     // This life's.
     var isInDoubt = false
     var submissions = 0
+    var refusals = 0
+    /// APNs said something about it, or its answer is overdue.
+    var isHeard = false
     var uncounted = 0
     var firstSubmitted: Int64 = 0
     /// APNs' retry-after: monotonic nanoseconds.

@@ -3,6 +3,7 @@ enum Invariant: String, CaseIterable {
     case settlesOnce = "every recipient settles exactly once"
     case notSentAgain = "nothing is sent again without leave"
     case streamLimit = "never more streams than the latest limit"
+    case canary = "the first pushes are answered before the rest goes out"
     case pace = "never faster than the pace"
     case tokenAge = "no token older than 60 minutes"
     case tokenMinted = "no token minted within 20 minutes of the last"

@@ -149,6 +149,14 @@ struct Nature {
         settings.pingAfterSeconds = min(5, settings.answerTimeoutSeconds / 6)
         settings.pingTimeoutSeconds = min(10, settings.answerTimeoutSeconds / 3)
         if random.oneIn(6) { settings.heldLimit = random.between(1, 30) }
+        settings.canaryPushes = random.oneIn(2) ? random.between(0, 12) : Canary.usualSize
+        if random.oneIn(8) {
+            settings.stopLimits = StopLimits()
+            settings.stopLimits?.after = random.between(1, 30)
+            for outcome in StopLimits.outcomes where random.oneIn(2) {
+                settings.stopLimits?.shares[outcome] = StopShare(millionths: random.between(1, 1_000_000))
+            }
+        }
         settings.jitterSeed = random.next()
         return settings
     }

@@ -86,7 +86,8 @@ extension SimulatedLoop {
             if earliest + campaign.clock.asleep < end - 1000 { campaign.violate(.awake, "it sleeps beyond the next retry") }
         }
         guard machine.ending == nil, !machine.isExpired, !machine.fresh.isEmpty || !machine.again.isEmpty else { return }
-        guard machine.nextPushIsAllowed, machine.pacer?.mayTake(at: now.nanoseconds) ?? true else { return }
+        let due = max(now.nanoseconds, machine.nextPaceTime ?? 0)
+        guard machine.nextPushIsAllowed, due + campaign.clock.asleep < end - 1000 || due == now.nanoseconds else { return }
         var hasHope = false
         for (index, connection) in machine.connections.enumerated() where connection.state == .open || connection.state == .opening {
             hasHope = true
@@ -107,7 +108,7 @@ extension SimulatedLoop {
         switch end {
         case .finished: if endsSince != nil { campaign.violate(.stops, "it finished, and was told to stop") }
         case .interrupted: if !campaign.team.control.isInterrupted { campaign.violate(.stops, "nobody interrupted it") }
-        case .stopped(let reason): if !hasCauseToStop { campaign.violate(.stops, "it stopped without a cause: \(reason)") }
+        case .stopped(let reason): if !hasCauseToStop(reason) { campaign.violate(.stops, "it stopped without a cause: \(reason)") }
         }
         if case .stopped = end, !causes.isPlain {
             campaign.tally.note(causes.badTokens > 50 || causes.rejections > 50 ? .alarmed : .stoppedForConnections)
@@ -117,10 +118,12 @@ extension SimulatedLoop {
         }
     }
 
-    private var hasCauseToStop: Bool {
+    private func hasCauseToStop(_ reason: String) -> Bool {
         if causes.isPlain { return true }
+        if settings.stopLimits != nil, reason.contains("delivery.stop_when") { return true }
         if causes.fruitless >= settings.fruitlessConnectionLimit || causes.busy >= 100 { return true }
-        return causes.badTokens > 50 || causes.rejections > 50 || causes.fruitless > 1
+        // At the end of the canary half of it is enough to judge.
+        return causes.badTokens > 25 || causes.rejections > 25 || causes.fruitless > 1
     }
 }
 

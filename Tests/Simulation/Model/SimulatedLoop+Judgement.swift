@@ -40,11 +40,27 @@ extension SimulatedLoop {
         if token != recipient || payload != UInt8(truncatingIfNeeded: recipient) {
             campaign.violate(.bytes, "recipient \(recipient) gets the bytes of \(token)")
         }
-        if campaign.fates[recipient].submissions == 0 { campaign.fates[recipient].firstSubmitted = now.nanoseconds }
+        if campaign.fates[recipient].submissions == 0 {
+            campaign.fates[recipient].firstSubmitted = now.nanoseconds
+            judgeCanary(before: recipient)
+        }
         campaign.fates[recipient].submissions += 1
         campaign.fates[recipient].state = .inFlight
         campaign.lastProgress = campaign.clock.now
         campaign.tally.noteSubmission()
+    }
+
+    private func judgeCanary(before recipient: Int) {
+        guard firsts.count <= settings.canaryPushes else { return }
+        firsts.append(recipient)
+        guard firsts.count > settings.canaryPushes else { return }
+        for first in firsts.dropLast() {
+            if case .settled = campaign.fates[first].state { continue }
+            // Settled at this very moment it is not judged yet.
+            if !campaign.fates[first].isHeard, !machine.settlements.contains(where: { $0.recipient == first }) {
+                campaign.violate(.canary, "recipient \(recipient) goes out before anything is known of \(first)")
+            }
+        }
     }
 
     private func judgeLeave(for recipient: Int, at now: Moment) {

@@ -161,6 +161,7 @@ extension SimulatedLoop {
     func abandon(_ push: Int, on connection: Int) {
         guard wires[push].state != .idle else { return }
         campaign.trace("loop \(index) abandons \(wires[push].recipient)")
+        campaign.fates[wires[push].recipient].isHeard = true
         lose(push)
     }
 
@@ -242,6 +243,7 @@ extension SimulatedLoop {
         campaign.tally.note(answer.encounter)
         if peers[connection].mustRest { campaign.tally.note(.answeredAfterGoAway) }
         peers[connection].lastSign = now.nanoseconds
+        campaign.fates[recipient].isHeard = true
         judgeAnswer(index, recipient, on: connection, at: now)
         machine.answered(push, .init(status: answer.status, reason: answer.reason, retryAfterSeconds: answer.retryAfterSeconds), at: now)
         if case .stopped = machine.ending?.end { noteEnding(at: now) }
@@ -263,6 +265,10 @@ extension SimulatedLoop {
     private func deliverRefusal(_ push: Int, at now: Moment) {
         campaign.tally.note(.streamRefused)
         causes.busy += 1
+        let recipient = wires[push].recipient
+        campaign.fates[recipient].refusals += 1
+        // A stream that is refused for ever must not hold up the rest.
+        if campaign.fates[recipient].refusals >= settings.retry.maximumAttempts { campaign.fates[recipient].isHeard = true }
         noteUnprocessed(push)
         machine.streamRefused(push, at: now)
     }
@@ -271,6 +277,7 @@ extension SimulatedLoop {
         campaign.tally.note(.streamReset)
         campaign.trace("loop \(index): the stream of \(wires[push].recipient) is reset")
         causes.busy += 1
+        campaign.fates[wires[push].recipient].isHeard = true
         lose(push)
         machine.streamReset(push, at: now)
     }

@@ -49,6 +49,8 @@ final class SimulatedLoop {
     var hasSeenDeadline = false
     var causes = StopCauses()
     var idleTurns = 0
+    /// Recipients in the order in which this loop submitted them first, until it is clear that the canary was awaited.
+    var firsts: [Int] = []
     private(set) var turnsUntilScan = 16
 
     init(_ campaign: SimulatedCampaign, index: Int, isHelper: Bool) {
@@ -56,6 +58,7 @@ final class SimulatedLoop {
         self.index = index
         var settings = campaign.nature.settings
         settings.connectsFirst = isHelper
+        if isHelper { settings.canaryPushes = 0 }
         settings.jitterSeed &+= UInt64(index + 16 * campaign.life)
         settings.deadline = campaign.nature.deadlineAfter.map { campaign.clock.moment.adding(nanoseconds: $0).wall }
         machine = DeliveryMachine(settings)
@@ -123,6 +126,8 @@ final class SimulatedLoop {
             campaign.trace("loop \(index): the deadline is over")
         }
         machine.advance(to: now)
+        // The canary and the campaign's limits are judged there.
+        if case .stopped = machine.ending?.end { noteEnding(at: now) }
     }
 
     private func leave(_ end: SendEnd) {
