@@ -64,7 +64,7 @@ struct Inflater: ~Copyable {
         state.pointee.next_out = target.baseAddress
         state.pointee.avail_out = room
         let code = isal_inflate(state)
-        consumed += Int(inputBefore - state.pointee.avail_in)
+        noteConsumed(of: inputBefore)
         let count = Int(room - state.pointee.avail_out)
         produced += count
         if let message = message(code) { return failure(message) }
@@ -81,11 +81,16 @@ struct Inflater: ~Copyable {
     private mutating func readHeader() -> Step? {
         let inputBefore = state.pointee.avail_in
         let code = isal_read_gzip_header(state, header)
-        consumed += Int(inputBefore - state.pointee.avail_in)
+        noteConsumed(of: inputBefore)
         if let message = message(code) { return failure(message) }
         guard code == ISAL_DECOMP_OK else { return isInputAtEnd ? failure("ends too early") : .needsInput }
         isInHeader = false
         return nil
+    }
+
+    /// When it meets damage ISA-L may leave more input than there was: bytes that it had put aside.
+    private mutating func noteConsumed(of inputBefore: UInt32) {
+        consumed += Int(inputBefore - min(inputBefore, state.pointee.avail_in))
     }
 
     /// RFC 1952, section 2.3.1.
