@@ -2,7 +2,6 @@ import Base
 import Campaigns
 import Content
 import Delivery
-import Glibc
 import Runs
 import Synchronization
 
@@ -132,56 +131,6 @@ struct SendStage: Sendable {
             return []
         }
     }
-
-    // MARK: - Words from elsewhere
-
-    /// How often the run file is looked at for words from other processes.
-    private static let ticksPerLook = 10
-
-    /// Shows the progress, and passes on what is asked for here and in other terminals, until the delivery has ended.
-    private func watch(_ loop: WorkerThread<SendEnd>, _ state: SendState, _ control: SendControl) {
-        var ticks = 0
-        var meter = ProgressMeter()
-        Interruption.pass(to: control, until: loop, console) {
-            ticks += 1
-            if ticks % Self.ticksPerLook == 0, !control.isInterrupted { obey(control, state) }
-            guard console.showsProgress else { return }
-            if let rate = meter.rate(state.progress.done) { console.progress(state.progress.line(rate: rate)) }
-        }
-        console.clearProgress()
-    }
-
-    /// Does what another process recorded as wanted.
-    private func obey(_ control: SendControl, _ state: SendState) {
-        guard run.isInPlace else {
-            control.interrupt()
-            return state.fail("The run file \(run.path) was removed or replaced while it was being sent.")
-        }
-        switch try? run.status().state {
-        case .paused: control.interrupt(.paused)
-        case .cancelled: control.interrupt(.cancelled)
-        default: break
-        }
-    }
-
-    /// Waits until the run goes on (nil) or ends.
-    private func waitWhilePaused() -> RunEnd? {
-        console.say("Paused. `volley resume \(run.plan.id)` in another terminal goes on, Ctrl-C ends here.")
-        while true {
-            usleep(100_000)
-            if Interruption.isRequested { return .interrupted }
-            guard run.isInPlace else {
-                return .stopped(reason: "The run file \(run.path) was removed or replaced while the run was paused.")
-            }
-            switch try? run.status().state {
-            case .running:
-                console.say("Going on.")
-                return nil
-            case .cancelled: return .cancelled
-            default: continue
-            }
-        }
-    }
 }
 
 /// How sending a run ended.
@@ -196,51 +145,4 @@ enum RunEnd: Hashable, Sendable {
     case cancelled
 
     static let cancelReason = "cancelled"
-}
-
-/// What the threads of a sending run share.
-final class SendState: Sendable {
-    let progress: SendProgress
-    /// Why the run cannot go on, the first reason only.
-    let failure = Mutex<String?>(nil)
-    /// Of recipients that are sent to again, as recorded before.
-    private let earlierAttempts = Mutex<[Int: Int]>([:])
-
-    init(total: Int, settled: [Outcome: Int]) { progress = SendProgress(total: total, settled: settled) }
-
-    func fail(_ reason: String) {
-        failure.withLock { $0 = $0 ?? reason }
-    }
-
-    @Sendable func noteAttempts(_ attempts: [Int: Int]) {
-        if !attempts.isEmpty { earlierAttempts.withLock { $0.merge(attempts) { $1 } } }
-    }
-
-    /// Settlements with the attempts of all times that a recipient was sent to.
-    func withEarlierAttempts(_ settlements: [Settlement]) -> [Settlement] {
-        earlierAttempts.withLock { earlier in
-            guard !earlier.isEmpty else { return settlements }
-            return settlements.map { settlement in
-                guard let attempts = earlier.removeValue(forKey: settlement.recipient) else { return settlement }
-                var settlement = settlement
-                settlement.attempts += attempts
-                return settlement
-            }
-        }
-    }
-}
-
-/// Pushes per second over the last two seconds.
-private struct ProgressMeter {
-    private let clock = ContinuousClock()
-    private var marks: [(at: ContinuousClock.Instant, done: Int)] = []
-
-    /// nil when it was asked only a moment ago.
-    mutating func rate(_ done: Int) -> Double? {
-        if let last = marks.last, clock.now - last.at < .milliseconds(200) { return nil }
-        marks.append((clock.now, done))
-        if marks.count > 10 { marks.removeFirst() }
-        let seconds = (marks[marks.count - 1].at - marks[0].at) / .seconds(1)
-        return Double(done - marks[0].done) / max(seconds, 0.001)
-    }
 }

@@ -1,0 +1,70 @@
+import Base
+import Delivery
+import Glibc
+import Runs
+
+/// What is seen to while a run is being sent: its progress, and words from elsewhere.
+extension SendStage {
+    /// How often the run file is looked at for words from other processes.
+    private static let ticksPerLook = 10
+
+    /// Shows the progress, and passes on what is asked for here and in other terminals, until the delivery has ended.
+    func watch(_ loop: WorkerThread<SendEnd>, _ state: SendState, _ control: SendControl) {
+        var ticks = 0
+        var meter = ProgressMeter()
+        Interruption.pass(to: control, until: loop, console) {
+            ticks += 1
+            if ticks % Self.ticksPerLook == 0, !control.isInterrupted { obey(control, state) }
+            guard console.showsProgress else { return }
+            if let rate = meter.rate(state.progress.done) { console.progress(state.progress.line(rate: rate)) }
+        }
+        console.clearProgress()
+    }
+
+    /// Does what another process recorded as wanted.
+    private func obey(_ control: SendControl, _ state: SendState) {
+        guard run.isInPlace else {
+            control.interrupt()
+            return state.fail("The run file \(run.path) was removed or replaced while it was being sent.")
+        }
+        switch try? run.status().state {
+        case .paused: control.interrupt(.paused)
+        case .cancelled: control.interrupt(.cancelled)
+        default: break
+        }
+    }
+
+    /// Waits until the run goes on (nil) or ends.
+    func waitWhilePaused() -> RunEnd? {
+        console.say("Paused. `volley resume \(run.plan.id)` in another terminal goes on, Ctrl-C ends here.")
+        while true {
+            usleep(100_000)
+            if Interruption.isRequested { return .interrupted }
+            guard run.isInPlace else {
+                return .stopped(reason: "The run file \(run.path) was removed or replaced while the run was paused.")
+            }
+            switch try? run.status().state {
+            case .running:
+                console.say("Going on.")
+                return nil
+            case .cancelled: return .cancelled
+            default: continue
+            }
+        }
+    }
+}
+
+/// Pushes per second over the last two seconds.
+private struct ProgressMeter {
+    private let clock = ContinuousClock()
+    private var marks: [(at: ContinuousClock.Instant, done: Int)] = []
+
+    /// nil when it was asked only a moment ago.
+    mutating func rate(_ done: Int) -> Double? {
+        if let last = marks.last, clock.now - last.at < .milliseconds(200) { return nil }
+        marks.append((clock.now, done))
+        if marks.count > 10 { marks.removeFirst() }
+        let seconds = (marks[marks.count - 1].at - marks[0].at) / .seconds(1)
+        return Double(done - marks[0].done) / max(seconds, 0.001)
+    }
+}
