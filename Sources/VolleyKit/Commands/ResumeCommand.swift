@@ -48,8 +48,9 @@ public enum ResumeCommand {
 
     /// Says what is left to do, and what of it may reach a device twice.
     private static func announce(_ run: RunStore, _ settings: RunSettings, _ console: Console) throws {
-        let unknown = try run.figures().outcomes[.unknown, default: 0]
-        let unsent = try run.figures().outcomes[.unsent, default: 0]
+        // Counted once: that reads every outcome.
+        let outcomes = try run.figures().outcomes
+        let (unknown, unsent) = (outcomes[.unknown, default: 0], outcomes[.unsent, default: 0])
         console.say("Resuming \(run.plan.id): \(TextFormat.count(unsent)) of \(TextFormat.count(run.plan.audience)) devices are unsent.")
         guard unknown > 0 else { return }
         let devices = unknown == 1 ? "1 device is unknown: its push" : "\(TextFormat.count(unknown)) devices are unknown: their pushes"
