@@ -22,6 +22,10 @@ enum RunDiagnostics {
                 remedy: "Check the disk and its file system before sending.")
         case .SQLITE_NOTADB: return notARun(path)
         case .SQLITE_CORRUPT: return damaged(path, "its pages do not fit together")
+        case .SQLITE_CANTOPEN where !canOpenFiles():
+            return Diagnostic(
+                "the run file cannot be opened: the process has too many files open", file: path,
+                remedy: "Raise the limit of open files (`ulimit -n`), then try again.")
         case .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_AUTH, .SQLITE_READONLY:
             return notPermitted(path, toWrite: activity != .reading)
         case .SQLITE_BUSY, .SQLITE_LOCKED:
@@ -94,6 +98,12 @@ enum RunDiagnostics {
     static func folder(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+
+    private static func canOpenFiles() -> Bool {
+        let descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)
+        if descriptor >= 0 { close(descriptor) }
+        return descriptor >= 0 || (errno != EMFILE && errno != ENFILE)
     }
 
     private static func freeBytes(_ folder: String) -> UInt? {

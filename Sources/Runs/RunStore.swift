@@ -119,8 +119,12 @@ public final class RunStore: Sendable {
             configuration.busyMode = .timeout(10)
             // Recipients are read, and outcomes written, once and in order: a larger cache would only hold what nobody asks for again.
             configuration.prepareDatabase { try $0.execute(sql: "PRAGMA cache_size = -1000") }
+            // While sending, the thread that claims and the one that looks for a word from elsewhere take turns.
+            if toWrite { configuration.maximumReaderCount = 1 }
             let pool = try DatabasePool(path: path, configuration: configuration)
             if toWrite {
+                // GRDB opens the reader when it is first asked for, which might be when the process may open no more files.
+                try pool.read { _ = try Int.fetchOne($0, sql: "SELECT count(*) FROM run") }
                 // GRDB chooses NORMAL for WAL, which may lose the last commits with the power: a lost claim could send a push twice.
                 try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
                 connections.writing = pool

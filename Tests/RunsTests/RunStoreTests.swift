@@ -1,4 +1,5 @@
 import Base
+import Foundation
 import Glibc
 @testable import Runs
 import Testing
@@ -232,6 +233,31 @@ import Testing
             try await group.waitForAll()
         }
         #expect(try run.figures().outcomes[.accepted] == 400)
+    }
+
+    @Test("a store that sends has all its files open: threads that read at once open no more, as the process might not be allowed to")
+    func opensNothingLater() async throws {
+        let folder = try TemporaryFolder()
+        let run = try makeRun(folder, audience: 2000)
+        try run.setState(.running, reason: "", at: noon)
+        let open = try openDescriptors(under: folder.path)
+        #expect(open > 0)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    for _ in 0..<20 { try run.forEachPush(in: 0..<2000) { _, _, _ in } }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try openDescriptors(under: folder.path) == open)
+    }
+
+    /// How many descriptors of this process belong to files of a folder.
+    private func openDescriptors(under folder: String) throws -> Int {
+        try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").filter {
+            (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)"))?.hasPrefix(folder) == true
+        }.count
     }
 
     @Test("claims and outcomes survive a loss of power: every commit is synchronous")
