@@ -28,6 +28,8 @@ public struct MessageContent: Hashable, Sendable {
     public var isSilent: Bool
     /// The whole payload by hand, instead of all of the above: always a `.object`.
     public var payload: ContentNode?
+    /// What devices of a language get instead, in the order of the file.
+    public var languages: [Translation] = []
 
     /// Content with nothing in it yet.
     public init(position: SourcePosition) {
@@ -35,6 +37,65 @@ public struct MessageContent: Hashable, Sendable {
         wakesApp = false
         isSilent = false
     }
+}
+
+extension MessageContent {
+    /// This content with everything that `other` sets in its place; `data` and `payload` are replaced whole. Languages stay as they are.
+    public func overlaid(by other: MessageContent) -> MessageContent {
+        var result = self
+        result.position = other.position
+        result.title = other.title ?? title
+        result.subtitle = other.subtitle ?? subtitle
+        result.body = other.body ?? body
+        result.sound = other.sound ?? sound
+        result.badge = other.badge ?? badge
+        result.category = other.category ?? category
+        result.thread = other.thread ?? thread
+        result.image = other.image ?? image
+        result.link = other.link ?? link
+        result.data = other.data ?? data
+        result.payload = other.payload ?? payload
+        return result
+    }
+}
+
+/// What devices of a language get instead of the texts above.
+public struct Translation: Hashable, Sendable {
+    /// A BCP 47 tag as written: `zh-Hans`.
+    public var language: SourceText
+    /// Only what differs.
+    public var content: MessageContent
+
+    /// A translation.
+    public init(language: SourceText, content: MessageContent) {
+        self.language = language
+        self.content = content
+    }
+}
+
+/// A part of the audience that gets something of its own, or nothing.
+public struct MessageVariant: Hashable, Sendable {
+    /// The name of the variant whose devices get nothing.
+    public static let holdoutName = "holdout"
+    /// The sum of all shares of a campaign.
+    public static let wholeShare = 10_000
+
+    /// As written.
+    public var name: SourceText
+    /// Of the audience, in hundredths of a percent; the shares of a campaign add up to `wholeShare`.
+    public var share: Int
+    /// What differs from the campaign's content; nil when nothing does.
+    public var content: MessageContent?
+
+    /// A variant.
+    public init(name: SourceText, share: Int, content: MessageContent? = nil) {
+        self.name = name
+        self.share = share
+        self.content = content
+    }
+
+    /// Whether its devices get nothing.
+    public var isHoldout: Bool { name.value == Self.holdoutName }
 }
 
 /// JSON as written in a campaign's `data` or `payload`: texts are templates and know their places.

@@ -8,15 +8,21 @@ public struct Recipient: Hashable, Sendable {
     public var alias: String
     /// Blank when the export has none.
     public var language: String
+    /// The variant that it falls into; blank when the campaign has none.
+    public var variant: String
     /// The cells that templates need, in the order of the plan's columns; blank when absent.
     public var fields: [String]
 
     /// A recipient.
-    public init(token: DeviceToken, registrationID: String = "", alias: String = "", language: String = "", fields: [String] = []) {
+    public init(
+        token: DeviceToken, registrationID: String = "", alias: String = "", language: String = "", variant: String = "",
+        fields: [String] = []
+    ) {
         self.token = token
         self.registrationID = registrationID
         self.alias = alias
         self.language = language
+        self.variant = variant
         self.fields = fields
     }
 }

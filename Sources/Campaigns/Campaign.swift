@@ -16,6 +16,8 @@ public struct Campaign: Sendable {
     public var audience: CampaignAudience
     /// What they get.
     public var content: MessageContent
+    /// Parts of the audience that get something of their own, or nothing, in the order of the file; empty when all get the same.
+    public var variants: [MessageVariant]
     /// How it gets there.
     public var delivery: CampaignDelivery
 }

@@ -10,14 +10,19 @@ public struct CampaignDraft: Sendable {
     public var audience: CampaignAudience?
     /// The content as far as it could be read.
     public var content: MessageContent?
+    /// The variants, when none of them has a mistake.
+    public var variants: [MessageVariant] = []
     /// Mistakes and warnings, in the order of their places.
     public internal(set) var findings: [Diagnostic] = []
 
     /// Nothing found yet.
-    init(app: SourceText? = nil, audience: CampaignAudience? = nil, content: MessageContent? = nil) {
+    init(
+        app: SourceText? = nil, audience: CampaignAudience? = nil, content: MessageContent? = nil, variants: [MessageVariant] = []
+    ) {
         self.app = app
         self.audience = audience
         self.content = content
+        self.variants = variants
     }
 }
 

@@ -11,10 +11,11 @@ public struct PayloadTemplate: Sendable {
 
     private let compiled: CompiledPayload
 
-    /// Compiles and checks content against the payload rules of APNs.
+    /// Compiles and checks content against the payload rules of APNs. Its languages are not looked at.
+    /// - Parameter columns: come first among this template's columns, whether it names them or not.
     /// - Throws: every mistake at once, each at its place in the campaign.
-    public init(_ content: MessageContent) throws(Diagnostics) {
-        var writer = PayloadWriter()
+    public init(_ content: MessageContent, after columns: [SourceText] = []) throws(Diagnostics) {
+        var writer = PayloadWriter(columns: columns)
         let type: PushType
         if let payload = content.payload {
             type = writer.appendByHand(payload)
@@ -32,7 +33,7 @@ public struct PayloadTemplate: Sendable {
         guard !findings.contains(where: { $0.severity == .error }) else {
             throw Diagnostics(findings.filter { $0.severity == .error })
         }
-        columns = writer.columns
+        self.columns = writer.columns
         pushType = type
         warnings = findings
         compiled = writer.compiled

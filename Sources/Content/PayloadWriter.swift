@@ -3,9 +3,15 @@ import Base
 /// Writes a payload's JSON once, with holes where templates name columns, and collects what is wrong on the way.
 struct PayloadWriter {
     private(set) var compiled = CompiledPayload()
-    private(set) var columns: [SourceText] = []
+    private(set) var columns: [SourceText]
     var findings: [Diagnostic] = []
-    private var indexOfColumn: [String: Int] = [:]
+    private var indexOfColumn: [String: Int]
+
+    /// - Parameter columns: that are known already; each once.
+    init(columns: [SourceText] = []) {
+        self.columns = columns
+        indexOfColumn = Dictionary(uniqueKeysWithValues: columns.enumerated().map { ($1.value, $0) })
+    }
 
     /// The bytes that every rendered payload has at least.
     var constantBytes: Int { compiled.constants.count }

@@ -5,7 +5,8 @@ public import Runs
 ///
 /// RFC 4180 with one departure: lines end with LF alone, because the file is read by scripts (cut, awk, sort) as often as by
 /// spreadsheets, and every reader of CSV takes both. A cell that a spreadsheet would run as a formula (first character `= + - @`,
-/// tab or carriage return) gets an apostrophe in front. `variant` is blank while a campaign has no variants.
+/// tab or carriage return) gets an apostrophe in front. `variant` is blank when the campaign
+/// has no variants.
 public enum ReportCSV {
     /// The first line, without its end.
     public static let header =
@@ -49,6 +50,7 @@ private struct LineWriter {
         comma()
         cell(recipient.language)
         comma()
+        cell(recipient.variant)
         comma()
         let outcome = settled?.outcome ?? (isClaimed ? .unknown : .unsent)
         bytes.append(contentsOf: outcome.name.utf8)

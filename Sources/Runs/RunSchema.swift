@@ -9,8 +9,10 @@ import GRDB
 enum RunSchema {
     /// "Voly": tells a run file from every other SQLite database (`PRAGMA application_id`).
     static let applicationID = 0x566F_6C79
-    /// The format's number (`PRAGMA user_version`). 1 did not know `retry_of`; such files are read, and sent, as they are.
-    static let version = 2
+    /// The format's number (`PRAGMA user_version`). 1 did not know `retry_of`, 2 no variants; such files are read, and sent, as they are.
+    static let version = 3
+    /// From this format on recipients have a variant.
+    static let firstVersionWithVariants = 3
 
     /// The tables a plan fills.
     static let planTables = """
@@ -20,6 +22,7 @@ enum RunSchema {
             registration_id TEXT NOT NULL,
             alias TEXT NOT NULL,
             language TEXT NOT NULL,
+            variant TEXT NOT NULL,               -- blank when all get the same
             fields TEXT NOT NULL                 -- JSON array: the cells of the columns in run.fields
         );
         CREATE TABLE run (
@@ -59,7 +62,7 @@ enum RunSchema {
         CREATE TABLE outcome_name (outcome INTEGER PRIMARY KEY, name TEXT NOT NULL);
         CREATE TABLE figures (json TEXT NOT NULL);  -- a row only while claims and outcomes have not changed since it was made
         CREATE VIEW result AS
-            SELECT r.id, r.device_token, r.registration_id, r.alias, r.language,
+            SELECT r.id, r.device_token, r.registration_id, r.alias, r.language, r.variant,
                 coalesce(n.name, CASE WHEN (SELECT last_id FROM claim WHERE first_id <= r.id ORDER BY first_id DESC LIMIT 1) >= r.id
                     THEN 'unknown' ELSE 'unsent' END) AS outcome,
                 nullif(o.status, 0) AS status, coalesce(o.reason, '') AS reason, coalesce(o.attempts, 0) AS attempts,
@@ -72,28 +75,35 @@ enum RunSchema {
         """
 
     /// Columns of `upsertRecipients`.
-    static let recipientColumns = 6
+    static let recipientColumns = 7
 
     /// Stores so many recipients; one that is there is replaced.
     static func upsertRecipients(_ count: Int) -> String {
-        "INSERT OR REPLACE INTO recipient (id, device_token, registration_id, alias, language, fields) VALUES "
-            + repeatElement("(?, ?, ?, ?, ?, ?)", count: count).joined(separator: ", ")
+        "INSERT OR REPLACE INTO recipient (id, device_token, registration_id, alias, language, variant, fields) VALUES "
+            + repeatElement("(?, ?, ?, ?, ?, ?, ?)", count: count).joined(separator: ", ")
     }
 
     /// NULL never reaches Swift, so that a damaged record cannot crash it.
-    static let selectRecipients = """
-        SELECT id, coalesce(device_token, ''), coalesce(registration_id, ''), coalesce(alias, ''), coalesce(language, ''), coalesce(fields, '')
+    static func selectRecipients(version: Int) -> String {
+        """
+        SELECT id, coalesce(device_token, ''), coalesce(registration_id, ''), coalesce(alias, ''), coalesce(language, ''), coalesce(fields, ''),
+            \(version < firstVersionWithVariants ? "''" : "coalesce(variant, '')")
         FROM recipient WHERE id >= ? AND id < ? ORDER BY id
         """
+    }
 
     /// What sending needs, and no more. NULL reads as blank text.
-    static let selectPushes = "SELECT id, device_token, fields FROM recipient WHERE id >= ? AND id < ? ORDER BY id"
+    static func selectPushes(_ traits: PushTraits) -> String {
+        "SELECT r.id, r.device_token, r.fields\(traits.columns) FROM recipient r WHERE r.id >= ? AND r.id < ? ORDER BY r.id"
+    }
 
     /// The same of those whose outcome is open: none, or one from a number on.
-    static let selectUnsettledPushes = """
-        SELECT r.id, r.device_token, r.fields FROM recipient r LEFT JOIN outcome o ON o.recipient_id = r.id
+    static func selectUnsettledPushes(_ traits: PushTraits) -> String {
+        """
+        SELECT r.id, r.device_token, r.fields\(traits.columns) FROM recipient r LEFT JOIN outcome o ON o.recipient_id = r.id
         WHERE r.id >= ?1 AND r.id < ?2 AND coalesce(o.outcome, ?3) >= ?3 ORDER BY r.id
         """
+    }
 
     static let selectAttempts = """
         SELECT recipient_id, attempts FROM outcome WHERE recipient_id >= ? AND recipient_id < ? AND outcome >= ? AND attempts > 0
@@ -136,5 +146,24 @@ enum RunSchema {
         }
         try db.execute(sql: "PRAGMA application_id = \(applicationID)")
         try db.execute(sql: "PRAGMA user_version = \(version)")
+    }
+}
+
+/// What sending may need of a recipient beside token and cells.
+enum PushTraits {
+    /// Nothing: all get the same text.
+    case none
+    /// Its language, in a file that knows no variants.
+    case language
+    /// Its language and its variant.
+    case languageAndVariant
+
+    /// Behind the columns that are always read.
+    fileprivate var columns: String {
+        switch self {
+        case .none: ""
+        case .language: ", r.language, ''"
+        case .languageAndVariant: ", r.language, r.variant"
+        }
     }
 }

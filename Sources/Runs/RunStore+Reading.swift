@@ -21,23 +21,22 @@ extension RunStore {
     }
 
     /// Calls `body` with what sending needs of each recipient with an id in `range`, in order; ids beyond the audience are left out. Nothing is
-    /// allocated per recipient: token (lower-case hex) and cells lie in memory that is lent until `body` returns.
+    /// allocated per recipient.
     ///
     /// `body` must not use this store.
+    /// - Parameter withTraits: whether language and variant are read too.
     /// - Throws: `Diagnostic` when one is missing or is no recipient: the file is damaged. Whatever `body` throws.
-    public func forEachPush(
-        in range: Range<Int>, _ body: (_ id: Int, _ token: UnsafeBufferPointer<UInt8>, _ cells: EscapedCells) throws -> Void
-    ) throws {
+    public func forEachPush(in range: Range<Int>, withTraits: Bool = false, _ body: (StoredPush) throws -> Void) throws {
         let range = range.clamped(to: 0..<plan.audience)
         guard !range.isEmpty else { return }
         try read { db in
-            let select = try PreparedStatement(db, RunSchema.selectPushes)
+            let select = try PreparedStatement(db, RunSchema.selectPushes(traits(withTraits)))
             try select.bind(range.lowerBound, at: 1)
             try select.bind(range.upperBound, at: 2)
             var next = range.lowerBound
-            try forEachPush(of: select) { id, token, cells in
-                guard id == next else { return false }
-                try body(id, token, cells)
+            try forEachPush(of: select, withTraits) { push in
+                guard push.id == next else { return false }
+                try body(push)
                 next += 1
                 return true
             }
@@ -45,18 +44,23 @@ extension RunStore {
         }
     }
 
-    /// Calls `body` with every row of id, token and fields until it returns false.
-    func forEachPush(
-        of select: PreparedStatement, _ body: (_ id: Int, _ token: UnsafeBufferPointer<UInt8>, _ cells: EscapedCells) throws -> Bool
-    ) throws {
+    func traits(_ areWanted: Bool) -> PushTraits { areWanted ? (knowsVariants ? .languageAndVariant : .language) : .none }
+
+    /// Calls `body` with every row of a select of pushes until it returns false.
+    func forEachPush(of select: PreparedStatement, _ withTraits: Bool, _ body: (StoredPush) throws -> Bool) throws {
         var cells = EscapedCells()
+        let none = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
         try select.forEachRow { row in
             let (id, token, fields) = (row.number(0), row.text(1), row.text(2))
             guard Self.isToken(token) else { throw noToken(id) }
-            if cells.locate(in: fields) { return try body(id, token, cells) }
+            func push() -> StoredPush {
+                StoredPush(
+                    id: id, token: token, cells: cells, language: withTraits ? row.text(3) : none, variant: withTraits ? row.text(4) : none)
+            }
+            if cells.locate(in: fields) { return try body(push()) }
             return try withNormalForm(of: fields, recipient: id) { fields in
                 guard cells.locate(in: fields) else { throw noFields(id) }
-                return try body(id, token, cells)
+                return try body(push())
             }
         }
     }
@@ -101,14 +105,16 @@ extension RunStore {
     }
 
     private func recipientCursor(_ db: Database, _ range: Range<Int>) throws -> StatementCursor<(Int, Recipient)> {
-        try StatementCursor(db, sql: RunSchema.selectRecipients, arguments: [range.lowerBound, range.upperBound]) { [self] statement in
+        try StatementCursor(db, sql: RunSchema.selectRecipients(version: version), arguments: [range.lowerBound, range.upperBound]) {
+            [self] statement in
             let id = Int(Int64(sqliteStatement: statement, index: 0))
             var token = String(sqliteStatement: statement, index: 1)
             guard token.withUTF8(Self.isToken) else { throw noToken(id) }
             guard let fields = FieldsCell.decode(String(sqliteStatement: statement, index: 5)) else { throw noFields(id) }
             let recipient = Recipient(
                 token: DeviceToken(normalized: token), registrationID: String(sqliteStatement: statement, index: 2),
-                alias: String(sqliteStatement: statement, index: 3), language: String(sqliteStatement: statement, index: 4), fields: fields)
+                alias: String(sqliteStatement: statement, index: 3), language: String(sqliteStatement: statement, index: 4),
+                variant: String(sqliteStatement: statement, index: 6), fields: fields)
             return (id, recipient)
         }
     }

@@ -12,6 +12,8 @@ public final class RunStore: Sendable {
     public let path: String
     /// What was frozen when the run was planned.
     public let plan: RunPlan
+    /// The file's format.
+    let version: Int
     private let isReadOnly: Bool
     private let identity: RunFile.Identity?
     private let connections = Mutex(Connections())
@@ -36,20 +38,20 @@ public final class RunStore: Sendable {
         case .missing: throw RunDiagnostics.missing(path)
         case .forbidden: throw RunDiagnostics.notPermitted(path, toWrite: false)
         }
-        plan = try RunDiagnostics.translating(path, .reading) {
+        (plan, version) = try RunDiagnostics.translating(path, .reading) {
             var configuration = Configuration()
             configuration.readonly = true
             configuration.busyMode = .timeout(10)
             let database = try DatabaseQueue(path: path, configuration: configuration)
-            let plan = try database.read { try Self.checkedPlan($0, path: path) }
+            let checked = try database.read { try Self.checkedPlan($0, path: path) }
             try database.close()
-            return plan
+            return checked
         }
     }
 
     deinit { close() }
 
-    private static func checkedPlan(_ db: Database, path: String) throws -> RunPlan {
+    private static func checkedPlan(_ db: Database, path: String) throws -> (plan: RunPlan, version: Int) {
         guard try Int.fetchOne(db, sql: "PRAGMA application_id") == RunSchema.applicationID else { throw RunDiagnostics.notARun(path) }
         let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
         guard version <= RunSchema.version else { throw RunDiagnostics.newer(path, version: version) }
@@ -57,8 +59,11 @@ public final class RunStore: Sendable {
         guard let plan = try RunSchema.plan(from: db, version: version) else {
             throw RunDiagnostics.damaged(path, "its plan cannot be read")
         }
-        return plan
+        return (plan, version)
     }
+
+    /// Whether its recipients have variants.
+    var knowsVariants: Bool { version >= RunSchema.firstVersionWithVariants }
 
     /// SQLite notices missing pages by itself, but not that the last one is incomplete. In WAL mode pages may still be in the other file.
     static func isCutOff(_ db: Database, path: String) throws -> Bool {

@@ -13,6 +13,7 @@ public final class RunWriter {
     private let folder: String
     private let id: String
     private let path: String
+    private let variants: VariantNames?
     private var database: DatabaseQueue?
     private var pending: [RecipientBatch] = []
     private var pendingCount = 0
@@ -20,10 +21,13 @@ public final class RunWriter {
     /// Ids are 0 ..< slots: every new slot is the next one.
     private var slots = 0
 
-    /// - Parameter folder: the folder of runs; made when missing.
+    /// - Parameters:
+    ///   - folder: the folder of runs; made when missing.
+    ///   - variants: nil when all get the same.
     /// - Throws: `Diagnostic`: the folder cannot be written, the disk is full, there is a run of that id.
-    public init(folder: String, id: String) throws {
+    public init(folder: String, id: String, variants: VariantNames? = nil) throws {
         self.folder = folder
+        self.variants = variants
         self.id = id
         path = RunFile.join(folder, id + RunFile.partialSuffix)
         try RunFile.makeFolder(folder)
@@ -139,7 +143,7 @@ public final class RunWriter {
                     for (row, (slot, recipient)) in group.enumerated() {
                         precondition(slot <= slots, "a new slot must be the next one")
                         if slot == slots { slots += 1 }
-                        try Self.bind(slot, recipient, row: isFull ? row : 0, to: isFull ? several : single)
+                        try bind(slot, recipient, row: isFull ? row : 0, to: isFull ? several : single)
                         if !isFull { try single.execute() }
                     }
                     if isFull { try several.execute() }
@@ -150,14 +154,19 @@ public final class RunWriter {
         pendingCount = 0
     }
 
-    private static func bind(_ slot: Int, _ recipient: RecipientRecord, row: Int, to upsert: PreparedStatement) throws {
+    private func bind(_ slot: Int, _ recipient: RecipientRecord, row: Int, to upsert: PreparedStatement) throws {
         let first = CInt(row * RunSchema.recipientColumns + 1)
         try upsert.bind(slot, at: first)
         try upsert.bind(recipient.token, at: first + 1)
         try upsert.bind(recipient.registrationID, at: first + 2)
         try upsert.bind(recipient.alias, at: first + 3)
         try upsert.bind(recipient.language, at: first + 4)
-        try upsert.bind(recipient.fields, at: first + 5)
+        if let variants {
+            try upsert.bind(variants.name(of: recipient.token), at: first + 5)
+        } else {
+            try upsert.bind("", at: first + 5)
+        }
+        try upsert.bind(recipient.fields, at: first + 6)
     }
 
     private func write(_ body: (Database) throws -> Void) throws {

@@ -98,7 +98,7 @@ extension CampaignContext {
     /// - Throws: every list or export that cannot be read, and with them every column that is missing.
     func audienceQuery(now: Timestamp) throws -> AudienceQuery {
         let compiler = AudienceCompiler(
-            audience: campaign.audience, file: campaign.file, app: app, project: project, fields: template.columns)
+            audience: campaign.audience, file: campaign.file, app: app, project: project, fields: messages.columns)
         return try compiler.query(now: now)
     }
 

@@ -34,7 +34,7 @@ struct CampaignContext {
     var campaign: Campaign
     var project: Project
     var app: App
-    var template: PayloadTemplate
+    var messages: MessageCatalog
     var warnings: [Diagnostic]
 
     /// Reads a campaign file and its volley.yaml.
@@ -51,30 +51,30 @@ struct CampaignContext {
                 return app
             }
         }
-        let template = draft.content.flatMap { content in
+        let messages = draft.content.flatMap { content in
             // What the campaign's reader has said of a place already is not said again.
             let known = Set(mistakes.compactMap(\.position))
             var found: [Diagnostic] = []
-            let template = collect(&found, &warnings) { () throws(Diagnostics) in
-                let template = try PayloadTemplate(content)
-                return (template, template.warnings)
+            let messages = collect(&found, &warnings) { () throws(Diagnostics) in
+                let messages = try MessageCatalog(content, variants: draft.variants, campaign: draft.campaign?.name.value ?? "")
+                return (messages, messages.warnings)
             }
             mistakes += found.filter { $0.position.map { !known.contains($0) } ?? true }
-            return template
+            return messages
         }
-        guard mistakes.isEmpty, let campaign = draft.campaign, let project, let template, let app else {
-            mistakes += audienceMistakes(draft, file, project, app, template, now)
+        guard mistakes.isEmpty, let campaign = draft.campaign, let project, let messages, let app else {
+            mistakes += audienceMistakes(draft, file, project, app, messages, now)
             throw Diagnostics(mistakes)
         }
-        return CampaignContext(campaign: campaign, project: project, app: app, template: template, warnings: warnings)
+        return CampaignContext(campaign: campaign, project: project, app: app, messages: messages, warnings: warnings)
     }
 
     /// What lists, exports and their columns have to say of a campaign that has other mistakes already.
     private static func audienceMistakes(
-        _ draft: CampaignDraft, _ file: String, _ project: Project?, _ app: App?, _ template: PayloadTemplate?, _ now: Timestamp
+        _ draft: CampaignDraft, _ file: String, _ project: Project?, _ app: App?, _ messages: MessageCatalog?, _ now: Timestamp
     ) -> [Diagnostic] {
         guard let audience = draft.audience, let project, let app else { return [] }
-        let compiler = AudienceCompiler(audience: audience, file: file, app: app, project: project, fields: template?.columns ?? [])
+        let compiler = AudienceCompiler(audience: audience, file: file, app: app, project: project, fields: messages?.columns ?? [])
         do {
             _ = try compiler.query(now: now).checkColumns()
             return []

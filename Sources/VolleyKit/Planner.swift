@@ -30,7 +30,7 @@ struct Planner {
     func plan(_ settings: RunSettings, runsFolder: String) throws -> (run: RunStore, preview: Preview) {
         let seed = RunSeed.random()
         let id = RunID.make(campaign: context.campaign.name.value, now: now, seed: seed)
-        let writer = try RunWriter(folder: runsFolder, id: id)
+        let writer = try RunWriter(folder: runsFolder, id: id, variants: context.messages.variantsOfDevices)
         let list = SuppressionList(app: context.app.name.value, environment: settings.environment.listName, folder: runsFolder)
         let (preview, fields) = try scan(samples: 1, writer: writer, suppressing: list)
         let plan = RunPlan(
@@ -47,7 +47,7 @@ struct Planner {
         let suppressed = try list.suppressedDevices()
         query.suppressed = suppressed
         let deviceMemory = try memory?.forDevices(besides: suppressed?.bytes ?? 0) ?? .max
-        let template = context.template
+        let messages = context.messages
         if let suppressed { console.detail("\(TextFormat.count(suppressed.count)) devices are suppressed by \(list.path)") }
         console.detail("volley.yaml: \(context.project.file); exports: \(query.files.joined(separator: ", "))")
         let sink = PlanSink(samples: samples, writer: writer.map(RecipientWriter.init))
@@ -56,7 +56,7 @@ struct Planner {
         let result = try query.scan(
             into: sink, deviceMemory: deviceMemory,
             judging: {
-                let judge = PayloadJudge(template)
+                let judge = PayloadJudge(messages)
                 return { judge.judge($0) }
             },
             progress: { console.progress(progressLine($0, elapsed: clock.now - start)) },
@@ -65,17 +65,22 @@ struct Planner {
         console.show(context.warnings + result.warnings + result.badRows.map(asWarning))
         let preview = Preview(
             campaign: context.campaign.name.value, app: context.app.name.value, destination: context.app.destination, audience: result,
-            payloadBytes: PayloadBytes(counts: result.payloadBytes), pace: context.pace, samples: sink.samples.map { sample($0, result) },
+            payloadBytes: PayloadBytes(counts: result.payloadBytes), pace: context.pace,
+            groups: PreviewGroups(messages, result), samples: sink.samples.compactMap { sample($0, result) },
             planHash: planHash(result))
         return (preview, query.fields.map(\.value))
     }
 
-    private func sample(_ sample: (slot: Int, recipient: Recipient), _ result: AudienceResult) -> PreviewSample {
+    private func sample(_ sample: (slot: Int, recipient: Recipient), _ result: AudienceResult) -> PreviewSample? {
+        var chooser = MessageChooser(context.messages)
+        guard let number = chooser.message(of: sample.recipient) else { return nil }
+        let message = context.messages.messages[number]
         var payload: [UInt8] = []
         // It was rendered before, and nothing was wrong with it.
-        _ = context.template.render(sample.recipient.fields, into: &payload)
+        _ = message.template.render(sample.recipient.fields, into: &payload)
         let selectors = sample.slot < result.selectorsOfFirstSlots.count ? result.selectorsOfFirstSlots[sample.slot] : []
-        return PreviewSample(token: sample.recipient.token, payload: payload, selectedBy: selectors)
+        return PreviewSample(
+            token: sample.recipient.token, variant: message.variant, language: message.language, payload: payload, selectedBy: selectors)
     }
 
     /// What a plan is recognised by: equal when campaign, rules, and all that the exports say of the selected devices are equal.
@@ -89,7 +94,7 @@ struct Planner {
     }
 
     /// Changes whenever the rules of planning do.
-    private static let rules = "volley plan 2"
+    private static let rules = "volley plan 3"
 
     private func progressLine(_ progress: ScanProgress, elapsed: Duration) -> String {
         let seconds = max(elapsed / .seconds(1), 0.001)
@@ -110,17 +115,36 @@ struct Planner {
 
 /// Renders the payload of one recipient after another, to see that it can be sent. Belongs to one thread.
 private final class PayloadJudge {
-    private let template: PayloadTemplate
+    private let messages: MessageCatalog
+    private let single: PayloadTemplate?
     // Nothing calls back into this: the checks of who else holds them would cost more than a small cell.
     @exclusivity(unchecked) private var cells = EscapedCells()
     @exclusivity(unchecked) private var payload: [UInt8] = []
+    @exclusivity(unchecked) private var chooser: MessageChooser
 
-    init(_ template: PayloadTemplate) { self.template = template }
+    init(_ messages: MessageCatalog) {
+        self.messages = messages
+        single = messages.hasChoice || !messages.variantNames.isEmpty ? nil : messages.messages[0].template
+        chooser = MessageChooser(messages)
+    }
 
     func judge(_ recipient: RecipientRecord) -> Judgement {
+        guard let single else { return judgeAmongMany(recipient) }
+        return judge(recipient, single, group: 0)
+    }
+
+    private func judgeAmongMany(_ recipient: RecipientRecord) -> Judgement {
+        let variant = chooser.variant(of: recipient.token)
+        guard let number = chooser.message(variant: variant, language: recipient.language) else {
+            return Judgement(reason: .holdout, group: variant)
+        }
+        return judge(recipient, messages.messages[number].template, group: number)
+    }
+
+    @inline(__always) private func judge(_ recipient: RecipientRecord, _ template: PayloadTemplate, group: Int) -> Judgement {
         payload.removeAll(keepingCapacity: true)
         precondition(cells.locate(in: recipient.fields), "cells that were just written cannot be read")
-        if let failure = template.append(cells, to: &payload) { return Judgement(reason: failure.skipReason) }
-        return Judgement(payloadBytes: payload.count)
+        if let failure = template.append(cells, to: &payload) { return Judgement(reason: failure.skipReason, group: group) }
+        return Judgement(payloadBytes: payload.count, group: group)
     }
 }

@@ -11,6 +11,11 @@ extension Preview {
         lines.append("")
         lines += table("Selected by", audience.selectedBy.map { ($0.selector, $0.recipients) }, of: audience.audience, width)
         lines += table("Languages", languages.map { ($0.name, $0.recipients) }, of: audience.audience, width)
+        lines += table("Texts", groups.texts.map { ($0.name, $0.recipients) }, of: audience.audience, width)
+        lines += table("Variants", groups.variants.map { ($0.name, $0.recipients) }, of: audience.audience, width)
+        if let holdout = groups.holdout {
+            lines += ["Holdout       \(TextFormat.count(holdout)) devices get nothing, to compare with", ""]
+        }
         lines += table("Skipped rows", skipped.map { ($0.name, $0.rows) }, of: audience.rows, width)
         if let bytes = payloadBytes {
             lines.append("Payload       \(bytes.min) to \(bytes.max) bytes, half of them at most \(bytes.p50)")
@@ -45,7 +50,8 @@ extension Preview {
 
     private func sampleLines(_ sample: PreviewSample) -> [String] {
         let payload = (try? JSONValue(parsing: sample.payload)) ?? .null
-        return ["", "Sample for \(sample.token.redacted) (\(sample.selectedBy.joined(separator: ", ")))"]
+        let names = ([sample.variant, sample.language].filter { !$0.isEmpty } + sample.selectedBy).joined(separator: ", ")
+        return ["", "Sample for \(sample.token.redacted) (\(names))"]
             + payload.indentedText.split(separator: "\n").map { "  \($0)" }
     }
 }

@@ -10,6 +10,8 @@ struct Preview: Sendable {
     var audience: AudienceResult
     var payloadBytes: PayloadBytes?
     var pace: Pace?
+    /// Who falls into which variant, and reads which text.
+    var groups: PreviewGroups
     var samples: [PreviewSample]
     var planHash: String
 
@@ -34,7 +36,11 @@ struct Preview: Sendable {
 
     /// The document of `preview --json`.
     var json: JSONValue {
-        .object(pairs: [
+        .object(pairs: contractPairs + groups.pairs)
+    }
+
+    private var contractPairs: [(String, JSONValue)] {
+        [
             ("campaign", .string(campaign)),
             ("app", .string(app)),
             ("rows", .integer(Int64(audience.rows))),
@@ -42,7 +48,7 @@ struct Preview: Sendable {
             ("skipped", Self.counts(skipped)),
             ("selected_by", Self.counts(audience.selectedBy.map { ($0.selector, $0.recipients) })),
             ("languages", Self.counts(languages)),
-            ("variants", .object([])),
+            ("variants", Self.counts(groups.variants)),
             (
                 "payload_bytes",
                 payloadBytes.map { bytes in
@@ -54,10 +60,10 @@ struct Preview: Sendable {
             ("seconds_at_pace", secondsAtPace.map { .double($0) } ?? .null),
             ("samples", .array(samples.map(\.json))),
             ("plan_hash", .string(planHash)),
-        ])
+        ]
     }
 
-    private static func counts(_ pairs: [(String, Int)]) -> JSONValue {
+    static func counts(_ pairs: [(String, Int)]) -> JSONValue {
         .object(pairs: pairs.map { ($0.0, .integer(Int64($0.1))) })
     }
 }
@@ -65,18 +71,24 @@ struct Preview: Sendable {
 extension PreviewSample {
     /// A sample as it stands in `preview --json`.
     var json: JSONValue {
-        .object(pairs: [
-            ("device_token", .string(token.redacted)),
-            ("selected_by", .array(selectedBy.map { .string($0) })),
-            // Rendered payloads are JSON by construction; a null here would be the template's fault, and tests look for it.
-            ("payload", (try? JSONValue(parsing: payload)) ?? .null),
-        ])
+        let names = [("variant", variant), ("language", language)].filter { !$0.1.isEmpty }.map { ($0, JSONValue.string($1)) }
+        return .object(
+            pairs: [
+                ("device_token", .string(token.redacted)),
+                ("selected_by", .array(selectedBy.map { .string($0) })),
+                // Rendered payloads are JSON by construction; a null here would be the template's fault, and tests look for it.
+                ("payload", (try? JSONValue(parsing: payload)) ?? .null),
+            ] + names)
     }
 }
 
 /// One rendered push of a preview.
 struct PreviewSample: Sendable {
     var token: DeviceToken
+    /// Blank when the campaign has no variants.
+    var variant: String
+    /// The language of `content.languages` that it reads; blank for the text above them.
+    var language: String
     var payload: [UInt8]
     var selectedBy: [String]
 }

@@ -6,7 +6,7 @@ import Runs
 /// What the reader's thread does: run file to batches of payloads, claimed before they are handed on.
 struct PushReader: Sendable {
     let run: RunStore
-    let template: PayloadTemplate
+    let messages: MessageCatalog
     /// nil when pushes go out as fast as they can.
     let pace: Pace?
     /// Whether who is recorded as unknown is sent to again.
@@ -23,10 +23,10 @@ struct PushReader: Sendable {
     private static let batchSize = 1000
 
     init(
-        run: RunStore, template: PayloadTemplate, pace: Pace?, resendsUnknown: Bool = true, allowance: ClaimAllowance? = nil,
+        run: RunStore, messages: MessageCatalog, pace: Pace?, resendsUnknown: Bool = true, allowance: ClaimAllowance? = nil,
         noteAttempts: @escaping @Sendable ([Int: Int]) -> Void = { _ in }
     ) {
-        (self.run, self.template, self.pace) = (run, template, pace)
+        (self.run, self.messages, self.pace) = (run, messages, pace)
         (self.resendsUnknown, self.allowance, self.noteAttempts) = (resendsUnknown, allowance, noteAttempts)
     }
 
@@ -80,14 +80,19 @@ struct PushReader: Sendable {
         let size = min(Self.batchSize, claimSize)
         var batches: [PushBatch] = []
         var batch = PushBatch()
-        func append(_ id: Int, _ token: UnsafeBufferPointer<UInt8>, _ cells: EscapedCells) throws {
+        var chooser = MessageChooser(messages)
+        let single = messages.hasChoice ? nil : messages.messages[0].template
+        func append(_ push: StoredPush) throws {
             if batch.pushes.isEmpty {
                 // A little more than the last one needed: payloads of a run differ in a few cells.
                 batch.reserve(pushes: size, bytes: batches.last.map { $0.bytes.count * 9 / 8 } ?? 0)
             }
-            try batch.append(recipient: id, token: token) { bytes in
-                guard cells.count == template.columns.count, template.append(cells, to: &bytes) == nil else {
-                    throw Diagnostic("recipient \(id) has no payload any more: the file was changed after it was planned", file: run.path)
+            try batch.append(recipient: push.id, token: push.token) { bytes in
+                let template =
+                    single ?? chooser.message(variant: push.variant, language: push.language).map { messages.messages[$0].template }
+                guard push.cells.count == messages.columns.count, let template, template.append(push.cells, to: &bytes) == nil else {
+                    throw Diagnostic(
+                        "recipient \(push.id) has no payload any more: the file was changed after it was planned", file: run.path)
                 }
             }
             if batch.pushes.count == size {
@@ -96,9 +101,9 @@ struct PushReader: Sendable {
             }
         }
         if isClaimed {
-            try run.forEachUnsettledPush(in: range, resendsUnknown: resendsUnknown, append)
+            try run.forEachUnsettledPush(in: range, resendsUnknown: resendsUnknown, withTraits: messages.hasChoice, append)
         } else {
-            try run.forEachPush(in: range, append)
+            try run.forEachPush(in: range, withTraits: messages.hasChoice, append)
         }
         return batch.pushes.isEmpty ? batches : batches + [batch]
     }

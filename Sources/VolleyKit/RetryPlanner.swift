@@ -1,4 +1,5 @@
 import Base
+import Content
 import Cryptography
 import Runs
 
@@ -18,7 +19,8 @@ struct RetryPlanner {
         let first = run.plan
         let seed = RunSeed.random()
         let id = RunID.make(campaign: first.campaign, now: now, seed: seed)
-        let writer = try RunWriter(folder: FilePaths.folder(of: run.path), id: id)
+        let writer = try RunWriter(
+            folder: FilePaths.folder(of: run.path), id: id, variants: MessageCatalog(frozenIn: first).variantsOfDevices)
         let takenOver = try tokensOfRetries()
         var hash = SHA256()
         hash.update(Array("volley retry 1\0\(first.planHash)\0".utf8))

@@ -12,10 +12,10 @@ struct RunDispatch {
     let gateway: Gateway
     let route: Route
     let settings: RunSettings
-    let template: PayloadTemplate
+    let messages: MessageCatalog
 
-    init(run: RunStore, gateway: Gateway, route: Route, settings: RunSettings, template: PayloadTemplate) {
-        (self.run, self.gateway, self.route, self.settings, self.template) = (run, gateway, route, settings, template)
+    init(run: RunStore, gateway: Gateway, route: Route, settings: RunSettings, messages: MessageCatalog) {
+        (self.run, self.gateway, self.route, self.settings, self.messages) = (run, gateway, route, settings, messages)
     }
 
     /// Opens what the run names, and says what is worth a warning.
@@ -24,8 +24,7 @@ struct RunDispatch {
         self.run = run
         settings = try RunSettings(json: run.plan.settings, runFile: run.path)
         // The campaign is taken as it was planned; an expiry that has passed since is found by the sender, device by device.
-        let (campaign, _) = try Campaign.read(source: run.plan.campaignSource, file: run.plan.campaignFile, now: run.plan.plannedAt)
-        template = try PayloadTemplate(campaign.content)
+        messages = try MessageCatalog(frozenIn: run.plan)
         let warnings: [Diagnostic]
         (route, warnings) = try Route.ofPlan(run.plan, settings, options)
         gateway = try Gateway(settings, now: .now())
@@ -36,7 +35,7 @@ struct RunDispatch {
     /// - Parameter states: in which the run must be.
     func send(from states: Set<RunState>, _ options: CommonOptions, _ console: Console) throws -> ExitStatus {
         let stage = SendStage(
-            run: run, endpoint: gateway.endpoint, credentials: gateway.credentials, route: route, settings: settings, template: template,
+            run: run, endpoint: gateway.endpoint, credentials: gateway.credentials, route: route, settings: settings, messages: messages,
             console: console)
         let end = try stage.send(from: states)
         let isShown = show(ledger: gateway.close(), options, console)
@@ -73,5 +72,25 @@ struct RunDispatch {
             console.warn("The run is over, but its report cannot be shown. \(error)")
             return false
         }
+    }
+}
+
+extension MessageCatalog {
+    /// What a run's campaign says, as it was planned.
+    init(frozenIn plan: RunPlan) throws(Diagnostics) {
+        let (campaign, _) = try Campaign.read(source: plan.campaignSource, file: plan.campaignFile, now: plan.plannedAt)
+        try self.init(campaign)
+    }
+
+    /// What a campaign says.
+    init(_ campaign: Campaign) throws(Diagnostics) {
+        try self.init(campaign.content, variants: campaign.variants, campaign: campaign.name.value)
+    }
+
+    /// Who falls into which variant; nil when all get the same.
+    var variantsOfDevices: VariantNames? {
+        guard !variantNames.isEmpty else { return nil }
+        let chooser = MessageChooser(self)
+        return VariantNames(variantNames) { chooser.variant(of: $0) }
     }
 }

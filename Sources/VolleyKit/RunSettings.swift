@@ -37,7 +37,7 @@ extension RunSettings {
     /// The settings of a campaign that is about to be planned.
     init(_ context: CampaignContext) throws {
         let (campaign, app) = (context.campaign, context.app)
-        try self.init(app, projectFile: context.project.file, pushType: context.template.pushType)
+        try self.init(app, projectFile: context.project.file, pushType: context.messages.pushType)
         if let priority = campaign.delivery.priority { self.priority = priority }
         expiry = campaign.delivery.expiry
         collapseID = campaign.delivery.collapseID?.value

@@ -16,7 +16,7 @@ struct SendStage: Sendable {
     let credentials: Credentials
     let route: Route
     let settings: RunSettings
-    let template: PayloadTemplate
+    let messages: MessageCatalog
     let console: Console
 
     /// Batches between reader and sender at most. Without a pace they last while the next claim is being prepared; with one, whatever is
@@ -124,7 +124,7 @@ struct SendStage: Sendable {
     private func read(into batches: BoundedQueue<PushBatch>, _ allowance: ClaimAllowance, _ state: SendState) -> [Int] {
         defer { batches.close() }
         let reader = PushReader(
-            run: run, template: template, pace: settings.pace, resendsUnknown: resendsUnknown, allowance: allowance,
+            run: run, messages: messages, pace: settings.pace, resendsUnknown: resendsUnknown, allowance: allowance,
             noteAttempts: state.noteAttempts)
         do { return try reader.read(into: batches) } catch {
             state.fail("Reading and claiming stopped. \(error)")

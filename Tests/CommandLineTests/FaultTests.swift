@@ -57,7 +57,12 @@ struct FaultTests {
             #expect([0, 1].contains(sent.status), "\(comment): \(sent.status) \(sent.errors)")
             let outcomes = try sent.json()["outcomes"]
             #expect(outcomes?.sum == Self.recipients && outcomes?.int("unsent") == 0, "\(comment): \(outcomes?.text ?? "")")
-            if !fault.losesAnswers { #expect(outcomes?.int("accepted") == Self.recipients, "\(comment): \(outcomes?.text ?? "")") }
+            if !fault.losesAnswers {
+                // Of very many some are refused as often as a push is tried.
+                let attempts = try server.lines("failed").map { String($0[8]) }
+                #expect(outcomes?.int("accepted") == Self.recipients - attempts.count, "\(comment): \(outcomes?.text ?? "")")
+                #expect(Set(attempts).isSubset(of: ["6"]), "\(comment): gave up after \(Set(attempts)) attempts")
+            }
             try server.expectAgreement(mayRepeat: policy == "skip" ? [] : nil, comment)
         }
     }

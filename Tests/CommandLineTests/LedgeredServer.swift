@@ -91,15 +91,20 @@ final class LedgeredServer {
     }
 
     /// The last run's outcomes, state and all.
-    func report() throws -> JSONValue { try folder.volley("report", "last", "--format", "json").json() }
+    func report() throws -> JSONValue {
+        let report = try folder.volley("report", "last", "--format", "json")
+        try #require(report.status == 0, "\(report.errors)")
+        return try report.json()
+    }
 
     /// The last run's tokens that ended in an outcome.
-    func tokens(_ outcome: String) throws -> Set<String> {
-        let lines = try folder.volley("report", "last", "--format", "csv").output.split(separator: "\n").dropFirst()
-        let found = lines.compactMap { line -> String? in
-            let cells = line.split(separator: ",", omittingEmptySubsequences: false)
-            return cells[5] == outcome ? String(cells[0]) : nil
-        }
-        return Set(found)
+    func tokens(_ outcome: String) throws -> Set<String> { Set(try lines(outcome).map { String($0[0]) }) }
+
+    /// The last run's lines of the CSV report with an outcome, cell by cell.
+    func lines(_ outcome: String) throws -> [[Substring]] {
+        let report = try folder.volley("report", "last", "--format", "csv")
+        try #require(report.status == 0, "\(report.errors)")
+        return report.output.split(separator: "\n").dropFirst().map { $0.split(separator: ",", omittingEmptySubsequences: false) }
+            .filter { $0[5] == outcome }
     }
 }

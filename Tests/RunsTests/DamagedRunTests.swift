@@ -27,12 +27,12 @@ import Testing
         let path = try makeRun(folder, audience: 1).path
         var bytes = readBytes(path)
         // user_version: bytes 60 to 63 of the header (SQLite, "Database File Format", 1.3).
-        #expect(bytes[60...63] == [0, 0, 0, 2])
+        #expect(bytes[60...63] == [0, 0, 0, 3])
         bytes[63] = 9
         writeBytes(bytes, path)
         #expect(
             diagnostic { _ = try RunStore(path: path) }?.message
-                == "the run file was written by a newer Volley (format 9; this one reads 2)")
+                == "the run file was written by a newer Volley (format 9; this one reads 3)")
     }
 
     @Test("a truncated file is damaged", arguments: [0.3, 0.6, 0.95, 0.9999])

@@ -13,11 +13,11 @@ import Testing
 
     private func pushes(_ run: RunStore, _ range: Range<Int>) throws -> [Push] {
         var pushes: [Push] = []
-        try run.forEachPush(in: range) { id, token, cells in
+        try run.forEachPush(in: range) { push in
             pushes.append(
                 Push(
-                    id: id, token: String(decoding: token, as: UTF8.self),
-                    cells: (0..<cells.count).map { String(decoding: cells[$0], as: UTF8.self) }))
+                    id: push.id, token: String(decoding: push.token, as: UTF8.self),
+                    cells: (0..<push.cells.count).map { String(decoding: push.cells[$0], as: UTF8.self) }))
         }
         return pushes
     }
@@ -91,7 +91,7 @@ import Testing
         #expect(query(path, sql).isEmpty)
         let run = try RunStore(path: path)
         var seen = 0
-        let problem = diagnostic { try run.forEachPush(in: 0..<10) { _, _, _ in seen += 1 } }
+        let problem = diagnostic { try run.forEachPush(in: 0..<10) { _ in seen += 1 } }
         #expect(problem?.message == "the run file is damaged: \(message)")
         #expect(seen == (message.contains("9") ? 9 : 4))
         #expect(diagnostic { _ = try run.recipients(0..<10) }?.message == problem?.message)
@@ -120,16 +120,35 @@ import Testing
         #expect(try run.recipients(0..<5).map { $0.fields.map(escaped) } == found)
     }
 
+    @Test("language and variant are lent when they are asked for, and stand in the file under their names")
+    func traits() throws {
+        let folder = try TemporaryFolder()
+        let writer = try RunWriter(
+            folder: folder.path, id: "run", variants: VariantNames(["short", "long"]) { Int($0[63] & 1) })
+        for number in 0..<4 { try writer.put(recipient(number), at: number) }
+        let run = try writer.finish(plan("run", audience: 4))
+        func names(_ withTraits: Bool) throws -> [String] {
+            var names: [String] = []
+            try run.forEachPush(in: 0..<4, withTraits: withTraits) {
+                names.append(String(decoding: $0.language, as: UTF8.self) + "/" + String(decoding: $0.variant, as: UTF8.self))
+            }
+            return names
+        }
+        #expect(try names(true) == ["en/short", "en/long", "en/short", "en/long"])
+        #expect(try names(false) == ["/", "/", "/", "/"])
+        #expect(try run.recipients(0..<4).map(\.variant) == ["short", "long", "short", "long"])
+    }
+
     @Test("the body's own error passes through, and the run can be read on")
     func foreignError() throws {
         struct Mine: Error {}
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 10)
-        #expect(throws: Mine.self) { try run.forEachPush(in: 0..<10) { id, _, _ in if id == 3 { throw Mine() } } }
+        #expect(throws: Mine.self) { try run.forEachPush(in: 0..<10) { if $0.id == 3 { throw Mine() } } }
         #expect(try pushes(run, 0..<10).count == 10)
         // No transaction was left open: the file goes back to one.
         try run.setState(.running, reason: "", at: noon)
-        #expect(throws: Mine.self) { try run.forEachPush(in: 0..<10) { _, _, _ in throw Mine() } }
+        #expect(throws: Mine.self) { try run.forEachPush(in: 0..<10) { _ in throw Mine() } }
         try run.settleDown()
         #expect(folder.names == ["run.sqlite"])
     }

@@ -21,9 +21,9 @@ struct ResumingTests {
 
     private func open(_ run: RunStore, _ range: Range<Int>, resendsUnknown: Bool) throws -> [Int] {
         var ids: [Int] = []
-        try run.forEachUnsettledPush(in: range, resendsUnknown: resendsUnknown) { id, token, _ in
-            ids.append(id)
-            #expect(String(decoding: token, as: UTF8.self) == recipient(id).token.hex)
+        try run.forEachUnsettledPush(in: range, resendsUnknown: resendsUnknown) { push in
+            ids.append(push.id)
+            #expect(String(decoding: push.token, as: UTF8.self) == recipient(push.id).token.hex)
         }
         return ids
     }

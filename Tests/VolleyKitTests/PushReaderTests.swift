@@ -15,13 +15,16 @@ struct PushReaderTests {
         let folder: String
         let store: RunStore
 
-        init(audience: Int) throws {
+        /// - Parameter messages: decide into which variants recipients fall; their languages are de, fr, de, fr, …
+        init(audience: Int, messages: MessageCatalog? = nil) throws {
             var path = Array("/tmp/volley-reader-XXXXXX".utf8CString)
             guard mkdtemp(&path) != nil else { throw Diagnostic("no temporary folder") }
             folder = String(decoding: path.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-            let writer = try RunWriter(folder: folder, id: "run")
+            let writer = try RunWriter(folder: folder, id: "run", variants: messages?.variantsOfDevices)
             for id in 0..<audience {
-                try writer.put(Recipient(token: DeviceToken(normalized: PushReaderTests.token(id)), fields: ["\"\(id)\""]), at: id)
+                let recipient = Recipient(
+                    token: DeviceToken(normalized: PushReaderTests.token(id)), language: id % 2 == 0 ? "de" : "fr", fields: ["\"\(id)\""])
+                try writer.put(recipient, at: id)
             }
             store = try writer.finish(
                 RunPlan(
@@ -39,15 +42,57 @@ struct PushReaderTests {
 
     private static func token(_ id: Int) -> String { String(1_000_000_000 + id) }
 
-    private func template(_ body: String) throws -> PayloadTemplate {
+    private func template(_ body: String) throws -> MessageCatalog {
         let place = SourcePosition(file: "c.yaml", line: 1, column: 1)
         var content = MessageContent(position: place)
         content.body = SourceText(body, at: place)
-        return try PayloadTemplate(content)
+        return try MessageCatalog(content)
     }
 
     private func reader(_ run: PlannedRun, pace: Pace? = nil, body: String = "Hi {{ name }}") throws -> PushReader {
-        PushReader(run: run.store, template: try template(body), pace: pace)
+        PushReader(run: run.store, messages: try template(body), pace: pace)
+    }
+
+    @Test("everybody gets the text of their variant and language, also after a resumption")
+    func messages() throws {
+        let place = SourcePosition(file: "c.yaml", line: 1, column: 1)
+        func content(_ body: String, german: String) -> MessageContent {
+            var (content, translation) = (MessageContent(position: place), MessageContent(position: place))
+            content.body = SourceText(body, at: place)
+            translation.body = SourceText(german, at: place)
+            content.languages = [Translation(language: SourceText("de", at: place), content: translation)]
+            return content
+        }
+        let variants = [
+            MessageVariant(name: SourceText("a", at: place), share: 5000, content: content("short", german: "kurz {{ name }}")),
+            MessageVariant(name: SourceText("b", at: place), share: 5000),
+        ]
+        let catalog = try MessageCatalog(content("long {{ name }}", german: "lang"), variants: variants, campaign: "c")
+        let run = try PlannedRun(audience: 3000, messages: catalog)
+        let names = try run.store.recipients(0..<3000).map(\.variant)
+        #expect(names.count { $0 == "a" } > 1000 && names.count { $0 == "b" } > 1000)
+        for _ in 0..<2 {
+            let batches = BoundedQueue<PushBatch>(capacity: 20)
+            let reader = PushReader(run: run.store, messages: catalog, pace: nil)
+            #expect(try reader.read(into: batches).isEmpty)
+            var seen = 0
+            while let batch = batches.takeIfReady() {
+                for push in batch.pushes {
+                    let id = push.recipient
+                    let body =
+                        switch (names[id], id % 2) {
+                        case ("a", 0): "kurz \\\"\(id)\\\""
+                        case ("a", _): "short"
+                        case ("b", 0): "lang"
+                        default: "long \\\"\(id)\\\""
+                        }
+                    let payload = String(decoding: batch.bytes[push.payloadStart..<push.end], as: UTF8.self)
+                    if payload != #"{"aps":{"alert":{"body":"\#(body)"}}}"# { Issue.record("\(id) in \(names[id]): \(payload)") }
+                    seen += 1
+                }
+            }
+            #expect(seen == 3000)
+        }
     }
 
     /// Reads on a thread of its own; nil when that fails.
@@ -140,7 +185,7 @@ struct PushReaderTests {
         let batches = BoundedQueue<PushBatch>(capacity: 20)
         let noted = Mutex<[Int: Int]>([:])
         let reader = PushReader(
-            run: run.store, template: try template("Hi {{ name }}"), pace: nil, resendsUnknown: resendsUnknown,
+            run: run.store, messages: try template("Hi {{ name }}"), pace: nil, resendsUnknown: resendsUnknown,
             noteAttempts: { attempts in noted.withLock { $0.merge(attempts) { $1 } } })
         #expect(try reader.read(into: batches).isEmpty)
         #expect(batches.takeIfReady()?.pushes.map(\.recipient) == (resendsUnknown ? [1, 2, 5, 6] : [1, 5, 6]))

@@ -8,27 +8,32 @@ struct DeviceClass: Hashable {
     var language: Int
     /// Of the payload; 0 when it could not be rendered.
     var payloadBytes: Int
+    /// The judge's own number.
+    var group: Int
     /// Why it cannot be sent to.
     var reason: SkipReason?
 
     /// Whether it takes one of the places that an alias has: not when it was left out before aliases are looked at.
     var takesPlaceInAlias: Bool { reason.map { $0.ordinal >= SkipReason.aliasLimit.ordinal } ?? true }
 
-    /// All of it in a word.
+    /// All of it in a word: 24 bits of selection (`DeviceTable.classLimit`), 14 of language (`LanguageNames`), 13 of bytes (no payload has
+    /// more than 5120), 9 of group (`Judgement.groupLimit`), 4 of reason.
     fileprivate var key: UInt64 {
-        UInt64(truncatingIfNeeded: selection) << 40 | UInt64(truncatingIfNeeded: language & 0xFFFF) << 24
-            | UInt64(truncatingIfNeeded: min(payloadBytes, 0xFFFF)) << 8 | UInt64(truncatingIfNeeded: (reason?.ordinal ?? -1) + 1)
+        UInt64(truncatingIfNeeded: selection) << 40 | UInt64(truncatingIfNeeded: language & 0x3FFF) << 26
+            | UInt64(truncatingIfNeeded: min(payloadBytes, 0x1FFF)) << 13 | UInt64(truncatingIfNeeded: min(group, 0x1FF)) << 4
+            | UInt64(truncatingIfNeeded: (reason?.ordinal ?? -1) + 1)
     }
 
     fileprivate init(key: UInt64) {
         selection = Int(key >> 40)
-        language = Int(key >> 24 & 0xFFFF)
-        payloadBytes = Int(key >> 8 & 0xFFFF)
-        reason = key & 0xFF == 0 ? nil : SkipReason.allCases[Int(key & 0xFF) - 1]
+        language = Int(key >> 26 & 0x3FFF)
+        payloadBytes = Int(key >> 13 & 0x1FFF)
+        group = Int(key >> 4 & 0x1FF)
+        reason = key & 0xF == 0 ? nil : SkipReason.allCases[Int(key & 0xF) - 1]
     }
 
-    init(selection: Int, language: Int, payloadBytes: Int, reason: SkipReason?) {
-        (self.selection, self.language, self.payloadBytes, self.reason) = (selection, language, payloadBytes, reason)
+    init(selection: Int, language: Int, payloadBytes: Int, group: Int = 0, reason: SkipReason?) {
+        (self.selection, self.language, self.payloadBytes, self.group, self.reason) = (selection, language, payloadBytes, group, reason)
     }
 }
 

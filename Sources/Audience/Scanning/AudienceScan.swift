@@ -28,6 +28,10 @@ public struct AudienceResult: Sendable {
     public var languages: [String: Int]
     /// Recipients by the size of their payload in bytes, as judged.
     public var payloadBytes: [Int: Int]
+    /// Recipients by the group of their judgement.
+    public var groups: [Int: Int]
+    /// Devices that did not become recipients, by reason and the group of their judgement.
+    public var skippedGroups: [SkipReason: [Int: Int]]
     /// The first ten rows that could not be read, with file and line.
     public var badRows: [Diagnostic]
     /// Things worth saying: unknown selectors, columns that are there twice, …

@@ -145,7 +145,8 @@ struct BlockScanner: ~Copyable {
             Candidate(
                 fingerprint: fingerprint, moment: ActivityMoment(lastActive), selection: Int32(truncatingIfNeeded: selection(&harvest)),
                 language: languages.number(of: row.bytes(columns.language), &harvest.languages),
-                payloadBytes: UInt16(clamping: judgement.payloadBytes), reason: judgement.reason.map { UInt8($0.ordinal + 1) } ?? 0))
+                payloadBytes: UInt16(clamping: judgement.payloadBytes), group: UInt16(clamping: judgement.group),
+                reason: judgement.reason.map { UInt8($0.ordinal + 1) } ?? 0))
     }
 
     /// Whether the token is known to be invalid, and the row does not say that it was registered since. What the device's newest row says

@@ -11,6 +11,8 @@ struct Candidate: BitwiseCopyable {
     var language: Int32
     /// Of its payload as rendered; 0 when it cannot be.
     var payloadBytes: UInt16
+    /// Of the judgement.
+    var group: UInt16
     /// The ordinal of why it cannot be sent to, + 1; 0 when it can.
     var reason: UInt8
 }

@@ -14,22 +14,27 @@ extension HarvestMerger {
         var selectedBy = [Int](repeating: 0, count: names.count)
         var byLanguage = [Int](repeating: 0, count: devices.languages.names.count)
         var byPayloadBytes: [Int: Int] = [:]
+        var byGroup: [Int: Int] = [:]
+        var skippedByGroup: [SkipReason: [Int: Int]] = [:]
         var audience = 0
         devices.classes.forEach { deviceClass, count in
             if let reason = deviceClass.reason {
                 skipped[reason] += count
+                skippedByGroup[reason, default: [:]][deviceClass.group, default: 0] += count
                 return
             }
             audience += count
             byLanguage[deviceClass.language] += count
             byPayloadBytes[deviceClass.payloadBytes, default: 0] += count
+            byGroup[deviceClass.group, default: 0] += count
             for number in devices.classes.selections[deviceClass.selection] { selectedBy[Int(number)] += count }
         }
         let spoken = zip(devices.languages.names, byLanguage).filter { $0.1 > 0 }
         let result = AudienceResult(
             rows: rows, audience: audience, skipped: skipped.byReason,
             selectedBy: Array(zip(names, selectedBy)).map { (selector: $0.0, recipients: $0.1) },
-            languages: Dictionary(spoken, uniquingKeysWith: +), payloadBytes: byPayloadBytes, badRows: badRows,
+            languages: Dictionary(spoken, uniquingKeysWith: +), payloadBytes: byPayloadBytes, groups: byGroup,
+            skippedGroups: skippedByGroup, badRows: badRows,
             warnings: warnings + duplicateKeys + unseenNames() + conditions.warnings(plan.query.conditions),
             selectorsOfFirstSlots: settled.firstSelections.map { devices.classes.selections[$0].map { names[Int($0)] } },
             digest: digestWords(settled))

@@ -6,11 +6,17 @@ public struct Judgement: Hashable, Sendable {
     public var payloadBytes: Int
     /// Why the recipient cannot be sent to (renderError, payloadTooLarge, suppressed, holdout), or nil.
     public var reason: SkipReason?
+    /// What the recipient is counted under beside its reason: a number of the judge's own, below `groupLimit`.
+    public var group: Int
+
+    /// Groups that can be told apart.
+    public static let groupLimit = 512
 
     /// A judgement.
-    public init(payloadBytes: Int = 0, reason: SkipReason? = nil) {
+    public init(payloadBytes: Int = 0, reason: SkipReason? = nil, group: Int = 0) {
         self.payloadBytes = payloadBytes
         self.reason = reason
+        self.group = group
     }
 }
 

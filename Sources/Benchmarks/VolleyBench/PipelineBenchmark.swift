@@ -26,15 +26,15 @@ struct PipelineBenchmark {
         print("| \(TextFormat.count(recipients)) recipients | CPU ns a push |\n|---|---|")
         var bytes = 0
         try measure("read") {
-            for range in ranges(of: 1000) { try run.forEachPush(in: range) { _, token, _ in bytes += token.count } }
+            for range in ranges(of: 1000) { try run.forEachPush(in: range) { bytes += $0.token.count } }
         }
         try measure("read and render") {
             for range in ranges(of: 1000) {
                 var batch = PushBatch()
                 batch.reserve(pushes: range.count, bytes: range.count * 256)
-                try run.forEachPush(in: range) { id, token, cells in
-                    try batch.append(recipient: id, token: token) { bytes in
-                        if template.append(cells, to: &bytes) != nil { throw Diagnostic("recipient \(id) cannot be rendered") }
+                try run.forEachPush(in: range) { push in
+                    try batch.append(recipient: push.id, token: push.token) { bytes in
+                        if template.append(push.cells, to: &bytes) != nil { throw Diagnostic("recipient \(push.id) cannot be rendered") }
                     }
                 }
                 bytes += batch.bytes.count

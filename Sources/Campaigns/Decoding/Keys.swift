@@ -53,7 +53,7 @@ struct FileKeys: Sendable {
 
 /// The groups of a campaign file.
 enum CampaignKeys {
-    static let root = KeyGroup("", ["name", "app", "description", "audience", "content", "delivery"])
+    static let root = KeyGroup("", ["name", "app", "description", "audience", "content", "variants", "delivery"])
     static let audience = KeyGroup(
         "audience",
         ["devices", "tags", "aliases", "registration_ids", "everyone", "where", "exclude", "alias_limit", "max_bad_rows"])
@@ -63,12 +63,19 @@ enum CampaignKeys {
         "content",
         [
             "title", "subtitle", "body", "sound", "badge", "category", "thread", "image", "link", "data", "wake_app", "silent", "payload",
+            "languages",
         ])
+    static let variant = KeyGroup("the variant", ["share", "content"])
+    static let variantContent = KeyGroup(
+        "the variant's content",
+        ["title", "subtitle", "body", "sound", "badge", "category", "thread", "image", "link", "data", "payload", "languages"])
+    static let translation = KeyGroup("the language", ["title", "subtitle", "body", "sound", "image", "link", "data", "payload"])
     static let delivery = KeyGroup("delivery", ["pace", "expires", "priority", "collapse", "unknown", "stop_when"])
     static let stopWhen = KeyGroup("stop_when", StopLimits.outcomes.map(\.name) + ["after"])
 
     static let file = FileKeys(
-        groups: [root, audience, content, delivery, exclude, tags, stopWhen], planned: ["variants", "schedule", "languages"])
+        groups: [root, audience, content, delivery, exclude, tags, stopWhen, variant, variantContent, translation],
+        planned: ["schedule"])
 }
 
 /// The groups of volley.yaml.

@@ -17,13 +17,14 @@ struct CampaignReader {
 
         let readAudience = audience.map { AudienceReader(section: $0).read() }
         let readContent = content.map { ContentReader(section: $0, source: source).read() }
+        let variants = VariantReader(root: root, source: source, content: readContent).read()
         let readDelivery = delivery.map { DeliveryReader(section: $0, now: now).read() } ?? CampaignDelivery()
         if let readContent { checkPriority(of: readDelivery, for: readContent) }
-        var draft = CampaignDraft(app: app, audience: readAudience, content: readContent)
+        var draft = CampaignDraft(app: app, audience: readAudience, content: readContent, variants: variants)
         if let name, let app, let readAudience, let readContent {
             draft.campaign = Campaign(
                 file: source.file, source: source.text, name: name, app: app, description: description?.value, audience: readAudience,
-                content: readContent, delivery: readDelivery)
+                content: readContent, variants: variants, delivery: readDelivery)
         }
         return draft
     }

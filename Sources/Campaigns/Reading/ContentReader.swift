@@ -1,9 +1,11 @@
 import Base
 
-/// Reads `content`: what a push says. Templates in texts are left as they are.
+/// Reads `content`: what a push says, or what part of the audience gets instead. Templates in texts are left as they are.
 struct ContentReader {
     let section: Section
     let source: YAMLSource
+    /// The content that this one changes; nil for the campaign's own, which must show something.
+    var base: MessageContent?
 
     private var findings: Findings { section.findings }
     private static let alert = ["title", "subtitle", "body"]
@@ -24,9 +26,33 @@ struct ContentReader {
         content.wakesApp = section.truth("wake_app") ?? false
         content.isSilent = section.truth("silent") ?? false
         content.payload = object("payload", example: "payload: {aps: {alert: Hello}}")
-        if section.has("payload") { checkPayload(content) } else { checkKind(content) }
+        if section.has("payload") { checkPayload(content) }
+        if let base { checkFits(base) } else if !section.has("payload") { checkKind(content) }
         checkData()
+        if section.group.valid.contains("languages") {
+            content.languages = TranslationReader(section: section, source: source, base: base ?? content).read()
+        }
         return content
+    }
+
+    /// What changes a payload by hand is one, and nothing else is.
+    private func checkFits(_ base: MessageContent) {
+        if base.payload == nil, section.has("payload") {
+            findings.error(
+                "'payload' cannot stand here, as the campaign's content is none", at: section.place(of: "payload"),
+                remedy: "Write the keys that differ: title, body, …")
+        } else if base.payload != nil, let other = section.entries.first(where: { !["payload", "languages"].contains($0.key.value) }) {
+            findings.error(
+                "the campaign's content is a payload by hand, so '\(other.key.value)' cannot change it", at: other.key.position,
+                remedy: "Write the whole payload of these devices as 'payload'.")
+        } else if base.isSilent, let other = section.entries.first(where: { !["data", "link", "languages"].contains($0.key.value) }) {
+            findings.error(
+                "a silent push has no '\(other.key.value)'", at: other.key.position,
+                remedy: "Change 'data' or 'link', or remove 'silent' above.")
+        } else if section.entries.isEmpty {
+            findings.error(
+                "nothing differs here", at: section.position, remedy: "Write what these devices get instead, for example: body: \"…\".")
+        }
     }
 
     /// A text that people see. A comment sign in it would cut it short without a sound.
@@ -86,7 +112,7 @@ struct ContentReader {
     }
 
     private func checkPayload(_ content: MessageContent) {
-        for key in CampaignKeys.content.valid where key != "payload" && section.has(key) {
+        for key in CampaignKeys.content.valid where !["payload", "languages"].contains(key) && section.has(key) {
             findings.error(
                 "'payload' is the whole push by hand, so '\(key)' cannot stand beside it", at: section.place(of: key),
                 remedy: "Write it into the payload, or remove 'payload'.")
@@ -116,7 +142,7 @@ struct ContentReader {
     }
 
     private func checkSilent() {
-        for key in CampaignKeys.content.valid where !["silent", "data", "link", "payload"].contains(key) && section.has(key) {
+        for key in CampaignKeys.content.valid where !["silent", "data", "link", "payload", "languages"].contains(key) && section.has(key) {
             if key == "wake_app" {
                 findings.error(
                     "'wake_app' says nothing beside 'silent', which wakes the app by itself", at: section.place(of: key),

@@ -51,7 +51,7 @@ public enum SendCommand {
             console.warn("Nothing was sent, and the plan is gone.")
             return .wrong
         }
-        let dispatch = RunDispatch(run: run, gateway: gateway, route: route, settings: settings, template: context.template)
+        let dispatch = RunDispatch(run: run, gateway: gateway, route: route, settings: settings, messages: context.messages)
         return try dispatch.send(from: [.planned], options, console)
     }
 

@@ -1,0 +1,75 @@
+/// Language tags as exports and campaigns write them: `zh-Hans-CN`, `pt_BR`, `de`.
+/// Source: RFC 5646 (the shape of a tag), RFC 4647 3.4 (lookup by leaving out subtags from the end).
+public enum LanguageTag {
+    /// Language, script, region, variants: more is written nowhere.
+    private static let longestTag = 35
+
+    /// Lower case, with hyphens, without an encoding behind a dot or a modifier behind @; nil when it cannot be a language tag.
+    public static func normalized(_ tag: some StringProtocol) -> String? {
+        var text: [UInt8] = []
+        for byte in tag.utf8 {
+            switch byte {
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"): text.append(byte | 0x20)
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): text.append(byte)
+            case UInt8(ascii: "-"), UInt8(ascii: "_"): text.append(UInt8(ascii: "-"))
+            case UInt8(ascii: "."), UInt8(ascii: "@"):
+                if text.isEmpty { return nil }
+                return check(text)
+            default: return nil
+            }
+        }
+        return check(text)
+    }
+
+    private static func check(_ text: [UInt8]) -> String? {
+        let parts = text.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+        guard text.count <= longestTag, let language = parts.first, (2...3).contains(language.count),
+            language.allSatisfy({ $0 >= UInt8(ascii: "a") }), parts.allSatisfy({ (1...8).contains($0.count) })
+        else { return nil }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// The tags in which a text for a device may be written, the nearest first: `zh-hans-cn`, `zh-hans`, `zh`. A region that implies a script
+    /// counts as that script, and old codes of a language as the new ones.
+    /// - Parameter tag: of the device, as its export has it.
+    /// - Returns: normalised tags; none when the device's is no tag.
+    public static func fallbacks(of tag: some StringProtocol) -> [String] {
+        guard let normal = normalized(tag) else { return [] }
+        var chain = shortened(normal)
+        let parts = normal.split(separator: "-")
+        if parts[0] == "zh", parts.count > 1, parts[1].count != 4 {
+            // zh-TW is written in Hant, and finds its text below zh-Hant before that of zh.
+            let script = ["tw", "hk", "mo"].contains(parts[1]) ? "zh-hant" : "zh-hans"
+            chain.insert(contentsOf: ["\(script)-\(parts[1])", script], at: chain.count - 1)
+        }
+        if let other = synonyms[String(parts[0])] { chain += shortened(other + normal.dropFirst(parts[0].count)) }
+        return chain
+    }
+
+    private static func shortened(_ tag: String) -> [String] {
+        var chain = [tag]
+        while let last = chain.last, let hyphen = last.lastIndex(of: "-") { chain.append(String(last[..<hyphen])) }
+        return chain
+    }
+
+    /// Codes for the same language. Source: IANA language subtag registry (deprecated subtags with a preferred value); Norwegian `no` is
+    /// written as Bokmål by nearly everybody.
+    private static let synonyms = [
+        "iw": "he", "he": "iw", "in": "id", "id": "in", "ji": "yi", "yi": "ji", "tl": "fil", "fil": "tl", "no": "nb", "nb": "no",
+        "mo": "ro",
+    ]
+
+    /// The tag of a language that is written out, in English or by its own name; nil when it is none of the common ones.
+    public static func named(_ name: String) -> String? { names[name.lowercased()] }
+
+    private static let names = [
+        "english": "en", "german": "de", "deutsch": "de", "french": "fr", "français": "fr", "spanish": "es", "español": "es",
+        "italian": "it", "italiano": "it", "portuguese": "pt", "português": "pt", "dutch": "nl", "nederlands": "nl", "chinese": "zh",
+        "simplified chinese": "zh-Hans", "traditional chinese": "zh-Hant", "中文": "zh", "简体中文": "zh-Hans", "繁體中文": "zh-Hant",
+        "japanese": "ja", "日本語": "ja", "korean": "ko", "한국어": "ko", "russian": "ru", "русский": "ru", "turkish": "tr", "türkçe": "tr",
+        "polish": "pl", "polski": "pl", "arabic": "ar", "العربية": "ar", "swedish": "sv", "danish": "da", "norwegian": "nb",
+        "finnish": "fi",
+        "czech": "cs", "greek": "el", "hebrew": "he", "hindi": "hi", "indonesian": "id", "thai": "th", "ukrainian": "uk",
+        "vietnamese": "vi",
+    ]
+}

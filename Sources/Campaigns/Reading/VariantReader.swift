@@ -1,0 +1,110 @@
+import Base
+
+/// Reads `variants`: parts of the audience that get something of their own, or nothing.
+struct VariantReader {
+    let root: Section
+    let source: YAMLSource
+    let content: MessageContent?
+
+    private var findings: Findings { root.findings }
+    private static let example = "variants: {short: {share: 50, content: {body: \"20 % off.\"}}, long: {share: 50}}"
+    /// More would be too small to compare, and too many to read.
+    private static let mostVariants = 26
+
+    /// The variants, in the order of the file; what is wrong in them was reported.
+    func read() -> [MessageVariant] {
+        guard let node = root.node("variants") else { return [] }
+        guard let entries = Section.entries(of: node, name: "variants", example: Self.example, findings: findings) else { return [] }
+        guard (1...Self.mostVariants).contains(entries.count) else {
+            findings.error(
+                entries.isEmpty
+                    ? "'variants' is empty" : "there are \(entries.count) variants, and at most \(Self.mostVariants) are possible",
+                at: node.position, remedy: "For example: \(Self.example).")
+            return []
+        }
+        let variants = entries.map(variant)
+        let read = variants.compactMap(\.self)
+        guard read.count == entries.count else { return [] }
+        let sum = read.reduce(0) { $0 + $1.share }
+        if sum != MessageVariant.wholeShare {
+            findings.error(
+                "the shares of the variants add up to \(Self.percent(sum)), not to 100", at: node.position,
+                remedy: sum < MessageVariant.wholeShare
+                    ? "Raise one of them by \(Self.percent(MessageVariant.wholeShare - sum)), or add holdout: {share: \(Self.percent(MessageVariant.wholeShare - sum))} for devices that get nothing."
+                    : "Lower them by \(Self.percent(sum - MessageVariant.wholeShare)) in all.")
+        }
+        if read.allSatisfy(\.isHoldout) {
+            findings.error(
+                "every device is in the holdout, so nobody would get anything", at: node.position, remedy: "For example: \(Self.example).")
+        }
+        return read
+    }
+
+    private func variant(_ entry: YAMLEntry) -> MessageVariant? {
+        let name = entry.key
+        guard isName(name) else { return nil }
+        let example = "\(name.value): {share: 50}"
+        guard let section = Section(entry.value, CampaignKeys.variant, of: CampaignKeys.file, example: example, findings: findings) else {
+            return nil
+        }
+        let share = section.required("share", example: "share: 50").flatMap { section.text($0, "'share'", example: "share: 50") }
+            .flatMap { section.checked($0, Self.share) }
+        var variant = MessageVariant(name: name, share: share ?? 0)
+        if variant.isHoldout, section.has("content") {
+            findings.error(
+                "the devices of 'holdout' get nothing, so it has no content", at: section.place(of: "content"),
+                remedy: "Remove the content, or give the variant another name.")
+        } else if let node = section.node("content") {
+            let changed = Section(
+                node, CampaignKeys.variantContent, of: CampaignKeys.file, example: "content: {body: \"20 % off.\"}", findings: findings)
+            variant.content = changed.map {
+                ContentReader(section: $0, source: source, base: content ?? MessageContent(position: node.position)).read()
+            }
+        }
+        return share == nil ? nil : variant
+    }
+
+    private func isName(_ name: SourceText) -> Bool {
+        let isAllowed = name.value.utf8.allSatisfy { byte in
+            byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
+                || byte < 0x80 && (Character(Unicode.Scalar(byte)).isLetter || Character(Unicode.Scalar(byte)).isNumber)
+        }
+        guard isAllowed, (1...64).contains(name.value.utf8.count) else {
+            findings.error(
+                "the variant's name \(quoted(name.value)) may hold only letters a-z, digits, '-' and '_', at most 64", at: name.position,
+                remedy: "For example: short.")
+            return false
+        }
+        guard name.value == MessageVariant.holdoutName || name.value.lowercased() != MessageVariant.holdoutName else {
+            findings.error("\(quoted(name.value)) must be written in small letters", at: name.position, remedy: "Write holdout.")
+            return false
+        }
+        return true
+    }
+
+    /// `45`, `33.33`, `45%`: hundredths of a percent.
+    static func share(_ text: String) throws(Complaint) -> Int {
+        var digits = text.trimmingSpaces()[...]
+        if digits.hasSuffix("%") { digits = digits.dropLast().trimmingSpaces()[...] }
+        let parts = digits.split(separator: ".", omittingEmptySubsequences: false)
+        let isNumber = parts.count <= 2 && parts.allSatisfy { !$0.isEmpty && $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }
+        guard isNumber, parts[0].utf8.count <= 3, let whole = Int(parts[0]) else {
+            throw Complaint("\(quoted(text)) is no share", remedy: "Write a number of percent, for example: share: 45.")
+        }
+        let fraction = parts.count == 2 ? parts[1] : "0"
+        guard fraction.utf8.count <= 2, let hundredths = Int(fraction.utf8.count == 1 ? fraction + "0" : fraction) else {
+            throw Complaint("\(quoted(text)) is finer than a hundredth of a percent", remedy: "Write at most two digits behind the point.")
+        }
+        let share = whole * 100 + hundredths
+        guard (1...MessageVariant.wholeShare).contains(share) else {
+            throw Complaint("a share of \(quoted(text)) is not above 0 and up to 100", remedy: "For example: share: 45.")
+        }
+        return share
+    }
+
+    private static func percent(_ hundredths: Int) -> String {
+        let (whole, rest) = (hundredths / 100, hundredths % 100)
+        if rest == 0 { return "\(whole)" }
+        return rest % 10 == 0 ? "\(whole).\(rest / 10)" : "\(whole).\(rest < 10 ? "0" : "")\(rest)"
+    }
+}

@@ -1,0 +1,117 @@
+public import Base
+
+/// Everything that a campaign may say, compiled: a message for each variant in each language, and who gets which.
+public struct MessageCatalog: Sendable {
+    /// What the devices of one variant and one language get.
+    public struct Message: Sendable {
+        /// Blank when the campaign has no variants.
+        public let variant: String
+        /// The tag of `languages` as written; blank for the text above it.
+        public let language: String
+        /// Its cells come in the order of the catalog's columns.
+        public let template: PayloadTemplate
+    }
+
+    /// Messages at most: more than a preview can count apart.
+    public static let mostMessages = 500
+
+    /// A variant, with the share of the hashes that fall to it.
+    struct Variant: Sendable {
+        let name: String
+        /// Hashes below this, in units of 1/10,000, that are not below an earlier one's are its own.
+        let bound: UInt64
+        /// The number of its first message; nil for the holdout.
+        let firstMessage: Int?
+    }
+
+    /// The columns that templates name, each once, with the place of its first use.
+    public let columns: [SourceText]
+    /// alert, or background for a silent campaign.
+    public let pushType: PushType
+    /// Things that are allowed but rarely meant, in the order of their places.
+    public let warnings: [Diagnostic]
+    /// Variant by variant, in the order of the file, and in each the text above `languages` first.
+    public let messages: [Message]
+
+    let variants: [Variant]
+    /// Normalised tags of `languages`; the place in it + 1 is the place of a language's message in its variant.
+    let languages: [String]
+    /// What device tokens are hashed with.
+    let campaign: String
+
+    /// Compiles and checks all that a campaign may say.
+    /// - Parameters:
+    ///   - variants: their shares add up to `MessageVariant.wholeShare`; none when all get the same.
+    ///   - campaign: its name, which decides together with a device's token which variant the device falls into.
+    /// - Throws: every mistake at once, each at its place in the campaign.
+    public init(_ content: MessageContent, variants: [MessageVariant] = [], campaign: String = "") throws(Diagnostics) {
+        let sources = MessageSources(content, variants)
+        guard sources.count <= Self.mostMessages else {
+            throw Diagnostics(
+                Diagnostic(
+                    "variants and languages come to \(sources.count) different texts, and at most \(Self.mostMessages) are possible",
+                    at: content.position, remedy: "Leave out some."))
+        }
+        var compiler = MessageCompiler()
+        var messages: [Message] = []
+        var placed: [Variant] = []
+        var bound = 0
+        for variant in sources.variants {
+            bound += variant.share
+            placed.append(
+                Variant(name: variant.name, bound: UInt64(bound), firstMessage: variant.isHoldout ? nil : messages.count))
+            guard !variant.isHoldout else { continue }
+            for (language, content) in sources.contents(of: variant) {
+                guard let template = compiler.compile(content) else { continue }
+                messages.append(Message(variant: variants.isEmpty ? "" : variant.name, language: language, template: template))
+            }
+        }
+        (columns, pushType, warnings) = try compiler.finish(sources.warnings)
+        self.messages = messages
+        self.variants = placed
+        self.campaign = campaign
+        languages = sources.tags.map(\.normal)
+    }
+
+    /// Whether what a device gets depends on its language or variant.
+    public var hasChoice: Bool { messages.count > 1 }
+
+    /// The names of the variants in the order of the file, the holdout included; empty when all get the same.
+    public var variantNames: [String] { variants.count == 1 && variants[0].name.isEmpty ? [] : variants.map(\.name) }
+}
+
+/// Compiles one content after another into templates that share their columns.
+private struct MessageCompiler {
+    private var columns: [SourceText] = []
+    private var pushType: PushType?
+    private var findings: [Diagnostic] = []
+
+    mutating func compile(_ content: MessageContent) -> PayloadTemplate? {
+        do throws(Diagnostics) {
+            let template = try PayloadTemplate(content, after: columns)
+            columns = template.columns
+            findings += template.warnings
+            if let pushType, template.pushType != pushType {
+                findings.append(
+                    Diagnostic(
+                        "some devices would get a visible push here, and others a background push", at: content.position,
+                        remedy: "Make a campaign of its own for each."))
+            }
+            pushType = pushType ?? template.pushType
+            return template
+        } catch {
+            findings += error.all
+            return nil
+        }
+    }
+
+    /// - Throws: every mistake, each once.
+    func finish(_ more: [Diagnostic]) throws(Diagnostics) -> ([SourceText], PushType, [Diagnostic]) {
+        // Texts that several messages share are compiled several times.
+        var seen: Set<Diagnostic> = []
+        let all = Diagnostics((findings + more).filter { seen.insert($0).inserted }).all
+        let errors = all.filter { $0.severity == .error }
+        guard errors.isEmpty, let pushType else { throw Diagnostics(errors) }
+        return (columns, pushType, all)
+    }
+}

@@ -1,0 +1,84 @@
+public import Base
+
+/// Says which message of a catalog a device gets. Belongs to one thread: it remembers the languages it has met.
+public struct MessageChooser {
+    private let catalog: MessageCatalog
+    private let seed: UInt64
+    private var known: [String: Int] = [:]
+    private var lastLanguage: [UInt8] = []
+    private var lastNumber = 0
+
+    /// Languages that are remembered at most: a column that holds something else must not fill the memory.
+    private static let mostLanguages = 10_000
+
+    /// A chooser that has met no device yet.
+    public init(_ catalog: MessageCatalog) {
+        self.catalog = catalog
+        seed = Self.fold(Array(catalog.campaign.utf8) + [0], into: Self.offsetBasis)
+        for (index, tag) in catalog.languages.enumerated() { known[tag] = index + 1 }
+    }
+
+    /// The number of the variant that a device falls into, in the order of `variantNames`; 0 when there are none. Always the same for the same
+    /// campaign name, shares and token.
+    ///
+    /// FNV-1a over the campaign's name, a zero byte and the token's hex digits, mixed as SplitMix64 does; the upper 32 bits times 10,000 say
+    /// which share it falls into.
+    /// Source: Fowler, Noll, Vo, "The FNV Non-Cryptographic Hash Algorithm"; Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators".
+    /// - Parameter token: in lower-case hex.
+    public func variant(of token: UnsafeBufferPointer<UInt8>) -> Int {
+        guard catalog.variants.count > 1 else { return 0 }
+        let point = ((Self.mixed(Self.fold(token, into: seed)) >> 32) &* UInt64(MessageVariant.wholeShare)) >> 32
+        // The last bound is above every point.
+        return catalog.variants.firstIndex { point < $0.bound } ?? catalog.variants.count - 1
+    }
+
+    /// The number of the message for a variant and a device's language; nil for the holdout.
+    /// - Parameter language: as the export has it.
+    public mutating func message(variant: Int, language: UnsafeBufferPointer<UInt8>) -> Int? {
+        guard let first = catalog.variants[variant].firstMessage else { return nil }
+        return catalog.languages.isEmpty ? first : first + number(of: language)
+    }
+
+    /// The number of the message for a variant's name, as a run file keeps it; nil when there is no such variant.
+    public mutating func message(variant name: UnsafeBufferPointer<UInt8>, language: UnsafeBufferPointer<UInt8>) -> Int? {
+        guard let variant = catalog.variants.firstIndex(where: { $0.name.utf8.elementsEqual(name) }) else { return nil }
+        return message(variant: variant, language: language)
+    }
+
+    /// The number of the message for a recipient; nil for the holdout.
+    public mutating func message(of recipient: Recipient) -> Int? {
+        let token = Array(recipient.token.hex.utf8)
+        let variant = token.withUnsafeBufferPointer { self.variant(of: $0) }
+        let language = Array(recipient.language.utf8)
+        return language.withUnsafeBufferPointer { message(variant: variant, language: $0) }
+    }
+
+    /// 0 for the text above `languages`.
+    private mutating func number(of language: UnsafeBufferPointer<UInt8>) -> Int {
+        if language.elementsEqual(lastLanguage) { return lastNumber }
+        let name = String(decoding: language, as: UTF8.self)
+        lastLanguage.removeAll(keepingCapacity: true)
+        lastLanguage.append(contentsOf: language)
+        if let number = known[name] {
+            lastNumber = number
+        } else {
+            lastNumber =
+                LanguageTag.fallbacks(of: name).lazy.compactMap { [catalog] in catalog.languages.firstIndex(of: $0) }.first.map { $0 + 1 }
+                ?? 0
+            if known.count < Self.mostLanguages { known[name] = lastNumber }
+        }
+        return lastNumber
+    }
+
+    private static let offsetBasis: UInt64 = 0xCBF2_9CE4_8422_2325
+    private static let prime: UInt64 = 0x0000_0100_0000_01B3
+
+    private static func fold(_ bytes: some Sequence<UInt8>, into hash: UInt64) -> UInt64 {
+        bytes.reduce(hash) { ($0 ^ UInt64($1)) &* prime }
+    }
+
+    private static func mixed(_ hash: UInt64) -> UInt64 {
+        var generator = SplitMix(seed: hash)
+        return generator.next()
+    }
+}

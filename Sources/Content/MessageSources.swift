@@ -1,0 +1,107 @@
+import Base
+
+/// What each variant says in each language, before it is compiled.
+///
+/// Of two texts for the same key the more special one counts: a variant's translation, then the campaign's translation, then the variant's
+/// text, then the campaign's. So nobody reads a text in a language other than their own because a variant was not translated.
+struct MessageSources {
+    struct Tag {
+        let written: String
+        let normal: String
+    }
+
+    struct Variant {
+        let name: String
+        let share: Int
+        let isHoldout: Bool
+        fileprivate let content: MessageContent?
+    }
+
+    /// The variants in the order of the file; one without a name when there are none.
+    let variants: [Variant]
+    /// Languages that have a text anywhere, in the order of the file.
+    let tags: [Tag]
+    let warnings: [Diagnostic]
+    private let base: MessageContent
+
+    init(_ content: MessageContent, _ variants: [MessageVariant]) {
+        base = content
+        var tags: [Tag] = []
+        var warnings: [Diagnostic] = []
+        for translation in content.languages + variants.flatMap({ $0.content?.languages ?? [] }) {
+            // Not a tag: whoever read the campaign said so.
+            guard let normal = LanguageTag.normalized(translation.language.value), !tags.contains(where: { $0.normal == normal }) else {
+                continue
+            }
+            tags.append(Tag(written: translation.language.value, normal: normal))
+        }
+        self.tags = tags
+        for translation in content.languages { warnings += Self.partial(translation, of: content) }
+        for variant in variants { warnings += Self.untranslated(variant, content) }
+        self.warnings = warnings
+        self.variants =
+            variants.isEmpty
+            ? [Variant(name: "", share: MessageVariant.wholeShare, isHoldout: false, content: nil)]
+            : variants.map { Variant(name: $0.name.value, share: $0.share, isHoldout: $0.isHoldout, content: $0.content) }
+    }
+
+    /// How many messages there are.
+    var count: Int { variants.count { !$0.isHoldout } * (tags.count + 1) }
+
+    /// The contents of a variant: that of devices without a language of their own, then those of `tags`.
+    func contents(of variant: Variant) -> [(language: String, content: MessageContent)] {
+        let plain = variant.content.map { base.overlaid(by: $0) } ?? base
+        return [("", plain)]
+            + tags.map { tag in
+                // From the general to the special: zh, zh-Hans, zh-Hans-CN.
+                let chain = LanguageTag.fallbacks(of: tag.normal).reversed()
+                let texts = Self.translations(of: base, chain) + Self.translations(of: variant.content, chain)
+                return (tag.written, texts.reduce(plain) { $0.overlaid(by: $1) })
+            }
+    }
+
+    private static func translations(of content: MessageContent?, _ chain: ReversedCollection<[String]>) -> [MessageContent] {
+        chain.compactMap { tag in
+            content?.languages.first { LanguageTag.normalized($0.language.value) == tag }?.content
+        }
+    }
+
+    /// Texts that people see, by key.
+    private static func texts(_ content: MessageContent) -> [(key: String, text: SourceText)] {
+        [("title", content.title), ("subtitle", content.subtitle), ("body", content.body)].compactMap { key, text in
+            text.map { (key, $0) }
+        }
+    }
+
+    /// A push half in one language and half in another.
+    private static func partial(_ translation: Translation, of content: MessageContent) -> [Diagnostic] {
+        let chain = LanguageTag.fallbacks(of: translation.language.value)
+        let said = Set(translations(of: content, chain.reversed()).flatMap { texts($0).map(\.key) })
+        let missing = texts(content).map(\.key).filter { !said.contains($0) }
+        guard !missing.isEmpty, !said.isEmpty else { return [] }
+        let keys = missing.map { "'\($0)'" }.joined(separator: " and ")
+        return [
+            Diagnostic(
+                "\(translation.language.value) has no \(keys) of its own, so those devices read two languages in one push",
+                at: translation.language.position, remedy: "Add \(keys) to \(translation.language.value).", severity: .warning)
+        ]
+    }
+
+    /// A variant that says something new, which devices of some languages never read.
+    private static func untranslated(_ variant: MessageVariant, _ base: MessageContent) -> [Diagnostic] {
+        guard let content = variant.content else { return [] }
+        return base.languages.compactMap { translation in
+            let chain = LanguageTag.fallbacks(of: translation.language.value).reversed()
+            let own = Set(translations(of: content, chain).flatMap { texts($0).map(\.key) })
+            let usual = Set(translations(of: base, chain).flatMap { texts($0).map(\.key) })
+            let missing = texts(content).map(\.key).filter { usual.contains($0) && !own.contains($0) }
+            guard !missing.isEmpty else { return nil }
+            let keys = missing.map { "'\($0)'" }.joined(separator: " and ")
+            return Diagnostic(
+                "the variant '\(variant.name.value)' has no \(keys) for \(translation.language.value), so its devices read the same as in every other variant",
+                at: variant.name.position,
+                remedy: "Add it to the variant's content: languages: {\(translation.language.value): {\(missing[0]): \"…\"}}.",
+                severity: .warning)
+        }
+    }
+}

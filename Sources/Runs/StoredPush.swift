@@ -1,0 +1,15 @@
+public import Base
+
+/// What sending needs of a recipient. Texts lie in memory that is lent while it is handed over.
+public struct StoredPush {
+    /// The recipient's id.
+    public let id: Int
+    /// Lower-case hex digits.
+    public let token: UnsafeBufferPointer<UInt8>
+    /// The cells of the run's fields.
+    public let cells: EscapedCells
+    /// Blank when the export has none, or nobody asked.
+    public let language: UnsafeBufferPointer<UInt8>
+    /// Blank when the campaign has none, or nobody asked.
+    public let variant: UnsafeBufferPointer<UInt8>
+}

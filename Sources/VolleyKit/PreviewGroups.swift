@@ -1,0 +1,64 @@
+import Audience
+import Base
+import Content
+
+/// How an audience falls into variants and languages of the content.
+struct PreviewGroups: Sendable {
+    /// Devices of a variant that read the same text.
+    struct Group: Sendable {
+        /// Blank when the campaign has no variants.
+        var variant: String
+        /// The language of `content.languages`; blank for the text above them.
+        var language: String
+        var recipients: Int
+    }
+
+    /// Every message of the campaign, also those that nobody gets.
+    var messages: [Group]
+    /// Devices that get nothing, to compare with; nil when the campaign keeps none back.
+    var holdout: Int?
+
+    /// What the text above `languages` is called where it needs a name.
+    static let defaultLanguage = "default"
+
+    init(_ catalog: MessageCatalog, _ result: AudienceResult) {
+        messages = catalog.messages.enumerated().map { number, message in
+            Group(variant: message.variant, language: message.language, recipients: result.groups[number, default: 0])
+        }
+        holdout = catalog.variantNames.contains(MessageVariant.holdoutName) ? result.skipped[.holdout, default: 0] : nil
+    }
+
+    /// Recipients by variant, in the order of the campaign; empty when there are none.
+    var variants: [(name: String, recipients: Int)] { messages.contains { !$0.variant.isEmpty } ? sums(\.variant) : [] }
+
+    /// Recipients by the language of the text that they read; empty when there is but one.
+    var texts: [(name: String, recipients: Int)] {
+        guard messages.contains(where: { !$0.language.isEmpty }) else { return [] }
+        return sums(\.language).map { ($0.name.isEmpty ? Self.defaultLanguage : $0.name, $0.recipients) }
+    }
+
+    private func sums(_ name: KeyPath<Group, String>) -> [(name: String, recipients: Int)] {
+        var sums: [(name: String, recipients: Int)] = []
+        for group in messages {
+            if let place = sums.firstIndex(where: { $0.name == group[keyPath: name] }) {
+                sums[place].recipients += group.recipients
+            } else {
+                sums.append((group[keyPath: name], group.recipients))
+            }
+        }
+        return sums
+    }
+
+    /// What `preview --json` holds in addition: `texts`, recipients by the language of the text that they read, and `messages`, one object for
+    /// each variant in each language; nothing when all get the same.
+    var pairs: [(String, JSONValue)] {
+        guard messages.count > 1 else { return [] }
+        let messages = messages.map { group in
+            JSONValue.object(pairs: [
+                ("variant", .string(group.variant)), ("language", .string(group.language)),
+                ("recipients", .integer(Int64(group.recipients))),
+            ])
+        }
+        return [("texts", Preview.counts(texts)), ("messages", .array(messages))]
+    }
+}
