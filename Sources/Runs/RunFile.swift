@@ -10,6 +10,9 @@ enum RunFile {
     /// Whether a file of the folder is a run, by its name.
     static func isRun(_ name: String) -> Bool { name.hasSuffix(suffix) && !name.hasPrefix(SuppressionList.prefix) }
 
+    /// The last part of a path.
+    static func name(_ path: String) -> Substring { path.lastIndex(of: "/").map { path[path.index(after: $0)...] } ?? path[...] }
+
     static func path(_ id: String, in folder: String) -> String { join(folder, id + suffix) }
 
     static func join(_ folder: String, _ name: String) -> String { folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)" }

@@ -43,7 +43,13 @@ extension RunStore {
 
     private static func last(in folder: String) throws -> String {
         let (runs, broken) = try all(in: folder)
-        if let newest = runs.last { return newest.path }
+        if let newest = runs.last {
+            // Ids begin with the moment of planning. Taking an older run for the last one would be worse than taking none.
+            if let newer = broken.first(where: { RunID.isLater(RunFile.name($0.file ?? ""), than: RunFile.name(newest.path)) }) {
+                throw newer
+            }
+            return newest.path
+        }
         if !broken.isEmpty {
             throw Diagnostic("none of the run files can be opened", file: folder, remedy: "`volley runs` says what is wrong with each.")
         }

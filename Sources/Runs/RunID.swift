@@ -8,4 +8,18 @@ public enum RunID {
         let digits = String(seed.high >> 48, radix: 16)
         return "\(now.compact)-\(campaign)-\(String(repeating: "0", count: 4 - digits.count))\(digits)"
     }
+
+    /// Whether an id or a file's name begins with a later moment of planning than another; false when either begins with none.
+    static func isLater(_ name: Substring, than other: Substring) -> Bool {
+        guard let moment = moment(of: name), let otherMoment = self.moment(of: other) else { return false }
+        return moment > otherMoment
+    }
+
+    private static func moment(of name: Substring) -> Substring? {
+        let moment = name.prefix(15)
+        let isMoment =
+            moment.utf8.count == 15
+            && moment.utf8.enumerated().allSatisfy { place, byte in place == 8 ? byte == UInt8(ascii: "-") : (0x30...0x39).contains(byte) }
+        return isMoment ? moment : nil
+    }
 }

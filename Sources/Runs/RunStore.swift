@@ -39,13 +39,15 @@ public final class RunStore: Sendable {
         case .forbidden: throw RunDiagnostics.notPermitted(path, toWrite: false)
         }
         (plan, version) = try RunDiagnostics.translating(path, .reading) {
-            var configuration = Configuration()
-            configuration.readonly = true
-            configuration.busyMode = .timeout(10)
-            let database = try DatabaseQueue(path: path, configuration: configuration)
-            let checked = try database.read { try Self.checkedPlan($0, path: path) }
-            try database.close()
-            return checked
+            try InterruptedChange.takingBack(path) {
+                var configuration = Configuration()
+                configuration.readonly = true
+                configuration.busyMode = .timeout(10)
+                let database = try DatabaseQueue(path: path, configuration: configuration)
+                let checked = try database.read { try Self.checkedPlan($0, path: path) }
+                try database.close()
+                return checked
+            }
         }
     }
 

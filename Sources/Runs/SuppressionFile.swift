@@ -85,9 +85,12 @@ enum SuppressionFile {
 
     private static func openOnce(_ path: String) throws -> DatabaseQueue {
         // Looked at before anything is changed in it: it may be somebody else's.
-        let looking = try DatabaseQueue(path: path, configuration: configuration(readOnly: true))
-        let isList = try looking.read { try check($0, path) }
-        try looking.close()
+        let isList = try InterruptedChange.takingBack(path) {
+            let looking = try DatabaseQueue(path: path, configuration: configuration(readOnly: true))
+            let isList = try looking.read { try check($0, path) }
+            try looking.close()
+            return isList
+        }
         let database = try DatabaseQueue(path: path, configuration: configuration(readOnly: false))
         try database.writeWithoutTransaction { db in
             // With NORMAL, which GRDB chooses for WAL, the last commit could be lost with the power.

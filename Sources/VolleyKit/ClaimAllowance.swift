@@ -2,11 +2,13 @@ import Delivery
 import Glibc
 
 /// How far ahead of the wire recipients may be claimed: whoever is claimed when the process dies is unknown afterwards, so it is no more than
-/// the sender begins with in a tenth of a second, beside those that it has begun with. Belongs to the reader's thread.
+/// the sender begins with in a tenth of a second, beside those that it has begun with; and none while answers have been waiting longer than
+/// that to be recorded, because the disk is slow. Belongs to the reader's thread.
 ///
 /// `@unchecked Sendable`: made by one thread and then used by the reader's alone.
 final class ClaimAllowance: @unchecked Sendable {
     private let control: SendControl
+    private let recordingLag: RecordingLag
     /// Allowed before it is known how fast the run is.
     private let least: Int
     private var claimed = 0
@@ -19,7 +21,9 @@ final class ClaimAllowance: @unchecked Sendable {
     private static let memory = Duration.milliseconds(500)
 
     /// - Parameter least: recipients.
-    init(control: SendControl, least: Int) { (self.control, self.least) = (control, max(1, least)) }
+    init(control: SendControl, recordingLag: RecordingLag = RecordingLag(), least: Int) {
+        (self.control, self.recordingLag, self.least) = (control, recordingLag, max(1, least))
+    }
 
     /// Recipients were claimed, and are about to be handed over.
     func noteClaimed(_ count: Int) { claimed += count }
@@ -35,7 +39,8 @@ final class ClaimAllowance: @unchecked Sendable {
             let rate = startedPerSecond(started)
             let room = max(least, Int(rate * Self.secondsAhead)) - (claimed - started)
             let worthIt = min(most, max(least / 2, Int(rate * Self.shortestClaimSeconds)))
-            if room >= max(1, worthIt) || isOver() { return max(1, min(room, most)) }
+            let isWorthIt = room >= max(1, worthIt) && recordingLag.seconds < Self.secondsAhead
+            if isWorthIt || isOver() { return max(1, min(room, most)) }
             usleep(500)
         }
     }

@@ -12,7 +12,12 @@ extension SendStage {
     /// could not be recorded is tried again for a few seconds: space may be freed.
     func record(from results: BoundedQueue<[Settlement]>, _ state: SendState, _ control: SendControl) {
         var unrecorded: [Settlement] = []
-        while let first = results.take() {
+        var waiting: [Settlement]?
+        var waitingSince: Int?
+        while let first = waiting ?? results.take() {
+            let taken = state.recordingLag.now
+            // What was put into the queue while the group before was written has waited since that was taken out of it.
+            state.recordingLag.set(waitingSince: waitingSince ?? taken)
             var group: [Settlement]? = first
             while let next = group {
                 state.progress.add(next)
@@ -26,6 +31,9 @@ extension SendStage {
                 control.interrupt()
                 state.fail("Recording stopped. \(error)")
             }
+            waiting = results.takeIfReady()
+            waitingSince = waiting == nil ? nil : taken
+            state.recordingLag.set(waitingSince: waitingSince)
         }
         for _ in 0..<20 where !unrecorded.isEmpty {
             usleep(250_000)

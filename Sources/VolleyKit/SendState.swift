@@ -4,6 +4,7 @@ import Synchronization
 /// What the threads of a sending run share.
 final class SendState: Sendable {
     let progress: SendProgress
+    let recordingLag = RecordingLag()
     /// Why the run cannot go on, the first reason only.
     let failure = Mutex<String?>(nil)
     /// Of recipients that are sent to again, as recorded before.

@@ -21,6 +21,21 @@ import Testing
         #expect(diagnostic { _ = try RunStore(path: path) }?.message == "this is not a run file")
     }
 
+    @Test(
+        "a change in whose middle a process was killed is taken back, and the run can be read",
+        .enabled(if: hasSQLiteTool, "needs the sqlite3 tool"))
+    func interruptedChange() throws {
+        let folder = try TemporaryFolder()
+        let path = try makeRun(folder, audience: 2000).path
+        let change = "PRAGMA cache_size = 1; BEGIN; UPDATE recipient SET alias = alias || hex(randomblob(50));"
+        // The shell below kills sqlite3, its parent.
+        _ = shell("printf '%s\\n.shell kill -9 $PPID\\n' '\(change)' | sqlite3 '\(path)'")
+        #expect(folder.names == ["run.sqlite", "run.sqlite-journal"])
+        #expect(try RunStore.resolve("last", in: folder.path) == path)
+        #expect(folder.names == ["run.sqlite"])
+        #expect(try RunStore(path: path, readOnly: true).recipients(0..<2000) == (0..<2000).map { recipient($0) })
+    }
+
     @Test("a file of a newer Volley is refused, with both formats named")
     func newer() throws {
         let folder = try TemporaryFolder()

@@ -4,6 +4,17 @@ import Runs
 import Testing
 
 @Suite struct RunFolderTests {
+    @Test("a newest run that cannot be opened is not passed over for an older one")
+    func brokenLast() throws {
+        let folder = try TemporaryFolder()
+        let older = try makeRun(folder, id: "20260101-000000-a-0001", audience: 1).path
+        let broken = folder.path + "/20260102-000000-b-0002.sqlite"
+        _ = shell("echo nonsense > '\(broken)'")
+        #expect(diagnostic { _ = try RunStore.resolve("last", in: folder.path) }?.message == "this is not a run file")
+        _ = shell("mv '\(broken)' '\(folder.path)/20251231-000000-b-0002.sqlite'")
+        #expect(try RunStore.resolve("last", in: folder.path) == older)
+    }
+
     @Test("a run's id names moment, campaign and four hex digits")
     func id() {
         let seed = RunSeed(high: 0x0f3a_0000_0000_0000, low: 1)
