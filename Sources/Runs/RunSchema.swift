@@ -116,11 +116,22 @@ enum RunSchema {
     /// Values of an outcome, in the order of `insertOutcomes`.
     static let outcomeColumns = 8
 
+    /// Any outcomes.
+    static func insertOutcomes(rows: Int) -> String { insertOutcomes(rows: rows, "(?, ?, ?, ?, ?, ?, ?, ?)") }
+
+    /// Values of an outcome in `insertUsualOutcomes`: recipient, latency, moment.
+    static let usualOutcomeColumns = 3
+
+    /// Outcomes that are accepted at the first attempt: what is constant need not be bound for each.
+    static func insertUsualOutcomes(rows: Int) -> String {
+        insertOutcomes(rows: rows, "(?, \(Outcome.accepted.rawValue), 200, '', 1, ?, ?, NULL)")
+    }
+
     /// Only `unsent` may be replaced; for anything else the statement changes one row less.
-    static func insertOutcomes(rows: Int) -> String {
+    private static func insertOutcomes(rows: Int, _ row: String) -> String {
         """
         INSERT INTO outcome (recipient_id, outcome, status, reason, attempts, latency_ms, settled_at, invalid_since)
-        VALUES \([String](repeating: "(?, ?, ?, ?, ?, ?, ?, ?)", count: rows).joined(separator: ", "))
+        VALUES \([String](repeating: row, count: rows).joined(separator: ", "))
         ON CONFLICT (recipient_id) DO UPDATE SET outcome = excluded.outcome, status = excluded.status, reason = excluded.reason,
             attempts = excluded.attempts, latency_ms = excluded.latency_ms, settled_at = excluded.settled_at,
             invalid_since = excluded.invalid_since

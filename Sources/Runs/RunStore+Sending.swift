@@ -37,11 +37,10 @@ extension RunStore {
     /// - Throws: `Diagnostic`; none of the group is recorded then.
     public func record(_ settlements: [Settlement]) throws {
         guard !settlements.isEmpty else { return }
-        // In the order of their ids rows are appended to the table's end, and one look at a claim serves all of its recipients.
-        let order = Self.byRecipient(settlements)
-        do { try record(settlements, in: order, rowsAtATime: Self.rowsAtATime) } catch is RowsAreMissing {
+        let (usual, others) = OutcomeOrder.split(settlements)
+        do { try record(usual, others, of: settlements, rowsAtATime: Self.rowsAtATime) } catch is RowsAreMissing {
             // Row by row it is found who was settled twice.
-            try record(settlements, in: order, rowsAtATime: 1)
+            try record(usual, others, of: settlements, rowsAtATime: 1)
         }
     }
 
@@ -51,47 +50,70 @@ extension RunStore {
     /// Some row of several was refused.
     private struct RowsAreMissing: Error {}
 
-    private func record(_ settlements: [Settlement], in order: [Int], rowsAtATime: Int) throws {
+    private func record(
+        _ usual: [OutcomeOrder.Usual], _ others: [Int], of settlements: [Settlement], rowsAtATime: Int
+    ) throws {
         try write { db in
-            try checkClaims(settlements, in: order, db)
-            let several = try PreparedStatement(db, RunSchema.insertOutcomes(rows: rowsAtATime))
-            let single = try PreparedStatement(db, RunSchema.insertOutcomes(rows: 1))
-            var rest = order[...]
-            while let next = rest.first {
-                let isFull = rest.count >= rowsAtATime
-                let rows = rest.prefix(isFull ? rowsAtATime : 1)
-                let insert = isFull ? several : single
-                for (row, index) in rows.enumerated() { try Self.bind(settlements[index], row: row, to: insert) }
-                if try insert.execute() != rows.count {
-                    guard rows.count == 1 else { throw RowsAreMissing() }
-                    throw broken("recipient \(settlements[next].recipient) was settled twice, now as \(settlements[next].outcome)")
-                }
-                rest = rest.dropFirst(rows.count)
+            var checker = ClaimChecker(run: self, lastClaim: try PreparedStatement(db, RunSchema.selectLastClaim))
+            for one in usual { try checker.check(one.recipient, .accepted) }
+            for index in others { try checker.check(settlements[index].recipient, settlements[index].outcome) }
+            try insert(usual, rowsAtATime, RunSchema.insertUsualOutcomes, db, recipient: { $0.recipient }) { one, row, insert in
+                let first = CInt(row * RunSchema.usualOutcomeColumns + 1)
+                try insert.bind(one.recipient, at: first)
+                try insert.bind(one.latencyMilliseconds, at: first + 1)
+                try insert.bind(one.settledAtMilliseconds, at: first + 2)
+            }
+            try insert(others, rowsAtATime, RunSchema.insertOutcomes, db, recipient: { settlements[$0].recipient }) { index, row, insert in
+                try Self.bind(settlements[index], row: row, insert)
             }
             try forgetFigures(db)
         }
     }
 
-    private func checkClaims(_ settlements: [Settlement], in order: [Int], _ db: Database) throws {
-        let lastClaim = try PreparedStatement(db, RunSchema.selectLastClaim)
-        var claim = 0..<0
-        for index in order {
-            let (recipient, outcome) = (settlements[index].recipient, settlements[index].outcome)
-            guard (0..<plan.audience).contains(recipient) else { throw broken("recipient \(recipient) was settled, of \(plan.audience)") }
-            guard outcome != .unsent, !claim.contains(recipient) else { continue }
-            claim = try self.claim(atOrBefore: recipient, lastClaim) ?? 0..<0
-            guard claim.contains(recipient) else { throw broken("recipient \(recipient) is \(outcome) but was never claimed") }
+    @inline(__always) private func insert<Element>(
+        _ elements: [Element], _ rowsAtATime: Int, _ sql: (_ rows: Int) -> String, _ db: Database, recipient: (Element) -> Int,
+        _ bind: (Element, _ row: Int, PreparedStatement) throws -> Void
+    ) throws {
+        guard !elements.isEmpty else { return }
+        let several = try PreparedStatement(db, sql(rowsAtATime))
+        let single = try PreparedStatement(db, sql(1))
+        var next = 0
+        while next < elements.count {
+            let isFull = elements.count - next >= rowsAtATime
+            let (insert, rows) = isFull ? (several, rowsAtATime) : (single, 1)
+            for row in 0..<rows { try bind(elements[next + row], row, insert) }
+            if try insert.execute() != rows {
+                guard rows == 1 else { throw RowsAreMissing() }
+                throw broken("recipient \(recipient(elements[next])) was settled twice")
+            }
+            next += rows
         }
     }
 
-    /// Indices of settlements by id; those of the same recipient stay in the order in which they came.
-    private static func byRecipient(_ settlements: [Settlement]) -> [Int] {
-        var keys = settlements.indices.map { (recipient: settlements[$0].recipient, index: $0) }
-        keys.sort { $0 < $1 }
-        return keys.map(\.index)
+    /// Sees that whoever is settled was claimed. Neighbours mostly share their claim.
+    private struct ClaimChecker {
+        let run: RunStore
+        let lastClaim: PreparedStatement
+        private var claim = 0..<0
+
+        init(run: RunStore, lastClaim: PreparedStatement) { (self.run, self.lastClaim) = (run, lastClaim) }
+
+        @inline(__always) mutating func check(_ recipient: Int, _ outcome: Outcome) throws {
+            if claim.contains(recipient) { return }
+            try look(recipient, outcome)
+        }
+
+        private mutating func look(_ recipient: Int, _ outcome: Outcome) throws {
+            guard (0..<run.plan.audience).contains(recipient) else {
+                throw run.broken("recipient \(recipient) was settled, of \(run.plan.audience)")
+            }
+            guard outcome != .unsent else { return }
+            claim = try run.claim(atOrBefore: recipient, lastClaim) ?? 0..<0
+            guard claim.contains(recipient) else { throw run.broken("recipient \(recipient) is \(outcome) but was never claimed") }
+        }
     }
 
-    private static func bind(_ settled: Settlement, row: Int, to insert: PreparedStatement) throws {
+    private static func bind(_ settled: Settlement, row: Int, _ insert: PreparedStatement) throws {
         let first = CInt(row * RunSchema.outcomeColumns + 1)
         try insert.bind(settled.recipient, at: first)
         try insert.bind(settled.outcome.rawValue, at: first + 1)
@@ -155,7 +177,7 @@ extension RunStore {
     }
 
     /// The last claim that begins at an id or before it.
-    private func claim(atOrBefore id: Int, _ select: PreparedStatement) throws -> Range<Int>? {
+    fileprivate func claim(atOrBefore id: Int, _ select: PreparedStatement) throws -> Range<Int>? {
         try select.bind(id, at: 1)
         var claim: Range<Int>?
         try select.forEachRow { row in
@@ -168,7 +190,7 @@ extension RunStore {
     }
 
     /// An invariant that the caller broke: sending must stop at once, and the file stays as it was.
-    private func broken(_ what: String) -> Diagnostic {
+    fileprivate func broken(_ what: String) -> Diagnostic {
         Diagnostic("the account of this run does not add up: \(what)", file: path, remedy: "Nothing more is sent. Please report this.")
     }
 }

@@ -5,25 +5,18 @@ import Runs
 
 /// The recorder's thread: settlements to run file.
 extension SendStage {
-    /// Settlements of a transaction, a few more at most. A claim waits while one is written.
-    private static let fullGroup = 10_000
-
-    /// Records settlements, as many at a time as have come meanwhile. When the run file cannot be written, nothing more is sent, and what
+    /// Records settlements, group after group. When the run file cannot be written, nothing more is sent, and what
     /// could not be recorded is tried again for a few seconds: space may be freed.
     func record(from results: BoundedQueue<[Settlement]>, _ state: SendState, _ control: SendControl) {
         var unrecorded: [Settlement] = []
-        var waiting: [Settlement]?
+        var groups = OutcomeGroups(results)
+        let lag = state.recordingLag
         var waitingSince: Int?
-        while let first = waiting ?? results.take() {
-            let taken = state.recordingLag.now
-            // What was put into the queue while the group before was written has waited since that was taken out of it.
-            state.recordingLag.set(waitingSince: waitingSince ?? taken)
-            var group: [Settlement]? = first
-            while let next = group {
-                state.progress.add(next)
-                unrecorded += state.withEarlierAttempts(next)
-                group = unrecorded.count < Self.fullGroup ? results.takeIfReady() : nil
-            }
+        // What came into the queue while a group was written has waited at most since that group was complete.
+        while let group = groups.next(onFirst: { lag.set(waitingSince: waitingSince ?? lag.now) }) {
+            let complete = lag.now
+            state.progress.add(group)
+            unrecorded += state.withEarlierAttempts(group)
             do {
                 try run.record(unrecorded)
                 unrecorded.removeAll(keepingCapacity: true)
@@ -31,9 +24,8 @@ extension SendStage {
                 control.interrupt()
                 state.fail("Recording stopped. \(error)")
             }
-            waiting = results.takeIfReady()
-            waitingSince = waiting == nil ? nil : taken
-            state.recordingLag.set(waitingSince: waitingSince)
+            waitingSince = groups.hasMore() ? complete : nil
+            lag.set(waitingSince: waitingSince)
         }
         for _ in 0..<20 where !unrecorded.isEmpty {
             usleep(250_000)

@@ -12,16 +12,12 @@ struct PipelineBenchmark {
 
     init(recipients: Int) throws {
         self.recipients = recipients
-        var path = Array("/tmp/volley-bench-XXXXXX".utf8CString)
-        guard mkdtemp(&path) != nil else { throw Diagnostic("no temporary folder: \(String(cString: strerror(errno)))") }
-        folder = String(decoding: path.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        folder = try Workbench.temporaryFolder()
     }
 
     func run() throws {
         defer { Workbench.remove(folder) }
-        let content = content()
-        let template = try PayloadTemplate(content)
-        let run = try plan(template)
+        let (run, template) = try PlannedRun.make(recipients: recipients, folder: folder)
         try run.setState(.running, reason: "", at: .now())
         print("| \(TextFormat.count(recipients)) recipients | CPU ns a push |\n|---|---|")
         var bytes = 0
@@ -75,36 +71,5 @@ struct PipelineBenchmark {
         var time = timespec()
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
         return time.tv_sec * 1_000_000_000 + time.tv_nsec
-    }
-
-    /// The content of the sender's benchmark.
-    private func content() -> MessageContent {
-        let place = SourcePosition(file: "bench.yaml", line: 1, column: 1)
-        var content = MessageContent(position: place)
-        content.title = SourceText("Hi {{ first_name | default: 'there' }}", at: place)
-        content.body = SourceText("20 % off everything until Sunday, in every {{ store }}.", at: place)
-        content.sound = SourceText("default", at: place)
-        content.link = SourceText("shop://sale", at: place)
-        return content
-    }
-
-    private func plan(_ template: PayloadTemplate) throws -> RunStore {
-        let writer = try RunWriter(folder: folder, id: "bench")
-        for id in 0..<recipients {
-            let x = UInt64(id) &* 0x9E37_79B9_7F4A_7C15 &+ 0x1234_5678
-            let hex = [x | 1 << 63, x &* 3, x &* 5, x &* 7].map {
-                TextFormat.aligned(String($0, radix: 16), to: 16).map { $0 == " " ? "0" : String($0) }.joined()
-            }.joined()
-            let cells = template.columns.map { $0.value == "store" ? "store" : id % 3 == 0 ? "" : "Ada" }
-            try writer.put(
-                Recipient(
-                    token: DeviceToken(normalized: hex), registrationID: "reg\(id)", alias: "user\(id)", language: "en", fields: cells),
-                at: id)
-        }
-        return try writer.finish(
-            RunPlan(
-                id: "bench", campaign: "bench", app: "shop", campaignFile: "bench.yaml", campaignSource: "", projectFile: "volley.yaml",
-                seed: RunSeed(high: 1, low: 2), fields: template.columns.map(\.value), plannedAt: .now(), planHash: "", rows: recipients,
-                audience: recipients, skipped: [:], settings: .object([]), preview: .object([])))
     }
 }

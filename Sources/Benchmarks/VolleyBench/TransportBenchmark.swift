@@ -77,7 +77,7 @@ struct TransportBenchmark {
     }
 
     /// All threads of this process.
-    private static func cpuNow() -> Double {
+    static func cpuNow() -> Double {
         var usage = rusage()
         getrusage(RUSAGE_SELF.rawValue, &usage)
         return usage.cpuSeconds

@@ -5,13 +5,13 @@ import Delivery
 import Glibc
 
 /// `make bench`: Volley beside other tools, all measured in the same run on the same machine. Prints Markdown for docs/performance.md.
-/// `--sending` and `--planning` (what is measured when nothing is named), `--memory` and `--scaling` choose the tables; `--quick` makes them
+/// `--sending` and `--planning` (what is measured when nothing is named), `--memory`, `--recording` and `--scaling` choose the tables; `--quick` makes them
 /// once and small.
 ///
 /// `volley-bench pipeline [RECIPIENTS]`: what a push costs around the transport; a few seconds.
 ///
 /// The other words are the processes that are measured, each by itself so that its time and memory are its own:
-/// `bare-curl URL CA KEY PUSHES [STREAMS]`, `deliver PORT CA KEY PUSHES [TRANSPORT [LOOPS]]`, `bearer KEY`, `answer CA KEY SECONDS`.
+/// `bare-curl URL CA KEY PUSHES [STREAMS]`, `recording PORT CA KEY PUSHES with|without`, `deliver PORT CA KEY PUSHES [TRANSPORT [LOOPS]]`, `bearer KEY`, `answer CA KEY SECONDS`.
 @main
 struct VolleyBench {
     static func main() {
@@ -29,6 +29,12 @@ struct VolleyBench {
         switch (arguments.first, words.count) {
         case ("bare-curl", 4...): try bareCurl(words)
         case ("deliver", 4...): try deliver(words)
+        case ("recording", 5):
+            let result = try RecordingProcess(
+                port: Int(words[0]) ?? 0, authorityFile: words[1], keyFile: words[2], pushes: Int(words[3]) ?? 0,
+                records: words[4] == "with"
+            ).run()
+            print(result.json)
         case ("bearer", 1): print(ProviderBearer.make(try SigningKey(file: words[0])))
         case ("answer", 3): try PlainServer.run(authorityFile: words[0], keyFile: words[1], seconds: Int(words[2]) ?? 600)
         case ("export", 3):
@@ -43,11 +49,11 @@ struct VolleyBench {
     }
 
     private static func measure(_ options: Set<String>) throws {
-        let unknown = options.subtracting(["--quick", "--sending", "--planning", "--memory", "--scaling"])
+        let unknown = options.subtracting(["--quick", "--sending", "--planning", "--memory", "--scaling", "--recording"])
         guard unknown.isEmpty else {
             throw Diagnostic(
                 "unknown: \(unknown.sorted().joined(separator: " "))",
-                remedy: "It takes --sending, --planning, --memory, --scaling and --quick, and `pipeline`.")
+                remedy: "It takes --sending, --planning, --memory, --recording, --scaling and --quick, and `pipeline`.")
         }
         Interruption.install()
         let isQuick = options.contains("--quick")
@@ -55,7 +61,7 @@ struct VolleyBench {
         defer { bench.clear() }
         let repeats = isQuick ? 1 : 3, many = isQuick ? 20_000 : 400_000, few = isQuick ? 5000 : 100_000
         Table.say("Sender on core \(bench.clientCore), server on core \(bench.serverCore); the contestants take turns.")
-        let isPlain = options.isDisjoint(with: ["--sending", "--planning", "--memory", "--scaling"])
+        let isPlain = options.isDisjoint(with: ["--sending", "--planning", "--memory", "--scaling", "--recording"])
         if isPlain || options.contains("--sending") {
             try againstSimulator(bench, many: many, few: few, repeats: repeats)
             try againstPlainServer(bench, many: many, repeats: repeats)
@@ -63,6 +69,9 @@ struct VolleyBench {
         if isPlain || options.contains("--planning") { try PlanningBenchmark(bench: bench, isQuick: isQuick).run() }
         if options.contains("--scaling") {
             try ScalingBenchmark(bench: bench, pushes: isQuick ? 100_000 : 800_000, repeats: repeats).run()
+        }
+        if options.contains("--recording") {
+            try RecordingBenchmark(bench: bench, pushes: isQuick ? 50_000 : 800_000, repeats: repeats).run()
         }
         if options.contains("--memory") {
             try MemoryBenchmark(bench: bench, sizes: isQuick ? [10_000, 100_000] : [1_000_000, 10_000_000]).run()

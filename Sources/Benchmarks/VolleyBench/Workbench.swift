@@ -29,6 +29,13 @@ final class Workbench {
     /// Removes the folder.
     func clear() { Self.remove(folder) }
 
+    /// A folder of its own below /tmp.
+    static func temporaryFolder() throws -> String {
+        var path = Array("/tmp/volley-bench-XXXXXX".utf8CString)
+        guard mkdtemp(&path) != nil else { throw Diagnostic("no temporary folder: \(String(cString: strerror(errno)))") }
+        return String(decoding: path.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
     /// Removes a folder with all that is in it. Not a `ChildProcess`, which an interrupted benchmark does not wait for.
     static func remove(_ folder: String) {
         let arguments = ["rm", "-rf", "--", folder]

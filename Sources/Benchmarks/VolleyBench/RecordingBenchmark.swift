@@ -1,0 +1,109 @@
+import Base
+import Content
+import Cryptography
+import Delivery
+import Glibc
+import Runs
+
+/// What recording costs: the same run is read, rendered and sent with claims and outcomes written into its file, and without.
+struct RecordingBenchmark {
+    let bench: Workbench
+    let pushes: Int
+    let repeats: Int
+
+    func run() throws {
+        let both = "\(bench.clientCore),\(bench.serverCore)"
+        Table.say("\nWhat recording costs: claims and outcomes written, or not; the plain server; median of \(repeats)\n")
+        Table.head(["cores", "pushes", "pushes/s without", "pushes/s with", "with / without", "CPU µs a push without", "with"])
+        for (name, client, server) in [
+            ("sender on one core, server on the other", bench.clientCore, bench.serverCore), ("both on both cores", both, both),
+        ] {
+            var without: [Measurement] = [], with: [Measurement] = []
+            for round in 1...max(1, repeats) {
+                Table.progress("round \(round) of \(repeats): \(name)")
+                let plain = try MeasuredServer(.plain, on: bench, cores: server)
+                without.append(try measure(plain, records: false, cores: client))
+                with.append(try measure(plain, records: true, cores: client))
+                try plain.stop()
+            }
+            let (less, more) = (Medians(without), Medians(with))
+            Table.line([
+                name, TextFormat.count(pushes), Table.count(less.rate), Table.count(more.rate), Table.fixed(more.rate / less.rate),
+                Table.fixed(less.cpuPer100000 * 10), Table.fixed(more.cpuPer100000 * 10),
+            ])
+        }
+    }
+
+    private func measure(_ server: MeasuredServer, records: Bool, cores: String) throws -> Measurement {
+        let before = server.cpuSeconds
+        let process = try bench.run(
+            [
+                "\(bench.binaries)/volley-bench", "recording", String(server.port), server.authorityFile, server.keyFile, String(pushes),
+                records ? "with" : "without",
+            ], cores: cores)
+        let result = try TransportBenchmark.Result(json: process.output)
+        guard result.accepted == pushes else { throw Diagnostic("\(result.accepted) of \(pushes) pushes were accepted") }
+        return Measurement(
+            pushes: pushes, seconds: result.seconds, cpuSeconds: result.cpuSeconds, peakBytes: process.peakBytes,
+            serverCPUSeconds: server.cpuSeconds - before)
+    }
+}
+
+/// The process that `RecordingBenchmark` measures: three threads around a run file, as `volley send` has them.
+struct RecordingProcess {
+    let port: Int
+    let authorityFile: String
+    let keyFile: String
+    let pushes: Int
+    let records: Bool
+
+    private static let batchSize = 1000
+
+    func run() throws -> TransportBenchmark.Result {
+        let folder = try Workbench.temporaryFolder()
+        defer { Workbench.remove(folder) }
+        let (run, template) = try PlannedRun.make(recipients: pushes, folder: folder)
+        try run.setState(.running, reason: "", at: .now())
+        let tokens = ProviderTokenSource(key: try SigningKey(file: keyFile), keyID: "SIMULATOR1", teamID: "VOLLEYTEAM")
+        let sender = try Sender(
+            SenderSettings(
+                endpoint: Endpoint(host: "localhost", port: port, certificateAuthorityFile: authorityFile), credentials: .token(tokens),
+                headers: PushHeaders(topic: BenchPush.topic, pushType: .alert, priority: .high), runSeed: .random()))
+        let source = BoundedQueue<PushBatch>(capacity: 4)
+        let results = BoundedQueue<[Settlement]>(capacity: 64)
+        let cpuBefore = TransportBenchmark.cpuNow(), start = ContinuousClock.now
+        let reader = WorkerThread("read") { try? read(run, template, into: source) }
+        let recorder = WorkerThread("record") { try? record(results, into: run) }
+        _ = sender.run(source: source, results: results, control: SendControl())
+        _ = reader.join()
+        let accepted = recorder.join() ?? 0
+        return .init(
+            seconds: (ContinuousClock.now - start) / .seconds(1), cpuSeconds: TransportBenchmark.cpuNow() - cpuBefore, accepted: accepted)
+    }
+
+    private func read(_ run: RunStore, _ template: PayloadTemplate, into source: BoundedQueue<PushBatch>) throws {
+        defer { source.close() }
+        for start in stride(from: 0, to: pushes, by: Self.batchSize) {
+            let range = start..<min(start + Self.batchSize, pushes)
+            var batch = PushBatch()
+            batch.reserve(pushes: range.count, bytes: range.count * 256)
+            try run.forEachPush(in: range) { push in
+                try batch.append(recipient: push.id, token: push.token) { bytes in
+                    if template.append(push.cells, to: &bytes) != nil { throw Diagnostic("recipient \(push.id) cannot be rendered") }
+                }
+            }
+            if records { try run.claim(range, at: .now()) }
+            source.put(batch)
+        }
+    }
+
+    private func record(_ results: BoundedQueue<[Settlement]>, into run: RunStore) throws -> Int {
+        var accepted = 0
+        var groups = OutcomeGroups(results)
+        while let group = groups.next() {
+            accepted += group.count { $0.outcome == .accepted }
+            if records { try run.record(group) }
+        }
+        return accepted
+    }
+}

@@ -1,0 +1,44 @@
+public import Base
+import Glibc
+
+/// Puts the settlements of a sender together into groups that are worth a transaction: each costs a write-through of the disk, and rewrites
+/// the pages that the one before it has filled halfway. Belongs to the recorder's thread.
+public struct OutcomeGroups {
+    private let results: BoundedQueue<[Settlement]>
+    private var waiting: [Settlement]?
+    private let clock = ContinuousClock()
+
+    /// Settlements of a group, a few more at most. A claim waits while one is written.
+    private static let fullGroup = 10_000
+    /// How long the first of a group waits for others.
+    private static let patience = Duration.milliseconds(50)
+    private static let glance: UInt32 = 2000
+
+    /// Groups of what comes out of a queue.
+    public init(_ results: BoundedQueue<[Settlement]>) { self.results = results }
+
+    /// The next group: full, or what came in a twentieth of a second; nil when the queue is closed and empty.
+    /// - Parameter onFirst: is called when the group's first settlements are there.
+    public mutating func next(onFirst: () -> Void = {}) -> [Settlement]? {
+        guard var group = waiting ?? results.take() else { return nil }
+        waiting = nil
+        onFirst()
+        let end = clock.now + Self.patience
+        while group.count < Self.fullGroup {
+            if let more = results.takeIfReady() {
+                group += more
+            } else if clock.now < end, !results.isFinished {
+                usleep(Self.glance)
+            } else {
+                break
+            }
+        }
+        return group
+    }
+
+    /// Whether settlements have come since the last group.
+    public mutating func hasMore() -> Bool {
+        waiting = waiting ?? results.takeIfReady()
+        return waiting != nil
+    }
+}
