@@ -33,6 +33,8 @@ public struct App: Sendable {
     public var columns: ExportColumns
     /// Never faster than this, whatever a campaign asks for.
     public var pace: Pace?
+    /// Whether somebody must approve each run before it is sent.
+    public var needsApproval: Bool
     /// The app's own proxy, else the one at the top level of volley.yaml; nil when neither is there and the environment decides.
     public var proxy: ProxySetting?
 }

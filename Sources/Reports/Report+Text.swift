@@ -72,6 +72,9 @@ extension Report {
         if let first = plan.retryOf { facts.append(("Retry of", first)) }
         if !status.reason.isEmpty { facts.append(("Because", TextStyle.safe(status.reason, limit: 2000))) }
         facts.append(("Planned", TextStyle.moment(plan.plannedAt)))
+        if let approval {
+            facts.append(("Approved", "by \(TextStyle.safe(approval.name, limit: 100)), \(TextStyle.moment(approval.approvedAt))"))
+        }
         if let start = status.startedAt { facts.append(("Started", TextStyle.moment(start))) }
         if let end = status.finishedAt {
             var text = TextStyle.moment(end)

@@ -38,7 +38,8 @@ struct Planner {
             campaignFile: FilePaths.absolute(context.campaign.file), campaignSource: context.campaign.source,
             projectFile: FilePaths.absolute(context.project.file), seed: seed, fields: fields, plannedAt: now,
             planHash: preview.planHash, rows: preview.audience.rows, audience: preview.audience.audience,
-            skipped: preview.audience.skipped, settings: settings.json, preview: preview.json)
+            skipped: preview.audience.skipped, settings: settings.json, preview: preview.json,
+            previewText: preview.text(width: 100, colour: false))
         return (try writer.finish(plan), preview)
     }
 

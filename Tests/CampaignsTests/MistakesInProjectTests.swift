@@ -64,14 +64,14 @@ struct MistakesInProjectTests {
                 topic: com.example.shop
                 environment: simulator
                 retries: 3
-                approval: true
-                test_devices: [a]
+                holidays: true
+                volume: [a]
 
             """#,
             """
-            volley.yaml:5:5: unknown key 'retries' in 'shop'. Valid here: topic, environment, key, certificate, devices, columns, pace, proxy.
-            volley.yaml:6:5: unknown key 'approval' in 'shop'. Valid here: topic, environment, key, certificate, devices, columns, pace, proxy.
-            volley.yaml:7:5: unknown key 'test_devices' in 'shop'. Valid here: topic, environment, key, certificate, devices, columns, pace, proxy.
+            volley.yaml:5:5: unknown key 'retries' in 'shop'. Valid here: topic, environment, key, certificate, devices, columns, pace, approval, proxy.
+            volley.yaml:6:5: unknown key 'holidays' in 'shop'. Valid here: topic, environment, key, certificate, devices, columns, pace, approval, proxy.
+            volley.yaml:7:5: unknown key 'volume' in 'shop'. Valid here: topic, environment, key, certificate, devices, columns, pace, approval, proxy.
             """),
         Mistake(
             "a topic with a blank",

@@ -10,7 +10,7 @@ struct HelpTests {
     @Test(
         "reads as it did",
         arguments: [
-            "volley", "init", "check", "preview", "plan", "send", "resume", "pause", "cancel", "retry", "runs", "report",
+            "volley", "init", "check", "preview", "plan", "approve", "send", "resume", "pause", "cancel", "retry", "runs", "report",
             "suppression", "suppression list", "suppression import", "suppression export", "suppression remove", "push", "simulate",
         ])
     func snapshot(command: String) throws {
@@ -34,7 +34,8 @@ struct HelpTests {
         let script = try VolleyBinary.run(["--generate-completion-script", shell], in: FileManager.default.temporaryDirectory)
         #expect(script.status == 0)
         for command in [
-            "init", "check", "preview", "plan", "send", "resume", "pause", "cancel", "retry", "runs", "report", "suppression", "push",
+            "init", "check", "preview", "plan", "approve", "send", "resume", "pause", "cancel", "retry", "runs", "report", "suppression",
+            "push",
             "simulate",
         ] {
             #expect(script.output.contains(command))

@@ -70,8 +70,8 @@ final class LedgeredServer {
     }
 
     /// Starts `volley send` and waits until some pushes have answers.
-    func startSending() throws -> RunningVolley {
-        let running = try VolleyBinary.start(["send", "campaign.yaml", "--yes", "--json"], in: folder.url)
+    func startSending(_ command: [String] = ["send", "campaign.yaml", "--yes", "--json"]) throws -> RunningVolley {
+        let running = try VolleyBinary.start(command, in: folder.url)
         wait {
             self.isAnswering
         } orEndOf: {

@@ -81,7 +81,7 @@ enum CampaignKeys {
 /// The groups of volley.yaml.
 enum ProjectKeys {
     static let root = KeyGroup("", ["runs", "proxy", "apps"])
-    static let app = KeyGroup("the app", ["topic", "environment", "key", "certificate", "devices", "columns", "pace", "proxy"])
+    static let app = KeyGroup("the app", ["topic", "environment", "key", "certificate", "devices", "columns", "pace", "approval", "proxy"])
     static let environment = KeyGroup("environment", ["url", "ca"])
     static let key = KeyGroup("key", ["file", "id", "team"])
     static let certificate = KeyGroup("certificate", ["file", "passphrase_env"])

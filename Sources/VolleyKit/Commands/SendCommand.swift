@@ -12,7 +12,7 @@ public enum SendCommand {
         case plan(run: String)
     }
 
-    /// - Parameter isConfirmed: `--yes`: does not ask.
+    /// - Parameter isConfirmed: `--yes`: does not ask. Where the app demands approval, it does not replace one.
     public static func run(_ source: Source, isConfirmed: Bool, options: CommonOptions, console: Console) throws -> ExitStatus {
         guard isConfirmed || console.inputIsTerminal else {
             throw Diagnostic(
@@ -41,8 +41,13 @@ public enum SendCommand {
             let text = preview.text(width: console.width, colour: console.colour)
             // With --json standard output belongs to the report, but whoever is asked must see what is asked.
             if options.isJSON { console.say(text) } else { try console.out(text + "\n") }
-            isAgreed = try self.isAgreed(run, settings, isConfirmed, console)
         } catch {
+            try run.remove()
+            throw error
+        }
+        // The plan is kept for whoever approves it.
+        try ApprovalGate.check(run, settings, nil)
+        do { isAgreed = try self.isAgreed(run, settings, isConfirmed, console) } catch {
             try run.remove()
             throw error
         }
@@ -64,7 +69,11 @@ public enum SendCommand {
                 "the run is \(state.rawValue), so it cannot be sent as a plan", file: run.path,
                 remedy: "Only a plan that was not begun can be sent; a new plan would reach again whom this run has reached.")
         }
+        try run.checkUnchanged()
         let dispatch = try RunDispatch(run, options, console)
+        let present = try PresentProject(of: run.plan, options)
+        try present.checkUnchanged(dispatch.settings)
+        try ApprovalGate.check(run, dispatch.settings, present)
         guard try isAgreed(run, dispatch.settings, isConfirmed, console) else {
             console.warn("Nothing was sent; the plan is kept.")
             return .wrong
