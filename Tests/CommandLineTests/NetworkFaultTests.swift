@@ -6,9 +6,15 @@ import Testing
 @Suite("the network fails, and comes back", .serialized)
 struct NetworkFaultTests {
     private static let transports = ["nghttp2", "curl"]
+    /// Whatever takes long, or says little more, is for `make faults`.
+    private static let patientTransports = FaultScale.isThorough ? transports : ["nghttp2"]
+    private static let policies = FaultScale.isThorough ? ["skip", "resend"] : ["skip"]
+    private static let needsFiles: Comment = "needs root, and `unshare -m`"
+    private static let needsNetwork: Comment = "needs root, `unshare -n`, and tc of iproute2"
     private static let recipients = FaultScale.recipients
     /// Slow enough that a run lasts for some seconds.
-    private static let pace = "pace: \(min(5000, recipients / 2))/s"
+    private static let pushesPerSecond = min(5000, recipients / 2)
+    private static let pace = "pace: \(pushesPerSecond)/s"
 
     /// A run under way that has had answers, of which others are still to come.
     private struct Run {
@@ -35,9 +41,18 @@ struct NetworkFaultTests {
         return report
     }
 
+    /// Lets three seconds pass, in which no push is answered.
+    private func waitIdle(_ running: RunningVolley, _ server: LedgeredServer) {
+        let answered = server.answeredBytes
+        usleep(3_000_000)
+        #expect(running.isRunning, "\(running.errorsSoFar)")
+        // What was answered before reaches the ledger a moment later.
+        #expect(server.answeredBytes - answered < 300 * Self.pushesPerSecond)
+    }
+
     // MARK: Names
 
-    @Test("a name that nobody knows at first is asked for again", .enabled(if: Shell.canHideFiles), arguments: transports)
+    @Test("a name that nobody knows at first is asked for again", .enabled(if: Shell.canHideFiles, needsFiles), arguments: transports)
     func nameUnknownAtFirst(transport: String) throws {
         let server = try LedgeredServer(devices: Self.recipients, name: LedgeredServer.hostName)
         try server.folder.writeCampaign(delivery: "unknown: skip")
@@ -55,7 +70,8 @@ struct NetworkFaultTests {
     }
 
     @Test(
-        "a name that is forgotten while the connection is lost is waited for", .enabled(if: Shell.canHideFiles), arguments: transports)
+        "a name that is forgotten while the connection is lost is waited for", .enabled(if: Shell.canHideFiles, needsFiles),
+        arguments: transports)
     func nameForgotten(transport: String) throws {
         let server = try LedgeredServer(
             app: Self.pace, devices: Self.recipients, faults: ["--disconnect-every", String(Self.recipients / 3)],
@@ -71,19 +87,14 @@ struct NetworkFaultTests {
             running
         }
         #expect(running.isRunning && names.wereRead, "\(running.errorsSoFar)")
-        let answered = server.answeredBytes
-        // Longer than the rest would take.
-        usleep(3_000_000)
-        #expect(running.isRunning, "\(running.errorsSoFar)")
-        // What was answered before the connection was lost reaches the ledger a moment later.
-        #expect(server.answeredBytes - answered < 300 * Self.recipients / 3)
+        waitIdle(running, server)
         try names.add(LedgeredServer.hostName)
         _ = try finish(running, server, unknown: "skip", "name forgotten, \(transport)")
     }
 
     // MARK: The server
 
-    @Test("a server that is started anew gets the rest", arguments: transports, ["skip", "resend"])
+    @Test("a server that is started anew gets the rest", arguments: transports, policies)
     func restarted(transport: String, unknown: String) throws {
         let run = try begin(transport, unknown: unknown)
         run.server.stop()
@@ -98,14 +109,13 @@ struct NetworkFaultTests {
     // MARK: Silence
 
     @Test(
-        "a network that drops everything for some seconds costs time and nothing else", .enabled(if: Shell.canHideNetwork),
+        "a network that drops everything for some seconds costs time and nothing else", .enabled(if: Shell.canHideNetwork, needsNetwork),
         arguments: transports)
     func silentForAWhile(transport: String) throws {
         let run = try begin(transport, place: .ownNetwork)
         try run.server.silence(true)
-        // Longer than the rest would take, and shorter than any patience.
-        usleep(3_500_000)
-        #expect(run.running.isRunning, "\(run.running.errorsSoFar)")
+        // Shorter than any patience.
+        waitIdle(run.running, run.server)
         try run.server.silence(false)
         let report = try finish(run.running, run.server, unknown: "skip", "silent for a while, \(transport)")
         #expect(report["outcomes"]?.int("accepted") == Self.recipients, "\(report.text)")
@@ -114,8 +124,7 @@ struct NetworkFaultTests {
     /// libcurl knows no PING, so that over it only the answers' own time-out of thirty seconds ends a dead connection.
     @Test(
         "a connection over which nothing comes any more is replaced, and what was in flight is in doubt",
-        .enabled(if: Shell.canHideNetwork), arguments: FaultScale.isThorough ? transports : ["nghttp2"],
-        FaultScale.isThorough ? ["skip", "resend"] : ["skip"])
+        .enabled(if: Shell.canHideNetwork, needsNetwork), arguments: patientTransports, policies)
     func silentForLong(transport: String, unknown: String) throws {
         let run = try begin(transport, unknown: unknown, place: .ownNetwork)
         try run.server.silence(true)
@@ -131,8 +140,8 @@ struct NetworkFaultTests {
     }
 
     @Test(
-        "a run that is interrupted while the network is silent ends, and goes on later", .enabled(if: Shell.canHideNetwork),
-        arguments: transports)
+        "a run that is interrupted while the network is silent ends, and goes on later", .enabled(if: Shell.canHideNetwork, needsNetwork),
+        arguments: patientTransports)
     func interruptedInSilence(transport: String) throws {
         let run = try begin(transport, place: .ownNetwork)
         try run.server.silence(true)
@@ -148,7 +157,8 @@ struct NetworkFaultTests {
 
     /// Five attempts of ten seconds each.
     @Test(
-        "a run that never gets through gives up, and is resumed", .enabled(if: Shell.canHideNetwork && FaultScale.isThorough),
+        "a run that never gets through gives up, and is resumed",
+        .enabled(if: Shell.canHideNetwork && FaultScale.isThorough, "only in `make faults`, as root"),
         arguments: transports)
     func silentFromTheBeginning(transport: String) throws {
         let server = try LedgeredServer(devices: Self.recipients, place: .ownNetwork)
