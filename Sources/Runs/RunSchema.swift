@@ -87,11 +87,11 @@ enum RunSchema {
         """
 
     /// What sending needs, and no more. NULL reads as blank text.
-    static let selectPushes = "SELECT id, device_token, fields FROM recipient WHERE id >= ? AND id < ? ORDER BY id"
+    static let selectPushes = "SELECT id, device_token, language, fields FROM recipient WHERE id >= ? AND id < ? ORDER BY id"
 
     /// The same of those whose outcome is open: none, or one from a number on.
     static let selectUnsettledPushes = """
-        SELECT r.id, r.device_token, r.fields FROM recipient r LEFT JOIN outcome o ON o.recipient_id = r.id
+        SELECT r.id, r.device_token, r.language, r.fields FROM recipient r LEFT JOIN outcome o ON o.recipient_id = r.id
         WHERE r.id >= ?1 AND r.id < ?2 AND coalesce(o.outcome, ?3) >= ?3 ORDER BY r.id
         """
 

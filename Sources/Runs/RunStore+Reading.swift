@@ -2,6 +2,11 @@ public import Base
 import GRDB
 
 extension RunStore {
+    /// What is done with a recipient that is to be sent to: token (lower-case hex), language tag and cells are lent until it returns.
+    public typealias PushBody<Result> = (
+        _ id: Int, _ token: UnsafeBufferPointer<UInt8>, _ language: UnsafeBufferPointer<UInt8>, _ cells: EscapedCells
+    ) throws -> Result
+
     /// Recipients with ids in `range`, in order; ids beyond the audience are left out.
     /// - Throws: `Diagnostic` when one is missing or is no recipient: the file is damaged.
     public func recipients(_ range: Range<Int>) throws -> [Recipient] {
@@ -21,13 +26,11 @@ extension RunStore {
     }
 
     /// Calls `body` with what sending needs of each recipient with an id in `range`, in order; ids beyond the audience are left out. Nothing is
-    /// allocated per recipient: token (lower-case hex) and cells lie in memory that is lent until `body` returns.
+    /// allocated per recipient: token (lower-case hex), language and cells lie in memory that is lent until `body` returns.
     ///
     /// `body` must not use this store.
     /// - Throws: `Diagnostic` when one is missing or is no recipient: the file is damaged. Whatever `body` throws.
-    public func forEachPush(
-        in range: Range<Int>, _ body: (_ id: Int, _ token: UnsafeBufferPointer<UInt8>, _ cells: EscapedCells) throws -> Void
-    ) throws {
+    public func forEachPush(in range: Range<Int>, _ body: PushBody<Void>) throws {
         let range = range.clamped(to: 0..<plan.audience)
         guard !range.isEmpty else { return }
         try read { db in
@@ -35,9 +38,9 @@ extension RunStore {
             try select.bind(range.lowerBound, at: 1)
             try select.bind(range.upperBound, at: 2)
             var next = range.lowerBound
-            try forEachPush(of: select) { id, token, cells in
+            try forEachPush(of: select) { id, token, language, cells in
                 guard id == next else { return false }
-                try body(id, token, cells)
+                try body(id, token, language, cells)
                 next += 1
                 return true
             }
@@ -45,18 +48,16 @@ extension RunStore {
         }
     }
 
-    /// Calls `body` with every row of id, token and fields until it returns false.
-    func forEachPush(
-        of select: PreparedStatement, _ body: (_ id: Int, _ token: UnsafeBufferPointer<UInt8>, _ cells: EscapedCells) throws -> Bool
-    ) throws {
+    /// Calls `body` with every row of id, token, language and fields until it returns false.
+    func forEachPush(of select: PreparedStatement, _ body: PushBody<Bool>) throws {
         var cells = EscapedCells()
         try select.forEachRow { row in
-            let (id, token, fields) = (row.number(0), row.text(1), row.text(2))
+            let (id, token, language, fields) = (row.number(0), row.text(1), row.text(2), row.text(3))
             guard Self.isToken(token) else { throw noToken(id) }
-            if cells.locate(in: fields) { return try body(id, token, cells) }
+            if cells.locate(in: fields) { return try body(id, token, language, cells) }
             return try withNormalForm(of: fields, recipient: id) { fields in
                 guard cells.locate(in: fields) else { throw noFields(id) }
-                return try body(id, token, cells)
+                return try body(id, token, language, cells)
             }
         }
     }

@@ -26,16 +26,15 @@ extension RunStore {
     /// Calls `body` with what sending needs of each recipient with an id in `range` that is not settled, in order, as `forEachPush` does.
     /// - Parameter resendsUnknown: whether who is recorded as unknown counts as not settled.
     public func forEachUnsettledPush(
-        in range: Range<Int>, resendsUnknown: Bool,
-        _ body: (_ id: Int, _ token: UnsafeBufferPointer<UInt8>, _ cells: EscapedCells) throws -> Void
+        in range: Range<Int>, resendsUnknown: Bool, _ body: PushBody<Void>
     ) throws {
         try read { db in
             let select = try PreparedStatement(db, RunSchema.selectUnsettledPushes)
             try select.bind(range.lowerBound, at: 1)
             try select.bind(range.upperBound, at: 2)
             try select.bind(Self.firstOpenOutcome(resendsUnknown), at: 3)
-            try forEachPush(of: select) { id, token, cells in
-                try body(id, token, cells)
+            try forEachPush(of: select) { id, token, language, cells in
+                try body(id, token, language, cells)
                 return true
             }
         }

@@ -80,13 +80,15 @@ struct PushReader: Sendable {
         let size = min(Self.batchSize, claimSize)
         var batches: [PushBatch] = []
         var batch = PushBatch()
-        func append(_ id: Int, _ token: UnsafeBufferPointer<UInt8>, _ cells: EscapedCells) throws {
+        func append(
+            _ id: Int, _ token: UnsafeBufferPointer<UInt8>, _ language: UnsafeBufferPointer<UInt8>, _ cells: EscapedCells
+        ) throws {
             if batch.pushes.isEmpty {
                 // A little more than the last one needed: payloads of a run differ in a few cells.
                 batch.reserve(pushes: size, bytes: batches.last.map { $0.bytes.count * 9 / 8 } ?? 0)
             }
             try batch.append(recipient: id, token: token) { bytes in
-                guard cells.count == template.columns.count, template.append(cells, to: &bytes) == nil else {
+                guard cells.count == template.columns.count, template.append(cells, language: language, to: &bytes) == nil else {
                     throw Diagnostic("recipient \(id) has no payload any more: the file was changed after it was planned", file: run.path)
                 }
             }

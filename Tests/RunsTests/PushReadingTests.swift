@@ -7,16 +7,17 @@ import Testing
     private struct Push: Equatable {
         var id: Int
         var token: String
+        var language: String
         /// As they stand in the file, escaped.
         var cells: [String]
     }
 
     private func pushes(_ run: RunStore, _ range: Range<Int>) throws -> [Push] {
         var pushes: [Push] = []
-        try run.forEachPush(in: range) { id, token, cells in
+        try run.forEachPush(in: range) { id, token, language, cells in
             pushes.append(
                 Push(
-                    id: id, token: String(decoding: token, as: UTF8.self),
+                    id: id, token: String(decoding: token, as: UTF8.self), language: String(decoding: language, as: UTF8.self),
                     cells: (0..<cells.count).map { String(decoding: cells[$0], as: UTF8.self) }))
         }
         return pushes
@@ -37,18 +38,20 @@ import Testing
             "", "\"", "\\", "\n", "\u{0}", "\u{8}", "\u{1F}", "\u{7F}", "a", ",", "[", "]", "é", "日本", "👩‍🚀", "\u{FFFD}", "\u{10FFFF}",
         ]
         let recipients = (0..<50).map { number in
-            recipient(
+            var recipient = recipient(
                 number,
                 fields: (0..<Int(seed % 4)).map { _ in
                     (0..<Int.random(in: 0...5, using: &random)).map { _ in pieces[Int.random(in: 0..<pieces.count, using: &random)] }
                         .joined()
                 })
+            recipient.language = ["en", "zh-Hans", ""][number % 3]
+            return recipient
         }
         let folder = try TemporaryFolder()
         let run = try run(folder, recipients)
         let found = try pushes(run, 0..<20) + pushes(run, 20..<50)
         for (id, recipient) in recipients.enumerated() {
-            #expect(found[id] == Push(id: id, token: recipient.token.hex, cells: recipient.fields.map(escaped)))
+            #expect(found[id] == Push(id: id, token: recipient.token.hex, language: recipient.language, cells: recipient.fields.map(escaped)))
         }
         #expect(try run.recipients(0..<50) == recipients)
     }
@@ -91,7 +94,7 @@ import Testing
         #expect(query(path, sql).isEmpty)
         let run = try RunStore(path: path)
         var seen = 0
-        let problem = diagnostic { try run.forEachPush(in: 0..<10) { _, _, _ in seen += 1 } }
+        let problem = diagnostic { try run.forEachPush(in: 0..<10) { _, _, _, _ in seen += 1 } }
         #expect(problem?.message == "the run file is damaged: \(message)")
         #expect(seen == (message.contains("9") ? 9 : 4))
         #expect(diagnostic { _ = try run.recipients(0..<10) }?.message == problem?.message)
@@ -125,11 +128,11 @@ import Testing
         struct Mine: Error {}
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 10)
-        #expect(throws: Mine.self) { try run.forEachPush(in: 0..<10) { id, _, _ in if id == 3 { throw Mine() } } }
+        #expect(throws: Mine.self) { try run.forEachPush(in: 0..<10) { id, _, _, _ in if id == 3 { throw Mine() } } }
         #expect(try pushes(run, 0..<10).count == 10)
         // No transaction was left open: the file goes back to one.
         try run.setState(.running, reason: "", at: noon)
-        #expect(throws: Mine.self) { try run.forEachPush(in: 0..<10) { _, _, _ in throw Mine() } }
+        #expect(throws: Mine.self) { try run.forEachPush(in: 0..<10) { _, _, _, _ in throw Mine() } }
         try run.settleDown()
         #expect(folder.names == ["run.sqlite"])
     }

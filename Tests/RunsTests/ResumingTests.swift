@@ -21,7 +21,7 @@ struct ResumingTests {
 
     private func open(_ run: RunStore, _ range: Range<Int>, resendsUnknown: Bool) throws -> [Int] {
         var ids: [Int] = []
-        try run.forEachUnsettledPush(in: range, resendsUnknown: resendsUnknown) { id, token, _ in
+        try run.forEachUnsettledPush(in: range, resendsUnknown: resendsUnknown) { id, token, _, _ in
             ids.append(id)
             #expect(String(decoding: token, as: UTF8.self) == recipient(id).token.hex)
         }

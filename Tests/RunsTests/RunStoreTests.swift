@@ -245,7 +245,7 @@ import Testing
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<4 {
                 group.addTask {
-                    for _ in 0..<20 { try run.forEachPush(in: 0..<2000) { _, _, _ in } }
+                    for _ in 0..<20 { try run.forEachPush(in: 0..<2000) { _, _, _, _ in } }
                 }
             }
             try await group.waitForAll()
