@@ -26,15 +26,17 @@ struct PipelineBenchmark {
         print("| \(TextFormat.count(recipients)) recipients | CPU ns a push |\n|---|---|")
         var bytes = 0
         try measure("read") {
-            for range in ranges(of: 1000) { try run.forEachPush(in: range) { _, token, _ in bytes += token.count } }
+            for range in ranges(of: 1000) { try run.forEachPush(in: range) { _, token, _, _ in bytes += token.count } }
         }
         try measure("read and render") {
             for range in ranges(of: 1000) {
                 var batch = PushBatch()
                 batch.reserve(pushes: range.count, bytes: range.count * 256)
-                try run.forEachPush(in: range) { id, token, cells in
+                try run.forEachPush(in: range) { id, token, language, cells in
                     try batch.append(recipient: id, token: token) { bytes in
-                        if template.append(cells, to: &bytes) != nil { throw Diagnostic("recipient \(id) cannot be rendered") }
+                        if template.append(cells, language: language, to: &bytes) != nil {
+                            throw Diagnostic("recipient \(id) cannot be rendered")
+                        }
                     }
                 }
                 bytes += batch.bytes.count
