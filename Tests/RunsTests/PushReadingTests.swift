@@ -51,7 +51,8 @@ import Testing
         let run = try run(folder, recipients)
         let found = try pushes(run, 0..<20) + pushes(run, 20..<50)
         for (id, recipient) in recipients.enumerated() {
-            #expect(found[id] == Push(id: id, token: recipient.token.hex, language: recipient.language, cells: recipient.fields.map(escaped)))
+            #expect(
+                found[id] == Push(id: id, token: recipient.token.hex, language: recipient.language, cells: recipient.fields.map(escaped)))
         }
         #expect(try run.recipients(0..<50) == recipients)
     }

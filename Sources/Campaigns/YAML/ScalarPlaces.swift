@@ -20,13 +20,14 @@ struct ScalarPlaces {
         var places = ScalarPlaces(value, start, source)
         let isFound =
             switch style {
-            case .plain: places.lines.count > 1 && places.followFlow(quote: nil)
+            case .plain: places.followFlow(quote: nil)
             case .singleQuoted: places.followFlow(quote: "'")
             case .doubleQuoted: places.followFlow(quote: "\"")
             case .literal: places.followLiteral()
             case .folded: places.followFolded()
             }
-        return isFound ? places.parts : []
+        let isSimple = places.parts.count < 2 && style != .literal && style != .folded
+        return isFound && !isSimple ? places.parts : []
     }
 
     private init(_ value: String, _ start: SourcePosition, _ source: YAMLSource) {
@@ -34,11 +35,6 @@ struct ScalarPlaces {
         self.value = Array(value.unicodeScalars)
         (line, column) = (start.line, start.column)
         text = source.line(start.line)
-    }
-
-    /// The lines of the value; a plain scalar with one line stood on one.
-    private var lines: [ArraySlice<Unicode.Scalar>] {
-        value.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == " " }
     }
 
     private mutating func beginPart() {
@@ -78,8 +74,8 @@ struct ScalarPlaces {
         let last = value.lastIndex { $0 != "\n" } ?? -1
         var indentation: Int?
         while index <= last {
+            guard hasLine(after: line) else { return false }
             nextLine()
-            guard !text.isEmpty || hasLine(after: line) else { return false }
             let blanks = text.prefix { $0 == " " }.count
             guard blanks < text.count else { continue }
             let indent = indentation ?? blanks - leadingBlanks
@@ -100,10 +96,7 @@ struct ScalarPlaces {
         value.drop { $0 == "\n" }.prefix { $0 == " " }.count
     }
 
-    private func hasLine(after number: Int) -> Bool {
-        let end = source.place(line: .max, column: 1).line
-        return number < end
-    }
+    private func hasLine(after number: Int) -> Bool { number < source.place(line: .max, column: 1).line }
 
     // MARK: - Plain and quoted
 
@@ -147,10 +140,16 @@ struct ScalarPlaces {
 
     private mutating func escape() -> Bool {
         guard column < text.count else {
-            // A backslash at the end of a line joins it with the next.
+            // A backslash at the end of a line joins it with the next; empty lines between them stay.
             guard hasLine(after: line) else { return false }
             nextLine()
             column = text.prefix { $0 == " " || $0 == "\t" }.count + 1
+            while column > text.count {
+                guard hasLine(after: line), index < value.count, value[index] == "\n" else { return false }
+                take()
+                nextLine()
+                column = text.prefix { $0 == " " || $0 == "\t" }.count + 1
+            }
             beginPart()
             return true
         }
