@@ -12,7 +12,7 @@ TEST_PACKAGES := nghttp2-server
 FAULT_PACKAGES := libfaketime iproute2
 BENCH_PACKAGES := nghttp2-client python3-venv
 BENCH_PYTHON := .build/bench/bin/python3
-# Which tables `make bench` makes: --sending and --planning (the default), --memory, --scaling; --quick makes them small.
+# Which tables `make bench` makes: --sending and --planning (the default), --memory, --scaling, --rendering; --quick makes them small.
 BENCH ?=
 # A target may only import what Package.swift says it depends on: the walls of the house.
 STRICT := --explicit-target-dependency-import-check error

@@ -76,6 +76,14 @@ public struct MessageCatalog: Sendable {
     /// Whether what a device gets depends on its language or variant.
     public var hasChoice: Bool { messages.count > 1 }
 
+    /// Whether a device's language or variant must be known to render what it gets.
+    public var needsTraits: Bool { hasChoice || messages.contains { $0.template.usesLanguage } }
+
+    /// Languages of which Volley knows neither dates nor numbers, although they are asked for, so that English's are taken, among these.
+    public func unknownLanguages(among tags: some Sequence<String>) -> [String] {
+        messages.first { $0.template.usesLanguage }?.template.unknownLanguages(among: tags) ?? []
+    }
+
     /// The names of the variants in the order of the file, the holdout included; empty when all get the same.
     public var variantNames: [String] { variants.count == 1 && variants[0].name.isEmpty ? [] : variants.map(\.name) }
 }

@@ -44,8 +44,10 @@ struct CampaignReferenceTests {
     @Test("each is as fine, or as wrong, as it says", arguments: examples)
     func isTrue(_ example: Example) throws {
         let columns =
-            "device_token,registration_id,alias,tags,language,timezone,last_active,registered_at,first_name,store,app_version"
-        let row = "\(ProjectFolder.token(1)),191e35f7e07,user42,daily,en,Europe/Berlin,2026-11-01,2026-10-01,Ada,Lyon,3.10.0"
+            "device_token,registration_id,alias,tags,language,timezone,last_active,registered_at,first_name,store,app_version,"
+            + "points,points_expire,files,level"
+        let row =
+            "\(ProjectFolder.token(1)),191e35f7e07,user42,daily,en,Europe/Berlin,2026-11-01,2026-10-01,Ada,Lyon,3.10.0,1250,2026-12-24,3,gold"
         let folder = try ProjectFolder(app: "environment: simulator\ndevices: exports/devices.csv")
         try FileManager.default.createDirectory(at: folder.url.appendingPathComponent("exports"), withIntermediateDirectories: true)
         try folder.write("exports/devices.csv", columns + "\n" + row + "\n")
