@@ -74,7 +74,8 @@ struct CampaignContext {
         _ draft: CampaignDraft, _ file: String, _ project: Project?, _ app: App?, _ template: PayloadTemplate?, _ now: Timestamp
     ) -> [Diagnostic] {
         guard let audience = draft.audience, let project, let app else { return [] }
-        let compiler = AudienceCompiler(audience: audience, file: file, app: app, project: project, fields: template?.columns ?? [])
+        let fields = template?.columns ?? draft.content.map(PayloadTemplate.columns) ?? []
+        let compiler = AudienceCompiler(audience: audience, file: file, app: app, project: project, fields: fields)
         do {
             _ = try compiler.query(now: now).checkColumns()
             return []

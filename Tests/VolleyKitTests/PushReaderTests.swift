@@ -15,13 +15,14 @@ struct PushReaderTests {
         let folder: String
         let store: RunStore
 
-        init(audience: Int) throws {
+        init(audience: Int, languages: [String] = [""], cell: (Int) -> String = { "\"\($0)\"" }) throws {
             var path = Array("/tmp/volley-reader-XXXXXX".utf8CString)
             guard mkdtemp(&path) != nil else { throw Diagnostic("no temporary folder") }
             folder = String(decoding: path.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
             let writer = try RunWriter(folder: folder, id: "run")
             for id in 0..<audience {
-                try writer.put(Recipient(token: DeviceToken(normalized: PushReaderTests.token(id)), fields: ["\"\(id)\""]), at: id)
+                let token = DeviceToken(normalized: PushReaderTests.token(id))
+                try writer.put(Recipient(token: token, language: languages[id % languages.count], fields: [cell(id)]), at: id)
             }
             store = try writer.finish(
                 RunPlan(
@@ -56,6 +57,23 @@ struct PushReaderTests {
             // Whoever takes must not wait for a reader that failed.
             defer { batches.close() }
             return try? reader.read(into: batches)
+        }
+    }
+
+    @Test("renders in the language of each device, first and after an interrupt")
+    func languages() throws {
+        let expected = ["1,234.5", "1.234,5", "1\u{202F}234,5"]
+        for isClaimed in [false, true] {
+            let run = try PlannedRun(audience: 6, languages: ["en", "de-AT", "fr"]) { _ in "1234.5" }
+            if isClaimed { try run.store.claim(0..<6, at: .now()) }
+            let batches = BoundedQueue<PushBatch>(capacity: 20)
+            #expect(try reader(run, body: "{{ name | number }}").read(into: batches).isEmpty)
+            let batch = try #require(batches.takeIfReady())
+            #expect(batch.pushes.count == 6)
+            for (id, push) in batch.pushes.enumerated() {
+                let bytes = String(decoding: batch.bytes[push.start..<push.end], as: UTF8.self)
+                #expect(bytes == Self.token(id) + #"{"aps":{"alert":{"body":"\#(expected[id % 3])"}}}"#)
+            }
         }
     }
 

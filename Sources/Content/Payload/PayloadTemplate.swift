@@ -15,14 +15,7 @@ public struct PayloadTemplate: Sendable {
     /// - Throws: every mistake at once, each at its place in the campaign.
     public init(_ content: MessageContent) throws(Diagnostics) {
         var writer = PayloadWriter()
-        let type: PushType
-        if let payload = content.payload {
-            type = writer.appendByHand(payload)
-        } else {
-            type = content.isSilent ? .background : .alert
-            writer.appendFields(content)
-        }
-        writer.finish()
+        let type = writer.append(content)
         let (constant, limit) = (writer.constantBytes, type.maximumPayloadBytes)
         if constant > limit {
             writer.error(
@@ -37,6 +30,13 @@ public struct PayloadTemplate: Sendable {
         pushType = type
         warnings = findings
         compiled = writer.compiled
+    }
+
+    /// The columns that content names, as far as it can be read: for complaints about them beside those that `init` throws.
+    public static func columns(of content: MessageContent) -> [SourceText] {
+        var writer = PayloadWriter()
+        _ = writer.append(content)
+        return writer.columns
     }
 
     /// Whether what is sent depends on the device's language: dates, numbers and plural forms.
