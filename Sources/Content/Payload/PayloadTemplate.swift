@@ -16,14 +16,7 @@ public struct PayloadTemplate: Sendable {
     /// - Throws: every mistake at once, each at its place in the campaign.
     public init(_ content: MessageContent, after columns: [SourceText] = []) throws(Diagnostics) {
         var writer = PayloadWriter(columns: columns)
-        let type: PushType
-        if let payload = content.payload {
-            type = writer.appendByHand(payload)
-        } else {
-            type = content.isSilent ? .background : .alert
-            writer.appendFields(content)
-        }
-        writer.finish()
+        let type = writer.append(content)
         let (constant, limit) = (writer.constantBytes, type.maximumPayloadBytes)
         if constant > limit {
             writer.error(
@@ -40,14 +33,24 @@ public struct PayloadTemplate: Sendable {
         compiled = writer.compiled
     }
 
-    /// Whether what is sent depends on the device's language: dates, numbers and plural forms.
-    public var usesLanguage: Bool {
+    /// The columns that content names, as far as it can be read: for complaints about them beside those that `init` throws.
+    static func columns(of content: MessageContent, after columns: [SourceText]) -> [SourceText] {
+        var writer = PayloadWriter(columns: columns)
+        _ = writer.append(content)
+        return writer.columns
+    }
+
+    /// Whether what is sent depends on the device's language: dates, numbers, plural forms, and capitals (the Turkish i).
+    public var usesLanguage: Bool { writesByLanguage || compiled.filters.contains { [.upcase, .downcase, .capitalize].contains($0.kind) } }
+
+    /// Whether it holds dates, numbers or plural forms.
+    private var writesByLanguage: Bool {
         compiled.filters.contains { [.namedDate, .date, .number, .pluralize].contains($0.kind) }
     }
 
     /// Languages of which Volley knows neither dates nor numbers, so that English's are taken, among these.
     public func unknownLanguages(among tags: some Sequence<String>) -> [String] {
-        guard usesLanguage else { return [] }
+        guard writesByLanguage else { return [] }
         return tags.filter { !$0.isEmpty && !LanguageTables.shared.knows($0) }.sorted()
     }
 

@@ -20,6 +20,14 @@ struct PayloadWriter {
     /// The bytes that every rendered payload has at least.
     var constantBytes: Int { compiled.constants.count - optionalBytes }
 
+    /// Writes all of a payload, and answers its push type.
+    mutating func append(_ content: MessageContent) -> PushType {
+        defer { finish() }
+        if let payload = content.payload { return appendByHand(payload) }
+        appendFields(content)
+        return content.isSilent ? .background : .alert
+    }
+
     mutating func error(_ message: String, at place: SourcePosition, remedy: String? = nil) {
         findings.append(Diagnostic(message, at: place, remedy: remedy))
     }
