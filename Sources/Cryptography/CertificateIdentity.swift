@@ -5,6 +5,8 @@ import Glibc
 /// A certificate, its chain and its key, already in the form that TLS takes.
 struct CertificateIdentity {
     let pem: [UInt8]
+    /// Where the key begins in `pem`, behind the certificates.
+    let keyStart: Int
     let commonName: String
     let notBefore: Timestamp
     let notAfter: Timestamp
@@ -14,6 +16,7 @@ struct CertificateIdentity {
         let output = require(OpenSSLHandle.writer(), "BIO")
         var done = true
         for certificate in [leaf] + chain { done = done && PEM_write_bio_X509(output.pointer, certificate.pointer) == 1 }
+        keyStart = BIO_ctrl_pending(output.pointer)
         done = done && PEM_write_bio_PKCS8PrivateKey(output.pointer, key, nil, nil, 0, nil, nil) == 1
         guard done else { fatalError("OpenSSL failed: writing a certificate") }
         pem = output.collectedBytes()

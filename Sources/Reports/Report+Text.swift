@@ -78,8 +78,10 @@ extension Report {
         if let start = status.startedAt { facts.append(("Started", TextStyle.moment(start))) }
         if let end = status.finishedAt {
             var text = TextStyle.moment(end)
-            if let start = status.startedAt {
-                text += ", after \(TextFormat.duration(seconds: max(0, Double(end.epochMilliseconds - start.epochMilliseconds) / 1000)))"
+            if let milliseconds {
+                text += ", after \(TextFormat.duration(seconds: Double(milliseconds) / 1000))"
+            } else if status.startedAt != nil {
+                text += "; the clock was set back meanwhile"
             }
             facts.append(("Ended", text))
         }

@@ -63,11 +63,15 @@ public struct Report: Sendable {
         }
     }
 
-    /// Recipients that were pushed to, a second between start and end; nil while there is no end.
+    /// From start to end; nil while there is no end, and when the machine's clock was set back meanwhile, so that nobody knows.
+    var milliseconds: Int64? {
+        guard let start = status.startedAt, let end = status.finishedAt, end >= start else { return nil }
+        return end.epochMilliseconds - start.epochMilliseconds
+    }
+
+    /// Recipients that were pushed to, a second between start and end; nil where `milliseconds` is.
     var meanPerSecond: Int? {
-        guard let start = status.startedAt, let end = status.finishedAt else { return nil }
-        let milliseconds = max(1, end.epochMilliseconds - start.epochMilliseconds)
-        return Int((Double(figures.attempted) * 1000 / Double(milliseconds)).rounded())
+        milliseconds.map { Int((Double(figures.attempted) * 1000 / Double(max(1, $0))).rounded()) }
     }
 
     /// nil before the start.

@@ -52,14 +52,14 @@ struct CampaignContext {
             }
         }
         let messages = draft.content.flatMap { content in
-            // What the campaign's reader has said of a place already is not said again.
-            let known = Set(mistakes.compactMap(\.position))
+            // What the campaign's reader has said already is not said again, a few letters further on.
+            let known = Set(mistakes.compactMap(\.position?.line))
             var found: [Diagnostic] = []
             let messages = collect(&found, &warnings) { () throws(Diagnostics) in
                 let messages = try MessageCatalog(content, variants: draft.variants, campaign: draft.campaign?.name.value ?? "")
                 return (messages, messages.warnings)
             }
-            mistakes += found.filter { $0.position.map { !known.contains($0) } ?? true }
+            mistakes += found.filter { $0.position.map { !known.contains($0.line) } ?? true }
             return messages
         }
         guard mistakes.isEmpty, let campaign = draft.campaign, let project, let messages, let app else {
@@ -74,7 +74,8 @@ struct CampaignContext {
         _ draft: CampaignDraft, _ file: String, _ project: Project?, _ app: App?, _ messages: MessageCatalog?, _ now: Timestamp
     ) -> [Diagnostic] {
         guard let audience = draft.audience, let project, let app else { return [] }
-        let compiler = AudienceCompiler(audience: audience, file: file, app: app, project: project, fields: messages?.columns ?? [])
+        let fields = messages?.columns ?? draft.content.map { MessageCatalog.columns(of: $0, variants: draft.variants) } ?? []
+        let compiler = AudienceCompiler(audience: audience, file: file, app: app, project: project, fields: fields)
         do {
             _ = try compiler.query(now: now).checkColumns()
             return []

@@ -63,7 +63,7 @@ struct Planner {
             progress: { console.progress(progressLine($0, elapsed: clock.now - start)) },
             isCancelled: { Interruption.isRequested })
         console.clearProgress()
-        console.show(context.warnings + result.warnings + result.badRows.map(asWarning))
+        console.show(context.warnings + unknownLanguages(result) + result.warnings + result.badRows.map(asWarning))
         let preview = Preview(
             campaign: context.campaign.name.value, app: context.app.name.value, destination: context.app.destination, audience: result,
             payloadBytes: PayloadBytes(counts: result.payloadBytes), pace: context.pace,
@@ -72,13 +72,27 @@ struct Planner {
         return (preview, query.fields.map(\.value))
     }
 
+    /// Languages of recipients whose dates, numbers and plural forms are English's, as Volley does not know their own.
+    private func unknownLanguages(_ result: AudienceResult) -> [Diagnostic] {
+        let tags = context.messages.unknownLanguages(among: result.languages.keys)
+        guard !tags.isEmpty else { return [] }
+        let devices = tags.reduce(0) { $0 + (result.languages[$1] ?? 0) }
+        let list = tags.prefix(10).map { "'\($0.prefix(20))'" }.joined(separator: ", ") + (tags.count > 10 ? " and others" : "")
+        return [
+            Diagnostic(
+                "\(TextFormat.count(devices)) devices have the language \(list), of which Volley knows no dates, numbers and plural forms",
+                at: context.campaign.content.position,
+                remedy: "They get English ones. If the tag is misspelt, correct it in the export.", severity: .warning)
+        ]
+    }
+
     private func sample(_ sample: (slot: Int, recipient: Recipient), _ result: AudienceResult) -> PreviewSample? {
         var chooser = MessageChooser(context.messages)
         guard let number = chooser.message(of: sample.recipient) else { return nil }
         let message = context.messages.messages[number]
         var payload: [UInt8] = []
         // It was rendered before, and nothing was wrong with it.
-        _ = message.template.render(sample.recipient.fields, into: &payload)
+        _ = message.template.render(sample.recipient.fields, language: sample.recipient.language, into: &payload)
         let selectors = sample.slot < result.selectorsOfFirstSlots.count ? result.selectorsOfFirstSlots[sample.slot] : []
         return PreviewSample(
             token: sample.recipient.token, variant: message.variant, language: message.language, payload: payload, selectedBy: selectors)
@@ -145,7 +159,9 @@ private final class PayloadJudge {
     @inline(__always) private func judge(_ recipient: RecipientRecord, _ template: PayloadTemplate, group: Int) -> Judgement {
         payload.removeAll(keepingCapacity: true)
         precondition(cells.locate(in: recipient.fields), "cells that were just written cannot be read")
-        if let failure = template.append(cells, to: &payload) { return Judgement(reason: failure.skipReason, group: group) }
+        if let failure = template.append(cells, language: recipient.language, to: &payload) {
+            return Judgement(reason: failure.skipReason, group: group)
+        }
         return Judgement(payloadBytes: payload.count, group: group)
     }
 }

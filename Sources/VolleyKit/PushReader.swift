@@ -90,7 +90,9 @@ struct PushReader: Sendable {
             try batch.append(recipient: push.id, token: push.token) { bytes in
                 let template =
                     single ?? chooser.message(variant: push.variant, language: push.language).map { messages.messages[$0].template }
-                guard push.cells.count == messages.columns.count, let template, template.append(push.cells, to: &bytes) == nil else {
+                guard push.cells.count == messages.columns.count, let template,
+                    template.append(push.cells, language: push.language, to: &bytes) == nil
+                else {
                     throw Diagnostic(
                         "recipient \(push.id) has no payload any more: the file was changed after it was planned", file: run.path)
                 }
@@ -101,9 +103,9 @@ struct PushReader: Sendable {
             }
         }
         if isClaimed {
-            try run.forEachUnsettledPush(in: range, resendsUnknown: resendsUnknown, withTraits: messages.hasChoice, append)
+            try run.forEachUnsettledPush(in: range, resendsUnknown: resendsUnknown, withTraits: messages.needsTraits, append)
         } else {
-            try run.forEachPush(in: range, withTraits: messages.hasChoice, append)
+            try run.forEachPush(in: range, withTraits: messages.needsTraits, append)
         }
         return batch.pushes.isEmpty ? batches : batches + [batch]
     }

@@ -70,8 +70,14 @@ struct Simulate: ParsableCommand {
     @Option(name: .long, help: "A file that gets a line of JSON per request.", completion: .file())
     var ledger: String?
 
-    @Option(name: .long, help: "Where the certificate authority is written.", completion: .file())
+    @Option(name: .long, help: "Where the certificate that clients are to trust is written.", completion: .file())
     var ca = "simulator-ca.pem"
+
+    @Option(
+        name: .long,
+        help: "The server's certificate with its key, PEM. Without it one is made for localhost, another at every start.",
+        completion: .file())
+    var certificate: String?
 
     @Option(name: .long, help: "Where a key is written when volley.yaml names none.", completion: .file())
     var key = "AuthKey_SIMULATOR1.p8"
@@ -139,7 +145,8 @@ struct Simulate: ParsableCommand {
     private var settings: SimulateCommand.Settings {
         var settings = SimulateCommand.Settings()
         (settings.port, settings.ledgerFile, settings.authorityFile, settings.keyFile) = (port, ledger, ca, key)
-        (settings.seconds, settings.unregisteredFile, settings.badTokenFile) = (seconds, unregistered, badTokens)
+        (settings.certificateFile, settings.seconds) = (certificate, seconds)
+        (settings.unregisteredFile, settings.badTokenFile) = (unregistered, badTokens)
         (settings.streamLimit, settings.latencyMilliseconds, settings.retryAfterSeconds) = (streamLimit, latency, retryAfter)
         (settings.tooManyRequestsEvery, settings.unavailableEvery) = (tooManyRequestsEvery, unavailableEvery)
         (settings.internalErrorEvery, settings.silentEvery) = (internalErrorEvery, silentEvery)

@@ -1,12 +1,12 @@
-/// A version within a cell: digits and dots, perhaps a leading `v`, perhaps a suffix behind a hyphen (`v3.10.0-beta`).
-struct VersionText {
+/// A version within a text: digits and dots, perhaps a leading `v`, perhaps a suffix behind a hyphen (`v3.10.0-beta`).
+public struct VersionText {
     /// The digits and dots.
     private let numbers: UnsafeBufferPointer<UInt8>
     /// What stands behind the hyphen; nil without one.
     private let suffix: UnsafeBufferPointer<UInt8>?
 
     /// nil when the text is no version.
-    init?(_ bytes: UnsafeBufferPointer<UInt8>) {
+    public init?(_ bytes: UnsafeBufferPointer<UInt8>) {
         var start = 0
         if let first = bytes.first, first | 0x20 == UInt8(ascii: "v") { start = 1 }
         var (end, isAfterDigit) = (start, false)
@@ -28,7 +28,7 @@ struct VersionText {
 
     /// Compares number by number, absent ones being 0; at equal numbers a suffix comes before none, and suffixes compare as text.
     /// - Returns: below zero, zero, above zero.
-    func compare(_ other: VersionText) -> Int {
+    public func compare(_ other: VersionText) -> Int {
         var (left, right) = (0, 0)
         while left < numbers.count || right < other.numbers.count {
             let order = compareDigits(numbers.nextNumber(&left), other.numbers.nextNumber(&right))
@@ -60,7 +60,7 @@ private func compareDigits(_ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBu
 }
 
 /// The order of UTF-8 bytes, which is that of Unicode scalars.
-func compareBytes(_ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>) -> Int {
+public func compareBytes(_ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>) -> Int {
     for index in 0..<min(left.count, right.count) where left[index] != right[index] { return Int(left[index]) - Int(right[index]) }
     return left.count - right.count
 }

@@ -17,8 +17,8 @@ extension PayloadWriter {
                 (
                     "image",
                     { writer in
-                        let pieces = writer.appendTemplate(image)
-                        writer.checkImage(image, pieces)
+                        let nodes = writer.appendTemplate(image)
+                        writer.checkImage(image, nodes)
                     }
                 ))
         }
@@ -32,17 +32,17 @@ extension PayloadWriter {
 
     private func aps(_ content: MessageContent) -> [Member] {
         var members: [Member] = []
-        let alert = texts([("title", content.title), ("subtitle", content.subtitle), ("body", content.body)])
+        let alert = texts([("title", content.title), ("subtitle", content.subtitle), ("body", content.body)], areShown: true)
         if !alert.isEmpty { members.append(("alert", { $0.appendObject(alert) })) }
         if let badge = content.badge { members.append(("badge", { $0.append(.integer(Int64(badge))) })) }
-        members += texts([("sound", content.sound), ("thread-id", content.thread), ("category", content.category)])
+        members += texts([("sound", content.sound), ("thread-id", content.thread), ("category", content.category)], areShown: false)
         if content.image != nil { members.append(("mutable-content", { $0.append(.integer(1)) })) }
         if content.wakesApp { members.append(("content-available", { $0.append(.integer(1)) })) }
         return members
     }
 
-    private func texts(_ texts: [(String, SourceText?)]) -> [Member] {
-        texts.compactMap { name, text in text.map { text in (name, { $0.appendTemplate(text) }) } }
+    private func texts(_ texts: [(String, SourceText?)], areShown: Bool) -> [Member] {
+        texts.compactMap { name, text in text.map { text in (name, { $0.appendTemplate(text, isShown: areShown) }) } }
     }
 
     private mutating func checkKind(_ content: MessageContent) {
@@ -87,22 +87,45 @@ extension PayloadWriter {
 
     /// iOS loads media only over https, so a start that can never become `https://` is a mistake. A start that is a column's cell
     /// is not known yet.
-    private mutating func checkImage(_ image: SourceText, _ pieces: [TemplatePiece]) {
-        var starts: [String] = []
-        switch pieces.first {
-        case .constant(let text): starts = [text]
-        case .column(_, let fallback):
-            if let fallback { starts = [fallback] }
-        case nil: starts = [""]
-        }
+    private mutating func checkImage(_ image: SourceText, _ nodes: [TemplateNode]) {
         let scheme = "https://"
-        for start in starts {
-            let head = start.lowercased().prefix(scheme.count)
-            // A short constant start is fine as long as a cell follows that can complete it.
-            guard pieces.count > 1 && head.count < scheme.count ? !scheme.hasPrefix(head) : head != scheme else { continue }
+        for start in TemplateStart.all(of: nodes) {
+            let head = start.text.lowercased().prefix(scheme.count)
+            // A short start is fine as long as a cell follows that can complete it.
+            guard start.isOpen && head.count < scheme.count ? !scheme.hasPrefix(head) : head != scheme else { continue }
             error(
-                "'image' must be a web address that begins with https://, not '\(start)'", at: image.position,
+                "'image' must be a web address that begins with https://, not '\(start.text)'", at: image.position,
                 remedy: "For example: image: https://cdn.example.com/spring.jpg.")
+            return
         }
+    }
+}
+
+/// How a text with templates may begin.
+private struct TemplateStart {
+    var text: String
+    /// Whether a cell follows, which may hold anything.
+    var isOpen: Bool
+
+    /// As far as the first cells, or the first characters, tell.
+    static func all(of nodes: [TemplateNode]) -> [TemplateStart] {
+        var starts = [TemplateStart(text: "", isOpen: false)]
+        for node in nodes {
+            // Enough to tell, and few enough to go through.
+            let (known, unknown) = (starts.filter { $0.isOpen || $0.text.count > 8 }, starts.filter { !$0.isOpen && $0.text.count <= 8 })
+            if unknown.isEmpty || starts.count > 100 { break }
+            let next: [TemplateStart]
+            switch node {
+            case .text(let text): next = [TemplateStart(text: text, isOpen: false)]
+            case .output(let output):
+                let fallback: String? = if case .fallback(let text)? = output.filters.last { text } else { nil }
+                next = [TemplateStart(text: "", isOpen: true)] + (fallback.map { [TemplateStart(text: $0, isOpen: false)] } ?? [])
+            case .choice(let branches):
+                let isComplete = branches.last?.condition == nil
+                next = branches.flatMap { all(of: $0.body) } + (isComplete ? [] : [TemplateStart(text: "", isOpen: false)])
+            }
+            starts = known + unknown.flatMap { start in next.map { TemplateStart(text: start.text + $0.text, isOpen: $0.isOpen) } }
+        }
+        return starts
     }
 }

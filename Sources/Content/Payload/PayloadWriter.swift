@@ -1,8 +1,12 @@
 import Base
 
-/// Writes a payload's JSON once, with holes where templates name columns, and collects what is wrong on the way.
+/// Writes a payload's JSON once, with steps where templates name columns, and collects what is wrong on the way.
 struct PayloadWriter {
-    private(set) var compiled = CompiledPayload()
+    var compiled = CompiledPayload()
+    /// Constants up to here belong to a step already.
+    var coveredConstants = 0
+    /// Constants that some payloads do not have, because they take the shorter branch of a condition.
+    var optionalBytes = 0
     private(set) var columns: [SourceText]
     var findings: [Diagnostic] = []
     private var indexOfColumn: [String: Int]
@@ -14,7 +18,15 @@ struct PayloadWriter {
     }
 
     /// The bytes that every rendered payload has at least.
-    var constantBytes: Int { compiled.constants.count }
+    var constantBytes: Int { compiled.constants.count - optionalBytes }
+
+    /// Writes all of a payload, and answers its push type.
+    mutating func append(_ content: MessageContent) -> PushType {
+        defer { finish() }
+        if let payload = content.payload { return appendByHand(payload) }
+        appendFields(content)
+        return content.isSilent ? .background : .alert
+    }
 
     mutating func error(_ message: String, at place: SourcePosition, remedy: String? = nil) {
         findings.append(Diagnostic(message, at: place, remedy: remedy))
@@ -41,21 +53,17 @@ struct PayloadWriter {
         append(raw: "}")
     }
 
-    /// A text with templates, between quotes. Answers its pieces, for further checks.
+    /// A text with templates, between quotes. Answers its nodes, for further checks.
+    /// - Parameter isShown: whether people see the text, so that what looks like a tag must be one.
     @discardableResult
-    mutating func appendTemplate(_ text: SourceText) -> [TemplatePiece] {
-        var parser = TemplateParser(text)
-        let pieces = parser.parse()
+    mutating func appendTemplate(_ text: SourceText, isShown: Bool = false) -> [TemplateNode] {
+        var parser = TemplateParser(text, isShown: isShown)
+        let nodes = parser.parse()
         findings += parser.mistakes
         append(raw: "\"")
-        for piece in pieces {
-            switch piece {
-            case .constant(let constant): escape(constant, into: \.constants)
-            case .column(let name, let fallback): appendHole(name, fallback: fallback)
-            }
-        }
+        compile(nodes)
         append(raw: "\"")
-        return pieces
+        return nodes
     }
 
     /// Any value of `data` or `payload`.
@@ -89,17 +97,8 @@ struct PayloadWriter {
         }
     }
 
-    private mutating func appendHole(_ name: SourceText, fallback: String?) {
-        var range: Range<Int>?
-        if let fallback {
-            let start = compiled.defaults.count
-            escape(fallback, into: \.defaults)
-            range = start..<compiled.defaults.count
-        }
-        compiled.holes.append(.init(constantEnd: compiled.constants.count, column: index(of: name), fallback: range))
-    }
-
-    private mutating func index(of name: SourceText) -> Int {
+    /// The number of a column, a new one for a new name.
+    mutating func index(of name: SourceText) -> Int {
         guard let index = indexOfColumn[name.value] else {
             indexOfColumn[name.value] = columns.count
             columns.append(name)
@@ -109,10 +108,5 @@ struct PayloadWriter {
         let (new, old) = (name.position, columns[index].position)
         if (new.line, new.column) < (old.line, old.column) { columns[index] = name }
         return index
-    }
-
-    private mutating func escape(_ text: String, into buffer: WritableKeyPath<CompiledPayload, [UInt8]>) {
-        var text = text
-        text.withUTF8 { JSONWriter.appendEscaped($0, to: &compiled[keyPath: buffer]) }
     }
 }

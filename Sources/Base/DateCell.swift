@@ -1,9 +1,7 @@
-import Base
-
 /// Reads a date as `Timestamp` does, without an allocation for the two forms that most exports hold: `2026-11-01` and
 /// `2026-11-01T09:30:15` with `Z` or without.
 /// - Returns: milliseconds since 1970, or nil when it is no date.
-func dateMilliseconds(_ bytes: UnsafeBufferPointer<UInt8>) -> Int64? {
+public func dateMilliseconds(_ bytes: UnsafeBufferPointer<UInt8>) -> Int64? {
     if bytes.count == 10 || bytes.count == 19 || bytes.count == 20, let moment = commonDate(bytes) { return moment }
     guard bytes.count >= 9, bytes.count <= 64 else { return nil }
     return Timestamp(bytes)?.epochMilliseconds

@@ -129,11 +129,13 @@ extension PayloadWriter {
                 "interruption-level", "one of \(levels.joined(separator: ", "))", value, remedy: "For example: interruption-level: active.")
         }
         // What a cell will hold is not known here.
-        guard !text.value.contains("{{"), !levels.contains(text.value) else { return }
+        guard !Self.isTemplate(text), !levels.contains(text.value) else { return }
         error(
             "'interruption-level' must be one of \(levels.joined(separator: ", ")), not '\(text.value)'", at: text.position,
             remedy: nearestName(to: text.value, among: levels).map { "Did you mean '\($0)'?" })
     }
+
+    private static func isTemplate(_ text: SourceText) -> Bool { text.value.contains("{{") || text.value.contains("{%") }
 
     private func number(_ value: ContentNode) -> Double? {
         switch value {
@@ -150,7 +152,7 @@ extension PayloadWriter {
             case .bool(let value, _): "\(value)"
             case .integer(let number, _): "\(number)"
             case .double(let number, _): "\(number)"
-            case .text(let text): text.value.contains("{{") ? "a template, which always gives a text" : "the text '\(text.value)'"
+            case .text(let text): Self.isTemplate(text) ? "a template, which always gives a text" : "the text '\(text.value)'"
             case .array: "a list"
             case .object: "an object"
             }
