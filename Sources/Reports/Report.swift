@@ -10,6 +10,8 @@ public struct Report: Sendable {
     let figures: RunFigures
     /// nil when nobody had to.
     let approval: RunApproval?
+    /// Push by push, of a test; empty otherwise.
+    let testPushes: [TestPush]
     /// The run and its retries, when there are any, in the order of planning; empty otherwise.
     let chain: [ChainLink]
 
@@ -22,6 +24,7 @@ public struct Report: Sendable {
         status = try run.status()
         figures = try run.figures()
         approval = try run.approval()
+        testPushes = try run.plan.isTest ? TestPush.all(of: run) : []
         self.chain =
             chain.map { $0.runs.count > 1 ? $0.runs : [] }.map { runs in
                 runs.map {

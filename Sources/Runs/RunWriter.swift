@@ -13,7 +13,9 @@ public final class RunWriter {
     private let folder: String
     private let id: String
     private let path: String
-    private let variants: VariantNames?
+    private var variants: VariantNames?
+    /// The one variant of all pending recipients, when each brings its own; nil when `variants` decides.
+    private var ownVariant: String?
     private var database: DatabaseQueue?
     private var pending: [RecipientBatch] = []
     private var pendingCount = 0
@@ -30,6 +32,7 @@ public final class RunWriter {
     public init(folder: String, id: String, variants: VariantNames? = nil) throws {
         self.folder = folder
         self.variants = variants
+        ownVariant = variants == nil ? "" : nil
         self.id = id
         path = RunFile.join(folder, id + RunFile.partialSuffix)
         try RunFile.makeFolder(folder)
@@ -59,8 +62,14 @@ public final class RunWriter {
     }
 
     /// Stores the recipient of a slot. A new slot is always the next one; a slot may be stored again, which replaces it.
+    /// - Parameter recipient: its variant is the one that the writer's names give it; its own counts when the writer has none.
     /// - Throws: `Diagnostic`: the disk is full. The writer is of no use afterwards.
     public func put(_ recipient: Recipient, at slot: Int) throws {
+        if let ownVariant, recipient.variant != ownVariant {
+            try flush()
+            self.ownVariant = recipient.variant
+            variants = VariantNames([recipient.variant]) { _ in 0 }
+        }
         var batch = RecipientBatch()
         batch.append(recipient, at: slot)
         try put(batch)

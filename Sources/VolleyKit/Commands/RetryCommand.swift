@@ -69,6 +69,9 @@ public enum RetryCommand {
 
     /// What can be resumed must be: a run and its retry would send the same pushes.
     private static func checkEnded(_ run: RunStore) throws {
+        if run.plan.isTest {
+            throw Diagnostic("the run is a test, which is not retried", file: run.path, remedy: "Send another: volley send FILE --test.")
+        }
         let state = try run.status().state
         guard !run.isBeingSent, state == .finished || state == .cancelled else {
             throw Diagnostic(
