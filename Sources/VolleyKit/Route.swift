@@ -42,7 +42,7 @@ struct Route: Sendable {
 
 extension FrozenEnvironment {
     /// Host and port of a server elsewhere; nil for the simulator inside this process, which no proxy leads to.
-    fileprivate var address: (host: String, port: Int)? {
+    var address: (host: String, port: Int)? {
         switch self {
         case .production: (Endpoint.production.host, Endpoint.production.port)
         case .sandbox: (Endpoint.sandbox.host, Endpoint.sandbox.port)

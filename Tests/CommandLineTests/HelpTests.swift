@@ -11,7 +11,8 @@ struct HelpTests {
         "reads as it did",
         arguments: [
             "volley", "init", "check", "preview", "plan", "approve", "send", "resume", "pause", "cancel", "retry", "runs", "report",
-            "suppression", "suppression list", "suppression import", "suppression export", "suppression remove", "push", "simulate",
+            "suppression", "suppression list", "suppression import", "suppression export", "suppression remove", "push", "doctor",
+            "simulate",
         ])
     func snapshot(command: String) throws {
         let folder = FileManager.default.temporaryDirectory
