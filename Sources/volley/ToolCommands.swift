@@ -143,6 +143,27 @@ struct Doctor: ParsableCommand {
     }
 }
 
+struct Schema: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Print the JSON Schema of a campaign file, for editors.",
+        discussion: """
+            Editors with a YAML language server complete keys and mark mistakes where a file begins with \
+            `# yaml-language-server: $schema=.volley/campaign.schema.json`. `volley init` writes that line, and the schemas into the folder .volley; \
+            `volley schema > .volley/campaign.schema.json` renews them.
+            """)
+
+    @Flag(name: .long, help: "That of volley.yaml instead.")
+    var project = false
+
+    @OptionGroup var json: JSONOption
+    @OptionGroup var shared: SharedOptions
+
+    func run() throws {
+        let console = shared.console
+        try perform(console, json) { try SchemaCommand.run(project ? .project : .campaign, console: console) }
+    }
+}
+
 struct Simulate: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Run the APNs simulator: as strict as APNs, on this machine only.",
