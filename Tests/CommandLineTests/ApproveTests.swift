@@ -103,6 +103,23 @@ struct ApproveTests {
         #expect(try server.folder.volley("send", "--plan", "last", "--yes", "--quiet").status == 0)
     }
 
+    @Test(
+        "on a terminal it asks, and only a yes approves",
+        .enabled(if: FileManager.default.fileExists(atPath: "/usr/bin/script"), "script makes the terminal"), arguments: ["n", "", "y"])
+    func asked(answer: String) throws {
+        let folder = try ProjectFolder()
+        try folder.writeCampaign()
+        #expect(try folder.volley("plan", "campaign.yaml").status == 0)
+        let terminal = try RunningVolley(
+            executable: "/usr/bin/script", ["-qec", "\(VolleyBinary.path) approve last --by Anna", "/dev/null"], in: folder.url,
+            environment: [:], input: answer + "\n"
+        ).finish()
+        #expect(terminal.status == (answer == "y" ? 0 : 2), "\(terminal.output)")
+        #expect(terminal.output.contains("would go to 20 devices") && terminal.output.contains("as Anna? [y/N]"), "\(terminal.output)")
+        let report = try folder.volley("report", "last", "--format", "json").json()
+        #expect(report["approved_by"]?.stringValue == (answer == "y" ? "Anna" : nil))
+    }
+
     @Test("a name is needed, and a terminal or --yes; what has begun cannot be approved")
     func mistakes() throws {
         let folder = try ProjectFolder()

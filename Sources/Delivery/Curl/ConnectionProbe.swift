@@ -20,6 +20,7 @@ public struct ConnectionProbe {
         /// It answers.
         case answer
 
+        /// Earlier steps come first.
         public static func < (left: Stage, right: Stage) -> Bool { left.rawValue < right.rawValue }
     }
 
