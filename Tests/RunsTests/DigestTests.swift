@@ -1,6 +1,7 @@
 import Base
-import Runs
 import Testing
+
+@testable import Runs
 
 /// What was planned is recognised.
 @Suite struct DigestTests {
@@ -49,6 +50,24 @@ import Testing
             let again = try RunStore(path: run.path)
             #expect(diagnostic { try again.checkUnchanged() } != nil, "\(edit)")
         }
+    }
+
+    @Test("texts of the same letter and of different lengths are different, in whichever column")
+    func lengths() {
+        func digest(_ column: Int, _ text: [UInt8]) -> String {
+            text.withUnsafeBufferPointer { text in
+                let none = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
+                let cells = (0..<6).map { $0 == column ? text : none }
+                var digest = RecipientsDigest()
+                digest.add(7, (cells[0], cells[1], cells[2], cells[3], cells[4], cells[5]))
+                return digest.text
+            }
+        }
+        var seen: Set<String> = []
+        for column in 0..<6 {
+            for count in 1...70 { seen.insert(digest(column, [UInt8](repeating: UInt8(ascii: "a"), count: count))) }
+        }
+        #expect(seen.count == 6 * 70)
     }
 
     @Test("what sending records is no change", .enabled(if: hasSQLiteTool, "needs the sqlite3 tool"))
