@@ -76,7 +76,7 @@ let package = Package(
         room("Audience", ["Base", "CSIMD", "CISAL"]),
         room("Content", ["Base"]),
         room("Delivery", ["Base", "Cryptography", "HTTP2", "CCurl"]),
-        room("Runs", ["Base", grdb, sqlite]),
+        room("Runs", ["Base", "Cryptography", grdb, sqlite]),
         room("Reports", ["Base", "Runs"]),
         room("APNsSimulator", ["Base", "Cryptography", "HTTP2"]),
 

@@ -8,6 +8,10 @@ public struct Report: Sendable {
     let plan: RunPlan
     let status: RunStatus
     let figures: RunFigures
+    /// nil when nobody had to.
+    let approval: RunApproval?
+    /// Push by push, of a test; empty otherwise.
+    let testPushes: [TestPush]
     /// The run and its retries, when there are any, in the order of planning; empty otherwise.
     let chain: [ChainLink]
 
@@ -19,6 +23,8 @@ public struct Report: Sendable {
         plan = run.plan
         status = try run.status()
         figures = try run.figures()
+        approval = try run.approval()
+        testPushes = try run.plan.isTest ? TestPush.all(of: run) : []
         self.chain =
             chain.map { $0.runs.count > 1 ? $0.runs : [] }.map { runs in
                 runs.map {

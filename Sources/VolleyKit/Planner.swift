@@ -32,17 +32,27 @@ struct Planner {
         let id = RunID.make(campaign: context.campaign.name.value, now: now, seed: seed)
         let writer = try RunWriter(folder: runsFolder, id: id, variants: context.messages.variantsOfDevices)
         let list = SuppressionList(app: context.app.name.value, environment: settings.environment.listName, folder: runsFolder)
-        let (preview, fields) = try scan(samples: 1, writer: writer, suppressing: list)
+        let (preview, fields, _) = try scan(samples: 1, writer: writer, suppressing: list)
         let plan = RunPlan(
             id: id, campaign: context.campaign.name.value, app: context.app.name.value,
             campaignFile: FilePaths.absolute(context.campaign.file), campaignSource: context.campaign.source,
             projectFile: FilePaths.absolute(context.project.file), seed: seed, fields: fields, plannedAt: now,
             planHash: preview.planHash, rows: preview.audience.rows, audience: preview.audience.audience,
-            skipped: preview.audience.skipped, settings: settings.json, preview: preview.json)
+            skipped: preview.audience.skipped, settings: settings.json, preview: preview.json,
+            previewText: preview.text(width: 100, colour: false))
         return (try writer.finish(plan), preview)
     }
 
-    private func scan(samples: Int, writer: RunWriter?, suppressing list: SuppressionList) throws -> (preview: Preview, fields: [String]) {
+    /// The first recipients, at most so many, with the cells that templates name. Writes nothing.
+    func examples(_ count: Int, runsFolder: String) throws -> [Recipient] {
+        let list = SuppressionList(
+            app: context.app.name.value, environment: try RunSettings(context).environment.listName, folder: runsFolder)
+        return try scan(samples: count, writer: nil, suppressing: list).examples
+    }
+
+    private func scan(
+        samples: Int, writer: RunWriter?, suppressing list: SuppressionList
+    ) throws -> (preview: Preview, fields: [String], examples: [Recipient]) {
         var query = try context.audienceQuery(now: now)
         let suppressed = try list.suppressedDevices()
         query.suppressed = suppressed
@@ -68,7 +78,7 @@ struct Planner {
             payloadBytes: PayloadBytes(counts: result.payloadBytes), pace: context.pace,
             groups: PreviewGroups(messages, result), samples: sink.samples.compactMap { sample($0, result) },
             planHash: planHash(result))
-        return (preview, query.fields.map(\.value))
+        return (preview, query.fields.map(\.value), sink.samples.map(\.recipient))
     }
 
     /// Languages of recipients whose dates, numbers and plural forms are English's, as Volley does not know their own.

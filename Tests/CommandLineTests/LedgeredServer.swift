@@ -174,8 +174,11 @@ final class LedgeredServer {
     }
 
     /// Starts `volley send` and waits until some pushes have answers.
-    func startSending(transport: String = "auto", launcher: [String] = [], environment: [String: String] = [:]) throws -> RunningVolley {
-        let running = try start(transport: transport, launcher: launcher, environment: environment)
+    func startSending(
+        _ command: [String] = ["send", "campaign.yaml", "--yes", "--json"], transport: String = "auto", launcher: [String] = [],
+        environment: [String: String] = [:]
+    ) throws -> RunningVolley {
+        let running = try start(command, transport: transport, launcher: launcher, environment: environment)
         wait {
             self.answeredBytes > 20_000
         } orEndOf: {

@@ -2,9 +2,7 @@ import Base
 
 /// Reads `data` and `payload`: JSON as YAML writes it. Texts are templates; what stands without quotes is typed by the core schema.
 struct ContentNodeReader {
-    let section: Section
-
-    private var findings: Findings { section.findings }
+    let findings: Findings
 
     /// The node as JSON; a part that was reported becomes null. The composer bounds the depth.
     func node(_ node: YAMLNode) -> ContentNode {

@@ -108,7 +108,7 @@ struct ContentReader {
     private func object(_ key: String, example: String) -> ContentNode? {
         guard let node = section.node(key) else { return nil }
         guard Section.entries(of: node, name: key, example: example, findings: findings) != nil else { return nil }
-        return ContentNodeReader(section: section).node(node)
+        return ContentNodeReader(findings: findings).node(node)
     }
 
     private func checkPayload(_ content: MessageContent) {

@@ -28,6 +28,8 @@ public enum ResumeCommand {
                 remedy: "Go on with that one: the two would send the same pushes.")
         }
         try run.checkIntegrity()
+        // Whoever approved or agreed did so to what was planned.
+        try run.checkUnchanged()
         let dispatch = try RunDispatch(run, options, console)
         try announce(run, dispatch.settings, console)
         // A killed process left `running` behind.
