@@ -73,6 +73,17 @@ public struct MessageCatalog: Sendable {
         languages = sources.tags.map(\.normal)
     }
 
+    /// Appends the payload of one device, as `PayloadTemplate.append` does.
+    /// - Parameters:
+    ///   - message: a number that `MessageChooser` gave, or 0 when there is no choice.
+    ///   - cells: the device's cells in the order of `columns`.
+    ///   - language: its language tag; nothing for one that is not known.
+    public func append(
+        message: Int, _ cells: EscapedCells, language: UnsafeBufferPointer<UInt8>, to bytes: inout [UInt8]
+    ) -> RenderFailure? {
+        messages[message].template.append(cells, language: language, to: &bytes)
+    }
+
     /// The columns that all these contents name, as far as they can be read: for complaints about them beside those that `init` throws.
     public static func columns(of content: MessageContent, variants: [MessageVariant]) -> [SourceText] {
         let sources = MessageSources(content, variants)

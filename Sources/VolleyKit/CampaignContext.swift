@@ -52,14 +52,14 @@ struct CampaignContext {
             }
         }
         let messages = draft.content.flatMap { content in
-            // What the campaign's reader has said already is not said again, a few letters further on.
-            let known = Set(mistakes.compactMap(\.position?.line))
+            // What the campaign's reader has said of a place already is not said again.
+            let known = Set(mistakes.compactMap(\.position))
             var found: [Diagnostic] = []
             let messages = collect(&found, &warnings) { () throws(Diagnostics) in
                 let messages = try MessageCatalog(content, variants: draft.variants, campaign: draft.campaign?.name.value ?? "")
                 return (messages, messages.warnings)
             }
-            mistakes += found.filter { $0.position.map { !known.contains($0.line) } ?? true }
+            mistakes += found.filter { $0.position.map { !known.contains($0) } ?? true }
             return messages
         }
         guard mistakes.isEmpty, let campaign = draft.campaign, let project, let messages, let app else {

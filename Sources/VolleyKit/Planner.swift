@@ -89,7 +89,7 @@ struct Planner {
         let list = tags.prefix(10).map { "'\($0.prefix(20))'" }.joined(separator: ", ") + (tags.count > 10 ? " and others" : "")
         return [
             Diagnostic(
-                "\(TextFormat.count(devices)) devices have the language \(list), of which Volley knows no dates, numbers and plural forms",
+                "\(TextFormat.count(devices)) \(devices == 1 ? "device has" : "devices have") the language \(list), of which Volley knows no dates, numbers and plural forms",
                 at: context.campaign.content.position,
                 remedy: "They get English ones. If the tag is misspelt, correct it in the export.", severity: .warning)
         ]

@@ -25,7 +25,7 @@ struct SampleTests {
     func names() {
         let expected = [
             "beta-testers", "double-eleven", "points-reminder", "service-notice", "silent-refresh", "spring-sale", "vip-invitation",
-            "vip-reminder",
+            "vip-reminder", "weekend-offer",
         ]
         #expect(Self.campaigns == expected.map { $0 + ".yaml" })
     }

@@ -113,6 +113,16 @@ final class LedgeredServer {
         }
     }
 
+    /// Connections that have brought a push so far, also while the simulator is still writing.
+    func connections() throws -> Int {
+        let numbers = ledgers.flatMap { name in
+            let text = (try? String(contentsOf: folder.url.appendingPathComponent(name), encoding: .utf8)) ?? ""
+            // The last line may be cut.
+            return text.split(separator: "\n").compactMap { (try? JSONValue(parsing: String($0)))?.int("connection") }
+        }
+        return Set(numbers).count
+    }
+
     /// What the simulator accepted, once it has ended: the apns-ids by token, one for each time.
     func accepted() throws -> [String: [String]] {
         stop()

@@ -43,7 +43,7 @@ struct TemplateTests {
             ])
         #expect(
             result.errors.contains(
-                "campaign.yaml:7:3: warning: 1 devices have the language 'xx', of which Volley knows no dates, numbers and plural forms"))
+                "campaign.yaml:7:3: warning: 1 device has the language 'xx', of which Volley knows no dates, numbers and plural forms"))
     }
 
     @Test("what was previewed is sent")

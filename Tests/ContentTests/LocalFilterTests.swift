@@ -72,6 +72,8 @@ struct LocalFilterTests {
         #expect(try body("{{ d | date: '%^B' }}", ["d": "2026-04-03"], language: "tr") == "NİSAN")
         #expect(try body("{{ d | date: '%I %p' }}", ["d": "2026-04-03T15:00"], language: "ja") == "03 午後")
         #expect(try body("{{ d | date: '%d %B %Y' }}", ["d": "2026-04-03"], language: "fa") == "03 آوریل 2026")
+        #expect(try body("{{ d | date: '%A' }}", ["d": "1969-07-20"]) == "Sunday")
+        #expect(try body("{{ d | date: '%A %j' }}", ["d": "1600-02-29"]) == "Tuesday 060")
     }
 
     // MARK: number

@@ -3,6 +3,31 @@ import Content
 import Testing
 
 @Suite struct TemplateTests {
+    @Test(
+        "a push whose texts all come out blank is not sent",
+        arguments: [
+            ("{% if vip == 'x' %}only vip{% endif %}", nil), ("{{ a | default: '' }}", nil), ("{{ a | default: ' ' }} ", nil),
+            ("{% if vip == 'x' %}a{% else %} {% endif %}", nil), ("{% if vip == 'x' %}a{% else %}b{% endif %}", "b"),
+            ("{{ a | default: '' }}!", "!"),
+        ] as [(String, String?)])
+    func nothingShown(body: String, shown: String?) throws {
+        let blank = content { $0.body = plain(body, line: 3) }
+        #expect(try payload(blank) == shown.map { #"{"aps":{"alert":{"body":"\#($0)"}}}"# } ?? "c.yaml:3:1: title and body are blank")
+        // Beside a text that is there it may be blank.
+        let both = content {
+            $0.title = plain("Hi")
+            $0.body = plain(body, line: 3)
+        }
+        #expect(try payload(both).contains(#""title":"Hi""#))
+    }
+
+    @Test("a text that no push can hold, or that holds nothing but mistakes, is refused at once")
+    func hostileTexts() {
+        #expect(mistakes(String(repeating: "a", count: 60_000)).contains("no push holds that many"))
+        #expect(mistakes(String(repeating: "{% if a %}", count: 1900)).contains("nest deeper than 20 levels"))
+        #expect(mistakes(String(repeating: "{{ ", count: 5000)).split(separator: "\n").count == 20)
+    }
+
     @Test("a column's cell stands where its tag stood")
     func columns() throws {
         #expect(try body("Hi {{ name }}!", ["name": "Anna"]) == "Hi Anna!")
@@ -84,7 +109,11 @@ import Testing
         var accepted = 0
         for _ in 0..<4000 {
             let text = (0..<Int.random(in: 1...9)).map { _ in parts.randomElement() ?? "" }.joined()
-            guard let template = try? PayloadTemplate(content { $0.body = plain(text) }) else { continue }
+            let content = content {
+                $0.title = plain("Hi")
+                $0.body = plain(text)
+            }
+            guard let template = try? PayloadTemplate(content) else { continue }
             var bytes: [UInt8] = []
             _ = template.render(template.columns.map { _ in "x" }, into: &bytes)
             #expect(throws: Never.self) { try JSONValue(parsing: bytes) }

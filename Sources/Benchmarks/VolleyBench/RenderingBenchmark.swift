@@ -14,6 +14,8 @@ struct RenderingBenchmark {
         var body: String
         /// Cells by column; device n has the nth of each, in turn.
         var cells: [String: [String]] = [:]
+        /// Whether the campaign has texts of their own for most languages, and two variants: whoever renders then has to choose.
+        var hasChoice = false
     }
 
     private static let names = ["Ada", "Jürgen", "Marie-Claire", "", "Wolfgang Amadeus", "李小明", "O'Neil"]
@@ -25,6 +27,10 @@ struct RenderingBenchmark {
             name: "two columns", title: "Hi {{ first_name | default: 'there' }}",
             body: "20 % off everything until Sunday, in every {{ store }}.",
             cells: ["first_name": names, "store": ["Berlin", "London", "Paris"]]),
+        Case(
+            name: "two columns, texts in seven languages and two variants", title: "Hi {{ first_name | default: 'there' }}",
+            body: "20 % off everything until Sunday, in every {{ store }}.",
+            cells: ["first_name": names, "store": ["Berlin", "London", "Paris"]], hasChoice: true),
         Case(
             name: "if, and filters (upcase, default, truncate)",
             title: "{% if level == 'gold' and points >= 1000 %}Gold for {{ first_name | upcase | default: 'you' }}"
@@ -47,7 +53,7 @@ struct RenderingBenchmark {
     func run() throws {
         Table.say("\n### Rendering, \(TextFormat.count(payloads)) payloads, median of \(rounds) rounds\n")
         Table.head(["text", "ns a payload", "bytes a payload"])
-        for one in Self.cases where getenv("ONLY").map({ one.name.hasPrefix(String(cString: $0)) }) ?? true {
+        for one in Self.cases {
             let result = try measure(one)
             Table.line([one.name, TextFormat.count(result.nanoseconds), "\(result.bytes)"])
         }
@@ -60,9 +66,18 @@ struct RenderingBenchmark {
         content.body = SourceText(one.body, at: place)
         content.sound = SourceText("default", at: place)
         content.link = SourceText("shop://sale", at: place)
-        let template = try PayloadTemplate(content)
+        let variants = ["short", "long"].map { MessageVariant(name: SourceText($0, at: place), share: MessageVariant.wholeShare / 2) }
+        if one.hasChoice {
+            let translated = content
+            content.languages = ["de", "fr", "ru", "zh-Hans", "ar", "pl"].map {
+                Translation(language: SourceText($0, at: place), content: translated)
+            }
+        }
+        let catalog = try MessageCatalog(content, variants: one.hasChoice ? variants : [], campaign: "bench")
+        var chooser = MessageChooser(catalog)
+        let variant = Array("long".utf8)
         let devices = (0..<210).map { device in
-            template.columns.map { column in (one.cells[column.value]).map { $0[device % $0.count] } ?? "" }
+            catalog.columns.map { column in (one.cells[column.value]).map { $0[device % $0.count] } ?? "" }
         }
         let rows = devices.map { Array(JSONValue.array($0.map(JSONValue.string)).text.utf8) }
         let languages = Self.languages.map { Array($0.utf8) }
@@ -74,7 +89,12 @@ struct RenderingBenchmark {
             let located = try time(rows, languages) { _, _ in }
             size = 0
             let rendered = try time(rows, languages) { cells, language in
-                if let failure = template.append(cells, language: language, to: &bytes) { throw Diagnostic("\(failure)") }
+                let message =
+                    catalog.hasChoice ? variant.withUnsafeBufferPointer { chooser.message(variant: $0, language: language) } : 0
+                guard let message else { throw Diagnostic("no message") }
+                if let failure = catalog.append(message: message, cells, language: language, to: &bytes) {
+                    throw Diagnostic("\(failure)")
+                }
                 if bytes.count > 1 << 19 {
                     size += bytes.count
                     bytes.removeAll(keepingCapacity: true)

@@ -95,11 +95,13 @@ public struct PayloadTemplate: Sendable {
 
     private func failure(_ failure: CompiledPayload.Failure) -> RenderFailure {
         let output = compiled.outputs[failure.output]
+        if failure.kind == .nothingShown { return .nothingShown(place: output.place) }
         let column = columns[output.column].value
         switch failure.kind {
         case .blank: return .blank(column: column, place: output.place)
         case .notADate: return .notADate(column: column, place: output.place)
         case .notANumber: return .notANumber(column: column, place: output.place)
+        case .nothingShown: return .nothingShown(place: output.place)
         }
     }
 }
@@ -111,13 +113,15 @@ public enum RenderFailure: Hashable, Sendable, CustomStringConvertible {
     /// `date` or `number` and `pluralize` met something else in this column.
     case notADate(column: String, place: SourcePosition)
     case notANumber(column: String, place: SourcePosition)
+    /// All texts that people would see came out blank; with the place of the first.
+    case nothingShown(place: SourcePosition)
     /// The payload has so many bytes.
     case tooLarge(bytes: Int)
 
     /// The reason under which the row is counted.
     public var skipReason: SkipReason {
         switch self {
-        case .blank, .notADate, .notANumber: .renderError
+        case .blank, .notADate, .notANumber, .nothingShown: .renderError
         case .tooLarge: .payloadTooLarge
         }
     }
@@ -128,6 +132,7 @@ public enum RenderFailure: Hashable, Sendable, CustomStringConvertible {
         case .blank(let column, let place): "\(place): \(column) is blank"
         case .notADate(let column, let place): "\(place): \(column) is no date"
         case .notANumber(let column, let place): "\(place): \(column) is no number"
+        case .nothingShown(let place): "\(place): title and body are blank"
         case .tooLarge(let bytes): "the payload has \(bytes) bytes"
         }
     }

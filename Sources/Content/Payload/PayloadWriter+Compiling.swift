@@ -13,8 +13,26 @@ extension PayloadWriter {
         }
     }
 
+    /// The same for a text that people see. A push in which all of them are blank must not go out, however that comes about.
+    mutating func compileShown(_ nodes: [TemplateNode], _ text: SourceText) {
+        guard nodes.allSatisfy(\.mayBeBlank) else {
+            showsSomething = true
+            return compile(nodes)
+        }
+        firstDoubtfulText = firstDoubtfulText ?? text.position
+        emit(.init(kind: .shownStart))
+        compile(nodes)
+        emit(.init(kind: .shownEnd))
+    }
+
     /// Ends the payload: after this nothing may be appended.
-    mutating func finish() { emit(.init(kind: .end)) }
+    mutating func finish() {
+        if let firstDoubtfulText, !showsSomething {
+            emit(.init(kind: .mustShow, output: Int32(compiled.outputs.count)))
+            compiled.outputs.append(.init(column: -1, place: firstDoubtfulText))
+        }
+        emit(.init(kind: .end))
+    }
 
     private mutating func emit(_ step: CompiledPayload.Step) {
         var step = step

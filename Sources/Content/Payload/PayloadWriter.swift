@@ -7,6 +7,10 @@ struct PayloadWriter {
     var coveredConstants = 0
     /// Constants that some payloads do not have, because they take the shorter branch of a condition.
     var optionalBytes = 0
+    /// Where the first text stands that people see, if there is one and all of them may come out blank.
+    var firstDoubtfulText: SourcePosition?
+    /// Whether some text that people see is never blank.
+    var showsSomething = false
     private(set) var columns: [SourceText]
     var findings: [Diagnostic] = []
     private var indexOfColumn: [String: Int]
@@ -61,7 +65,7 @@ struct PayloadWriter {
         let nodes = parser.parse()
         findings += parser.mistakes
         append(raw: "\"")
-        compile(nodes)
+        if isShown { compileShown(nodes, text) } else { compile(nodes) }
         append(raw: "\"")
         return nodes
     }

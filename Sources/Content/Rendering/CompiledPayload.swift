@@ -15,6 +15,10 @@ struct CompiledPayload: Sendable {
             case branch
             /// To step `target`.
             case jump
+            /// Before and behind a text that people see and that may come out blank.
+            case shownStart, shownEnd
+            /// Fails when all of those texts were blank.
+            case mustShow
         }
 
         var kind: Kind
@@ -31,14 +35,14 @@ struct CompiledPayload: Sendable {
 
     /// What a tag prints, for whoever asks why a device cannot be sent to.
     struct Output: Sendable {
-        /// Of the template's columns.
+        /// Of the template's columns; -1 for a text that people see.
         var column: Int
         var place: SourcePosition
     }
 
     /// Why nothing was rendered, and at which output.
     struct Failure {
-        enum Kind { case blank, notADate, notANumber }
+        enum Kind { case blank, notADate, notANumber, nothingShown }
 
         var kind: Kind
         var output: Int
@@ -64,6 +68,8 @@ struct CompiledPayload: Sendable {
             steps.withUnsafeBufferPointer { steps in
                 var language = DeviceLanguage(tag: language)
                 var index = 0
+                var shownStart = old
+                var showsSomething = false
                 while true {
                     let step = steps[index]
                     bytes.append(contentsOf: constants[step.constants])
@@ -71,6 +77,16 @@ struct CompiledPayload: Sendable {
                     switch step.kind {
                     case .end: return nil
                     case .jump: index = Int(step.target)
+                    case .shownStart: shownStart = bytes.count
+                    case .shownEnd:
+                        showsSomething =
+                            showsSomething
+                            || bytes.withUnsafeBufferPointer { !isBlank(escaped: UnsafeBufferPointer(rebasing: $0[shownStart...])) }
+                    case .mustShow:
+                        if !showsSomething {
+                            bytes.removeSubrange(old...)
+                            return Failure(kind: .nothingShown, output: Int(step.output))
+                        }
                     case .branch: if !holds(step.range, cells, &bytes) { index = Int(step.target) }
                     case .cell:
                         let cell = cells[Int(step.column)]

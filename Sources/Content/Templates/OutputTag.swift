@@ -28,9 +28,8 @@ struct OutputTag {
         }
         let name = readColumn(first)
         var filters: [TemplateFilter] = []
-        for (number, part) in parts.enumerated().dropFirst() {
-            let index = part.first?.range.lowerBound ?? (number < parts.count - 1 ? parts[number + 1].startIndex : -1)
-            let place = part.isEmpty ? placeOfEmpty(part.startIndex) : index
+        for part in parts.dropFirst() {
+            let place = part.first?.range.lowerBound ?? placeOfEmpty(part.startIndex)
             var reader = FilterReader(Array(part), at: place, end: endOf(part), column: name?.name ?? "first_name")
             if let filter = reader.read() { filters.append(filter) }
             mistakes += reader.mistakes

@@ -10,6 +10,28 @@ enum TemplateNode: Hashable, Sendable {
     case choice([TemplateBranch])
 }
 
+extension TemplateNode {
+    /// Whether there may be nothing to see in what becomes of it.
+    var mayBeBlank: Bool {
+        switch self {
+        case .text(let text):
+            var text = text
+            return text.withUTF8 { isBlank($0) }
+        case .output(let output):
+            // A blank cell without another text is no push at all.
+            return output.filters.contains {
+                switch $0 {
+                case .fallback(var text): text.withUTF8 { isBlank($0) }
+                case .truncate, .strip, .date, .pluralize, .pluralizePair: true
+                default: false
+                }
+            }
+        case .choice(let branches):
+            return branches.last?.condition != nil || branches.contains { $0.body.allSatisfy(\.mayBeBlank) }
+        }
+    }
+}
+
 /// `{{ column | filter: argument }}`
 struct TemplateOutput: Hashable, Sendable {
     /// With the place of the name.

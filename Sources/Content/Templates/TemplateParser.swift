@@ -23,6 +23,11 @@ struct TemplateParser {
     /// Deeper than any text needs; recursion over nodes relies on it.
     static let maximumDepth = 20
 
+    /// APNs takes 4,096 bytes; some of a text may be comments, and branches that are not taken.
+    static let longestText = 50_000
+    /// Beyond that nobody reads on.
+    static let mostMistakes = 20
+
     /// - Parameter isShown: whether people see the text, so that what merely looks like a tag is a mistake.
     init(_ source: SourceText, isShown: Bool = true) {
         self.source = source
@@ -32,15 +37,20 @@ struct TemplateParser {
 
     /// The text's nodes; `mistakes` tells whether they can be used.
     mutating func parse() -> [TemplateNode] {
+        guard scalars.count <= Self.longestText else {
+            report("the text has \(scalars.count) characters, and no push holds that many", at: 0, remedy: "Shorten it.")
+            return []
+        }
         let (pieces, mistakes) = TemplateScanner.scan(scalars, isShown: isShown)
         found = mistakes
-        for piece in pieces {
+        for piece in pieces where open.count <= Self.maximumDepth && found.count < Self.mostMistakes {
             switch piece.kind {
             case .text: append(text(piece.range))
             case .output: readOutput(piece)
             case .block: readBlock(piece)
             }
         }
+        if found.count >= Self.mostMistakes { return [] }
         while let choice = open.last {
             report("'{% if %}' has no '{% endif %}'", at: choice.start, remedy: "Write '{% endif %}' where its text ends.")
             endChoice()

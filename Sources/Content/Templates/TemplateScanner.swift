@@ -38,7 +38,7 @@ struct TemplateScanner {
     private init(scalars: [Unicode.Scalar], isShown: Bool) { (self.scalars, self.isShown) = (scalars, isShown) }
 
     private mutating func scan() {
-        while index < scalars.count {
+        while index < scalars.count, mistakes.count < TemplateParser.mostMistakes {
             if starts(with: "{{") {
                 readOutput()
             } else if starts(with: "{%") {
