@@ -8,6 +8,7 @@ public final class SendControl: Sendable {
     private let word = Mutex<Word?>(nil)
     private let interrupted = Atomic(false)
     private let started = Atomic(0)
+    private let settled = Atomic(0)
 
     /// Nothing asked yet.
     public init() {}
@@ -28,6 +29,12 @@ public final class SendControl: Sendable {
     /// Pushes that the sender has begun with so far: in flight, waiting for another attempt, or settled.
     public var pushesStarted: Int { started.load(ordering: .relaxed) }
 
-    /// A loop has begun with so many more pushes than when it said so last.
-    func addStarted(_ count: Int) { started.wrappingAdd(count, ordering: .relaxed) }
+    /// Pushes of which the sender knows what became so far, whether or not anybody was told yet.
+    public var pushesSettled: Int { settled.load(ordering: .relaxed) }
+
+    /// A loop has begun with, or settled, so many more pushes than when it said so last.
+    func add(started: Int, settled: Int) {
+        self.started.wrappingAdd(started, ordering: .relaxed)
+        self.settled.wrappingAdd(settled, ordering: .relaxed)
+    }
 }

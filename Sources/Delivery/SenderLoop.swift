@@ -24,6 +24,9 @@ struct SenderLoop {
     private var load = ThreadLoad()
     private var pushesTaken = 0
     private var pushesStarted = 0
+    private var pushesSettled = 0
+    /// Settlements that were put into the queue of results.
+    private var pushesHandedOver = 0
 
     /// - Throws: a `Diagnostic` when no more files can be opened.
     init(
@@ -78,9 +81,11 @@ struct SenderLoop {
     }
 
     private mutating func tellPushesStarted() {
-        let started = pushesTaken - machine.fresh.count
-        if started != pushesStarted { team.control.addStarted(started - pushesStarted) }
-        pushesStarted = started
+        let (started, settled) = (pushesTaken - machine.fresh.count, pushesHandedOver + machine.settlements.count)
+        if started != pushesStarted || settled != pushesSettled {
+            team.control.add(started: started - pushesStarted, settled: settled - pushesSettled)
+        }
+        (pushesStarted, pushesSettled) = (started, settled)
     }
 
     private func sleepEnd(after now: Moment) -> Int64 {
@@ -211,6 +216,7 @@ struct SenderLoop {
         guard machine.settlements.count >= Self.groupLimit || isDue else { return }
         flushedAt = now.nanoseconds
         guard !machine.settlements.isEmpty else { return }
+        pushesHandedOver += machine.settlements.count
         var rest = machine.settlements[...]
         while !rest.isEmpty {
             results.put(Array(rest.prefix(Self.groupLimit)))

@@ -5,7 +5,6 @@ import Glibc
 /// the pages that the one before it has filled halfway. Belongs to the recorder's thread.
 public struct OutcomeGroups {
     private let results: BoundedQueue<[Settlement]>
-    private var waiting: [Settlement]?
     private let clock = ContinuousClock()
 
     /// Settlements of a group, a few more at most. A claim waits while one is written.
@@ -18,11 +17,8 @@ public struct OutcomeGroups {
     public init(_ results: BoundedQueue<[Settlement]>) { self.results = results }
 
     /// The next group: full, or what came in a twentieth of a second; nil when the queue is closed and empty.
-    /// - Parameter onFirst: is called when the group's first settlements are there.
-    public mutating func next(onFirst: () -> Void = {}) -> [Settlement]? {
-        guard var group = waiting ?? results.take() else { return nil }
-        waiting = nil
-        onFirst()
+    public func next() -> [Settlement]? {
+        guard var group = results.take() else { return nil }
         let end = clock.now + Self.patience
         while group.count < Self.fullGroup {
             if let more = results.takeIfReady() {
@@ -34,11 +30,5 @@ public struct OutcomeGroups {
             }
         }
         return group
-    }
-
-    /// Whether settlements have come since the last group.
-    public mutating func hasMore() -> Bool {
-        waiting = waiting ?? results.takeIfReady()
-        return waiting != nil
     }
 }

@@ -1,28 +1,35 @@
+import Base
 import Delivery
 import Glibc
 
 /// How far ahead of the wire recipients may be claimed: whoever is claimed when the process dies is unknown afterwards, so it is no more than
-/// the sender begins with in a tenth of a second, beside those that it has begun with; and none while answers have been waiting longer than
-/// that to be recorded, because the disk is slow. Belongs to the reader's thread.
+/// the sender begins with in a tenth of a second, beside those that it has begun with; and nobody while the answers of a fifth of a second
+/// are not recorded yet, because the disk is slow. Belongs to the reader's thread.
 ///
 /// `@unchecked Sendable`: made by one thread and then used by the reader's alone.
 final class ClaimAllowance: @unchecked Sendable {
     private let control: SendControl
-    private let recordingLag: RecordingLag
-    /// Allowed before it is known how fast the run is.
+    private let recorded: () -> Int
+    // Allowed before it is known how fast the run is.
     private let least: Int
+    private let leastUnrecorded: Int
     private var claimed = 0
     /// How many pushes the sender had begun with when, over the last half second.
     private var marks: [(at: ContinuousClock.Instant, started: Int)] = []
     private let clock = ContinuousClock()
 
     private static let secondsAhead = 0.1
+    private static let secondsUnrecorded = 0.2
     private static let shortestClaimSeconds = 0.02
     private static let memory = Duration.milliseconds(500)
 
-    /// - Parameter least: recipients.
-    init(control: SendControl, recordingLag: RecordingLag = RecordingLag(), least: Int) {
-        (self.control, self.recordingLag, self.least) = (control, recordingLag, max(1, least))
+    /// - Parameters:
+    ///   - recorded: how many settlements are on the disk.
+    ///   - pace: of the run; nil when it goes as fast as it can.
+    init(control: SendControl, recorded: @escaping () -> Int, pace: Pace?) {
+        (self.control, self.recorded) = (control, recorded)
+        least = pace?.pushesAhead ?? 256
+        leastUnrecorded = pace.map { max(1, Int($0.perSecond * Self.secondsUnrecorded)) } ?? 5000
     }
 
     /// Recipients were claimed, and are about to be handed over.
@@ -30,17 +37,18 @@ final class ClaimAllowance: @unchecked Sendable {
 
     /// Waits until a claim is worth it.
     /// - Parameters:
-    ///   - most: recipients at most.
+    ///   - limit: recipients at most.
     ///   - isOver: whether there is nothing to wait for any more.
     /// - Returns: how many may be claimed, at least 1.
-    func wait(forAtMost most: Int, isOver: () -> Bool) -> Int {
+    func wait(forAtMost limit: Int, isOver: () -> Bool) -> Int {
         while true {
             let started = control.pushesStarted
             let rate = startedPerSecond(started)
             let room = max(least, Int(rate * Self.secondsAhead)) - (claimed - started)
-            let worthIt = min(most, max(least / 2, Int(rate * Self.shortestClaimSeconds)))
-            let isWorthIt = room >= max(1, worthIt) && recordingLag.seconds < Self.secondsAhead
-            if isWorthIt || isOver() { return max(1, min(room, most)) }
+            let worthIt = min(limit, max(least / 2, Int(rate * Self.shortestClaimSeconds)))
+            let unrecorded = control.pushesSettled - recorded()
+            let isRecording = unrecorded <= max(leastUnrecorded, Int(rate * Self.secondsUnrecorded))
+            if room >= max(1, worthIt) && isRecording || isOver() { return max(1, min(room, limit)) }
             usleep(500)
         }
     }

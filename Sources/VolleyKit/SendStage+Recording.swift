@@ -9,23 +9,18 @@ extension SendStage {
     /// could not be recorded is tried again for a few seconds: space may be freed.
     func record(from results: BoundedQueue<[Settlement]>, _ state: SendState, _ control: SendControl) {
         var unrecorded: [Settlement] = []
-        var groups = OutcomeGroups(results)
-        let lag = state.recordingLag
-        var waitingSince: Int?
-        // What came into the queue while a group was written has waited at most since that group was complete.
-        while let group = groups.next(onFirst: { lag.set(waitingSince: waitingSince ?? lag.now) }) {
-            let complete = lag.now
+        let groups = OutcomeGroups(results)
+        while let group = groups.next() {
             state.progress.add(group)
             unrecorded += state.withEarlierAttempts(group)
             do {
                 try run.record(unrecorded)
+                state.noteRecorded(unrecorded.count)
                 unrecorded.removeAll(keepingCapacity: true)
             } catch {
                 control.interrupt()
                 state.fail("Recording stopped. \(error)")
             }
-            waitingSince = groups.hasMore() ? complete : nil
-            lag.set(waitingSince: waitingSince)
         }
         for _ in 0..<20 where !unrecorded.isEmpty {
             usleep(250_000)

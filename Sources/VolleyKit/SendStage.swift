@@ -92,7 +92,7 @@ struct SendStage: Sendable {
         let results = BoundedQueue<[Settlement]>(capacity: 64)
         let control = SendControl()
         let state = SendState(total: run.plan.audience, settled: try settledSoFar())
-        let allowance = ClaimAllowance(control: control, recordingLag: state.recordingLag, least: settings.pace?.pushesAhead ?? 256)
+        let allowance = ClaimAllowance(control: control, recorded: { state.recorded }, pace: settings.pace)
         let reader = WorkerThread("read") { read(into: batches, allowance, state) }
         let recorder = WorkerThread("record") { record(from: results, state, control) }
         let loop = WorkerThread("deliver") { delivery.run(source: batches, results: results, control: control) }

@@ -4,13 +4,19 @@ import Synchronization
 /// What the threads of a sending run share.
 final class SendState: Sendable {
     let progress: SendProgress
-    let recordingLag = RecordingLag()
+    /// Settlements that are on the disk.
+    private let recordedCount = Atomic(0)
     /// Why the run cannot go on, the first reason only.
     let failure = Mutex<String?>(nil)
     /// Of recipients that are sent to again, as recorded before.
     private let earlierAttempts = Mutex<[Int: Int]>([:])
 
     init(total: Int, settled: [Outcome: Int]) { progress = SendProgress(total: total, settled: settled) }
+
+    /// How many settlements of this sending are on the disk.
+    var recorded: Int { recordedCount.load(ordering: .relaxed) }
+
+    func noteRecorded(_ count: Int) { recordedCount.wrappingAdd(count, ordering: .relaxed) }
 
     func fail(_ reason: String) {
         failure.withLock { $0 = $0 ?? reason }

@@ -99,7 +99,7 @@ struct RecordingProcess {
 
     private func record(_ results: BoundedQueue<[Settlement]>, into run: RunStore) throws -> Int {
         var accepted = 0
-        var groups = OutcomeGroups(results)
+        let groups = OutcomeGroups(results)
         while let group = groups.next() {
             accepted += group.count { $0.outcome == .accepted }
             if records { try run.record(group) }
