@@ -8,7 +8,7 @@ public struct OutcomeGroups {
     private let clock = ContinuousClock()
 
     /// Settlements of a group, a few more at most. A claim waits while one is written.
-    private static let fullGroup = 10_000
+    private static let fullGroup = 20_000
     /// How long the first of a group waits for others.
     private static let patience = Duration.milliseconds(50)
     private static let glance: UInt32 = 2000

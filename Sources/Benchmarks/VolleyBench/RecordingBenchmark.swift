@@ -58,6 +58,7 @@ struct RecordingProcess {
     let records: Bool
 
     private static let batchSize = 1000
+    private static let claimSize = 4000
 
     func run() throws -> TransportBenchmark.Result {
         let folder = try Workbench.temporaryFolder()
@@ -83,17 +84,20 @@ struct RecordingProcess {
 
     private func read(_ run: RunStore, _ template: PayloadTemplate, into source: BoundedQueue<PushBatch>) throws {
         defer { source.close() }
-        for start in stride(from: 0, to: pushes, by: Self.batchSize) {
-            let range = start..<min(start + Self.batchSize, pushes)
-            var batch = PushBatch()
-            batch.reserve(pushes: range.count, bytes: range.count * 256)
-            try run.forEachPush(in: range) { push in
-                try batch.append(recipient: push.id, token: push.token) { bytes in
+        for start in stride(from: 0, to: pushes, by: Self.claimSize) {
+            let claim = start..<min(start + Self.claimSize, pushes)
+            var batches: [PushBatch] = []
+            try run.forEachPush(in: claim) { push in
+                if batches.last.map({ $0.pushes.count == Self.batchSize }) ?? true {
+                    batches.append(PushBatch())
+                    batches[batches.count - 1].reserve(pushes: Self.batchSize, bytes: Self.batchSize * 256)
+                }
+                try batches[batches.count - 1].append(recipient: push.id, token: push.token) { bytes in
                     if template.append(push.cells, to: &bytes) != nil { throw Diagnostic("recipient \(push.id) cannot be rendered") }
                 }
             }
-            if records { try run.claim(range, at: .now()) }
-            source.put(batch)
+            if records { try run.claim(claim, at: .now()) }
+            for batch in batches { source.put(batch) }
         }
     }
 
