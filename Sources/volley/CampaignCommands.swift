@@ -36,27 +36,33 @@ struct Preview: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Dry run: who gets a campaign, and what. Nothing is written or sent.",
         discussion:
-            "Counts recipients by selector and language and skipped rows by reason; shows rendered payloads, their sizes, and the time needed."
+            """
+            Counts recipients by selector, language and variant and skipped rows by reason; compares with the campaign's last run; shows for each text \
+            how it reads on a phone (with --verbose the whole payload), payload sizes, and the time needed.
+            """
     )
 
     @Argument(help: "The campaign file.", completion: campaignCompletion)
     var file: String
 
-    @Option(name: .long, help: "Rendered payloads to show.")
-    var show = 3
+    @Option(
+        name: .long,
+        help: ArgumentHelp("Samples to show of each text that anybody gets; 3, or 1 of each when there are several texts.", valueName: "n"))
+    var show: Int?
 
     @OptionGroup var planning: PlanningOptions
     @OptionGroup var json: JSONOption
     @OptionGroup var shared: SharedOptions
 
     func validate() throws {
-        guard (0...500).contains(show) else { throw ValidationError("--show takes a number from 0 to 500.") }
+        guard (0...500).contains(show ?? 0) else { throw ValidationError("--show takes a number from 0 to 500.") }
     }
 
     func run() throws {
         let console = shared.console
         try perform(console, json) {
-            try PreviewCommand.run(file: file, samples: show, options: shared.common(json: json, planning: planning), console: console)
+            let options = shared.common(json: json, planning: planning)
+            return try PreviewCommand.run(file: file, samples: show, options: options, console: console)
         }
     }
 }
