@@ -30,6 +30,24 @@ struct Planner {
         return try scan(samples: samples, writer: nil, suppressing: list, runsFolder: runsFolder).preview
     }
 
+    /// Why somebody would get it, or not.
+    func explanation(of subject: TraceSubject, runsFolder: String) throws -> Explanation {
+        let list = SuppressionList(
+            app: context.app.name.value, environment: try RunSettings(context).environment.listName, folder: runsFolder)
+        var query = try context.audienceQuery(now: now)
+        query.suppressed = try list.suppressedDevices()
+        let messages = context.messages
+        console.progress("reading the exports")
+        defer { console.clearProgress() }
+        let trace = try query.trace(
+            subject,
+            judging: {
+                let judge = PayloadJudge(messages)
+                return { judge.judge($0) }
+            }, isCancelled: { Interruption.isRequested })
+        return Explainer(context: context, query: query).explanation(of: subject, trace)
+    }
+
     /// Freezes the audience into a run file. Nothing of it remains when this throws.
     func plan(_ settings: RunSettings, runsFolder: String) throws -> (run: RunStore, preview: Preview) {
         let seed = RunSeed.random()

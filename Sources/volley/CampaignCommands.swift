@@ -50,6 +50,13 @@ struct Preview: ParsableCommand {
         help: ArgumentHelp("Samples to show of each text that anybody gets; 3, or 1 of each when there are several texts.", valueName: "n"))
     var show: Int?
 
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "Say step by step why somebody gets it or not: a device token (also shortened, as 7276…89f1), an alias, or a registration id.",
+            valueName: "who"))
+    var why: String?
+
     @OptionGroup var planning: PlanningOptions
     @OptionGroup var json: JSONOption
     @OptionGroup var shared: SharedOptions
@@ -62,6 +69,7 @@ struct Preview: ParsableCommand {
         let console = shared.console
         try perform(console, json) {
             let options = shared.common(json: json, planning: planning)
+            if let why { return try PreviewCommand.explain(file: file, who: why, options: options, console: console) }
             return try PreviewCommand.run(file: file, samples: show, options: options, console: console)
         }
     }

@@ -1,3 +1,4 @@
+import Audience
 import Base
 import Campaigns
 import Content
@@ -16,6 +17,23 @@ public enum PreviewCommand {
             try console.out(preview.json)
         } else {
             try console.out(preview.text(width: console.width, colour: console.colour, isVerbose: console.options.isVerbose))
+        }
+        return .done
+    }
+
+    /// Says step by step why somebody gets the campaign, or not.
+    /// - Parameter who: a device token, whole or as `7276…89f1`, an alias, or a registration id.
+    public static func explain(file: String, who: String, options: CommonOptions, console: Console) throws -> ExitStatus {
+        Interruption.install()
+        let subject = try TraceSubject(who)
+        let now = Timestamp.now()
+        let context = try CampaignContext.read(file: file, options: options, now: now)
+        let explanation = try Planner(context: context, memory: nil, console: console, now: now).explanation(
+            of: subject, runsFolder: context.runsFolder(options))
+        if options.isJSON {
+            try console.out(explanation.json)
+        } else {
+            try console.out(explanation.text(width: console.width, colour: console.colour))
         }
         return .done
     }
