@@ -57,11 +57,18 @@ struct Preview: ParsableCommand {
             valueName: "who"))
     var why: String?
 
+    @Option(
+        name: .long,
+        help: ArgumentHelp("Write the preview as a page that needs no network, for those who do not use a terminal.", valueName: "file"),
+        completion: .file(extensions: ["html"]))
+    var html: String?
+
     @OptionGroup var planning: PlanningOptions
     @OptionGroup var json: JSONOption
     @OptionGroup var shared: SharedOptions
 
     func validate() throws {
+        guard why == nil || html == nil else { throw ValidationError("--why answers in text or JSON; it makes no page.") }
         guard (0...500).contains(show ?? 0) else { throw ValidationError("--show takes a number from 0 to 500.") }
     }
 
@@ -70,7 +77,7 @@ struct Preview: ParsableCommand {
         try perform(console, json) {
             let options = shared.common(json: json, planning: planning)
             if let why { return try PreviewCommand.explain(file: file, who: why, options: options, console: console) }
-            return try PreviewCommand.run(file: file, samples: show, options: options, console: console)
+            return try PreviewCommand.run(file: file, samples: show, page: html, options: options, console: console)
         }
     }
 }

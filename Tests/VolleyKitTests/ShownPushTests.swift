@@ -39,4 +39,12 @@ struct ShownPushTests {
         #expect(Set(frame.map { TextWidth.columns($0) }).count == 1)
         #expect(!lines.joined().contains("\u{1B}"))
     }
+
+    @Test("whatever is interpolated into a page is text")
+    func escaping() {
+        let evil = "<script>alert(1)</script>\"'&\u{0}\u{202E}"
+        let page: HTML = "<p title=\"\(evil)\">\(evil)</p>\(["<b>\("<")</b>", "x"] as [HTML])"
+        let escaped = "&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;&amp;\u{FFFD}\u{202E}"
+        #expect(page.markup == "<p title=\"\(escaped)\">\(escaped)</p><b>&lt;</b>\nx")
+    }
 }
