@@ -15,6 +15,7 @@ enum PreviewStyle {
         h1 { font-size: 1.9rem; line-height: 1.2; margin: .1rem 0 .4rem; overflow-wrap: anywhere; }
         h2 { font-size: 1.2rem; margin: 2.2rem 0 .8rem; }
         h3 { font-size: 1rem; margin: 0 0 .6rem; }
+        h2, h3 { break-after: avoid; }
         p { margin: 0; }
         .eyebrow, .note, caption, footer { color: var(--soft); font-size: .875rem; }
         .note { font-weight: normal; overflow-wrap: anywhere; }
