@@ -9,9 +9,10 @@ DESTDIR ?=
 SWIFT ?= swift
 PACKAGES := libcurl4-openssl-dev libssl-dev libyaml-dev libnghttp2-dev libsqlite3-dev libisal-dev pkg-config
 TEST_PACKAGES := nghttp2-server
+FAULT_PACKAGES := libfaketime iproute2
 BENCH_PACKAGES := nghttp2-client python3-venv
 BENCH_PYTHON := .build/bench/bin/python3
-# Which tables `make bench` makes: --sending and --planning (the default), --memory, --scaling; --quick makes them small.
+# Which tables `make bench` makes: --sending and --planning (the default), --memory, --scaling, --rendering; --quick makes them small.
 BENCH ?=
 # A target may only import what Package.swift says it depends on: the walls of the house.
 STRICT := --explicit-target-dependency-import-check error
@@ -75,9 +76,10 @@ sanitize: servers ## Run the tests of readers and delivery under the thread and 
 FAULT_RECIPIENTS ?= 50000
 FAULT_KILLS ?= 200
 
-faults: setup ## Play every fault on both transports, and kill 200 runs (half an hour); report against ledger each time
+faults: setup ## Play every fault on both transports, and kill 200 runs (forty minutes); report against ledger each time
+	@$(call install,$(FAULT_PACKAGES))
 	VOLLEY_FAULT_RECIPIENTS=$(FAULT_RECIPIENTS) VOLLEY_FAULT_KILLS=$(FAULT_KILLS) \
-	    $(SWIFT) test $(STRICT) -c release -Xswiftc -enable-testing --scratch-path .build/faults --filter CommandLineTests.FaultTests
+	    $(SWIFT) test $(STRICT) -c release -Xswiftc -enable-testing --scratch-path .build/faults --filter "CommandLineTests\..*FaultTests"
 
 # The scratch path is apart: libFuzzer and the address sanitizer want their traces in every object. What is found worth keeping while
 # it runs stays below it; a finding belongs into Tests/Fuzzing/Corpus/TARGET, where `make test` repeats it.

@@ -11,17 +11,16 @@ import Synchronization
 public final class APNsSimulator: Sendable {
     /// The port it listens on.
     public let port: Int
-    /// The authority's certificate, PEM.
+    /// What clients are to trust, PEM: the authority's certificate, or the server's own when the configuration brought one.
     public let certificateAuthorityPEM: String
     private let shared = SharedSummary()
     private let wakeSocket: Int32
     private let thread: Mutex<pthread_t?>
 
-    /// Makes a certificate authority and a server certificate for `localhost`, 127.0.0.1 and ::1, binds the port and starts serving.
+    /// Makes a certificate authority and a server certificate unless the configuration brings one, binds the port and starts serving.
     /// - Throws: a `Diagnostic`: the port is taken, the ledger cannot be written.
     public init(_ configuration: SimulatorConfiguration) throws(Diagnostic) {
-        let authority = CertificateAuthority(commonName: "Volley simulator")
-        let certificate = authority.issueServerCertificate(names: ["localhost"], addresses: ["127.0.0.1", "::1"])
+        let (certificate, trusted) = Self.certificate(configuration)
         let context = try TLSServerContext(certificate: certificate, clients: Self.clientPolicy(configuration))
         let listener = try Listener(port: configuration.port)
         var ledgerFile: LedgerFile?
@@ -30,7 +29,7 @@ public final class APNsSimulator: Sendable {
         guard pipe(&ends) == 0 else { throw Diagnostic("no more files can be opened", remedy: "Raise the limit with ulimit -n") }
         for end in ends { Listener.makeNonBlocking(end) }
         port = listener.port
-        certificateAuthorityPEM = authority.certificatePEM
+        certificateAuthorityPEM = trusted
         wakeSocket = ends[1]
         let server = Server(
             configuration, listener: listener, context: context, ledgerFile: ledgerFile, wakeSocket: ends[0], shared: shared)
@@ -58,6 +57,13 @@ public final class APNsSimulator: Sendable {
             pthread_join(running, nil)
         }
         return shared.read()
+    }
+
+    /// The server's certificate, and what clients are to trust.
+    private static func certificate(_ configuration: SimulatorConfiguration) -> (IssuedCertificate, trusted: String) {
+        if let own = configuration.certificate { return (own, own.certificatePEM) }
+        let authority = CertificateAuthority(commonName: "Volley simulator")
+        return (authority.issueServerCertificate(names: ["localhost"], addresses: ["127.0.0.1", "::1"]), authority.certificatePEM)
     }
 
     private static func clientPolicy(_ configuration: SimulatorConfiguration) -> ClientCertificatePolicy {

@@ -4,6 +4,8 @@ public import Cryptography
 public struct SimulatorConfiguration: Sendable {
     /// A loopback port; 0 for a free one.
     public var port = 0
+    /// The server's certificate; nil for one that is made for `localhost`, 127.0.0.1 and ::1 at every start, with an authority of its own.
+    public var certificate: IssuedCertificate?
     /// Keys that may sign provider tokens.
     public var keys: [TrustedKey] = []
     /// Whether a client certificate (from the simulator's own authority, or `clientAuthorityFile`) may stand in for a provider token.

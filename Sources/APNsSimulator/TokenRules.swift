@@ -9,6 +9,8 @@ import Base
 /// | `00000429` | 429 TooManyRequests the first time, then accepted |
 /// | `00000503` | 503 ServiceUnavailable the first time, then accepted |
 ///
+/// A token of zeros alone, which `volley doctor` asks with, is answered BadDeviceToken after everything else was checked.
+///
 /// Samples and tests need no configuration with them to see every kind of outcome.
 struct TokenRules {
     private struct Rule {
@@ -39,6 +41,7 @@ struct TokenRules {
 
     /// The refusal of a token that will pass another time; nil for the others. Only pushes that are flawless come this far.
     mutating func temporaryRefusal(of token: UnsafeBufferPointer<UInt8>, now: Timestamp) -> Answer? {
+        if token.allSatisfy({ $0 == UInt8(ascii: "0") }) { return .badRequest("BadDeviceToken") }
         switch Self.prefix(of: token) {
         case 429 where seenTemporary.insert(TokenHash(hexDigits: token)).inserted: return Answer(status: 429, reason: "TooManyRequests")
         case 503 where seenTemporary.insert(TokenHash(hexDigits: token)).inserted: return Answer(status: 503, reason: "ServiceUnavailable")

@@ -29,7 +29,7 @@ public enum ColumnTest: Hashable, Sendable {
 }
 
 /// The operators of a comparison in `where`.
-public enum ComparisonOperator: String, CaseIterable, Hashable, Sendable {
+public enum ComparisonOperator: String, CaseIterable, Hashable, Sendable, BitwiseCopyable {
     case less = "<"
     case lessOrEqual = "<="
     case equal = "=="

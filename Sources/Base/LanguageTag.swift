@@ -42,6 +42,8 @@ public enum LanguageTag {
             let script = ["tw", "hk", "mo"].contains(parts[1]) ? "zh-hant" : "zh-hans"
             chain.insert(contentsOf: ["\(script)-\(parts[1])", script], at: chain.count - 1)
         }
+        // Chinese that says no more is mostly written in simplified characters.
+        if normal == "zh" { chain.append("zh-hans") }
         if let other = synonyms[String(parts[0])] { chain += shortened(other + normal.dropFirst(parts[0].count)) }
         return chain
     }
@@ -57,6 +59,19 @@ public enum LanguageTag {
     private static let synonyms = [
         "iw": "he", "he": "iw", "in": "id", "id": "in", "ji": "yi", "yi": "ji", "tl": "fil", "fil": "tl", "no": "nb", "nb": "no",
         "mo": "ro",
+    ]
+
+    /// What was probably meant by a tag that is none, or that of a language hardly anybody means: countries' codes, and codes of three letters.
+    public static func meant(by tag: String) -> String? {
+        guard let normal = normalized(tag) else { return nil }
+        if normal == "en-uk" { return "en-GB" }
+        return slips[normal.split(separator: "-")[0].description]
+    }
+
+    private static let slips = [
+        "jp": "ja", "cn": "zh", "kr": "ko", "cz": "cs", "dk": "da", "gr": "el", "ua": "uk", "vn": "vi", "eng": "en", "deu": "de",
+        "ger": "de",
+        "fra": "fr", "fre": "fr", "spa": "es", "ita": "it", "por": "pt", "zho": "zh", "chi": "zh", "jpn": "ja", "kor": "ko", "rus": "ru",
     ]
 
     /// The tag of a language that is written out, in English or by its own name; nil when it is none of the common ones.

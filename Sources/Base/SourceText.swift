@@ -16,17 +16,34 @@ public struct SourceText: Hashable, Sendable {
     public var position: SourcePosition
     /// How it was written.
     public var style: Style
+    /// Where its parts stand, in the order of their offsets, when that is not as simple as its style says: lines that were joined, escapes.
+    public var parts: [Part]
+
+    /// From an offset on, up to the next part, characters follow one another on a line of the file.
+    public struct Part: Hashable, Sendable {
+        /// Into the value, in UTF-8.
+        public var offset: Int
+        /// The place of the first character.
+        public var line: Int, column: Int
+
+        /// A part.
+        public init(offset: Int, line: Int, column: Int) {
+            (self.offset, self.line, self.column) = (offset, line, column)
+        }
+    }
 
     /// Text with its place.
-    public init(_ value: String, at position: SourcePosition, style: Style = .plain) {
+    public init(_ value: String, at position: SourcePosition, style: Style = .plain, parts: [Part] = []) {
         self.value = value
         self.position = position
         self.style = style
+        self.parts = parts
     }
 
-    /// The place of the character at a UTF-8 offset into `value`. Exact for plain and quoted text on one line without
-    /// escapes, and by line for literal blocks; otherwise the start of the text.
+    /// The place of the character at a UTF-8 offset into `value`. Exact where the parts are known, and for plain and quoted text on one line
+    /// without escapes; by line for literal blocks; otherwise the start of the text.
     public func position(atUTF8Offset offset: Int) -> SourcePosition {
+        if let part = parts.last(where: { $0.offset <= offset }) { return position(atUTF8Offset: offset, in: part) }
         let bytes = value.utf8
         guard let end = bytes.index(bytes.startIndex, offsetBy: offset, limitedBy: bytes.endIndex) else { return position }
         let before = value[..<end]
@@ -40,6 +57,15 @@ public struct SourceText: Hashable, Sendable {
             place.column = 1
         case .folded: break
         }
+        return place
+    }
+
+    private func position(atUTF8Offset offset: Int, in part: Part) -> SourcePosition {
+        let bytes = value.utf8
+        let start = bytes.index(bytes.startIndex, offsetBy: part.offset, limitedBy: bytes.endIndex) ?? bytes.endIndex
+        let end = bytes.index(bytes.startIndex, offsetBy: offset, limitedBy: bytes.endIndex) ?? bytes.endIndex
+        var place = position
+        (place.line, place.column) = (part.line, part.column + value.unicodeScalars[start..<end].count)
         return place
     }
 }

@@ -5,6 +5,8 @@ public enum WarningName: String, CaseIterable, Hashable, Sendable {
     case commentInText = "comment-in-text"
     case numberChanged = "number-changed"
     case conditionInList = "condition-in-list"
+    case mixedConditions = "mixed-conditions"
+    case oddLanguage = "odd-language"
     case passwordInFile = "password-in-file"
     case expiryTooLong = "expiry-too-long"
     case expiresSoon = "expires-soon"
@@ -16,7 +18,7 @@ public enum WarningName: String, CaseIterable, Hashable, Sendable {
     case sameVariants = "same-variants"
     case textCutOff = "text-cut-off"
     case doubleBlank = "double-blank"
-    case bracesInText = "braces-in-text"
+    case placeholderInText = "placeholder-in-text"
     case linkWithoutScheme = "link-without-scheme"
     case outsideAPS = "outside-aps"
     case nothingVisible = "nothing-visible"
@@ -40,6 +42,7 @@ public enum WarningName: String, CaseIterable, Hashable, Sendable {
     case registrationIDNotFound = "registration-id-not-found"
     case conditionNeverHolds = "condition-never-holds"
     case languageNotSpoken = "language-not-spoken"
+    case languageFormsUnknown = "language-forms-unknown"
     case audienceEmpty = "audience-empty"
     case audienceNearlyEveryone = "audience-nearly-everyone"
     case audienceChanged = "audience-changed"
@@ -63,14 +66,16 @@ public enum WarningName: String, CaseIterable, Hashable, Sendable {
     /// Where it comes from. Only what was looked at can be said not to occur any more.
     public var sources: Set<Source> {
         switch self {
-        case .curlyQuotes, .commentInText, .numberChanged, .conditionInList, .passwordInFile, .expiryTooLong, .expiresSoon, .unusedAllow,
+        case .curlyQuotes, .commentInText, .numberChanged, .conditionInList, .mixedConditions, .oddLanguage, .passwordInFile,
+            .expiryTooLong, .expiresSoon, .unusedAllow,
             .partlyTranslated, .variantNotTranslated, .sameVariants, .linkWithoutScheme, .outsideAPS, .nothingVisible, .silentAndVisible,
             .mutableWithoutAlert, .mediaNotMutable, .mediaNotHTTPS, .timeSensitive, .criticalAlert:
             [.files]
         // Of a text its constant part is known at once, and the whole of it when it is rendered.
-        case .textCutOff, .doubleBlank, .bracesInText: [.files, .rows]
+        case .textCutOff, .doubleBlank, .placeholderInText: [.files, .rows]
         case .columnNotFound, .columnTwice, .staleExport: [.headers]
         case .badRow, .keyTwice, .tagNotFound, .aliasNotFound, .registrationIDNotFound, .conditionNeverHolds, .languageNotSpoken,
+            .languageFormsUnknown,
             .audienceEmpty, .audienceNearlyEveryone, .audienceChanged:
             [.rows]
         case .certificateExpires, .secretReadable: [.credentials]

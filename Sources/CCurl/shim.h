@@ -72,6 +72,12 @@ static inline void *volley_easy_get_pointer(CURL *easy, CURLINFO info) {
     return curl_easy_getinfo(easy, info, &value) == CURLE_OK ? value : NULL;
 }
 
+// Informations that libcurl stores into a char *, valid until the handle is used again. NULL when it cannot be had.
+static inline const char *volley_easy_get_string(CURL *easy, CURLINFO info) {
+    char *value = NULL;
+    return curl_easy_getinfo(easy, info, &value) == CURLE_OK ? value : NULL;
+}
+
 // The value of an answer's header, NULL when it has none. Valid until the handle is used again.
 static inline const char *volley_easy_get_header(CURL *easy, const char *name) {
     struct curl_header *header = NULL;

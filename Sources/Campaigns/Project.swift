@@ -33,8 +33,26 @@ public struct App: Sendable {
     public var columns: ExportColumns
     /// Never faster than this, whatever a campaign asks for.
     public var pace: Pace?
+    /// Whether somebody must approve each run before it is sent.
+    public var needsApproval: Bool
+    /// Where `volley send --test` goes.
+    public var testDevices: [TestDevice]
     /// The app's own proxy, else the one at the top level of volley.yaml; nil when neither is there and the environment decides.
     public var proxy: ProxySetting?
+}
+
+/// A device of `test_devices`.
+public struct TestDevice: Sendable {
+    /// For people; `device 2` when the file gives none.
+    public var name: String
+    /// Never shown whole.
+    public var token: DeviceToken
+    /// A language tag as written; nil for a device that gets every text.
+    public var language: String?
+    /// Cells by column, for templates; columns that are not here take those of a recipient.
+    public var cells: [String: String]
+    /// Where the token stands.
+    public var position: SourcePosition
 }
 
 /// Which APNs an app talks to.

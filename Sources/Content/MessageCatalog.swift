@@ -76,8 +76,36 @@ public struct MessageCatalog: Sendable {
         languages = sources.tags.map(\.normal)
     }
 
+    /// Appends the payload of one device, as `PayloadTemplate.append` does.
+    /// - Parameters:
+    ///   - message: a number that `MessageChooser` gave, or 0 when there is no choice.
+    ///   - cells: the device's cells in the order of `columns`.
+    ///   - language: its language tag; nothing for one that is not known.
+    public func append(
+        message: Int, _ cells: EscapedCells, language: UnsafeBufferPointer<UInt8>, to bytes: inout [UInt8]
+    ) -> RenderFailure? {
+        messages[message].template.append(cells, language: language, to: &bytes)
+    }
+
+    /// The columns that all these contents name, as far as they can be read: for complaints about them beside those that `init` throws.
+    public static func columns(of content: MessageContent, variants: [MessageVariant]) -> [SourceText] {
+        let sources = MessageSources(content, variants)
+        return sources.variants.filter { !$0.isHoldout }.flatMap(sources.contents(of:)).reduce([]) {
+            PayloadTemplate.columns(of: $1.content, after: $0)
+        }
+    }
+
     /// Whether what a device gets depends on its language or variant.
     public var hasChoice: Bool { messages.count > 1 }
+
+    /// Whether a device's language or variant must be known to render what it gets.
+    public var needsTraits: Bool { hasChoice || messages.contains { $0.template.usesLanguage } }
+
+    /// Languages of which Volley knows neither dates nor numbers, although they are asked for, so that English's are taken, among these.
+    public func unknownLanguages(among tags: some Sequence<String>) -> [String] {
+        let tags = Array(tags)
+        return messages.lazy.map { $0.template.unknownLanguages(among: tags) }.first { !$0.isEmpty } ?? []
+    }
 
     /// The names of the variants in the order of the file, the holdout included; empty when all get the same.
     public var variantNames: [String] { variants.count == 1 && variants[0].name.isEmpty ? [] : variants.map(\.name) }

@@ -33,12 +33,12 @@ public enum ShownText {
             warnings.append(
                 .warning(.doubleBlank, "the \(key) has two blanks in a row\(note)", at: place, remedy: "Remove one of them."))
         }
-        if let braces = placeholder(in: text) {
-            let name = braces.filter { $0.isLetter || $0.isNumber || $0 == "_" || $0 == "." }
+        // In a template the parser finds these.
+        if isWhole, let braces = placeholder(in: text) {
             warnings.append(
                 .warning(
-                    .bracesInText, "people would read '\(braces)' in the \(key)\(note)", at: place,
-                    remedy: isWhole ? "It comes from the export; check that column." : "A column is written {{ \(name) }}."))
+                    .placeholderInText, "people would read '\(braces)' in the \(key)\(note)", at: place,
+                    remedy: "It comes from the export; check that column."))
         }
         return warnings
     }

@@ -5,7 +5,10 @@ import Glibc
 /// A certificate, its chain and its key, already in the form that TLS takes.
 struct CertificateIdentity {
     let pem: [UInt8]
+    /// Where the key begins in `pem`, behind the certificates.
+    let keyStart: Int
     let commonName: String
+    let userID: String
     let notBefore: Timestamp
     let notAfter: Timestamp
 
@@ -14,10 +17,12 @@ struct CertificateIdentity {
         let output = require(OpenSSLHandle.writer(), "BIO")
         var done = true
         for certificate in [leaf] + chain { done = done && PEM_write_bio_X509(output.pointer, certificate.pointer) == 1 }
+        keyStart = BIO_ctrl_pending(output.pointer)
         done = done && PEM_write_bio_PKCS8PrivateKey(output.pointer, key, nil, nil, 0, nil, nil) == 1
         guard done else { fatalError("OpenSSL failed: writing a certificate") }
         pem = output.collectedBytes()
         commonName = leaf.commonName
+        userID = leaf.userID
         notBefore = leaf.notBefore
         notAfter = leaf.notAfter
     }
@@ -35,9 +40,14 @@ final class X509Certificate {
     }
 
     /// The subject's common name; empty when it has none.
-    var commonName: String {
+    var commonName: String { subjectEntry(NID_commonName) }
+
+    /// The subject's user id (RFC 4519 section 2.39); empty when it has none.
+    var userID: String { subjectEntry(NID_userId) }
+
+    private func subjectEntry(_ kind: Int32) -> String {
         let subject = X509_get_subject_name(pointer)
-        let index = X509_NAME_get_index_by_NID(subject, NID_commonName, -1)
+        let index = X509_NAME_get_index_by_NID(subject, kind, -1)
         guard index >= 0, let text = X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, index)) else { return "" }
         var start: UnsafeMutablePointer<UInt8>?
         let length = ASN1_STRING_to_UTF8(&start, text)

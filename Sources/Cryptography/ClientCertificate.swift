@@ -6,6 +6,8 @@ public struct ClientCertificate: Sendable {
     public let pem: [UInt8]
     /// The subject's common name, as in `Apple Push Services: com.example.shop`; empty when it has none.
     public let commonName: String
+    /// The subject's user id, in which Apple names the topic: `com.example.shop`; empty when it has none.
+    public let userID: String
     /// When it ends.
     public let notAfter: Timestamp
     /// The file it was read from.
@@ -46,6 +48,7 @@ public struct ClientCertificate: Sendable {
         self.file = file
         pem = identity.pem
         commonName = identity.commonName
+        userID = identity.userID
         notAfter = identity.notAfter
     }
 

@@ -3,7 +3,7 @@ import Runs
 
 extension Report {
     /// The document of `report --format json`. What is not there yet is null; `rate` and `latency_ms` always have their members.
-    /// `stopped_because` is there only when the run stopped early; a run of a chain has `retry_of` (null for the first) and `chain`, all its
+    /// `stopped_because` is there only when the run stopped early, `approved_by` and `approved_at` when somebody approved it, `test` (true) and `test_pushes` when it is a test; a run of a chain has `retry_of` (null for the first) and `chain`, all its
     /// runs in order.
     public var json: JSONValue {
         // Only where there is something to say: the document of a run that went well has the members it always had.
@@ -12,7 +12,12 @@ extension Report {
             ("run", .string(plan.id)), ("campaign", .string(plan.campaign)), ("app", .string(plan.app)),
             ("state", .string(status.state.rawValue)),
         ]
-        return .object(pairs: head + reason + figuresInJSON + chainMembers)
+        let test = plan.isTest ? [("test", JSONValue.bool(true)), ("test_pushes", .array(testPushes.map(\.json)))] : []
+        return .object(pairs: head + test + reason + approvalMembers + figuresInJSON + chainMembers)
+    }
+
+    private var approvalMembers: [(String, JSONValue)] {
+        approval.map { [("approved_by", .string($0.name)), ("approved_at", moment($0.approvedAt))] } ?? []
     }
 
     private var chainMembers: [(String, JSONValue)] {

@@ -16,6 +16,7 @@ extension Report {
         lines += facts(style)
         lines += section("Skipped rows", skippedTable, style)
         if status.state != .planned, plan.audience > 0 { lines += section("Outcomes", outcomeTable, style) }
+        lines += testLines(style)
         lines += section("Reasons", reasonTable, style)
         let hidden = reasons.dropFirst(Self.shownReasons)
         if !hidden.isEmpty {
@@ -67,22 +68,39 @@ extension Report {
 
     private func facts(_ style: TextStyle) -> [String] {
         var facts: [(String, String)] = [
-            ("Campaign", plan.campaign), ("App", plan.app), ("Run", plan.id), ("State", status.state.rawValue),
+            ("Campaign", plan.campaign + (plan.isTest ? " [test]" : "")), ("App", plan.app), ("Run", plan.id),
+            ("State", status.state.rawValue),
         ]
         if let first = plan.retryOf { facts.append(("Retry of", first)) }
         if !status.reason.isEmpty { facts.append(("Because", TextStyle.safe(status.reason, limit: 2000))) }
         facts.append(("Planned", TextStyle.moment(plan.plannedAt)))
+        if let approval {
+            facts.append(("Approved", "by \(TextStyle.safe(approval.name, limit: 100)), \(TextStyle.moment(approval.approvedAt))"))
+        }
         if let start = status.startedAt { facts.append(("Started", TextStyle.moment(start))) }
         if let end = status.finishedAt {
             var text = TextStyle.moment(end)
-            if let start = status.startedAt {
-                text += ", after \(TextFormat.duration(seconds: max(0, Double(end.epochMilliseconds - start.epochMilliseconds) / 1000)))"
+            if let milliseconds {
+                text += ", after \(TextFormat.duration(seconds: Double(milliseconds) / 1000))"
+            } else if status.startedAt != nil {
+                text += "; the clock was set back meanwhile"
             }
             facts.append(("Ended", text))
         }
         let devices = "\(TextFormat.count(plan.audience)) \(plan.audience == 1 ? "device" : "devices")"
         facts.append(("Audience", "\(devices) from \(TextFormat.count(plan.rows)) \(plan.rows == 1 ? "row" : "rows")"))
         return table(facts, style)
+    }
+
+    /// What became of each push of a test.
+    private func testLines(_ style: TextStyle) -> [String] {
+        guard !testPushes.isEmpty else { return [] }
+        let facts = testPushes.map { push in
+            let text = [push.variant, push.language].filter { !$0.isEmpty }.joined(separator: ", ")
+            let outcome = push.outcome.name + (push.reason.isEmpty ? "" : " (\(TextStyle.safe(push.reason)))")
+            return ("\(TextStyle.safe(push.device)) \(push.token)", [text, outcome].filter { !$0.isEmpty }.joined(separator: ": "))
+        }
+        return ["", style.paint("Test devices", .bold)] + table(facts, style)
     }
 
     /// Every run of the chain, and what they came to together: a retry's devices are some of an earlier run's.

@@ -8,6 +8,10 @@ public struct Report: Sendable {
     let plan: RunPlan
     let status: RunStatus
     let figures: RunFigures
+    /// nil when nobody had to.
+    let approval: RunApproval?
+    /// Push by push, of a test; empty otherwise.
+    let testPushes: [TestPush]
     /// The run and its retries, when there are any, in the order of planning; empty otherwise.
     let chain: [ChainLink]
 
@@ -19,6 +23,8 @@ public struct Report: Sendable {
         plan = run.plan
         status = try run.status()
         figures = try run.figures()
+        approval = try run.approval()
+        testPushes = try run.plan.isTest ? TestPush.all(of: run) : []
         self.chain =
             chain.map { $0.runs.count > 1 ? $0.runs : [] }.map { runs in
                 runs.map {
@@ -60,11 +66,15 @@ public struct Report: Sendable {
         }
     }
 
-    /// Recipients that were pushed to, a second between start and end; nil while there is no end.
+    /// From start to end; nil while there is no end, and when the machine's clock was set back meanwhile, so that nobody knows.
+    var milliseconds: Int64? {
+        guard let start = status.startedAt, let end = status.finishedAt, end >= start else { return nil }
+        return end.epochMilliseconds - start.epochMilliseconds
+    }
+
+    /// Recipients that were pushed to, a second between start and end; nil where `milliseconds` is.
     var meanPerSecond: Int? {
-        guard let start = status.startedAt, let end = status.finishedAt else { return nil }
-        let milliseconds = max(1, end.epochMilliseconds - start.epochMilliseconds)
-        return Int((Double(figures.attempted) * 1000 / Double(milliseconds)).rounded())
+        milliseconds.map { Int((Double(figures.attempted) * 1000 / Double(max(1, $0))).rounded()) }
     }
 
     /// nil before the start.

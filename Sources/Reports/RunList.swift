@@ -57,7 +57,8 @@ public struct RunList: Sendable {
     private func columns(within width: Int) -> [Column] {
         let run = Column(title: "RUN", isNumber: false, cells: reports.map(\.plan.id))
         let campaign = Column(title: "CAMPAIGN", isNumber: false, cells: reports.map(\.plan.campaign))
-        let state = Column(title: "STATE", isNumber: false, cells: reports.map(\.status.state.rawValue))
+        let state = Column(
+            title: "STATE", isNumber: false, cells: reports.map { $0.status.state.rawValue + ($0.plan.isTest ? " [test]" : "") })
         let audience = numbers("AUDIENCE", \.plan.audience)
         let accepted = numbers("ACCEPTED") { $0.count(.accepted) }
         let rest = Outcome.allCases.dropFirst().filter { outcome in reports.contains { $0.count(outcome) > 0 } }

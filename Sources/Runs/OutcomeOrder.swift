@@ -27,8 +27,21 @@ enum OutcomeOrder {
                 }
             }
         }
-        others.sort { (settlements[$0].recipient, $0) < (settlements[$1].recipient, $1) }
-        return (sorted(usual), others)
+        let inOrder = { (left: Int, right: Int) in (settlements[left].recipient, left) < (settlements[right].recipient, right) }
+        others.sort(by: inOrder)
+        usual = sorted(usual)
+        // Whoever is in both has to be recorded in the order in which the settlements came.
+        if haveCommon(usual, others.map { settlements[$0].recipient }) { return ([], settlements.indices.sorted(by: inOrder)) }
+        return (usual, others)
+    }
+
+    private static func haveCommon(_ usual: [Usual], _ others: [Int]) -> Bool {
+        var next = 0
+        for recipient in others {
+            while next < usual.count, usual[next].recipient < recipient { next += 1 }
+            if next < usual.count, usual[next].recipient == recipient { return true }
+        }
+        return false
     }
 
     @inline(__always) private static func isUsual(_ settled: Settlement) -> Bool {

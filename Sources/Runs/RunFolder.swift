@@ -71,7 +71,7 @@ extension RunStore {
 }
 
 extension RunStore {
-    /// The newest run of a campaign that was begun; nil when there is none. Retries, which go to a part of an audience, do not count, and files
+    /// The newest run of a campaign that was begun; nil when there is none. Retries and tests, which go to a part of an audience or to other devices, do not count, and files
     /// that cannot be opened are passed over.
     /// - Throws: `Diagnostic`: the folder cannot be listed.
     public static func lastBegun(of campaign: String, in folder: String) throws -> RunStore? {
@@ -79,7 +79,7 @@ extension RunStore {
             RunFile.isRun(name) && RunID.campaign(of: name.dropLast(RunFile.suffix.count)).map { $0 == campaign } ?? false
         }
         for name in names.reversed() {
-            guard let run = try? RunStore(path: RunFile.join(folder, name), readOnly: true), run.plan.retryOf == nil,
+            guard let run = try? RunStore(path: RunFile.join(folder, name), readOnly: true), run.plan.retryOf == nil, !run.plan.isTest,
                 let status = try? run.status(), status.startedAt != nil
             else { continue }
             run.close()

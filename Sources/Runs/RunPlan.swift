@@ -30,14 +30,18 @@ public struct RunPlan: Sendable, Hashable {
     public var settings: JSONValue
     /// The preview as JSON, so that a report can show what was promised.
     public var preview: JSONValue
+    /// The preview as a person reads it, for whoever approves the plan; empty in plans of older versions.
+    public var previewText: String
     /// The run of which this one sends to some recipients again; nil for a run of its own.
     public var retryOf: String?
+    /// Whether it goes to the app's test devices instead of the audience: no run of the campaign to compare others with.
+    public var isTest: Bool
 
     /// A plan.
     public init(
         id: String, campaign: String, app: String, campaignFile: String, campaignSource: String, projectFile: String, seed: RunSeed,
         fields: [String], plannedAt: Timestamp, planHash: String, rows: Int, audience: Int, skipped: [SkipReason: Int], settings: JSONValue,
-        preview: JSONValue, retryOf: String? = nil
+        preview: JSONValue, previewText: String = "", retryOf: String? = nil, isTest: Bool = false
     ) {
         self.id = id
         self.campaign = campaign
@@ -54,6 +58,8 @@ public struct RunPlan: Sendable, Hashable {
         self.skipped = skipped
         self.settings = settings
         self.preview = preview
+        self.previewText = previewText
         self.retryOf = retryOf
+        self.isTest = isTest
     }
 }

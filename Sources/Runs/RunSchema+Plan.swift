@@ -1,24 +1,28 @@
 import Base
+import Cryptography
 import GRDB
 
 extension RunSchema {
     /// Stores the one row of `run`.
-    static func insert(_ plan: RunPlan, into db: Database) throws {
+    /// - Parameter recipients: the digest of what the table of recipients holds.
+    static func insert(_ plan: RunPlan, recipients: RecipientsDigest, into db: Database) throws {
         let skipped = SkipReason.allCases.compactMap { reason in
             plan.skipped[reason].map { (reason.rawValue, JSONValue.integer(Int64($0))) }
         }
         try db.execute(
             sql: """
                 INSERT INTO run (id, campaign, app, state, reason, planned_at, rows, audience, skipped, seed, plan_hash, fields,
-                    project_file, campaign_file, campaign_source, settings, preview, retry_of)
-                VALUES (?, ?, ?, ?, '', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    project_file, campaign_file, campaign_source, settings, preview, retry_of, preview_text, is_test,
+                    recipients_digest, digest)
+                VALUES (?, ?, ?, ?, '', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '')
                 """,
             arguments: [
                 plan.id, plan.campaign, plan.app, RunState.planned.rawValue, plan.plannedAt.epochMilliseconds, plan.rows, plan.audience,
                 JSONValue.object(pairs: skipped).text, hex(plan.seed.high) + hex(plan.seed.low), plan.planHash,
                 JSONValue.array(plan.fields.map { .string($0) }).text, plan.projectFile, plan.campaignFile, plan.campaignSource,
-                plan.settings.text, plan.preview.text, plan.retryOf ?? "",
+                plan.settings.text, plan.preview.text, plan.retryOf ?? "", plan.previewText, plan.isTest ? 1 : 0, recipients.text,
             ])
+        try db.execute(sql: "UPDATE run SET digest = ?", arguments: [try digest(of: db)])
     }
 
     /// Reads it back; nil when something in it cannot be what `insert` wrote.
@@ -26,20 +30,34 @@ extension RunSchema {
     static func plan(from db: Database, version: Int) throws -> RunPlan? {
         let sql = """
             SELECT id, campaign, app, campaign_file, campaign_source, project_file, plan_hash, planned_at, rows, audience, seed, fields,
-                skipped, settings, preview, \(version < 2 ? "''" : "retry_of") FROM run
+                skipped, settings, preview, \(version < 2 ? "''" : "retry_of"),
+                \(version < firstVersionWithDigest ? "'', 0" : "preview_text, is_test") FROM run
             """
         guard let row = try Row.fetchOne(db, sql: sql) else { return nil }
         let texts = (0..<7).compactMap { row[$0] as String? }
         guard texts.count == 7, let plannedAt = row[7] as Int64?, let rows = row[8] as Int?, let audience = row[9] as Int?, audience >= 0,
             let seed = (row[10] as String?).flatMap(seed), let fields = (row[11] as String?).flatMap(fieldNames),
             let skipped = (row[12] as String?).flatMap(skips), let settings = (row[13] as String?).flatMap({ try? JSONValue(parsing: $0) }),
-            let preview = (row[14] as String?).flatMap({ try? JSONValue(parsing: $0) }), let retryOf = row[15] as String?
+            let preview = (row[14] as String?).flatMap({ try? JSONValue(parsing: $0) }), let retryOf = row[15] as String?,
+            let previewText = row[16] as String?, let isTest = row[17] as Int?
         else { return nil }
         return RunPlan(
             id: texts[0], campaign: texts[1], app: texts[2], campaignFile: texts[3], campaignSource: texts[4], projectFile: texts[5],
             seed: seed, fields: fields, plannedAt: Timestamp(epochMilliseconds: plannedAt), planHash: texts[6], rows: rows,
             audience: audience, skipped: skipped, settings: settings, preview: preview,
-            retryOf: retryOf.isEmpty ? nil : retryOf)
+            previewText: previewText, retryOf: retryOf.isEmpty ? nil : retryOf, isTest: isTest != 0)
+    }
+
+    /// What a plan is recognised by: SHA-256 of everything that planning stored, in the notation of SQL, the recipients through their own digest.
+    static func digest(of db: Database) throws -> String {
+        let columns = [
+            "id", "campaign", "app", "planned_at", "rows", "audience", "skipped", "seed", "plan_hash", "fields", "project_file",
+            "campaign_file", "campaign_source", "settings", "preview", "retry_of", "preview_text", "is_test", "recipients_digest",
+        ]
+        let text = try String.fetchOne(db, sql: "SELECT \(columns.map { "quote(\($0))" }.joined(separator: " || ',' || ")) FROM run")
+        var hash = SHA256()
+        hash.update("volley run \(firstVersionWithDigest)\n\(text ?? "")")
+        return hash.finalizeHex()
     }
 
     private static func hex(_ word: UInt64) -> String {

@@ -9,10 +9,12 @@ import GRDB
 enum RunSchema {
     /// "Voly": tells a run file from every other SQLite database (`PRAGMA application_id`).
     static let applicationID = 0x566F_6C79
-    /// The format's number (`PRAGMA user_version`). 1 did not know `retry_of`, 2 no variants; such files are read, and sent, as they are.
+    /// The format's number (`PRAGMA user_version`). 1 did not know `retry_of`, 2 no variants, digests and approvals; such files are read, and sent, as they are.
     static let version = 3
     /// From this format on recipients have a variant.
     static let firstVersionWithVariants = 3
+    /// From this format on a plan has a digest, and can be approved.
+    static let firstVersionWithDigest = 3
 
     /// The tables a plan fills.
     static let planTables = """
@@ -38,12 +40,21 @@ enum RunSchema {
             project_file TEXT NOT NULL, campaign_file TEXT NOT NULL, campaign_source TEXT NOT NULL,
             settings TEXT NOT NULL,              -- JSON: where to, how fast; secrets are named by file only
             preview TEXT NOT NULL,               -- JSON
-            retry_of TEXT NOT NULL               -- the run of which this one sends to some recipients again
+            retry_of TEXT NOT NULL,              -- the run of which this one sends to some recipients again
+            preview_text TEXT NOT NULL,          -- the preview as a person reads it
+            is_test INTEGER NOT NULL,            -- 1: to the app's test devices, not to the audience
+            recipients_digest TEXT NOT NULL,     -- of all rows of recipient, as they were planned
+            digest TEXT NOT NULL                 -- SHA-256 of all that was planned: this row and recipients_digest
         );
         """
 
     /// The tables that sending fills, and what makes them readable.
     static let sendingTables = """
+        CREATE TABLE approval (                  -- the last one of the run's digest counts
+            approved_by TEXT NOT NULL,
+            approved_at INTEGER NOT NULL,
+            digest TEXT NOT NULL
+        );
         CREATE TABLE claim (                     -- committed before any of these recipients goes onto the wire
             first_id INTEGER PRIMARY KEY,
             last_id INTEGER NOT NULL,
@@ -91,6 +102,11 @@ enum RunSchema {
         FROM recipient WHERE id >= ? AND id < ? ORDER BY id
         """
     }
+
+    /// What the digest of the recipients is made of. NULL reads as blank text.
+    static let selectDigestedRows = """
+        SELECT id, device_token, registration_id, alias, language, variant, fields FROM recipient WHERE id >= ? AND id < ? ORDER BY id
+        """
 
     /// What sending needs, and no more. NULL reads as blank text.
     static func selectPushes(_ traits: PushTraits) -> String {

@@ -13,13 +13,17 @@ public final class RunWriter {
     private let folder: String
     private let id: String
     private let path: String
-    private let variants: VariantNames?
+    private var variants: VariantNames?
+    /// The one variant of all pending recipients, when each brings its own; nil when `variants` decides.
+    private var ownVariant: String?
     private var database: DatabaseQueue?
     private var pending: [RecipientBatch] = []
     private var pendingCount = 0
     private var buffer: [UInt8] = []
     /// Ids are 0 ..< slots: every new slot is the next one.
     private var slots = 0
+    /// Of what the file holds, all that was flushed.
+    private var digest = RecipientsDigest()
 
     /// - Parameters:
     ///   - folder: the folder of runs; made when missing.
@@ -28,6 +32,7 @@ public final class RunWriter {
     public init(folder: String, id: String, variants: VariantNames? = nil) throws {
         self.folder = folder
         self.variants = variants
+        ownVariant = variants == nil ? "" : nil
         self.id = id
         path = RunFile.join(folder, id + RunFile.partialSuffix)
         try RunFile.makeFolder(folder)
@@ -57,8 +62,14 @@ public final class RunWriter {
     }
 
     /// Stores the recipient of a slot. A new slot is always the next one; a slot may be stored again, which replaces it.
+    /// - Parameter recipient: its variant is the one that the writer's names give it; its own counts when the writer has none.
     /// - Throws: `Diagnostic`: the disk is full. The writer is of no use afterwards.
     public func put(_ recipient: Recipient, at slot: Int) throws {
+        if let ownVariant, recipient.variant != ownVariant {
+            try flush()
+            self.ownVariant = recipient.variant
+            variants = VariantNames([recipient.variant]) { _ in 0 }
+        }
         var batch = RecipientBatch()
         batch.append(recipient, at: slot)
         try put(batch)
@@ -82,11 +93,16 @@ public final class RunWriter {
         let remaining = slots - dropped.count
         try write { db in
             let move = try db.cachedStatement(sql: "UPDATE OR REPLACE recipient SET id = ? WHERE id = ?")
+            let select = try PreparedStatement(db, RunSchema.selectDigestedRows)
+            // Whoever stands beyond the end goes, or moves into a hole.
+            try forEachRow(from: remaining, to: slots, select) { digest.subtract($0, $1) }
             var last = slots
             try dropped.forEach { hole in
                 precondition(hole < slots, "a slot that was never stored")
                 guard hole < remaining else { return }
                 repeat { last -= 1 } while dropped.contains(last)
+                try forEachRow(from: hole, to: hole + 1, select) { digest.subtract($0, $1) }
+                try forEachRow(from: last, to: last + 1, select) { digest.add(hole, $1) }
                 move.setUncheckedArguments([hole, last])
                 try move.execute()
             }
@@ -101,7 +117,7 @@ public final class RunWriter {
         try flush()
         precondition(plan.id == id && plan.audience == slots, "the plan is of another run")
         try write { db in
-            try RunSchema.insert(plan, into: db)
+            try RunSchema.insert(plan, recipients: digest, into: db)
             try db.execute(sql: RunSchema.sendingTables)
             try RunSchema.seal(db)
         }
@@ -137,13 +153,16 @@ public final class RunWriter {
         try write { db in
             let several = try PreparedStatement(db, RunSchema.upsertRecipients(Self.rowsAtATime))
             let single = try PreparedStatement(db, RunSchema.upsertRecipients(1))
+            let select = try PreparedStatement(db, RunSchema.selectDigestedRows)
             for batch in pending {
                 try batch.forEachGroup(of: Self.rowsAtATime) { group in
                     let isFull = group.count == Self.rowsAtATime
                     for (row, (slot, recipient)) in group.enumerated() {
                         precondition(slot <= slots, "a new slot must be the next one")
-                        if slot == slots { slots += 1 }
-                        try bind(slot, recipient, row: isFull ? row : 0, to: isFull ? several : single)
+                        if slot == slots { slots += 1 } else { try forget(slot, before: row, of: group, isFull: isFull, select) }
+                        let stored = self.row(recipient)
+                        digest.add(slot, stored)
+                        try bind(slot, stored, row: isFull ? row : 0, to: isFull ? several : single)
                         if !isFull { try single.execute() }
                     }
                     if isFull { try several.execute() }
@@ -154,19 +173,47 @@ public final class RunWriter {
         pendingCount = 0
     }
 
-    private func bind(_ slot: Int, _ recipient: RecipientRecord, row: Int, to upsert: PreparedStatement) throws {
+    /// Takes a slot out of the digest that is about to be stored again.
+    /// - Parameters:
+    ///   - row: its place in the group.
+    ///   - isFull: whether what came before it in the group is not stored yet.
+    private func forget(
+        _ slot: Int, before row: Int, of group: [(slot: Int, recipient: RecipientRecord)], isFull: Bool, _ select: PreparedStatement
+    ) throws {
+        if isFull, let earlier = group[..<row].last(where: { $0.slot == slot }) {
+            digest.subtract(slot, self.row(earlier.recipient))
+        } else {
+            try forEachRow(from: slot, to: slot + 1, select) { digest.subtract($0, $1) }
+        }
+    }
+
+    /// Calls `body` with the rows that are stored with these ids.
+    private func forEachRow(
+        from first: Int, to end: Int, _ select: PreparedStatement, _ body: (Int, RecipientsDigest.Row) throws -> Void
+    ) throws {
+        try select.bind(first, at: 1)
+        try select.bind(end, at: 2)
+        try select.forEachRow { row in
+            try body(row.number(0), row.digested)
+            return true
+        }
+    }
+
+    /// A recipient as it is stored.
+    private func row(_ recipient: RecipientRecord) -> RecipientsDigest.Row {
+        let variant = variants?.name(of: recipient.token) ?? UnsafeBufferPointer(start: nil, count: 0)
+        return (recipient.token, recipient.registrationID, recipient.alias, recipient.language, variant, recipient.fields)
+    }
+
+    private func bind(_ slot: Int, _ stored: RecipientsDigest.Row, row: Int, to upsert: PreparedStatement) throws {
         let first = CInt(row * RunSchema.recipientColumns + 1)
         try upsert.bind(slot, at: first)
-        try upsert.bind(recipient.token, at: first + 1)
-        try upsert.bind(recipient.registrationID, at: first + 2)
-        try upsert.bind(recipient.alias, at: first + 3)
-        try upsert.bind(recipient.language, at: first + 4)
-        if let variants {
-            try upsert.bind(variants.name(of: recipient.token), at: first + 5)
-        } else {
-            try upsert.bind("", at: first + 5)
-        }
-        try upsert.bind(recipient.fields, at: first + 6)
+        try upsert.bind(stored.token, at: first + 1)
+        try upsert.bind(stored.registrationID, at: first + 2)
+        try upsert.bind(stored.alias, at: first + 3)
+        try upsert.bind(stored.language, at: first + 4)
+        try upsert.bind(stored.variant, at: first + 5)
+        try upsert.bind(stored.fields, at: first + 6)
     }
 
     private func write(_ body: (Database) throws -> Void) throws {

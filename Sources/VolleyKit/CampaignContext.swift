@@ -74,7 +74,8 @@ struct CampaignContext {
         _ draft: CampaignDraft, _ file: String, _ project: Project?, _ app: App?, _ messages: MessageCatalog?, _ now: Timestamp
     ) -> [Diagnostic] {
         guard let audience = draft.audience, let project, let app else { return [] }
-        let compiler = AudienceCompiler(audience: audience, file: file, app: app, project: project, fields: messages?.columns ?? [])
+        let fields = messages?.columns ?? draft.content.map { MessageCatalog.columns(of: $0, variants: draft.variants) } ?? []
+        let compiler = AudienceCompiler(audience: audience, file: file, app: app, project: project, fields: fields)
         do {
             _ = try compiler.query(now: now).checkColumns()
             return []

@@ -4,7 +4,7 @@ import Content
 
 /// Renders the payload of one recipient after another, to see that it can be sent. Belongs to one thread.
 ///
-/// Its groups: of recipients, and of payloads that are too large, the number of the message; of a blank cell the number of its column; of the
+/// Its groups: of recipients, and of payloads that are too large, the number of the message; of what cannot be rendered a `RenderCause`; of the
 /// holdout the number of its variant.
 final class PayloadJudge {
     private let messages: MessageCatalog
@@ -38,30 +38,15 @@ final class PayloadJudge {
     @inline(__always) private func judge(_ recipient: RecipientRecord, _ template: PayloadTemplate, group: Int) -> Judgement {
         payload.removeAll(keepingCapacity: true)
         precondition(cells.locate(in: recipient.fields), "cells that were just written cannot be read")
-        if let failure = template.append(cells, to: &payload) { return judgement(of: failure, group) }
+        if let failure = template.append(cells, language: recipient.language, to: &payload) { return judgement(of: failure, group) }
         return Judgement(payloadBytes: payload.count, group: group)
     }
 
     private func judgement(of failure: RenderFailure, _ group: Int) -> Judgement {
-        let column = failure.blankColumn.map { numbersOfColumns[$0] ?? Judgement.groupLimit - 1 }
-        return Judgement(payloadBytes: failure.tooLargeBytes ?? 0, reason: failure.skipReason, group: column ?? group)
-    }
-}
-
-extension RenderFailure {
-    /// The column whose cell is blank.
-    var blankColumn: String? {
-        switch self {
-        case .blank(let column): column
-        case .tooLarge: nil
+        if let cause = RenderCause(failure, number: { numbersOfColumns[$0] }) {
+            return Judgement(reason: failure.skipReason, group: cause.group)
         }
-    }
-
-    /// The size of a payload that is too large.
-    var tooLargeBytes: Int? {
-        switch self {
-        case .blank: nil
-        case .tooLarge(let bytes): bytes
-        }
+        guard case .tooLarge(let bytes) = failure else { return Judgement(reason: failure.skipReason, group: group) }
+        return Judgement(payloadBytes: bytes, reason: failure.skipReason, group: group)
     }
 }

@@ -60,8 +60,16 @@ struct Planner {
             campaignFile: FilePaths.absolute(context.campaign.file), campaignSource: context.campaign.source,
             projectFile: FilePaths.absolute(context.project.file), seed: seed, fields: fields, plannedAt: now,
             planHash: preview.planHash, rows: preview.audience.rows, audience: preview.audience.audience,
-            skipped: preview.audience.skipped, settings: settings.json, preview: preview.json)
+            skipped: preview.audience.skipped, settings: settings.json, preview: preview.json,
+            previewText: preview.text(width: 100, colour: false, cards: Preview.cardsBesidePlan))
         return (try writer.finish(plan), preview)
+    }
+
+    /// For each text that anybody gets the first of its recipients, with the cells that templates name. Writes nothing.
+    func examples(runsFolder: String) throws -> [Recipient] {
+        let list = SuppressionList(
+            app: context.app.name.value, environment: try RunSettings(context).environment.listName, folder: runsFolder)
+        return try scan(samples: 1, writer: nil, suppressing: list, runsFolder: runsFolder).preview.samples.map(\.recipient)
     }
 
     private func scan(
@@ -114,11 +122,27 @@ struct Planner {
     ) throws -> Lint {
         let age = ExportAge.warnings(of: query.files, environment: try RunSettings(context).environment, now: now)
         let rows =
-            result.warnings + result.badRows.map(asWarning) + AudienceLint(context: context, result: result).warnings
+            unknownLanguages(result) + result.warnings + result.badRows.map(asWarning)
+            + AudienceLint(context: context, result: result).warnings
             + RenderedLint(context: context, samples: samples).warnings + (comparison?.warnings ?? [])
         return Lint(
             context.warnings + age + rows + (credentialWarnings ?? []), allowed: context.campaign.allowed,
             lookedAt: credentialWarnings == nil ? [.files, .headers, .rows] : Set(WarningName.Source.allCases))
+    }
+
+    /// Languages of recipients whose dates, numbers and plural forms are English's, as Volley does not know their own.
+    private func unknownLanguages(_ result: AudienceResult) -> [Diagnostic] {
+        let tags = context.messages.unknownLanguages(among: result.languages.keys)
+        guard !tags.isEmpty else { return [] }
+        let devices = tags.reduce(0) { $0 + (result.languages[$1] ?? 0) }
+        let list = tags.prefix(10).map { "'\($0.prefix(20))'" }.joined(separator: ", ") + (tags.count > 10 ? " and others" : "")
+        return [
+            .warning(
+                .languageFormsUnknown,
+                "\(TextFormat.count(devices)) \(devices == 1 ? "device has" : "devices have") the language \(list), of which Volley knows no dates, numbers and plural forms",
+                at: context.campaign.content.position,
+                remedy: "They get English ones. If the tag is misspelt, correct it in the export.")
+        ]
     }
 
     /// What a plan is recognised by: equal when campaign, rules, and all that the exports say of the selected devices are equal.

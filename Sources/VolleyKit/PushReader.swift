@@ -81,16 +81,17 @@ struct PushReader: Sendable {
         var batches: [PushBatch] = []
         var batch = PushBatch()
         var chooser = MessageChooser(messages)
-        let single = messages.hasChoice ? nil : messages.messages[0].template
+        let hasChoice = messages.hasChoice
         func append(_ push: StoredPush) throws {
             if batch.pushes.isEmpty {
                 // A little more than the last one needed: payloads of a run differ in a few cells.
                 batch.reserve(pushes: size, bytes: batches.last.map { $0.bytes.count * 9 / 8 } ?? 0)
             }
             try batch.append(recipient: push.id, token: push.token) { bytes in
-                let template =
-                    single ?? chooser.message(variant: push.variant, language: push.language).map { messages.messages[$0].template }
-                guard push.cells.count == messages.columns.count, let template, template.append(push.cells, to: &bytes) == nil else {
+                let message = hasChoice ? chooser.message(variant: push.variant, language: push.language) : 0
+                guard push.cells.count == messages.columns.count, let message,
+                    messages.append(message: message, push.cells, language: push.language, to: &bytes) == nil
+                else {
                     throw Diagnostic(
                         "recipient \(push.id) has no payload any more: the file was changed after it was planned", file: run.path)
                 }
@@ -101,9 +102,9 @@ struct PushReader: Sendable {
             }
         }
         if isClaimed {
-            try run.forEachUnsettledPush(in: range, resendsUnknown: resendsUnknown, withTraits: messages.hasChoice, append)
+            try run.forEachUnsettledPush(in: range, resendsUnknown: resendsUnknown, withTraits: messages.needsTraits, append)
         } else {
-            try run.forEachPush(in: range, withTraits: messages.hasChoice, append)
+            try run.forEachPush(in: range, withTraits: messages.needsTraits, append)
         }
         return batch.pushes.isEmpty ? batches : batches + [batch]
     }

@@ -42,7 +42,14 @@ struct RetryPlanner {
             RunPlan(
                 id: id, campaign: first.campaign, app: first.app, campaignFile: first.campaignFile, campaignSource: first.campaignSource,
                 projectFile: first.projectFile, seed: seed, fields: first.fields, plannedAt: now, planHash: hash.finalizeHex(),
-                rows: count, audience: count, skipped: [:], settings: first.settings, preview: first.preview, retryOf: first.id))
+                rows: count, audience: count, skipped: [:], settings: first.settings, preview: first.preview,
+                previewText: previewText(count), retryOf: first.id))
+    }
+
+    private func previewText(_ count: Int) -> String {
+        let words = Outcome.allCases.filter(outcomes.contains).map(\.name).joined(separator: " or ")
+        let devices = count == 1 ? "1 device that is" : "\(TextFormat.count(count)) devices that are"
+        return "Again to \(devices) \(words) in \(run.plan.id), which was previewed as follows.\n\n\(run.plan.previewText)"
     }
 
     private func tokensOfRetries() throws -> Set<DeviceToken> {

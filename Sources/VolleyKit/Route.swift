@@ -22,15 +22,9 @@ struct Route: Sendable {
     /// The way of a run that was planned before, maybe with another volley.yaml: as the file is now. Without one the environment decides.
     /// - Returns: the way, and what reading the file warned about.
     static func ofPlan(_ plan: RunPlan, _ settings: RunSettings, _ options: CommonOptions) throws -> (Route, [Diagnostic]) {
-        var setting: ProxySetting?
-        var warnings: [Diagnostic] = []
-        let file = options.config ?? plan.projectFile
-        if options.config != nil || FilePaths.exists(file) {
-            let (project, found) = try Project.read(file: file)
-            setting = project.app(named: plan.app)?.proxy ?? project.proxy
-            warnings = found
-        }
-        return (try Route(options.transport, setting, to: settings.environment), warnings)
+        let present = try PresentProject(of: plan, options)
+        let setting = present.app?.proxy ?? present.project?.proxy
+        return (try Route(options.transport, setting, to: settings.environment), present.warnings)
     }
 
     /// Sends that way.
@@ -48,7 +42,7 @@ struct Route: Sendable {
 
 extension FrozenEnvironment {
     /// Host and port of a server elsewhere; nil for the simulator inside this process, which no proxy leads to.
-    fileprivate var address: (host: String, port: Int)? {
+    var address: (host: String, port: Int)? {
         switch self {
         case .production: (Endpoint.production.host, Endpoint.production.port)
         case .sandbox: (Endpoint.sandbox.host, Endpoint.sandbox.port)

@@ -19,6 +19,8 @@ struct RunSettings: Sendable {
     var appPace: Pace?
     var unknownPolicy: UnknownPolicy
     var stopLimits: StopLimits?
+    /// Whether somebody must approve what is sent.
+    var needsApproval: Bool
 }
 
 /// Where a run goes.
@@ -59,6 +61,7 @@ extension RunSettings {
         pace = app.pace
         appPace = app.pace
         unknownPolicy = .resend
+        needsApproval = app.needsApproval
     }
 
     /// The headers of a run that begins at `start`.

@@ -111,6 +111,9 @@ struct Send: ParsableCommand {
     @Option(name: .long, help: ArgumentHelp("Send exactly a plan made before: a run's id, its file, or `last`.", valueName: "run"))
     var plan: String?
 
+    @Flag(name: .long, help: "Send each text once to the app's test devices in volley.yaml, and to nobody else. Asks nothing.")
+    var test = false
+
     @Flag(name: .long, help: "Do not ask.")
     var yes = false
 
@@ -120,6 +123,7 @@ struct Send: ParsableCommand {
 
     func validate() throws {
         guard (file == nil) != (plan == nil) else { throw ValidationError("Name a campaign file, or a plan with --plan.") }
+        guard plan == nil || !test else { throw ValidationError("--test is for a campaign file: its plan is one of its own.") }
         guard plan == nil || planning.memory == nil else {
             throw ValidationError("--memory is for planning, and --plan names what was planned.")
         }
@@ -128,7 +132,7 @@ struct Send: ParsableCommand {
     func run() throws {
         let console = shared.console
         try perform(console, json) {
-            let source: SendCommand.Source = plan.map { .plan(run: $0) } ?? .campaign(file: file ?? "")
+            let source: SendCommand.Source = plan.map { .plan(run: $0) } ?? (test ? .test(file: file ?? "") : .campaign(file: file ?? ""))
             return try SendCommand.run(source, isConfirmed: yes, options: shared.common(json: json, planning: planning), console: console)
         }
     }

@@ -36,6 +36,33 @@ struct Resume: ParsableCommand {
     }
 }
 
+struct Approve: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Agree that a plan be sent, exactly as it is.",
+        discussion: """
+            Shows the preview of the plan and asks; who approved it and when stands in the run file and in its report. Apps with \
+            `approval: required` in volley.yaml send nothing that was not approved. What was changed after it was planned is refused.
+            """)
+
+    @OptionGroup var target: RunArgument
+
+    @Option(name: .long, help: "Who approves.")
+    var by: String
+
+    @Flag(name: .long, help: "Do not ask.")
+    var yes = false
+
+    @OptionGroup var json: JSONOption
+    @OptionGroup var shared: SharedOptions
+
+    func run() throws {
+        let console = shared.console
+        try perform(console, json) {
+            try ApproveCommand.run(target.run, by: by, isConfirmed: yes, options: shared.common(json: json), console: console)
+        }
+    }
+}
+
 struct Pause: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Let a run that is being sent wait until it is resumed.",

@@ -4,14 +4,70 @@ import VolleyKit
 struct Push: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Send one push and show APNs' answer: the test tool.",
-        discussion: "Example: volley push --app shop --token 7276… --title Hello --body 'Is this thing on?'")
+        discussion: """
+            Example: volley push --app shop --token 7276… --title Hello --body 'Is this thing on?'
 
-    @Option(name: .long, help: "The app, as volley.yaml calls it.")
-    var app: String
+            Without volley.yaml: volley push --topic com.example.shop --key AuthKey_ABC123DEFG.p8 --team DEF123GHIJ --environment sandbox --token 7276… \
+            --title Hello
+            """)
+
+    @OptionGroup(title: "Where to") var target: PushTargetOptions
+    @OptionGroup(title: "What") var message: PushMessageOptions
 
     @Option(name: .long, help: "The device token, in hex.")
     var token: String
 
+    @OptionGroup var json: JSONOption
+    @OptionGroup var shared: SharedOptions
+
+    func run() throws {
+        let console = shared.console
+        try perform(console, json) {
+            try PushCommand.run(
+                target.target, token: token, message: message.message, options: shared.common(json: json), console: console)
+        }
+    }
+}
+
+/// Where a single push goes, and as whom.
+struct PushTargetOptions: ParsableArguments {
+    @Option(name: .long, help: "The app, as volley.yaml calls it; may be left away when it has only one.")
+    var app: String?
+
+    @Option(name: .long, help: "production, sandbox or simulator, instead of the app's.")
+    var environment: String?
+
+    @Option(name: .long, help: "The bundle id, instead of the app's.")
+    var topic: String?
+
+    @Option(name: .long, help: "A .p8 key, instead of the app's.", completion: .file(extensions: ["p8"]))
+    var key: String?
+
+    @Option(name: .long, help: "The key's id; otherwise the one in the name AuthKey_ID.p8.")
+    var keyID: String?
+
+    @Option(name: .long, help: "The team that the key belongs to.")
+    var team: String?
+
+    @Option(
+        name: .long, help: "A .p12, or a PEM with certificate and key, instead of the app's.",
+        completion: .file(extensions: ["p12", "pem"]))
+    var certificate: String?
+
+    @Option(name: .long, help: "The environment variable that holds the certificate's passphrase.")
+    var passphraseEnv: String?
+
+    var target: PushCommand.Target {
+        var target = PushCommand.Target()
+        (target.app, target.environment, target.topic) = (app, environment, topic)
+        (target.keyFile, target.keyID, target.teamID) = (key, keyID, team)
+        (target.certificateFile, target.passphraseVariable) = (certificate, passphraseEnv)
+        return target
+    }
+}
+
+/// What a single push says.
+struct PushMessageOptions: ParsableArguments {
     @Option(name: .long, help: "The alert's title.")
     var title: String?
 
@@ -30,29 +86,81 @@ struct Push: ParsableCommand {
     @Flag(name: .long, help: "A background push that shows nothing.")
     var silent = false
 
-    @Option(name: .long, help: "The whole payload, from a JSON file.", completion: .file(extensions: ["json"]))
+    @Option(name: .long, help: "The whole payload, from a JSON or YAML file.", completion: .file(extensions: ["json", "yaml", "yml"]))
     var payload: String?
+
+    @Option(name: .long, help: "apns-push-type, when the payload is for another one than alert or background.")
+    var pushType: PushTypeName?
+
+    @Option(name: .long, help: "high (10), normal (5) or low (1); otherwise high, and normal for a background push.")
+    var priority: PriorityName?
 
     @Option(name: .long, help: "apns-collapse-id, at most 64 bytes.")
     var collapse: String?
 
-    @OptionGroup var json: JSONOption
-    @OptionGroup var shared: SharedOptions
+    @Option(name: .long, help: "When it is no longer wanted: 4h, a date and time, or 0 for now or never.")
+    var expires: String?
 
     func validate() throws {
         if let badge, badge < 0 { throw ValidationError("--badge takes 0 or more.") }
         if let collapse, !(1...64).contains(collapse.utf8.count) { throw ValidationError("--collapse takes 1 to 64 bytes.") }
     }
 
-    func run() throws {
-        let console = shared.console
+    var message: PushCommand.Message {
         var message = PushCommand.Message()
         (message.title, message.subtitle, message.body) = (title, subtitle, body)
         (message.sound, message.badge, message.isSilent) = (sound, badge, silent)
-        (message.payloadFile, message.collapseID) = (payload, collapse)
-        try perform(console, json) {
-            try PushCommand.run(app: app, token: token, message: message, options: shared.common(json: json), console: console)
-        }
+        (message.payloadFile, message.collapseID, message.expires) = (payload, collapse, expires)
+        (message.pushTypeName, message.priorityName) = (pushType?.rawValue, priority?.rawValue)
+        return message
+    }
+}
+
+/// The push types of APNs.
+enum PushTypeName: String, CaseIterable, ExpressibleByArgument {
+    case alert, background, voip, complication, fileprovider, location, liveactivity, pushtotalk, mdm, widgets, controls
+}
+
+enum PriorityName: String, CaseIterable, ExpressibleByArgument { case high, normal, low }
+
+struct Doctor: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Find out what is wrong on the way to APNs, without sending to anyone.",
+        discussion: """
+            Looks at key or certificate, proxy, name, connection, TLS, HTTP/2 and clock, and asks APNs with a token that no device has whether it takes \
+            the credentials and the topic. Each step is ok, failed or skipped, with what to do.
+            """)
+
+    @Argument(help: "The app, as volley.yaml calls it; all of them when left away.")
+    var app: String?
+
+    @OptionGroup var json: JSONOption
+    @OptionGroup var shared: SharedOptions
+
+    func run() throws {
+        let console = shared.console
+        try perform(console, json) { try DoctorCommand.run(app: app, options: shared.common(json: json), console: console) }
+    }
+}
+
+struct Schema: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Print the JSON Schema of a campaign file, for editors.",
+        discussion: """
+            Editors with a YAML language server complete keys and mark mistakes where a file begins with \
+            `# yaml-language-server: $schema=.volley/campaign.schema.json`. `volley init` writes that line, and the schemas into the folder .volley; \
+            `volley schema > .volley/campaign.schema.json` renews them.
+            """)
+
+    @Flag(name: .long, help: "That of volley.yaml instead.")
+    var project = false
+
+    @OptionGroup var json: JSONOption
+    @OptionGroup var shared: SharedOptions
+
+    func run() throws {
+        let console = shared.console
+        try perform(console, json) { try SchemaCommand.run(project ? .project : .campaign, console: console) }
     }
 }
 
@@ -70,8 +178,14 @@ struct Simulate: ParsableCommand {
     @Option(name: .long, help: "A file that gets a line of JSON per request.", completion: .file())
     var ledger: String?
 
-    @Option(name: .long, help: "Where the certificate authority is written.", completion: .file())
+    @Option(name: .long, help: "Where the certificate that clients are to trust is written.", completion: .file())
     var ca = "simulator-ca.pem"
+
+    @Option(
+        name: .long,
+        help: "The server's certificate with its key, PEM. Without it one is made for localhost, another at every start.",
+        completion: .file())
+    var certificate: String?
 
     @Option(name: .long, help: "Where a key is written when volley.yaml names none.", completion: .file())
     var key = "AuthKey_SIMULATOR1.p8"
@@ -139,7 +253,8 @@ struct Simulate: ParsableCommand {
     private var settings: SimulateCommand.Settings {
         var settings = SimulateCommand.Settings()
         (settings.port, settings.ledgerFile, settings.authorityFile, settings.keyFile) = (port, ledger, ca, key)
-        (settings.seconds, settings.unregisteredFile, settings.badTokenFile) = (seconds, unregistered, badTokens)
+        (settings.certificateFile, settings.seconds) = (certificate, seconds)
+        (settings.unregisteredFile, settings.badTokenFile) = (unregistered, badTokens)
         (settings.streamLimit, settings.latencyMilliseconds, settings.retryAfterSeconds) = (streamLimit, latency, retryAfter)
         (settings.tooManyRequestsEvery, settings.unavailableEvery) = (tooManyRequestsEvery, unavailableEvery)
         (settings.internalErrorEvery, settings.silentEvery) = (internalErrorEvery, silentEvery)

@@ -16,8 +16,9 @@ struct Volley: ParsableCommand {
             """,
         version: volleyVersion,
         subcommands: [
-            Init.self, Check.self, Preview.self, Plan.self, Send.self, Resume.self, Pause.self, Cancel.self, Retry.self, Runs.self,
-            Report.self, Suppression.self, Push.self, Simulate.self,
+            Init.self, Check.self, Preview.self, Plan.self, Approve.self, Send.self, Resume.self, Pause.self, Cancel.self, Retry.self,
+            Runs.self,
+            Report.self, Suppression.self, Push.self, Doctor.self, Schema.self, Simulate.self,
         ]
     )
 

@@ -25,7 +25,7 @@ struct LanguageTagTests {
     @Test(
         "fall back from the special to the general",
         arguments: [
-            ("zh-Hans-CN", ["zh-hans-cn", "zh-hans", "zh"]), ("de", ["de"]), ("pt_BR", ["pt-br", "pt"]),
+            ("zh-Hans-CN", ["zh-hans-cn", "zh-hans", "zh"]), ("de", ["de"]), ("zh", ["zh", "zh-hans"]), ("pt_BR", ["pt-br", "pt"]),
             // The region implies the script.
             ("zh-TW", ["zh-tw", "zh-hant-tw", "zh-hant", "zh"]), ("zh_CN", ["zh-cn", "zh-hans-cn", "zh-hans", "zh"]),
             // Old codes and new ones, and Norwegian.
@@ -33,6 +33,13 @@ struct LanguageTagTests {
             ("no", ["no", "nb"]),
         ])
     func fallbacks(_ tag: String, _ chain: [String]) { #expect(LanguageTag.fallbacks(of: tag) == chain) }
+
+    @Test("a country's code is known for the language that was meant")
+    func meant() {
+        #expect(LanguageTag.meant(by: "jp") == "ja")
+        #expect(LanguageTag.meant(by: "en-UK") == "en-GB")
+        #expect(LanguageTag.meant(by: "en-GB") == nil)
+    }
 
     @Test("a language that is written out has a tag")
     func named() {

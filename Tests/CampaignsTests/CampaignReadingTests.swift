@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A campaign without mistakes")
 struct CampaignReadingTests {
-    private static let full = """
+    static let full = """
         name: spring-sale
         app: shop
         description: Spring sale

@@ -199,14 +199,14 @@ struct MistakesInContentTests {
 
             """#,
             """
-            campaign.yaml:3:3: a silent push has no 'title'. Remove it, or remove 'silent' if people shall see the push.
-            campaign.yaml:4:3: a silent push has no 'subtitle'. Remove it, or remove 'silent' if people shall see the push.
-            campaign.yaml:5:3: a silent push has no 'body'. Remove it, or remove 'silent' if people shall see the push.
-            campaign.yaml:6:3: a silent push has no 'sound'. Remove it, or remove 'silent' if people shall see the push.
-            campaign.yaml:7:3: a silent push has no 'badge'. Remove it, or remove 'silent' if people shall see the push.
-            campaign.yaml:8:3: a silent push has no 'category'. Remove it, or remove 'silent' if people shall see the push.
-            campaign.yaml:9:3: a silent push has no 'thread'. Remove it, or remove 'silent' if people shall see the push.
-            campaign.yaml:10:3: a silent push has no 'image'. Remove it, or remove 'silent' if people shall see the push.
+            campaign.yaml:3:10: a silent push has no 'title'. Remove it, or remove 'silent' if people shall see the push.
+            campaign.yaml:4:13: a silent push has no 'subtitle'. Remove it, or remove 'silent' if people shall see the push.
+            campaign.yaml:5:9: a silent push has no 'body'. Remove it, or remove 'silent' if people shall see the push.
+            campaign.yaml:6:10: a silent push has no 'sound'. Remove it, or remove 'silent' if people shall see the push.
+            campaign.yaml:7:10: a silent push has no 'badge'. Remove it, or remove 'silent' if people shall see the push.
+            campaign.yaml:8:13: a silent push has no 'category'. Remove it, or remove 'silent' if people shall see the push.
+            campaign.yaml:9:11: a silent push has no 'thread'. Remove it, or remove 'silent' if people shall see the push.
+            campaign.yaml:10:10: a silent push has no 'image'. Remove it, or remove 'silent' if people shall see the push.
             """),
         Mistake(
             "silent and wake_app",

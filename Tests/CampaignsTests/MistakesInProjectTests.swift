@@ -64,14 +64,36 @@ struct MistakesInProjectTests {
                 topic: com.example.shop
                 environment: simulator
                 retries: 3
-                approval: true
-                test_devices: [a]
+                holidays: true
+                volume: [a]
 
             """#,
             """
-            volley.yaml:5:5: unknown key 'retries' in 'shop'. Valid here: topic, environment, key, certificate, devices, columns, pace, proxy.
-            volley.yaml:6:5: unknown key 'approval' in 'shop'. Valid here: topic, environment, key, certificate, devices, columns, pace, proxy.
-            volley.yaml:7:5: unknown key 'test_devices' in 'shop'. Valid here: topic, environment, key, certificate, devices, columns, pace, proxy.
+            volley.yaml:5:5: unknown key 'retries' in 'shop'. Valid here: topic, environment, key, certificate, devices, columns, pace, approval, test_devices, proxy.
+            volley.yaml:6:5: unknown key 'holidays' in 'shop'. Valid here: topic, environment, key, certificate, devices, columns, pace, approval, test_devices, proxy.
+            volley.yaml:7:5: unknown key 'volume' in 'shop'. Valid here: topic, environment, key, certificate, devices, columns, pace, approval, test_devices, proxy.
+            """),
+        Mistake(
+            "test devices that are none",
+            #"""
+            apps:
+              shop:
+                topic: com.example.shop
+                environment: simulator
+                test_devices:
+                  - nothex00nothex00
+                  - {name: Anna, tokn: aabbccdd00112233}
+                  - {token: AABBCCDD00112233, language: german german, cells: [x], colour: red}
+                  - aabbccdd00112233
+
+            """#,
+            """
+            volley.yaml:6:9: 'noth…ex00' cannot be a device token. A token is hex digits only, an even number of them; put it in quotes.
+            volley.yaml:7:22: unknown key 'tokn' in 'the test device'. Did you mean 'token'?
+            volley.yaml:8:45: 'german german' is no language. Write a language tag such as de, pt-BR or zh-Hans.
+            volley.yaml:8:67: 'cells' must hold keys of its own, not a list. For example: cells: {first_name: Anna}.
+            volley.yaml:8:72: unknown key 'colour' in 'the test device'. Valid here: name, token, language, cells.
+            volley.yaml:9:9: the test device aabb…2233 stands in line 8 already. Keep one of them.
             """),
         Mistake(
             "a topic with a blank",

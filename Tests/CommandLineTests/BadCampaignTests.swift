@@ -28,7 +28,7 @@ struct BadCampaignTests {
             (head + tail + "schedule:\n  at: 2026-12-01 09:00\n", "campaign.yaml:8:1: ", "schedule"),
             (head + tail + "  languages:\n    german: {title: Hallo}\n", "campaign.yaml:9:5: ", "'de'"),
             (head + tail + "  body: \"{{ frist_name }}\"\n", "campaign.yaml:8:", "first_name"),
-            (head + tail + "  body: \"{{ first_name | upcase }}\"\n", "campaign.yaml:8:", "upcase"),
+            (head + tail + "  body: \"{{ first_name | upkase }}\"\n", "campaign.yaml:8:26: ", "upcase"),
             (head + "audience:\n  devices: devices.csv\ncontent:\n  title: Hi\n", "campaign.yaml:", "everyone"),
             (
                 head + "audience:\n  devices: devices.csv\n  everyone: true\n  tags: [a]\ncontent:\n  title: Hi\n", "campaign.yaml:",

@@ -1,4 +1,5 @@
 import Base
+import Cryptography
 import Foundation
 import Testing
 
@@ -91,6 +92,32 @@ struct CommandTests {
         let ledger = try String(contentsOf: folder.url.appendingPathComponent("ledger.jsonl"), encoding: .utf8).split(separator: "\n")
         let tokens = try Set(ledger.map { try JSONValue(parsing: String($0))["token"]?.stringValue ?? "" })
         #expect(tokens == Set((0..<20).map(ProjectFolder.token)))
+    }
+
+    @Test("simulate takes a certificate of one's own, and says under which name it is to be called", arguments: ["nghttp2", "curl"])
+    func simulateWithCertificate(transport: String) throws {
+        let folder = try ProjectFolder()
+        let authority = CertificateAuthority(commonName: "Own")
+        try folder.write("server.pem", authority.issueServerCertificate(names: ["apns.test", "localhost"]).pem)
+        try folder.write("own-ca.pem", authority.certificatePEM)
+        let simulator = try VolleyBinary.start(
+            ["simulate", "--port", "0", "--certificate", "server.pem", "--json", "--for", "60"], in: folder.url)
+        defer { _ = simulator.finish(timeout: 0) }
+        while simulator.isRunning, !simulator.outputSoFar.hasSuffix("}\n") { usleep(20_000) }
+        let server = try JSONValue(parsing: simulator.outputSoFar)
+        let url = try #require(server["url"]?.stringValue), key = try #require(server["key"]?.stringValue)
+        #expect(url.hasPrefix("https://localhost:"))
+        // Its authority, or the certificate alone, as the command wrote it.
+        for trusted in ["own-ca.pem", "simulator-ca.pem"] {
+            try folder.writeProject(
+                app: "environment: {url: \"\(url)\", ca: \(trusted)}\nkey: {file: \(key), id: SIMULATOR1, team: VOLLEYTEAM}")
+            let pushed = try folder.volley(
+                "push", "--app", "shop", "--token", ProjectFolder.token(1), "--title", "Hello", "--transport", transport)
+            #expect(pushed.status == 0, "\(trusted): \(pushed.errors)")
+        }
+        try folder.write("server.pem", authority.certificatePEM)
+        let refused = try folder.volley("simulate", "--port", "0", "--certificate", "server.pem")
+        #expect(refused.status == 2 && refused.errors.contains("server.pem: there is a certificate inside but no key"), "\(refused.errors)")
     }
 
     @Test("wrong arguments end with 2 and say what is right")

@@ -10,8 +10,9 @@ struct HelpTests {
     @Test(
         "reads as it did",
         arguments: [
-            "volley", "init", "check", "preview", "plan", "send", "resume", "pause", "cancel", "retry", "runs", "report",
-            "suppression", "suppression list", "suppression import", "suppression export", "suppression remove", "push", "simulate",
+            "volley", "init", "check", "preview", "plan", "approve", "send", "resume", "pause", "cancel", "retry", "runs", "report",
+            "suppression", "suppression list", "suppression import", "suppression export", "suppression remove", "push", "doctor",
+            "schema", "simulate",
         ])
     func snapshot(command: String) throws {
         let folder = FileManager.default.temporaryDirectory
@@ -34,8 +35,9 @@ struct HelpTests {
         let script = try VolleyBinary.run(["--generate-completion-script", shell], in: FileManager.default.temporaryDirectory)
         #expect(script.status == 0)
         for command in [
-            "init", "check", "preview", "plan", "send", "resume", "pause", "cancel", "retry", "runs", "report", "suppression", "push",
-            "simulate",
+            "init", "check", "preview", "plan", "approve", "send", "resume", "pause", "cancel", "retry", "runs", "report", "suppression",
+            "push",
+            "schema", "simulate",
         ] {
             #expect(script.output.contains(command))
         }

@@ -1,40 +1,132 @@
 import Base
+import Cryptography
 import Foundation
 import Testing
 
 /// A simulator in a process of its own that outlives those that send to it, and the project folder that points to it.
 final class LedgeredServer {
+    /// Where server and sender run.
+    enum Place {
+        /// As all else does.
+        case here
+        /// On a network that nobody else is on, and that `isSilent` cuts.
+        case ownNetwork
+    }
+
     let folder: ProjectFolder
-    private let simulator: RunningVolley
+    private let place: Place
+    private let faults: [String]
+    private var port = 0
+    private var simulator: RunningVolley?
+    /// Files of this simulator and of those before it.
+    private var ledgers: [String] = []
+
+    /// The server's name in `certificate.pem`: one that no machine has by itself.
+    static let hostName = "apns.test"
 
     /// - Parameters:
     ///   - app: further lines below the app in volley.yaml.
     ///   - faults: options of `volley simulate`.
-    init(app: String = "", devices: Int, faults: [String] = []) throws {
+    ///   - place: where server and senders run.
+    ///   - name: what senders call the server; another than `localhost` must be made known to them.
+    init(app: String = "", devices: Int, faults: [String] = [], place: Place = .here, name: String = "localhost") throws {
         folder = try ProjectFolder(export: ProjectFolder.export(devices: devices))
-        simulator = try VolleyBinary.start(
-            ["simulate", "--port", "0", "--ledger", "ledger.jsonl", "--json", "--for", "100"] + faults, in: folder.url)
-        while simulator.isRunning, !simulator.outputSoFar.hasSuffix("}\n") { usleep(20_000) }
-        let server = try JSONValue(parsing: simulator.outputSoFar)
+        self.place = place
+        self.faults = faults
+        let certificate = CertificateAuthority(commonName: "Tests").issueServerCertificate(names: [name], addresses: ["127.0.0.1", "::1"])
+        try folder.write("certificate.pem", certificate.pem)
+        let server = try start()
         let url = try #require(server["url"]?.stringValue), key = try #require(server["key"]?.stringValue)
+        port = try #require(server.int("port"))
+        #expect(url == "https://\(name):\(port)")
         try folder.writeProject(
             app: "environment: {url: \"\(url)\", ca: simulator-ca.pem}\nkey: {file: \(key), id: SIMULATOR1, team: VOLLEYTEAM}\n" + app)
     }
 
-    deinit { _ = simulator.finish(timeout: 0) }
+    deinit { _ = simulator?.finish(timeout: 0) }
+
+    // MARK: The server
+
+    /// Starts a simulator with a ledger of its own; returns what it says of itself.
+    @discardableResult
+    func start() throws -> JSONValue {
+        ledgers.append("ledger-\(ledgers.count).jsonl")
+        let running = try VolleyBinary.start(
+            ["simulate", "--port", String(port), "--ledger", ledgers[ledgers.count - 1], "--certificate", "certificate.pem", "--json"]
+                + ["--for", FaultScale.isThorough ? "1000" : "100"] + faults, in: folder.url,
+            launcher: place == .ownNetwork ? ["unshare", "-n", "sh", "-ec", "ip link set lo up; exec \"$0\" \"$@\""] : [])
+        simulator = running
+        while running.isRunning, !running.outputSoFar.hasSuffix("}\n") { usleep(20_000) }
+        return try JSONValue(parsing: running.outputSoFar)
+    }
+
+    /// Ends the simulator, which says goodbye to its clients and writes its ledger to the end.
+    func stop() {
+        guard let running = simulator else { return }
+        simulator = nil
+        running.interrupt()
+        #expect(running.finish().status == 0)
+    }
+
+    /// Drops every packet from now on, or no more.
+    func silence(_ isSilent: Bool) throws {
+        let network = try launcher().joined(separator: " ")
+        try Shell.run("\(network) tc qdisc \(isSilent ? "replace dev lo root pfifo limit 0" : "del dev lo root")")
+    }
+
+    /// Whether someone tries to connect and gets no answer.
+    func isAwaitingConnection() throws -> Bool {
+        let process = try #require(simulator).processID
+        let sockets = ["tcp", "tcp6"].map { (try? String(contentsOfFile: "/proc/\(process)/net/\($0)", encoding: .utf8)) ?? "" }
+        // The fourth column is the state; 02 is SYN_SENT.
+        return sockets.contains { $0.split(separator: "\n").contains { $0.split(separator: " ").dropFirst(3).first == "02" } }
+    }
+
+    /// What starts a program where the server is.
+    private func launcher() throws -> [String] {
+        place == .here ? [] : ["nsenter", "-t", String(try #require(simulator).processID), "-n"]
+    }
+
+    // MARK: The ledger
+
+    /// An answer in the ledger.
+    struct Entry {
+        var milliseconds: Int
+        var connection: Int
+        var token: String
+        var id: String
+        var status: Int
+        var reason: String
+    }
+
+    /// All answers of simulators that have ended.
+    func entries() throws -> [Entry] {
+        try ledgers.flatMap { name in
+            let text = try String(contentsOf: folder.url.appendingPathComponent(name), encoding: .utf8)
+            return try text.split(separator: "\n").map { line in
+                let entry = try JSONValue(parsing: String(line))
+                return Entry(
+                    milliseconds: try #require(entry.int("time_ms")), connection: try #require(entry.int("connection")),
+                    token: try #require(entry["token"]?.stringValue), id: entry["apns_id"]?.stringValue ?? "",
+                    status: try #require(entry.int("status")), reason: entry["reason"]?.stringValue ?? "")
+            }
+        }
+    }
+
+    /// Connections that have brought a push so far, also while the simulator is still writing.
+    func connections() throws -> Int {
+        let numbers = ledgers.flatMap { name in
+            let text = (try? String(contentsOf: folder.url.appendingPathComponent(name), encoding: .utf8)) ?? ""
+            // The last line may be cut.
+            return text.split(separator: "\n").compactMap { (try? JSONValue(parsing: String($0)))?.int("connection") }
+        }
+        return Set(numbers).count
+    }
 
     /// What the simulator accepted, once it has ended: the apns-ids by token, one for each time.
     func accepted() throws -> [String: [String]] {
-        simulator.interrupt()
-        #expect(simulator.finish().status == 0)
-        let ledger = try String(contentsOf: folder.url.appendingPathComponent("ledger.jsonl"), encoding: .utf8)
-        var accepted: [String: [String]] = [:]
-        for line in ledger.split(separator: "\n") {
-            let entry = try JSONValue(parsing: String(line))
-            guard entry.int("status") == 200 else { continue }
-            accepted[try #require(entry["token"]?.stringValue), default: []].append(try #require(entry["apns_id"]?.stringValue))
-        }
-        return accepted
+        stop()
+        return Dictionary(grouping: try entries().filter { $0.status == 200 }, by: \.token).mapValues { $0.map(\.id) }
     }
 
     /// Compares the last run's report, recipient by recipient, with what the simulator accepted, once it has ended.
@@ -69,25 +161,41 @@ final class LedgeredServer {
         }
     }
 
+    // MARK: Sending
+
+    /// Starts `volley send`, or another command, where the server is.
+    /// - Parameter launcher: see `VolleyBinary.start`.
+    func start(
+        _ arguments: [String] = ["send", "campaign.yaml", "--yes", "--json"], transport: String = "auto", launcher: [String] = [],
+        environment: [String: String] = [:]
+    ) throws -> RunningVolley {
+        try VolleyBinary.start(
+            arguments + ["--transport", transport], in: folder.url, environment: environment, launcher: self.launcher() + launcher)
+    }
+
     /// Starts `volley send` and waits until some pushes have answers.
-    func startSending() throws -> RunningVolley {
-        let running = try VolleyBinary.start(["send", "campaign.yaml", "--yes", "--json"], in: folder.url)
+    func startSending(
+        _ command: [String] = ["send", "campaign.yaml", "--yes", "--json"], transport: String = "auto", launcher: [String] = [],
+        environment: [String: String] = [:]
+    ) throws -> RunningVolley {
+        let running = try start(command, transport: transport, launcher: launcher, environment: environment)
         wait {
-            self.isAnswering
+            self.answeredBytes > 20_000
         } orEndOf: {
             running
         }
         return running
     }
 
-    private var isAnswering: Bool {
-        let ledger = folder.url.appendingPathComponent("ledger.jsonl").path
-        return ((try? FileManager.default.attributesOfItem(atPath: ledger)[.size] as? Int) ?? 0) > 20_000
+    /// How long the ledger is by now: some 300 bytes for each answer.
+    var answeredBytes: Int {
+        let ledger = folder.url.appendingPathComponent(ledgers.last ?? "").path
+        return (try? FileManager.default.attributesOfItem(atPath: ledger)[.size] as? Int) ?? 0
     }
 
-    /// Waits until something is so, at most for twenty seconds, or the process has ended.
+    /// Waits until something is so, at most for a minute, or the process has ended.
     func wait(until isSo: () -> Bool, orEndOf running: () -> RunningVolley) {
-        for _ in 0..<1000 where running().isRunning && !isSo() { usleep(20_000) }
+        for _ in 0..<3000 where running().isRunning && !isSo() { usleep(20_000) }
     }
 
     /// The last run's outcomes, state and all.

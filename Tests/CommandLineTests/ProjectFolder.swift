@@ -1,5 +1,9 @@
 import Base
 import Foundation
+import Testing
+
+/// Whether run files can be edited behind Volley's back.
+let hasPython = FileManager.default.fileExists(atPath: "/usr/bin/python3")
 
 /// A folder with volley.yaml, an export and campaigns, removed with the value.
 final class ProjectFolder {
@@ -39,6 +43,15 @@ final class ProjectFolder {
         -> VolleyBinary.Result
     {
         try VolleyBinary.run(arguments, in: url, environment: environment, input: input, timeout: timeout)
+    }
+
+    /// Changes the only run file behind Volley's back.
+    func editRun(_ statements: String...) throws {
+        let run = try #require(files(in: "runs").first { $0.hasSuffix(".sqlite") })
+        let lines = statements.map { "c.execute(\"\($0)\")" } + ["c.commit()"]
+        let edit = "import sqlite3; c = sqlite3.connect('runs/\(run)'); \(lines.joined(separator: "; "))"
+        let python = try RunningVolley(executable: "/usr/bin/python3", ["-c", edit], in: url, environment: [:], input: nil).finish()
+        try #require(python.status == 0, "\(python.errors)")
     }
 
     func files(in folder: String) -> [String] {

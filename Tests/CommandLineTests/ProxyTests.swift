@@ -171,5 +171,5 @@ struct ProxyTests {
 }
 
 /// The environment of whoever runs the tests has no say. An empty variable counts as not set.
-private let noProxies = Dictionary(
+let noProxies = Dictionary(
     uniqueKeysWithValues: ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY"].map { ($0, "") })

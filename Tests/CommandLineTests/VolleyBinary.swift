@@ -26,10 +26,15 @@ struct VolleyBinary {
     }
 
     /// Starts `volley` and returns at once.
+    /// - Parameter launcher: a program and its first arguments that becomes `volley` in the same process, as `nsenter` does.
     static func start(
-        _ arguments: [String], in folder: URL, environment: [String: String] = [:], input: String? = nil
+        _ arguments: [String], in folder: URL, environment: [String: String] = [:], input: String? = nil, launcher: [String] = []
     ) throws -> RunningVolley {
-        try RunningVolley(executable: path, arguments, in: folder, environment: environment, input: input)
+        guard !launcher.isEmpty else {
+            return try RunningVolley(executable: path, arguments, in: folder, environment: environment, input: input)
+        }
+        return try RunningVolley(
+            executable: "/usr/bin/env", launcher + [path] + arguments, in: folder, environment: environment, input: input)
     }
 }
 

@@ -57,8 +57,8 @@ import Testing
     func blank(cell: String, isBlank: Bool) throws {
         let template = try PayloadTemplate(content { $0.body = plain("{{ a }}") })
         var bytes: [UInt8] = []
-        #expect((template.render([cell], into: &bytes) == .blank(column: "a")) == isBlank)
-        #expect((rendered(template, escaped: [cell]).0 == .blank(column: "a")) == isBlank)
+        #expect((template.render([cell], into: &bytes) == .blank(column: "a", place: at(1, 4))) == isBlank)
+        #expect((rendered(template, escaped: [cell]).0 == .blank(column: "a", place: at(1, 4))) == isBlank)
     }
 
     @Test("a payload is appended to what is there, and a failure leaves that as it was")
@@ -68,7 +68,7 @@ import Testing
         let (failure, bytes) = rendered(template, escaped: ["\"x\""], after: before)
         #expect(failure == nil)
         #expect(String(decoding: bytes, as: UTF8.self) == #"abc{"aps":{"alert":{"body":"\"x\""}}}"#)
-        #expect(rendered(template, escaped: [" "], after: before) == (.blank(column: "a"), before))
+        #expect(rendered(template, escaped: [" "], after: before) == (.blank(column: "a", place: at(1, 4)), before))
     }
 
     @Test("the limit counts the payload alone, to the byte")

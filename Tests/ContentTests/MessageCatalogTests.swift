@@ -32,7 +32,8 @@ struct MessageCatalogTests {
     @Test(
         "a device reads the text of the nearest language",
         arguments: [
-            ("zh-Hans-CN", "简"), ("zh_CN", "简"), ("zh-Hans", "简"), ("zh-Hant-TW", "中"), ("zh-TW", "中"), ("zh", "中"), ("pt-BR", "Oi"),
+            ("zh-Hans-CN", "简"), ("zh_CN", "简"), ("zh-Hans", "简"), ("zh-Hant-TW", "中"), ("zh-TW", "中"), ("zh", "中"), ("zh-SG", "简"),
+            ("pt-BR", "Oi"),
             ("pt-PT", "Hi"), ("pt", "Hi"), ("en", "Hi"), ("", "Hi"), ("?", "Hi"), ("DE-at", "Hallo"), ("de", "Hallo"),
         ])
     func fallback(_ language: String, _ title: String) throws {

@@ -105,9 +105,9 @@ import Testing
         var bytes = Array("rubbish".utf8)
         #expect(template.render(["x"], into: &bytes) == nil)
         #expect(String(decoding: bytes, as: UTF8.self) == #"{"aps":{"alert":{"body":"x"}}}"#)
-        #expect(template.render([""], into: &bytes) == .blank(column: "a"))
+        #expect(template.render([""], into: &bytes) == .blank(column: "a", place: at(1, 4)))
         #expect(bytes.isEmpty)
-        #expect(RenderFailure.blank(column: "a").skipReason == .renderError)
+        #expect(RenderFailure.blank(column: "a", place: at(1)).skipReason == .renderError)
     }
 
     @Test("a payload of 4096 bytes goes, one of 4097 is too large")

@@ -49,9 +49,17 @@ func mistakes(_ content: MessageContent) -> String {
 func mistakes(_ text: String) -> String { mistakes(content { $0.body = plain(text) }) }
 
 /// The payload for a device with these cells by column; a failure as text.
-func payload(_ content: MessageContent, _ cells: [String: String] = [:]) throws -> String {
+func payload(_ content: MessageContent, _ cells: [String: String] = [:], language: String = "") throws -> String {
     let template = try PayloadTemplate(content)
     var bytes: [UInt8] = []
-    if let failure = template.render(template.columns.map { cells[$0.value] ?? "" }, into: &bytes) { return "\(failure)" }
+    if let failure = template.render(template.columns.map { cells[$0.value] ?? "" }, language: language, into: &bytes) {
+        return "\(failure)"
+    }
     return String(decoding: bytes, as: UTF8.self)
+}
+
+/// The body that a device with these cells gets; a failure as text.
+func body(_ text: String, _ cells: [String: String] = [:], language: String = "") throws -> String {
+    let rendered = try payload(content { $0.body = plain(text) }, cells, language: language)
+    return (try? JSONValue(parsing: rendered))?["aps"]?["alert"]?["body"]?.stringValue ?? rendered
 }

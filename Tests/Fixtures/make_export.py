@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Writes the sample exports, devices.csv and devices.jsonl: the same devices, with the dirt that real exports have.
+"""Writes the sample exports, devices.csv and devices.jsonl: the same devices, with the dirt that real exports have; and members.csv,
+three hundred of them who collect points, in more languages.
 
-    python3 Tests/Fixtures/make_export.py campaigns/exports              the two samples (20,000 rows, always the same bytes)
+    python3 Tests/Fixtures/make_export.py campaigns/exports              the samples (20,000 rows, always the same bytes)
     python3 Tests/Fixtures/make_export.py /tmp/big --rows 1000000 --csv  one large CSV to measure with
 
 Nothing but the seed decides the contents. Tokens that begin with 00000410, 00000429, 00000503 or 00000400 are answered by
@@ -120,6 +121,31 @@ def make_rows(seed, count):
     return rows
 
 
+MEMBER_HEADER = ["device_token", "registration_id", "language", "last_active", "first_name", "level", "points", "credit", "points_expire"]
+MEMBER_LANGUAGES = ["en"] * 4 + ["en-GB"] * 3 + ["de", "fr", "es", "pl", "ru", "tr", "ja", "zh-Hans-CN", "ar"]
+LEVELS = ["gold", "silver", "bronze", ""]
+
+
+def members(seed, rows):
+    """Devices with what a loyalty programme knows of them; a few have no points yet, and some no name."""
+    chance = random.Random(seed + 1)
+    result = []
+    for row in [row for row in rows if row["broken"] is None and len(row["device_token"]) == 64][:300]:
+        points = chance.choice([0, 1, 2, 5, 21, 99, 100, 250, 999, 1000, 1250, 12345, 1000000])
+        expire = moment(chance, END, END + datetime.timedelta(days=120))
+        result.append([row["device_token"], row["registration_id"], chance.choice(MEMBER_LANGUAGES), row["last_active"], row["first_name"],
+                       chance.choice(LEVELS), str(points) if chance.random() > 0.05 else "", f"{points / 100:.2f}",
+                       chance.choice([expire.strftime("%Y-%m-%d"), iso(expire), str(int((expire - datetime.datetime(1970, 1, 1)).total_seconds()))])])
+    return result
+
+
+def write_members(path, seed, rows):
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(MEMBER_HEADER)
+        writer.writerows(members(seed, rows))
+
+
 def csv_cells(row):
     cells = [";".join(row["tags"]) if name == "tags" else row[name] for name in HEADER]
     if row["broken"] == "short":
@@ -147,13 +173,14 @@ def main():
     arguments.add_argument("folder")
     arguments.add_argument("--rows", type=int, default=20_000)
     arguments.add_argument("--seed", type=int, default=410)
-    arguments.add_argument("--csv", action="store_true", help="no devices.jsonl")
+    arguments.add_argument("--csv", action="store_true", help="no devices.jsonl, no members.csv")
     options = arguments.parse_args()
     os.makedirs(options.folder, exist_ok=True)
     rows = make_rows(options.seed, options.rows)
     write_csv(os.path.join(options.folder, "devices.csv"), rows)
     if not options.csv:
         write_json_lines(os.path.join(options.folder, "devices.jsonl"), rows)
+        write_members(os.path.join(options.folder, "members.csv"), options.seed, rows)
 
 
 if __name__ == "__main__":

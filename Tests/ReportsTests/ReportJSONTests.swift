@@ -40,6 +40,20 @@ import Testing
         #expect(try Report(run).json["stopped_because"] == .string("Too many tokens were dead."))
     }
 
+    @Test("a run that ended before it began, as the clock was set back, has no rate, and says why")
+    func clockSetBack() throws {
+        let folder = try TemporaryFolder()
+        let run = try makeRun(folder, recipients(4))
+        try run.setState(.running, reason: "", at: start)
+        try run.claim(0..<4, at: start)
+        try run.record((0..<4).map { Settlement(recipient: $0, outcome: .accepted, status: 200, attempts: 1, settledAt: start) })
+        try run.setState(.finished, reason: "", at: start.adding(seconds: -3600))
+        let report = try Report(run)
+        #expect(report.json["rate"]?.text == #"{"mean_per_second":null,"peak_per_second":4}"#)
+        let text = report.text(width: 100, colour: false)
+        #expect(text.contains("08:00:00 UTC; the clock was set back meanwhile"), "\(text)")
+    }
+
     @Test("a run that took no time has a rate all the same")
     func noTime() throws {
         let folder = try TemporaryFolder()

@@ -32,6 +32,7 @@ import Testing
         try writer.put(recipient(77), at: 1)
         let run = try writer.finish(plan("run", audience: 3))
         #expect(try run.recipients(0..<3) == [recipient(0), recipient(77), recipient(2)])
+        try run.checkUnchanged()
     }
 
     @Test("after random drops ids are dense and exactly the dropped are gone", arguments: 0..<25)
@@ -48,6 +49,7 @@ import Testing
         let run = try writer.finish(plan("run", audience: remaining))
         let found = try run.recipients(0..<slots)
         #expect(found.count == remaining)
+        try run.checkUnchanged()
         let kept = Set(0..<slots).subtracting(dropped)
         #expect(Set(found.map(\.token.hex)) == Set(kept.map(token)))
         // Whoever stands before the first hole keeps the place.
@@ -67,6 +69,7 @@ import Testing
         #expect(all[0] == recipient(24_998))
         #expect(all[12_000] == recipient(24_997))
         #expect(all[24_996] == recipient(24_996))
+        try run.checkUnchanged()
     }
 
     @Test("an unfinished plan is no run, and is removed when the writer is dropped")

@@ -76,7 +76,8 @@ func plan(_ id: String, audience: Int, plannedAt: Timestamp = Timestamp(epochSec
         projectFile: "/x/volley.yaml", seed: RunSeed(high: 0x0123_4567_89ab_cdef, low: 0xfedc_ba98_7654_3210),
         fields: ["first_name", "größe"],
         plannedAt: plannedAt, planHash: "abc", rows: audience + 3, audience: audience, skipped: [.duplicateToken: 2, .badToken: 1],
-        settings: .object(pairs: [("topic", .string("com.example.shop"))]), preview: .object(pairs: [("rows", .integer(1))]))
+        settings: .object(pairs: [("topic", .string("com.example.shop"))]), preview: .object(pairs: [("rows", .integer(1))]),
+        previewText: "spring-sale would go to …")
 }
 
 /// A planned run of that many recipients.

@@ -15,16 +15,17 @@ struct PushReaderTests {
         let folder: String
         let store: RunStore
 
-        /// - Parameter messages: decide into which variants recipients fall; their languages are de, fr, de, fr, …
-        init(audience: Int, messages: MessageCatalog? = nil) throws {
+        /// - Parameter messages: decide into which variants recipients fall.
+        init(
+            audience: Int, messages: MessageCatalog? = nil, languages: [String] = [""], cell: (Int) -> String = { "\"\($0)\"" }
+        ) throws {
             var path = Array("/tmp/volley-reader-XXXXXX".utf8CString)
             guard mkdtemp(&path) != nil else { throw Diagnostic("no temporary folder") }
             folder = String(decoding: path.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
             let writer = try RunWriter(folder: folder, id: "run", variants: messages?.variantsOfDevices)
             for id in 0..<audience {
-                let recipient = Recipient(
-                    token: DeviceToken(normalized: PushReaderTests.token(id)), language: id % 2 == 0 ? "de" : "fr", fields: ["\"\(id)\""])
-                try writer.put(recipient, at: id)
+                let token = DeviceToken(normalized: PushReaderTests.token(id))
+                try writer.put(Recipient(token: token, language: languages[id % languages.count], fields: [cell(id)]), at: id)
             }
             store = try writer.finish(
                 RunPlan(
@@ -68,7 +69,7 @@ struct PushReaderTests {
             MessageVariant(name: SourceText("b", at: place), share: 5000),
         ]
         let catalog = try MessageCatalog(content("long {{ name }}", german: "lang"), variants: variants, campaign: "c")
-        let run = try PlannedRun(audience: 3000, messages: catalog)
+        let run = try PlannedRun(audience: 3000, messages: catalog, languages: ["de", "fr"])
         let names = try run.store.recipients(0..<3000).map(\.variant)
         #expect(names.count { $0 == "a" } > 1000 && names.count { $0 == "b" } > 1000)
         for _ in 0..<2 {
@@ -102,6 +103,33 @@ struct PushReaderTests {
             defer { batches.close() }
             return try? reader.read(into: batches)
         }
+    }
+
+    @Test("renders in the language of each device, first and after an interrupt")
+    func languages() throws {
+        let expected = ["1,234.5", "1.234,5", "1\u{202F}234,5"]
+        for isClaimed in [false, true] {
+            let run = try PlannedRun(audience: 6, languages: ["en", "de-AT", "fr"]) { _ in "1234.5" }
+            if isClaimed { try run.store.claim(0..<6, at: .now()) }
+            let batches = BoundedQueue<PushBatch>(capacity: 20)
+            #expect(try reader(run, body: "{{ name | number }}").read(into: batches).isEmpty)
+            let batch = try #require(batches.takeIfReady())
+            #expect(batch.pushes.count == 6)
+            for (id, push) in batch.pushes.enumerated() {
+                let bytes = String(decoding: batch.bytes[push.start..<push.end], as: UTF8.self)
+                #expect(bytes == Self.token(id) + #"{"aps":{"alert":{"body":"\#(expected[id % 3])"}}}"#)
+            }
+        }
+    }
+
+    @Test("capitals are those of the device's language too")
+    func capitals() throws {
+        let run = try PlannedRun(audience: 2, languages: ["tr", "en"]) { _ in "izmir" }
+        let batches = BoundedQueue<PushBatch>(capacity: 20)
+        #expect(try reader(run, body: "{{ name | upcase }}").read(into: batches).isEmpty)
+        let batch = try #require(batches.takeIfReady())
+        let payloads = batch.pushes.map { String(decoding: batch.bytes[$0.payloadStart..<$0.end], as: UTF8.self) }
+        #expect(payloads == [#"{"aps":{"alert":{"body":"İZMİR"}}}"#, #"{"aps":{"alert":{"body":"IZMIR"}}}"#])
     }
 
     @Test("hands everybody over once, in order, with token and payload, in batches of a thousand")

@@ -3,10 +3,10 @@ import Base
 /// A condition of `where`, prepared for being asked of every row.
 struct ConditionTest {
     private let test: ColumnTest
-    /// The right side in bytes: of a comparison one, of `oneOf` any number.
+    /// The right sides of `oneOf`, in bytes.
     private let values: [[UInt8]]
-    private let date: Int64?
-    private let isDigitsOnly: Bool
+    /// The right side of a comparison.
+    private let compared: ComparisonValue?
     private let now: Int64
     /// Languages are the same in capitals.
     private let ignoresCase: Bool
@@ -15,14 +15,8 @@ struct ConditionTest {
         self.test = test
         self.now = now.epochMilliseconds
         self.ignoresCase = ignoresCase
-        switch test {
-        case .oneOf(let texts): values = texts.map { Array(trimmedText($0).utf8) }
-        case .comparison(_, let text): values = [Array(trimmedText(text).utf8)]
-        case .within, .olderThan, .present, .missing: values = []
-        }
-        let right = values.first ?? []
-        date = right.withUnsafeBufferPointer(dateMilliseconds)
-        isDigitsOnly = right.allSatisfy { $0 &- UInt8(ascii: "0") <= 9 }
+        values = if case .oneOf(let texts) = test { texts.map { Array(trimmedText($0).utf8) } } else { [] }
+        compared = if case .comparison(_, let text) = test { ComparisonValue(trimmedText(text)) } else { nil }
     }
 
     /// Whether a cell satisfies the condition. A blank cell satisfies nothing but `missing`.
@@ -35,15 +29,7 @@ struct ConditionTest {
         case .olderThan(let seconds): return age(cell).map { $0 > Int64(seconds) * 1000 } ?? false
         case .oneOf: return values.contains { value in value.withUnsafeBufferPointer { isSame($0, cell) } }
         case .comparison(let comparison, _):
-            guard let order = values[0].withUnsafeBufferPointer({ compare(cell, $0) }) else { return comparison == .notEqual }
-            switch comparison {
-            case .less: return order < 0
-            case .lessOrEqual: return order <= 0
-            case .equal: return order == 0
-            case .notEqual: return order != 0
-            case .greaterOrEqual: return order >= 0
-            case .greater: return order > 0
-            }
+            return comparison.holds(compared?.order(of: cell) { ignoresCase && isSame(cell, $0) })
         }
     }
 
@@ -52,17 +38,6 @@ struct ConditionTest {
     private func age(_ cell: UnsafeBufferPointer<UInt8>) -> Int64? {
         let day: Int64 = 86_400_000
         return dateMilliseconds(cell).map { (cell.count == 10 ? now / day * day : now) - $0 }
-    }
-
-    /// Dates come first: `2026-11-01` would also be a version with a suffix. Plain digits are numbers, not moments. Only a right side that is
-    /// plain text is compared as text.
-    /// - Returns: below zero, zero, above zero; nil when the right side is a date or version and the cell is neither.
-    private func compare(_ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>) -> Int? {
-        let areDigits = isDigitsOnly && left.allSatisfy { $0 &- UInt8(ascii: "0") <= 9 }
-        if !areDigits, let date, let other = dateMilliseconds(left) { return other < date ? -1 : other == date ? 0 : 1 }
-        if let other = VersionText(right) { return VersionText(left)?.compare(other) }
-        if date != nil { return nil }
-        return ignoresCase && isSame(left, right) ? 0 : compareBytes(left, right)
     }
 
     private func isSame(_ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>) -> Bool {

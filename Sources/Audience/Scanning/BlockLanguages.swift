@@ -7,6 +7,7 @@ struct BlockLanguages: ~Copyable {
     private var count = 0
 
     private static let mask = 255
+    private static let longestTag = 35
 
     init() {
         words = .allocate(capacity: Self.mask + 1)
@@ -42,7 +43,8 @@ struct BlockLanguages: ~Copyable {
     }
 
     private mutating func numberOfLong(_ language: UnsafeBufferPointer<UInt8>, _ names: inout [String]) -> Int32 {
-        let name = String(decoding: language, as: UTF8.self)
+        // No tag is that long (RFC 5646): the column holds something else.
+        let name = language.count > Self.longestTag ? "other" : String(decoding: language, as: UTF8.self)
         if let number = longOnes[name] { return number }
         longOnes[name] = Int32(names.count)
         names.append(name)

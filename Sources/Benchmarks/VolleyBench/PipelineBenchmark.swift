@@ -30,7 +30,9 @@ struct PipelineBenchmark {
                 batch.reserve(pushes: range.count, bytes: range.count * 256)
                 try run.forEachPush(in: range) { push in
                     try batch.append(recipient: push.id, token: push.token) { bytes in
-                        if template.append(push.cells, to: &bytes) != nil { throw Diagnostic("recipient \(push.id) cannot be rendered") }
+                        if template.append(push.cells, language: push.language, to: &bytes) != nil {
+                            throw Diagnostic("recipient \(push.id) cannot be rendered")
+                        }
                     }
                 }
                 bytes += batch.bytes.count

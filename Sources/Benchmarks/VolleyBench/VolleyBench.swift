@@ -5,8 +5,8 @@ import Delivery
 import Glibc
 
 /// `make bench`: Volley beside other tools, all measured in the same run on the same machine. Prints Markdown for docs/performance.md.
-/// `--sending` and `--planning` (what is measured when nothing is named), `--memory`, `--recording` and `--scaling` choose the tables; `--quick` makes them
-/// once and small.
+/// `--sending` and `--planning` (what is measured when nothing is named), `--memory`, `--recording`, `--scaling` and `--rendering` choose the
+/// tables; `--quick` makes them once and small.
 ///
 /// `volley-bench pipeline [RECIPIENTS]`: what a push costs around the transport; a few seconds.
 ///
@@ -49,11 +49,16 @@ struct VolleyBench {
     }
 
     private static func measure(_ options: Set<String>) throws {
-        let unknown = options.subtracting(["--quick", "--sending", "--planning", "--memory", "--scaling", "--recording"])
+        let unknown = options.subtracting(["--quick", "--sending", "--planning", "--memory", "--scaling", "--recording", "--rendering"])
         guard unknown.isEmpty else {
             throw Diagnostic(
                 "unknown: \(unknown.sorted().joined(separator: " "))",
-                remedy: "It takes --sending, --planning, --memory, --recording, --scaling and --quick, and `pipeline`.")
+                remedy: "It takes --sending, --planning, --memory, --recording, --scaling, --rendering and --quick, and `pipeline`.")
+        }
+        if options.contains("--rendering") {
+            let isQuick = options.contains("--quick")
+            try RenderingBenchmark(payloads: isQuick ? 100_000 : 2_000_000, rounds: isQuick ? 1 : 7).run()
+            if options.isSubset(of: ["--rendering", "--quick"]) { return }
         }
         Interruption.install()
         let isQuick = options.contains("--quick")

@@ -83,7 +83,10 @@ enum CampaignKeys {
 /// The groups of volley.yaml.
 enum ProjectKeys {
     static let root = KeyGroup("", ["runs", "proxy", "apps"])
-    static let app = KeyGroup("the app", ["topic", "environment", "key", "certificate", "devices", "columns", "pace", "proxy"])
+    static let app = KeyGroup(
+        "the app",
+        ["topic", "environment", "key", "certificate", "devices", "columns", "pace", "approval", "test_devices", "proxy"])
+    static let testDevice = KeyGroup("the test device", ["name", "token", "language", "cells"])
     static let environment = KeyGroup("environment", ["url", "ca"])
     static let key = KeyGroup("key", ["file", "id", "team"])
     static let certificate = KeyGroup("certificate", ["file", "passphrase_env"])
@@ -91,5 +94,5 @@ enum ProjectKeys {
     static let columns = KeyGroup("columns", ExportColumns.Standard.allCases.map(\.rawValue))
     static let tags = KeyGroup("tags", ["column", "separator"])
 
-    static let file = FileKeys(groups: [root, app, environment, key, certificate, proxy, columns, tags])
+    static let file = FileKeys(groups: [root, app, environment, key, certificate, proxy, columns, tags, testDevice])
 }

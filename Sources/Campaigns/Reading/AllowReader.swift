@@ -7,6 +7,9 @@ struct AllowReader {
     private var findings: Findings { root.findings }
     private static let example = "allow: [{warning: text-cut-off, reason: \"The important part comes first.\"}]"
 
+    /// Every warning that can be allowed.
+    static let names = WarningName.allCases.filter { $0 != .unusedAllow }.map(\.rawValue)
+
     /// The warnings, in the order of the file; what is wrong in them was reported.
     func read() -> [AllowedWarning] {
         guard let node = root.node("allow") else { return [] }
@@ -47,8 +50,7 @@ struct AllowReader {
     private func name(_ text: SourceText) -> WarningName? {
         let written = text.value.trimmingSpaces().drop { $0 == "[" }.prefix { $0 != "]" }
         if let name = WarningName(rawValue: String(written)), name != .unusedAllow { return name }
-        let names = WarningName.allCases.filter { $0 != .unusedAllow }.map(\.rawValue)
-        let nearest = text.value.utf8.count <= 64 ? nearestName(to: String(written), among: names) : nil
+        let nearest = text.value.utf8.count <= 64 ? nearestName(to: String(written), among: Self.names) : nil
         findings.error(
             "there is no warning \(quoted(text.value))", at: text.position,
             remedy: nearest.map { "Did you mean '\($0)'?" } ?? "A warning's name stands in brackets at its end.")

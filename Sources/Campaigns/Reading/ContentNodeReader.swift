@@ -2,15 +2,13 @@ import Base
 
 /// Reads `data` and `payload`: JSON as YAML writes it. Texts are templates; what stands without quotes is typed by the core schema.
 struct ContentNodeReader {
-    let section: Section
-
-    private var findings: Findings { section.findings }
+    let findings: Findings
 
     /// The node as JSON; a part that was reported becomes null. The composer bounds the depth.
     func node(_ node: YAMLNode) -> ContentNode {
         switch node.content {
-        case .scalar(let value, .plain): plain(value, node.position)
-        case .scalar(let value, let style): .text(SourceText(value, at: node.position, style: style))
+        case .scalar(let value, .plain): plain(value, node)
+        case .scalar(let value, let style): .text(SourceText(value, at: node.position, style: style, parts: node.parts))
         case .sequence(let items): .array(items.map(self.node), node.position)
         case .mapping(let entries): .object(entries.map(member), node.position)
         case .unreadable: .null(node.position)
@@ -24,11 +22,12 @@ struct ContentNodeReader {
         return ContentMember(entry.key, node(entry.value))
     }
 
-    private func plain(_ value: String, _ place: SourcePosition) -> ContentNode {
+    private func plain(_ value: String, _ node: YAMLNode) -> ContentNode {
+        let place = node.position
         switch CoreSchema.value(of: value) {
         case .null: return .null(place)
         case .bool(let truth): return .bool(truth, place)
-        case .text: return .text(SourceText(value, at: place))
+        case .text: return .text(SourceText(value, at: place, parts: node.parts))
         case .integer(let number):
             warnIfChanged(value, sent: "\(number)", place)
             return .integer(number, place)

@@ -108,7 +108,7 @@ struct ContentReader {
     private func object(_ key: String, example: String) -> ContentNode? {
         guard let node = section.node(key) else { return nil }
         guard Section.entries(of: node, name: key, example: example, findings: findings) != nil else { return nil }
-        return ContentNodeReader(section: section).node(node)
+        return ContentNodeReader(findings: findings).node(node)
     }
 
     private func checkPayload(_ content: MessageContent) {
@@ -148,8 +148,9 @@ struct ContentReader {
                     "'wake_app' says nothing beside 'silent', which wakes the app by itself", at: section.place(of: key),
                     remedy: "Remove it.")
             } else {
+                // At the value, where the payload's own rules would say it as well.
                 findings.error(
-                    "a silent push has no '\(key)'", at: section.place(of: key),
+                    "a silent push has no '\(key)'", at: section.node(key)?.position ?? section.place(of: key),
                     remedy: "Remove it, or remove 'silent' if people shall see the push.")
             }
         }

@@ -39,6 +39,11 @@ struct TranslationReader {
             )
             return false
         }
+        if let meant = LanguageTag.meant(by: tag.value) {
+            findings.warning(
+                .oddLanguage, "hardly any device has the language \(quoted(tag.value))", at: tag.position,
+                remedy: "Did you mean '\(meant)'?")
+        }
         if let other = first[normal] {
             findings.error(
                 "\(quoted(tag.value)) is the same language as \(quoted(other.value)) in line \(other.position.line)", at: tag.position,

@@ -89,7 +89,8 @@ struct VariantReader {
         let parts = digits.split(separator: ".", omittingEmptySubsequences: false)
         let isNumber = parts.count <= 2 && parts.allSatisfy { !$0.isEmpty && $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }
         guard isNumber, parts[0].utf8.count <= 3, let whole = Int(parts[0]) else {
-            throw Complaint("\(quoted(text)) is no share", remedy: "Write a number of percent, for example: share: 45.")
+            let example = digits.contains(",") ? digits.replacing(",", with: ".") : "45"
+            throw Complaint("\(quoted(text)) is no share", remedy: "Write a number of percent, for example: share: \(example).")
         }
         let fraction = parts.count == 2 ? parts[1] : "0"
         guard fraction.utf8.count <= 2, let hundredths = Int(fraction.utf8.count == 1 ? fraction + "0" : fraction) else {

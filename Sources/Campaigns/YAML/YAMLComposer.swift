@@ -60,7 +60,8 @@ struct YAMLComposer: ~Copyable {
         switch event.kind {
         case .alias(let name): return try expand(name, at: event.start, depth: depth)
         case .scalar(let value, let style, let properties):
-            let node = YAMLNode(content: .scalar(value, style), position: event.start)
+            let parts = ScalarPlaces.parts(of: value, style, at: event.start, in: source)
+            let node = YAMLNode(content: .scalar(value, style), position: event.start, parts: parts)
             return checked(node, properties)
         case .sequenceStart(let properties):
             open(properties)

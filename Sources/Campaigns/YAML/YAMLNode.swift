@@ -14,10 +14,12 @@ struct YAMLNode: Sendable {
     var content: Content
     /// Where the node starts; for an alias, where its anchor stands.
     var position: SourcePosition
+    /// Of a scalar whose characters do not simply follow one another in the file.
+    var parts: [SourceText.Part] = []
 
     /// The text of a scalar with its place, else nil.
     var text: SourceText? {
-        if case .scalar(let value, let style) = content { SourceText(value, at: position, style: style) } else { nil }
+        if case .scalar(let value, let style) = content { SourceText(value, at: position, style: style, parts: parts) } else { nil }
     }
 
     /// Nothing at all, `~` or `null`.

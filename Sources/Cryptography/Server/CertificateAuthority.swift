@@ -1,17 +1,6 @@
 import Base
 import COpenSSL
 
-/// A certificate with its private key, both PEM, both for tests and simulations only.
-public struct IssuedCertificate: Sendable {
-    /// `-----BEGIN CERTIFICATE-----`
-    public let certificatePEM: String
-    /// `-----BEGIN PRIVATE KEY-----`, not encrypted.
-    public let keyPEM: String
-
-    /// Certificate, then key: the form that Volley reads a client certificate in.
-    public var pem: String { certificatePEM + keyPEM }
-}
-
 /// An authority of its own, on P-256, whose certificates hold from an hour ago for a few days: long enough for a simulation, too short to
 /// be trusted by accident. Its key never leaves the process.
 public struct CertificateAuthority: ~Copyable {

@@ -68,6 +68,11 @@ public final class TLSServerContext: @unchecked Sendable {
         guard SSL_CTX_use_certificate(pointer, certificate.pointer) == 1, SSL_CTX_use_PrivateKey(pointer, key.pointer) == 1 else {
             fatalError("OpenSSL failed: a certificate that does not fit its key")
         }
+        while let next = PEM_read_bio_X509(certificateText.pointer, nil, nil, nil) {
+            // The context takes the certificate over.
+            if SSL_CTX_ctrl(pointer, SSL_CTRL_EXTRA_CHAIN_CERT, 0, UnsafeMutableRawPointer(next)) != 1 { X509_free(next) }
+        }
+        ERR_clear_error()
     }
 
     private static func reader(_ text: String) -> OpenSSLHandle {

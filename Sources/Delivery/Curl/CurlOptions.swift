@@ -1,3 +1,4 @@
+import Base
 import CCurl
 import Cryptography
 
@@ -48,6 +49,18 @@ struct CurlOptions {
             guard let context, let address else { return CURL_SOCKET_BAD }
             return CurlConnection.from(context).openSocket(address.pointee)
         }
+    }
+
+    /// The header lines that all pushes of a connection share, in libcurl's form.
+    static func headerLines(_ headers: PushHeaders, _ token: ProviderToken?) -> [String] {
+        var lines = [
+            "apns-topic: \(headers.topic)", "apns-push-type: \(headers.pushType.rawValue)", "apns-priority: \(headers.priority.rawValue)",
+        ]
+        if let token { lines.append("authorization: bearer \(token.text)") }
+        if let expiration = headers.expiration { lines.append("apns-expiration: \(expiration)") }
+        if let collapseID = headers.collapseID { lines.append("apns-collapse-id: \(collapseID)") }
+        // Without a value: libcurl leaves its own out. `Expect` would make each push wait for a 100.
+        return lines + ["Expect:", "Accept:", "Content-Type:"]
     }
 
     /// Exactly the proxy that was asked for, or none: the environment, which libcurl reads where these are not set, has no say.

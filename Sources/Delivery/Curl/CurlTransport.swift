@@ -38,7 +38,8 @@ final class CurlTransport: PushTransport {
         var token: ProviderToken?
         if case .token(let source) = settings.credentials { token = source.current() }
         connections[connection] = CurlConnection(
-            index: connection, epoll: epoll, headers: headerLines(token), token: token, hasProxyTLS: proxy?.scheme == .https)
+            index: connection, epoll: epoll, headers: CurlOptions.headerLines(settings.headers, token), token: token,
+            hasProxyTLS: proxy?.scheme == .https)
         events.append(.opened(connection: connection))
     }
 
@@ -155,17 +156,5 @@ final class CurlTransport: PushTransport {
             connection.isLeaving = true
             events.append(.leaving(connection: connection.index, cause: message))
         }
-    }
-
-    private func headerLines(_ token: ProviderToken?) -> [String] {
-        let headers = settings.headers
-        var lines = [
-            "apns-topic: \(headers.topic)", "apns-push-type: \(headers.pushType.rawValue)", "apns-priority: \(headers.priority.rawValue)",
-        ]
-        if let token { lines.append("authorization: bearer \(token.text)") }
-        if let expiration = headers.expiration { lines.append("apns-expiration: \(expiration)") }
-        if let collapseID = headers.collapseID { lines.append("apns-collapse-id: \(collapseID)") }
-        // Without a value: libcurl leaves its own out. `Expect` would make each push wait for a 100.
-        return lines + ["Expect:", "Accept:", "Content-Type:"]
     }
 }

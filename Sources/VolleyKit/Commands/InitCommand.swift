@@ -1,4 +1,5 @@
 import Base
+import Campaigns
 
 /// `volley init`: a folder that works as it stands, against the simulator.
 public enum InitCommand {
@@ -7,6 +8,8 @@ public enum InitCommand {
         let files = [
             ("volley.yaml", StarterProject.project), ("welcome.yaml", StarterProject.campaign),
             ("exports/devices.csv", StarterProject.export()),
+            (".volley/campaign.schema.json", CampaignSchema.document.indentedText + "\n"),
+            (".volley/project.schema.json", ProjectSchema.document.indentedText + "\n"),
         ].map { (folder == "." ? $0.0 : "\(folder)/\($0.0)", $0.1) }
         let present = files.map(\.0).filter { FilePaths.exists($0) }
         guard present.isEmpty else {
@@ -15,7 +18,7 @@ public enum InitCommand {
                     Diagnostic("the file is there already; nothing was written", file: $0, remedy: "Choose another folder: volley init DIR")
                 })
         }
-        try FilePaths.makeFolder(folder == "." ? "exports" : "\(folder)/exports")
+        for part in ["exports", ".volley"] { try FilePaths.makeFolder(folder == "." ? part : "\(folder)/\(part)") }
         for (path, text) in files { try FilePaths.create(path, Array(text.utf8)) }
         if options.isJSON {
             try console.out(.object(pairs: [("files", .array(files.map { .string($0.0) }))]))
@@ -23,6 +26,7 @@ public enum InitCommand {
             let campaign = files[1].0
             try console.out(files.map { "wrote \($0.0)" }.joined(separator: "\n"))
             try console.out("\nNow try:\n  volley preview \(campaign)\n  volley send \(campaign)")
+            try console.out("Editors with a YAML language server complete keys and mark mistakes in these files.")
         }
         return .done
     }
@@ -31,6 +35,7 @@ public enum InitCommand {
 /// What `volley init` writes.
 enum StarterProject {
     static let project = """
+        # yaml-language-server: $schema=.volley/project.schema.json
         # Written once, by whoever runs the app. Campaigns name the app; everything about it stands here.
         runs: runs                        # folder of run files: one per campaign that was sent
 
@@ -43,11 +48,14 @@ enum StarterProject {
             columns:
               token: device_token         # how the export calls what Volley needs
             pace: 500/s                   # never faster than this
+            # approval: required          # nothing is sent that nobody approved: volley approve
+            # test_devices: [{name: Anna's iPhone, token: "7276…", language: de}]   # for volley send --test
             # proxy: http://proxy.example.com:3128   # none: straight to APNs; without the key https_proxy counts
 
         """
 
     static let campaign = """
+        # yaml-language-server: $schema=.volley/campaign.schema.json
         # A campaign. See who would get it:  volley preview welcome.yaml
         # Send it:                           volley send welcome.yaml
         name: welcome
@@ -66,6 +74,14 @@ enum StarterProject {
           body: 20 % off everything until Sunday.
           sound: default
           link: shop://sale
+          languages:                      # by the device's language; whoever has none of these reads the text above
+            de: {title: "Hallo {{ first_name | default: 'zusammen' }}", body: 20 % auf alles bis Sonntag.}
+            zh-Hans: {title: "{{ first_name | default: '你好' }}", body: 周日前全场八折。}
+
+        variants:                         # which text works better? The same device always lands in the same one
+          usual: {share: 45}
+          short: {share: 45, content: {body: 20 % off., languages: {de: {body: 20 % auf alles.}, zh-Hans: {body: 全场八折。}}}}
+          holdout: {share: 10}            # these get nothing, to compare with
 
         delivery:
           expires: 4h                     # nobody wants it tomorrow

@@ -19,7 +19,8 @@ public enum PlanCommand {
             try console.out(
                 preview.text(
                     width: console.width, colour: console.colour, isVerbose: console.options.isVerbose, cards: Preview.cardsBesidePlan))
-            try console.out("\nPlanned as \(run.plan.id) in \(run.path)\nSend it with: volley send --plan \(run.plan.id)")
+            let approval = context.app.needsApproval ? "Approve it with: volley approve \(run.plan.id) --by NAME\n" : ""
+            try console.out("\nPlanned as \(run.plan.id) in \(run.path)\n\(approval)Send it with: volley send --plan \(run.plan.id)")
         }
         return .done
     }

@@ -17,36 +17,32 @@ public enum PushCommand {
         public var badge: Int?
         /// A background push.
         public var isSilent = false
-        /// A file with the whole payload as JSON, instead of all of the above.
+        /// A file with the whole payload as JSON or YAML, instead of all of the above.
         public var payloadFile: String?
         /// apns-collapse-id
         public var collapseID: String?
+        /// apns-push-type by its name; nil for what the payload is, alert or background.
+        public var pushTypeName: String?
+        /// high, normal or low; nil for high, or normal for a background push.
+        public var priorityName: String?
+        /// When it is no longer wanted, as `delivery.expires` of a campaign.
+        public var expires: String?
 
         /// Nothing yet.
         public init() {}
     }
 
-    /// - Parameters:
-    ///   - app: a name below `apps` in volley.yaml.
-    ///   - token: the device token in hex.
-    public static func run(app name: String, token text: String, message: Message, options: CommonOptions, console: Console) throws
+    /// - Parameter token: the device token in hex.
+    public static func run(_ target: Target, token text: String, message: Message, options: CommonOptions, console: Console) throws
         -> ExitStatus
     {
         Interruption.install()
-        guard let project = try Project.find(with: options) else {
-            throw Diagnostic("there is no volley.yaml here or above", remedy: "Name one with --config, or run `volley init`.")
-        }
-        guard let app = project.app(named: name) else {
-            let nearest = nearestName(to: name, among: project.apps.map(\.name.value)).map { "Did you mean '\($0)'?" }
-            throw Diagnostic(
-                "there is no app '\(name)'", file: project.file,
-                remedy: nearest ?? "It has: \(project.apps.map(\.name.value).joined(separator: ", ")).")
-        }
         guard let token = DeviceToken(text) else {
             throw Diagnostic(
                 "'\(DeviceToken.redact(text))' cannot be a device token", remedy: "A token is hex digits only, an even number of them.")
         }
-        let template = try PayloadTemplate(message.content())
+        let template = try PayloadTemplate(message.content(console))
+        console.show(template.warnings)
         guard template.columns.isEmpty else {
             throw Diagnostic("a single push has no export to fill '{{ \(template.columns[0].value) }}' from", remedy: "Write the text out.")
         }
@@ -54,9 +50,12 @@ public enum PushCommand {
         if case .tooLarge(let bytes) = template.render([], into: &payload) {
             throw Diagnostic("the payload has \(bytes) bytes; APNs takes \(template.pushType.maximumPayloadBytes)")
         }
-        var settings = try RunSettings(app, projectFile: project.file, pushType: template.pushType)
+        let pushType = message.pushTypeName.flatMap(PushType.init) ?? template.pushType
+        var (settings, proxy) = try target.settings(pushType, options, console)
         settings.collapseID = message.collapseID
-        let route = try Route(options.transport, app.proxy, to: settings.environment)
+        if let priority = message.priorityName.flatMap(PushPriority.init(name:)) { settings.priority = priority }
+        settings.expiry = try message.expires.map { try Expiry(notation: $0) }
+        let route = try Route(options.transport, proxy, to: settings.environment)
         return try send(token, payload, settings, route, options, console)
     }
 
@@ -90,6 +89,7 @@ public enum PushCommand {
     private static func show(
         _ settlement: Settlement, _ end: SendEnd, _ token: DeviceToken, _ id: APNsID, _ options: CommonOptions, _ console: Console
     ) throws -> ExitStatus {
+        let advice = APNsReason.explanation(of: settlement.reason)
         if options.isJSON {
             try console.out(
                 .object(pairs: [
@@ -99,6 +99,7 @@ public enum PushCommand {
                     ("reason", settlement.reason.isEmpty ? .null : .string(settlement.reason)),
                     ("apns_id", .string(id.description)),
                     ("latency_ms", .integer(Int64(settlement.latencyMilliseconds))),
+                    ("advice", advice.map { .string($0) } ?? .null),
                 ]))
         } else {
             var line = "\(token.redacted): \(settlement.outcome.name)"
@@ -106,7 +107,7 @@ public enum PushCommand {
                 line += " (APNs answered \(settlement.status)\(settlement.reason.isEmpty ? "" : " \(settlement.reason)"))"
             }
             try console.out("\(line) after \(settlement.latencyMilliseconds) ms, apns-id \(id)")
-            if let advice = APNsReason.explanation(of: settlement.reason) { console.say(advice) }
+            if let advice { try console.out(advice) }
         }
         switch end {
         case .finished: break
@@ -121,19 +122,14 @@ public enum PushCommand {
 
 extension PushCommand.Message {
     /// The message as a campaign's content.
-    fileprivate func content() throws -> MessageContent {
+    fileprivate func content(_ console: Console) throws -> MessageContent {
         let place = SourcePosition(file: payloadFile ?? "volley push", line: 1, column: 1)
         var content = MessageContent(position: place)
         if let payloadFile {
             guard title == nil, subtitle == nil, body == nil, sound == nil, badge == nil, !isSilent else {
                 throw Diagnostic("--payload is the whole payload; it cannot be combined with --title, --body and the like")
             }
-            do {
-                content.payload = ContentNode(try JSONValue(parsing: try FilePaths.read(payloadFile)), at: place)
-            } catch let error as JSONSyntaxError {
-                throw Diagnostic("the payload is not JSON: \(error)", file: payloadFile)
-            }
-            guard case .object = content.payload else { throw Diagnostic("the payload is not a JSON object", file: payloadFile) }
+            content.payload = try Self.payload(payloadFile, at: place, console)
             return content
         }
         func text(_ value: String?) -> SourceText? { value.map { SourceText($0, at: place, style: .folded) } }
@@ -144,6 +140,24 @@ extension PushCommand.Message {
             throw Diagnostic("there is nothing to push", remedy: "Add --title and --body, --silent, or --payload FILE.")
         }
         return content
+    }
+}
+
+extension PushCommand.Message {
+    /// `.yaml` and `.yml` are YAML, everything else is JSON.
+    private static func payload(_ file: String, at place: SourcePosition, _ console: Console) throws -> ContentNode {
+        if file.hasSuffix(".yaml") || file.hasSuffix(".yml") {
+            let (payload, warnings) = try ContentNode.read(payloadFile: file)
+            console.show(warnings)
+            return payload
+        }
+        do {
+            let payload = ContentNode(try JSONValue(parsing: try FilePaths.read(file)), at: place)
+            guard case .object = payload else { throw Diagnostic("the payload is not a JSON object", file: file) }
+            return payload
+        } catch let error as JSONSyntaxError {
+            throw Diagnostic("the payload is not JSON: \(error)", file: file, remedy: "A file with YAML must be named .yaml.")
+        }
     }
 }
 
@@ -160,6 +174,18 @@ extension ContentNode {
         case .object(let members):
             self = .object(
                 members.map { ContentMember(SourceText($0.name, at: place, style: .folded), ContentNode($0.value, at: place)) }, place)
+        }
+    }
+}
+
+extension PushPriority {
+    /// As campaigns write it.
+    fileprivate init?(name: String) {
+        switch name {
+        case "high": self = .high
+        case "normal": self = .normal
+        case "low": self = .low
+        default: return nil
         }
     }
 }

@@ -28,6 +28,8 @@ public enum ResumeCommand {
                 remedy: "Go on with that one: the two would send the same pushes.")
         }
         try run.checkIntegrity()
+        // Whoever approved or agreed did so to what was planned.
+        try run.checkUnchanged()
         let dispatch = try RunDispatch(run, options, console)
         try announce(run, dispatch.settings, console)
         // A killed process left `running` behind.
@@ -53,14 +55,17 @@ public enum ResumeCommand {
         let (unknown, unsent) = (outcomes[.unknown, default: 0], outcomes[.unsent, default: 0])
         console.say("Resuming \(run.plan.id): \(TextFormat.count(unsent)) of \(TextFormat.count(run.plan.audience)) devices are unsent.")
         guard unknown > 0 else { return }
-        let devices = unknown == 1 ? "1 device is unknown: its push" : "\(TextFormat.count(unknown)) devices are unknown: their pushes"
+        let devices =
+            unknown == 1
+            ? "1 device is unknown: its push went out, or was about to,"
+            : "\(TextFormat.count(unknown)) devices are unknown: their pushes went out, or were about to,"
         if settings.unknownPolicy == .resend {
             console.warn(
-                "\(devices) went out, or was about to, and no answer was recorded. They are sent again under the same apns-id, so that some may "
+                "\(devices) and no answer was recorded. They are sent again under the same apns-id, so that some may "
                     + "show twice (delivery.unknown: resend).")
         } else {
             console.warn(
-                "\(devices) went out, or was about to, and no answer was recorded. They are not sent again (delivery.unknown: skip).")
+                "\(devices) and no answer was recorded. They are not sent again (delivery.unknown: skip).")
         }
     }
 }

@@ -15,6 +15,7 @@ public enum RetryCommand {
         let outcomes = try outcomes(names)
         let run = try RunStore(path: RunStore.resolve(argument, in: Project.runsFolder(options)), readOnly: true)
         try checkEnded(run)
+        try run.checkUnchanged()
         guard let retry = try RetryPlanner(run: run, outcomes: outcomes, now: .now()).plan() else {
             let words = Outcome.allCases.filter(outcomes.contains).map(\.name).joined(separator: " or ")
             let last = try RunChain(of: run).retries(of: run.plan.id).last
@@ -28,6 +29,15 @@ public enum RetryCommand {
         let dispatch: RunDispatch
         do {
             dispatch = try RunDispatch(retry, options, console)
+            // Whoever approved the first run approved these devices and this text.
+            if let approval = try run.approval() { try retry.approve(approval) }
+        } catch {
+            try retry.remove()
+            throw error
+        }
+        // Kept for whoever approves it: the first run was sent when nobody had to.
+        try ApprovalGate.check(retry, dispatch.settings, PresentProject(of: retry.plan, options))
+        do {
             guard try isAgreed(retry, dispatch.settings, isConfirmed, console) else {
                 try retry.remove()
                 console.warn("Nothing was sent, and the new run is gone.")
@@ -59,6 +69,9 @@ public enum RetryCommand {
 
     /// What can be resumed must be: a run and its retry would send the same pushes.
     private static func checkEnded(_ run: RunStore) throws {
+        if run.plan.isTest {
+            throw Diagnostic("the run is a test, which is not retried", file: run.path, remedy: "Send another: volley send FILE --test.")
+        }
         let state = try run.status().state
         guard !run.isBeingSent, state == .finished || state == .cancelled else {
             throw Diagnostic(

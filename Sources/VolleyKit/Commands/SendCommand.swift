@@ -10,19 +10,48 @@ public enum SendCommand {
         case campaign(file: String)
         /// A run that was planned before: an id, a path, or `last`.
         case plan(run: String)
+        /// A campaign file, to the app's test devices only.
+        case test(file: String)
     }
 
-    /// - Parameter isConfirmed: `--yes`: does not ask.
+    /// - Parameter isConfirmed: `--yes`: does not ask. Where the app demands approval, it does not replace one.
     public static func run(_ source: Source, isConfirmed: Bool, options: CommonOptions, console: Console) throws -> ExitStatus {
+        Interruption.install()
+        switch source {
+        case .campaign(let file):
+            try checkConsent(isConfirmed, console)
+            return try sendCampaign(file, isConfirmed, options, console)
+        case .plan(let run):
+            try checkConsent(isConfirmed, console)
+            return try sendPlan(run, isConfirmed, options, console)
+        // Whoever wrote the test devices into volley.yaml has agreed for them: nobody is asked.
+        case .test(let file): return try sendTest(file, options, console)
+        }
+    }
+
+    private static func checkConsent(_ isConfirmed: Bool, _ console: Console) throws {
         guard isConfirmed || console.inputIsTerminal else {
             throw Diagnostic(
                 "volley send asks before it sends, and standard input is no terminal",
                 remedy: "Add --yes to send without a question. Nothing was sent.")
         }
-        Interruption.install()
-        switch source {
-        case .campaign(let file): return try sendCampaign(file, isConfirmed, options, console)
-        case .plan(let run): return try sendPlan(run, isConfirmed, options, console)
+    }
+
+    private static func sendTest(_ file: String, _ options: CommonOptions, _ console: Console) throws -> ExitStatus {
+        let now = Timestamp.now()
+        let context = try CampaignContext.read(file: file, options: options, now: now)
+        let settings = try RunSettings(context)
+        _ = try context.route(settings, options)
+        _ = try context.placingCredentials { try Gateway.check(settings, now: now) }
+        let planner = TestPlanner(context: context, memory: options.memory, console: console, now: now)
+        let run = try planner.plan(settings, runsFolder: context.runsFolder(options))
+        do {
+            let text = run.plan.previewText + "\n"
+            if options.isJSON { console.say(text) } else { try console.out(text) }
+            return try RunDispatch(run, options, console).send(from: [.planned], options, console)
+        } catch {
+            try? run.remove()
+            throw error
         }
     }
 
@@ -42,8 +71,13 @@ public enum SendCommand {
                 width: console.width, colour: console.colour, isVerbose: console.options.isVerbose, cards: Preview.cardsBesidePlan)
             // With --json standard output belongs to the report, but whoever is asked must see what is asked.
             if options.isJSON { console.say(text) } else { try console.out(text + "\n") }
-            isAgreed = try self.isAgreed(run, settings, isConfirmed, console)
         } catch {
+            try run.remove()
+            throw error
+        }
+        // The plan is kept for whoever approves it.
+        try ApprovalGate.check(run, settings, nil)
+        do { isAgreed = try self.isAgreed(run, settings, isConfirmed, console) } catch {
             try run.remove()
             throw error
         }
@@ -65,7 +99,11 @@ public enum SendCommand {
                 "the run is \(state.rawValue), so it cannot be sent as a plan", file: run.path,
                 remedy: "Only a plan that was not begun can be sent; a new plan would reach again whom this run has reached.")
         }
+        try run.checkUnchanged()
         let dispatch = try RunDispatch(run, options, console)
+        let present = try PresentProject(of: run.plan, options)
+        try present.checkUnchanged(dispatch.settings)
+        try ApprovalGate.check(run, dispatch.settings, present)
         guard try isAgreed(run, dispatch.settings, isConfirmed, console) else {
             console.warn("Nothing was sent; the plan is kept.")
             return .wrong

@@ -13,8 +13,10 @@ public enum SimulateCommand {
         public var port = 0
         /// Gets a line per request.
         public var ledgerFile: String?
-        /// Where the certificate authority is written, for `environment: {url: …, ca: …}`.
+        /// Where what clients are to trust is written, for `environment: {url: …, ca: …}`.
         public var authorityFile = "simulator-ca.pem"
+        /// A PEM file with the server's certificate and key; nil for one that is made for localhost at every start.
+        public var certificateFile: String?
         /// Where a key is written when volley.yaml names none.
         public var keyFile = "AuthKey_\(Gateway.simulatorKeyID).p8"
         /// Ends by itself after so many seconds; nil waits for Ctrl-C.
@@ -43,6 +45,7 @@ public enum SimulateCommand {
         configuration.port = settings.port
         configuration.ledgerFile = settings.ledgerFile
         configuration.faults = try faults(settings)
+        configuration.certificate = try settings.certificateFile.map { try IssuedCertificate(file: $0) }
         var madeKey: SigningKey?
         configuration.keys = try trustedKeys(options, console)
         if configuration.keys.isEmpty {
@@ -54,7 +57,8 @@ public enum SimulateCommand {
         let simulator = try APNsSimulator(configuration)
         try writeAuthority(simulator.certificateAuthorityPEM, to: settings.authorityFile)
         if let madeKey, !FilePaths.exists(settings.keyFile) { try FilePaths.create(settings.keyFile, Array(madeKey.pem.utf8), mode: 0o600) }
-        try announce(simulator, settings, madeKey != nil, options, console)
+        let url = "https://\(configuration.certificate?.hostName ?? "localhost"):\(simulator.port)"
+        try announce(simulator, url, settings, madeKey != nil, options, console)
         wait(seconds: settings.seconds)
         let summary = simulator.stop()
         console.say(
@@ -74,9 +78,8 @@ public enum SimulateCommand {
     }
 
     private static func announce(
-        _ simulator: APNsSimulator, _ settings: Settings, _ hasOwnKey: Bool, _ options: CommonOptions, _ console: Console
+        _ simulator: APNsSimulator, _ url: String, _ settings: Settings, _ hasOwnKey: Bool, _ options: CommonOptions, _ console: Console
     ) throws {
-        let url = "https://localhost:\(simulator.port)"
         let authority = FilePaths.absolute(settings.authorityFile)
         if options.isJSON {
             try console.out(

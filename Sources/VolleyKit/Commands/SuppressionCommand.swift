@@ -170,21 +170,9 @@ public enum SuppressionCommand {
         guard let project = try Project.find(with: options) else {
             throw Diagnostic("there is no volley.yaml here or above", remedy: "Name one with --config, or run `volley init`.")
         }
-        let app = try app(name, project)
+        let app = try project.app(calledOrOnly: name)
         let environment = try RunSettings(app, projectFile: project.file, pushType: .alert).environment
         return (SuppressionList(app: app.name.value, environment: environment.listName, folder: project.runsFolder(options)), app)
-    }
-
-    private static func app(_ name: String?, _ project: Project) throws -> App {
-        let names = project.apps.map(\.name.value)
-        guard let name else {
-            if project.apps.count == 1 { return project.apps[0] }
-            throw Diagnostic(
-                "volley.yaml has several apps", file: project.file, remedy: "Name one with --app: \(names.joined(separator: ", ")).")
-        }
-        if let app = project.app(named: name) { return app }
-        let nearest = nearestName(to: name, among: names).map { "Did you mean '\($0)'?" }
-        throw Diagnostic("there is no app '\(name)'", file: project.file, remedy: nearest ?? "It has: \(names.joined(separator: ", ")).")
     }
 
     // MARK: - In words

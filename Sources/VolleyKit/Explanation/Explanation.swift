@@ -223,7 +223,7 @@ struct Explainer {
             steps.append(Explanation.Step(kind: .text, holds: true, text: "\(text): \(language)"))
         }
         var payload: [UInt8] = []
-        if let failure = message.template.render(recipient.fields, into: &payload) {
+        if let failure = message.template.render(recipient.fields, language: recipient.language, into: &payload) {
             steps.append(Explanation.Step(kind: .payload, holds: false, text: words(failure)))
         } else {
             steps.append(Explanation.Step(kind: .payload, holds: true, text: "its payload has \(TextFormat.count(payload.count)) bytes"))
@@ -232,12 +232,17 @@ struct Explainer {
     }
 
     private func words(_ failure: RenderFailure) -> String {
-        if let column = failure.blankColumn {
-            let place = context.messages.columns.first { $0.value == column }.map { ", which \($0.position) needs" } ?? ""
-            return "its \(column) is blank\(place); write {{ \(column) | default: 'there' }}, with a text that suits, to reach it"
+        switch failure {
+        case .blank(let column, let place):
+            return
+                "its \(column) is blank, which \(place) needs; write {{ \(column) | default: 'there' }}, with a text that suits, to reach it"
+        case .notADate(let column, let place): return "its \(column) is no date, as \(place) needs one"
+        case .notANumber(let column, let place): return "its \(column) is no number, as \(place) needs one"
+        case .nothingShown(let place): return "all its texts come out blank, the first of them that of \(place)"
+        case .tooLarge(let bytes):
+            let limit = context.messages.pushType.maximumPayloadBytes
+            return "its payload would have \(TextFormat.count(bytes)) bytes, and APNs takes \(TextFormat.count(limit))"
         }
-        let limit = context.messages.pushType.maximumPayloadBytes
-        return "its payload would have \(TextFormat.count(failure.tooLargeBytes ?? 0)) bytes, and APNs takes \(TextFormat.count(limit))"
     }
 }
 

@@ -100,7 +100,7 @@ extension PreviewSample {
 
 /// One rendered push of a preview.
 struct PreviewSample: Sendable {
-    var token: DeviceToken
+    var recipient: Recipient
     /// The number of the message.
     var message: Int
     /// Blank when the campaign has no variants.
@@ -109,6 +109,8 @@ struct PreviewSample: Sendable {
     var language: String
     var payload: [UInt8]
     var selectedBy: [String]
+
+    var token: DeviceToken { recipient.token }
 }
 
 /// Sizes of all rendered payloads in bytes.

@@ -36,9 +36,9 @@ struct SampleFinder {
         guard let recipient, chooser.message(of: recipient) == number else { return nil }
         let message = messages.messages[number]
         var payload: [UInt8] = []
-        guard message.template.render(recipient.fields, into: &payload) == nil else { return nil }
+        guard message.template.render(recipient.fields, language: recipient.language, into: &payload) == nil else { return nil }
         return PreviewSample(
-            token: recipient.token, message: number, variant: message.variant, language: message.language, payload: payload,
+            recipient: recipient, message: number, variant: message.variant, language: message.language, payload: payload,
             selectedBy: found.selectors)
     }
 }

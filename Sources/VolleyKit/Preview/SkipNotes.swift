@@ -9,7 +9,7 @@ struct SkipNote: Sendable {
     /// Rows of the reason, or that part of them that the note is about.
     var rows: Int
     var text: String
-    /// The column that is blank.
+    /// The column that is blank, or holds something else than its template takes.
     var column: String?
     /// Whether somebody should look into it: not when a campaign simply names others.
     var isTrouble: Bool
@@ -31,7 +31,7 @@ struct SkipNotes {
     var all: [SkipNote] {
         SkipReason.allCases.flatMap { reason -> [SkipNote] in
             guard let rows = result.skipped[reason], rows > 0 else { return [] }
-            if reason == .renderError { return blankColumns }
+            if reason == .renderError { return renderErrors }
             return [SkipNote(reason: reason, rows: rows, text: text(of: reason, rows), isTrouble: Self.troubles.contains(reason))]
         }
     }
@@ -40,20 +40,32 @@ struct SkipNotes {
         .badRow, .missingToken, .badToken, .suppressed, .aliasLimit, .renderError, .payloadTooLarge,
     ]
 
-    private var blankColumns: [SkipNote] {
+    private var renderErrors: [SkipNote] {
         let counts = (result.skippedGroups[.renderError] ?? [:]).sorted { ($1.value, $0.key) < ($0.value, $1.key) }
-        return counts.map { number, devices in
-            guard number < context.messages.columns.count else {
-                return SkipNote(
-                    reason: .renderError, rows: devices, text: "\(Self.devices(devices)) lack a column that a text needs", isTrouble: true)
-            }
-            let column = context.messages.columns[number]
-            let have = devices == 1 ? "has" : "have"
-            return SkipNote(
-                reason: .renderError, rows: devices,
-                text: "\(Self.devices(devices)) \(have) no \(column.value), which \(column.position) needs; "
-                    + "write {{ \(column.value) | default: 'there' }}, with a text that suits, to reach them",
-                column: column.value, isTrouble: true)
+        return counts.map { group, devices in
+            let (text, column) = words(RenderCause(group: group), devices)
+            return SkipNote(reason: .renderError, rows: devices, text: text, column: column, isTrouble: true)
+        }
+    }
+
+    private func words(_ cause: RenderCause, _ devices: Int) -> (text: String, column: String?) {
+        let (count, have) = (Self.devices(devices), devices == 1 ? "has" : "have")
+        guard case .column(let number, let flaw) = cause, number < context.messages.columns.count else {
+            return cause == .nothingShown
+                ? ("of \(count) all texts come out blank; write a text for them into the template", nil)
+                : ("\(count) \(have) cells that a text cannot be made of", nil)
+        }
+        let column = context.messages.columns[number]
+        switch flaw {
+        case .blank:
+            return (
+                "\(count) \(have) no \(column.value), which \(column.position) needs; "
+                    + "write {{ \(column.value) | default: 'there' }}, with a text that suits, to reach them", column.value
+            )
+        case .notADate:
+            return ("\(count) \(have) no date in \(column.value), which \(column.position) needs; look at the export", column.value)
+        case .notANumber:
+            return ("\(count) \(have) no number in \(column.value), which \(column.position) needs; look at the export", column.value)
         }
     }
 

@@ -1,0 +1,66 @@
+/// A version within a text: digits and dots, perhaps a leading `v`, perhaps a suffix behind a hyphen (`v3.10.0-beta`).
+public struct VersionText {
+    /// The digits and dots.
+    private let numbers: UnsafeBufferPointer<UInt8>
+    /// What stands behind the hyphen; nil without one.
+    private let suffix: UnsafeBufferPointer<UInt8>?
+
+    /// nil when the text is no version.
+    public init?(_ bytes: UnsafeBufferPointer<UInt8>) {
+        var start = 0
+        if let first = bytes.first, first | 0x20 == UInt8(ascii: "v") { start = 1 }
+        var (end, isAfterDigit) = (start, false)
+        while end < bytes.count, bytes[end] != UInt8(ascii: "-") {
+            let isDigit = bytes[end] &- UInt8(ascii: "0") <= 9
+            guard isDigit || isAfterDigit && bytes[end] == UInt8(ascii: ".") else { return nil }
+            isAfterDigit = isDigit
+            end += 1
+        }
+        guard isAfterDigit else { return nil }
+        numbers = UnsafeBufferPointer(rebasing: bytes[start..<end])
+        guard end < bytes.count else {
+            suffix = nil
+            return
+        }
+        guard end + 1 < bytes.count else { return nil }
+        suffix = UnsafeBufferPointer(rebasing: bytes[(end + 1)...])
+    }
+
+    /// Compares number by number, absent ones being 0; at equal numbers a suffix comes before none, and suffixes compare as text.
+    /// - Returns: below zero, zero, above zero.
+    public func compare(_ other: VersionText) -> Int {
+        var (left, right) = (0, 0)
+        while left < numbers.count || right < other.numbers.count {
+            let order = compareDigits(numbers.nextNumber(&left), other.numbers.nextNumber(&right))
+            if order != 0 { return order }
+        }
+        switch (suffix, other.suffix) {
+        case (nil, nil): return 0
+        case (_?, nil): return -1
+        case (nil, _?): return 1
+        case (let left?, let right?): return compareBytes(left, right)
+        }
+    }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+    /// The digits up to the next dot, without leading zeros; moves `place` behind the dot.
+    fileprivate func nextNumber(_ place: inout Int) -> UnsafeBufferPointer<UInt8> {
+        while place < count, self[place] == UInt8(ascii: "0") { place += 1 }
+        let start = place
+        while place < count, self[place] != UInt8(ascii: ".") { place += 1 }
+        defer { if place < count { place += 1 } }
+        return UnsafeBufferPointer(rebasing: self[start..<place])
+    }
+}
+
+/// Numbers of any length, without leading zeros.
+private func compareDigits(_ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>) -> Int {
+    left.count == right.count ? compareBytes(left, right) : left.count - right.count
+}
+
+/// The order of UTF-8 bytes, which is that of Unicode scalars.
+public func compareBytes(_ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>) -> Int {
+    for index in 0..<min(left.count, right.count) where left[index] != right[index] { return Int(left[index]) - Int(right[index]) }
+    return left.count - right.count
+}

@@ -1,0 +1,283 @@
+public import Base
+
+/// The JSON Schema of campaign files.
+public enum CampaignSchema {
+    /// The document that `volley schema` prints.
+    public static var document: JSONValue {
+        SchemaNode.document(
+            "Volley campaign",
+            SchemaNode.object(
+                CampaignKeys.root, "Who gets what, how fast, and how it gets there.", required: ["name", "app", "audience", "content"],
+                [
+                    "name": SchemaNode.text(
+                        "What the campaign is called: small letters, digits and hyphens, at most 64. Runs are named after it, and it decides who falls into which variant.",
+                        example: "spring-sale", pattern: "^[a-z0-9-]{1,64}$"),
+                    "app": SchemaNode.text("Which app of volley.yaml.", example: "shop"),
+                    "description": SchemaNode.text(
+                        "For people; nothing else reads it.", example: "Spring sale, everyone who likes discounts"),
+                    "audience": audience, "content": content, "variants": variants, "delivery": delivery, "allow": allow,
+                ]),
+            definitions: [("names", names), ("data", data), ("payload", payload)])
+    }
+
+    private static var allow: JSONValue {
+        let entry = SchemaNode.object(
+            CampaignKeys.allowedWarning, "A warning that is meant so.", required: ["warning", "reason"],
+            [
+                "warning": SchemaNode.choice("Its name, as it stands in brackets at its end.", AllowReader.names),
+                "reason": SchemaNode.text("Why, for those who read the campaign later.", example: "The important part comes first."),
+            ])
+        return .object(pairs: [
+            ("type", .string("array")), ("description", .string("Warnings that are meant so; they are not shown.")), ("items", entry),
+            ("minItems", .integer(1)),
+        ])
+    }
+
+    // MARK: - Who
+
+    private static let selectors = ["tags", "aliases", "registration_ids"]
+
+    private static var audience: JSONValue {
+        let rules = [
+            (
+                "allOf",
+                JSONValue.array([
+                    .object(pairs: [("anyOf", .array(selectors.map(SchemaNode.has) + [isForEveryone]))]),
+                    .object(pairs: SchemaNode.whereTrue("everyone", SchemaNode.hasNone(of: selectors))),
+                ])
+            )
+        ]
+        return SchemaNode.object(
+            CampaignKeys.audience,
+            "Who gets it: whoever any of tags, aliases and registration_ids names (or everyone), if all of where holds and nothing of exclude.",
+            rules: rules,
+            [
+                "devices": files(
+                    "Device exports: .csv .tsv .json .jsonl, each also .gz; without it the app's.", example: "exports/devices.csv"),
+                "tags": SchemaNode.anyOf(
+                    "Devices with at least one of these tags; or any, all and none of several.",
+                    [
+                        SchemaNode.reference("names", "Devices with at least one of these tags."),
+                        SchemaNode.object(
+                            KeyGroup("tags", CampaignKeys.tags.valid.filter { $0 != "file" }), "Tags in full.",
+                            rules: [("minProperties", .integer(1))],
+                            [
+                                "any": SchemaNode.reference("names", "Devices with at least one of these."),
+                                "all": SchemaNode.reference("names", "Devices with each of these."),
+                                "none": SchemaNode.reference("names", "Devices with none of these."),
+                            ]),
+                    ]),
+                "aliases": SchemaNode.reference("names", "Every device of these aliases, at most alias_limit each."),
+                "registration_ids": SchemaNode.reference("names", "Exactly these devices."),
+                "everyone": SchemaNode.truth("All devices of the export; stands alone, without tags, aliases or registration_ids."),
+                "where": conditions,
+                "exclude": SchemaNode.object(
+                    CampaignKeys.exclude, "Who is left out: none of these may hold.",
+                    [
+                        "tags": SchemaNode.reference("names", "Devices with at least one of these tags are left out."),
+                        "aliases": SchemaNode.reference("names", "Every device of these aliases is left out."),
+                        "registration_ids": SchemaNode.reference("names", "These devices are left out."),
+                        "devices": files("Files that list tokens or registration ids, which are left out.", example: "suppressed.csv"),
+                    ]),
+                "alias_limit": SchemaNode.whole(
+                    "Devices of an alias at most, the most recently active ones.", in: 1...1_000_000, usual: 10, example: 10),
+                "max_bad_rows": SchemaNode.text(
+                    "The share of rows that may be unreadable before the plan stops (1% unless said otherwise).", example: "1%",
+                    pattern: SchemaPattern.percentage),
+            ])
+    }
+
+    private static var isForEveryone: JSONValue {
+        .object(pairs: [
+            ("required", SchemaNode.strings(["everyone"])),
+            ("properties", .object(pairs: [("everyone", .object(pairs: [("const", .bool(true))]))])),
+        ])
+    }
+
+    private static func files(_ description: String, example: String) -> JSONValue {
+        SchemaNode.oneOrMany(
+            description, SchemaNode.text("A path or a glob, relative to this file.", example: example),
+            examples: [.string(example), SchemaNode.strings([example, "exports/*.csv.gz"])])
+    }
+
+    private static var names: JSONValue {
+        let one = JSONValue.object(pairs: [("type", SchemaNode.strings(["string", "number", "boolean"])), ("pattern", .string(#"\S"#))])
+        return .object(pairs: [
+            (
+                "anyOf",
+                .array([
+                    one, .object(pairs: [("type", .string("array")), ("items", one)]),
+                    SchemaNode.object(
+                        KeyGroup("names", ["file"]), "Names from a file.", required: ["file"],
+                        ["file": SchemaNode.text("A file with one name a line.", example: "vip.txt")]),
+                ])
+            ), ("examples", .array([SchemaNode.strings(["discount", "daily"]), .object(pairs: [("file", .string("vip.txt"))])])),
+        ])
+    }
+
+    private static var conditions: JSONValue {
+        let value = JSONValue.object(pairs: [("type", SchemaNode.strings(["string", "number", "boolean"]))])
+        return SchemaNode.map(
+            "All of these must hold. By column: a value, a list of values, a comparison (\">= 3.2.0\"), within 30 days, older than 90 days, present, missing.",
+            .object(pairs: [
+                ("anyOf", .array([value, .object(pairs: [("type", .string("array")), ("items", value), ("minItems", .integer(1))])]))
+            ]),
+            examples: [
+                .object(pairs: [
+                    ("language", SchemaNode.strings(["en", "de"])), ("app_version", .string(">= 3.2.0")),
+                    ("last_active", .string("within 30 days")),
+                ])
+            ],
+            rules: [("propertyNames", .object(pairs: [("not", .object(pairs: [("const", .string("tags"))]))]))])
+    }
+
+    // MARK: - What
+
+    /// The keys of content, whichever of them a group has.
+    private static var contentKeys: [String: JSONValue] {
+        [
+            "title": SchemaNode.text("The alert's title. A template.", example: "Hi {{ first_name | default: 'there' }}"),
+            "subtitle": SchemaNode.text("The alert's subtitle. A template.", example: "Only until Sunday"),
+            "body": SchemaNode.text("The alert's text. A template.", example: "{{ store }} has 20 % off everything."),
+            "sound": SchemaNode.text("The sound: default, or a file in the app.", example: "default"),
+            "badge": SchemaNode.whole("The number on the app's icon; 0 clears it. APNs cannot add.", in: 0...2_147_483_647, example: 1),
+            "category": SchemaNode.text("The category of the app's actions.", example: "SALE"),
+            "thread": SchemaNode.text("Pushes of one thread are grouped on the device.", example: "spring"),
+            "image": SchemaNode.text(
+                "A picture, https only; sets mutable-content.", example: "https://cdn.example.com/spring.jpg",
+                pattern: #"^([hH][tT][tT][pP][sS]://[^/]|\{\{|\{%)"#),
+            "link": SchemaNode.text("What the app opens when the push is tapped: an own key beside aps.", example: "shop://sale"),
+            "data": SchemaNode.reference("data", "Own keys beside aps."),
+            "wake_app": SchemaNode.truth("Wake the app beside a visible push (content-available)."),
+            "silent": SchemaNode.truth("A background push: no title, body, sound or badge."),
+            "payload": SchemaNode.reference("payload", "The whole payload by hand, instead of all other keys."),
+        ]
+    }
+
+    private static var content: JSONValue {
+        let besidePayload = CampaignKeys.content.valid.filter { !["payload", "languages"].contains($0) }
+        let besideSilent = CampaignKeys.content.valid.filter { !["silent", "data", "link", "payload", "languages"].contains($0) }
+        let rules = [
+            (
+                "allOf",
+                JSONValue.array([
+                    SchemaNode.hasOneOf(["title", "subtitle", "body", "badge", "sound", "silent", "payload"]),
+                    SchemaNode.whereThere("payload", SchemaNode.hasNone(of: besidePayload)),
+                    SchemaNode.whereThere("image", SchemaNode.hasOneOf(["title", "subtitle", "body"])),
+                    .object(pairs: SchemaNode.whereTrue("silent", SchemaNode.hasNone(of: besideSilent))),
+                ])
+            )
+        ]
+        return SchemaNode.object(
+            CampaignKeys.content, "What they get.", rules: rules, contentKeys.merging(["languages": languages]) { $1 })
+    }
+
+    private static var languages: JSONValue {
+        SchemaNode.map(
+            "What devices of a language get instead, by language tag: zh-Hans-CN finds zh-Hans-CN, then zh-Hans, then zh, then the text above.",
+            SchemaNode.object(
+                CampaignKeys.translation, "Only what differs.", rules: [("minProperties", .integer(1))], contentKeys),
+            examples: [.object(pairs: [("zh-Hans", .object(pairs: [("title", .string("…")), ("body", .string("…"))]))])],
+            rules: [("propertyNames", .object(pairs: [("pattern", .string(SchemaPattern.language))]))])
+    }
+
+    private static var variants: JSONValue {
+        let share = SchemaNode.anyOf(
+            "Of the audience, in percent; all shares add up to 100.",
+            [
+                .object(pairs: [("type", .string("number")), ("exclusiveMinimum", .integer(0)), ("maximum", .integer(100))]),
+                .object(pairs: [("type", .string("string")), ("pattern", .string(#"^\s*[0-9]{1,3}(\.[0-9]{1,2})?\s*%?\s*$"#))]),
+            ], rules: [("examples", .array([.integer(45)]))])
+        let variant = SchemaNode.object(
+            CampaignKeys.variant, "A part of the audience.", required: ["share"],
+            [
+                "share": share,
+                "content": SchemaNode.object(
+                    CampaignKeys.variantContent, "What these devices get instead; only what differs.",
+                    rules: [("minProperties", .integer(1))], contentKeys.merging(["languages": languages]) { $1 }),
+            ])
+        return SchemaNode.map(
+            "Parts of the audience that get something of their own, or nothing (holdout), decided by a hash of campaign and device.",
+            variant,
+            examples: [
+                .object(pairs: [
+                    ("short", .object(pairs: [("share", .integer(50)), ("content", .object(pairs: [("body", .string("20 % off."))]))])),
+                    ("long", .object(pairs: [("share", .integer(50))])),
+                ])
+            ],
+            rules: [
+                ("maxProperties", .integer(26)),
+                ("propertyNames", .object(pairs: [("pattern", .string("^[A-Za-z0-9_-]{1,64}$"))])),
+                (
+                    "properties",
+                    .object(pairs: [
+                        (
+                            MessageVariant.holdoutName,
+                            SchemaNode.object(
+                                KeyGroup(MessageVariant.holdoutName, ["share"]), "These devices get nothing, and the report compares.",
+                                required: ["share"], ["share": share])
+                        )
+                    ])
+                ),
+            ])
+    }
+
+    private static var data: JSONValue {
+        .object(pairs: [
+            ("type", .string("object")), ("properties", .object(pairs: [("aps", .bool(false))])),
+            ("examples", .array([.object(pairs: [("campaign", .string("spring-sale"))])])),
+        ])
+    }
+
+    private static var payload: JSONValue {
+        .object(pairs: [
+            ("type", .string("object")), ("required", SchemaNode.strings(["aps"])),
+            ("properties", .object(pairs: [("aps", .object(pairs: [("type", .string("object"))]))])),
+            ("examples", .array([.object(pairs: [("aps", .object(pairs: [("alert", .string("Hello"))]))])])),
+        ])
+    }
+
+    // MARK: - How
+
+    private static var delivery: JSONValue {
+        let percentages = StopLimits.outcomes.map { outcome in
+            (
+                outcome.name,
+                SchemaNode.text("The share of answers that may be \(outcome.name).", example: "5%", pattern: SchemaPattern.percentage)
+            )
+        }
+        return SchemaNode.object(
+            CampaignKeys.delivery, "How it gets there.",
+            [
+                "pace": SchemaNode.text(
+                    "Never faster than this, in any second: 5000/s, 300000/min, 100/h. The app's own pace may be slower still.",
+                    example: "5000/s", pattern: SchemaPattern.pace),
+                "expires": SchemaNode.anyOf(
+                    "When it is no longer wanted: a time from the start of the run, a date with a time (UTC unless it says otherwise), or 0 for now or never.",
+                    [
+                        .object(pairs: [("type", .string("string")), ("pattern", .string(SchemaPattern.duration))]),
+                        .object(pairs: [("type", .string("string")), ("pattern", .string(SchemaPattern.moment))]),
+                        .object(pairs: [("enum", .array([.integer(0), .string("0")]))]),
+                    ], rules: [("examples", .array([.string("4h"), .string("2030-12-01 18:00 +01:00"), .integer(0)]))]),
+                "priority": SchemaNode.choice("high (10), normal (5) or low (1).", ["high", "normal", "low"], usual: "high"),
+                "collapse": SchemaNode.text(
+                    "apns-collapse-id, at most 64 bytes: a newer push replaces the older one on the device.", example: "spring-sale",
+                    pattern: #"^(?!.*\{[{%])[^\x00-\x1f\x7f]*$"#, rules: [("maxLength", .integer(64))]),
+                "unknown": SchemaNode.choice(
+                    "A push whose answer was lost: resend sends it again under the same apns-id, skip reports it as unknown.",
+                    ["resend", "skip"], usual: "resend"),
+                "stop_when": SchemaNode.object(
+                    CampaignKeys.stopWhen, "Stop the run when a share of its answers is passed.",
+                    rules: [("anyOf", .array(StopLimits.outcomes.map { SchemaNode.has($0.name) }))],
+                    Dictionary(
+                        uniqueKeysWithValues: percentages + [
+                            (
+                                "after",
+                                SchemaNode.whole(
+                                    "From how many answers on shares are judged.", in: 1...1_000_000_000,
+                                    usual: Int64(StopLimits.usualAnswers), example: 1000)
+                            )
+                        ])),
+            ])
+    }
+}

@@ -1,0 +1,163 @@
+public import Base
+
+/// The JSON Schema of volley.yaml.
+public enum ProjectSchema {
+    /// The document that `volley schema --project` prints.
+    public static var document: JSONValue {
+        SchemaNode.document(
+            "Volley project (volley.yaml)",
+            SchemaNode.object(
+                ProjectKeys.root, "The apps that campaigns go to. Paths are relative to this file.", required: ["apps"],
+                [
+                    "runs": SchemaNode.text("The folder of run files.", example: "runs", rules: [("default", .string("runs"))]),
+                    "proxy": SchemaNode.reference("proxy", "The proxy of all apps that name none; without it the environment decides."),
+                    "apps": SchemaNode.map("Apps by the name that campaigns call them.", app),
+                ]),
+            definitions: [("proxy", proxy)])
+    }
+
+    private static var app: JSONValue {
+        let needsCredentials = JSONValue.object(pairs: [
+            (
+                "if",
+                .object(pairs: [
+                    (
+                        "not",
+                        .object(pairs: [
+                            ("properties", .object(pairs: [("environment", .object(pairs: [("const", .string("simulator"))]))]))
+                        ])
+                    )
+                ])
+            ), ("then", SchemaNode.hasOneOf(["key", "certificate"])),
+        ])
+        return SchemaNode.object(
+            ProjectKeys.app, "One app.", required: ["topic", "environment"],
+            rules: [
+                (
+                    "allOf",
+                    .array([
+                        needsCredentials,
+                        .object(pairs: [("not", .object(pairs: [("required", SchemaNode.strings(["key", "certificate"]))]))]),
+                    ])
+                )
+            ],
+            [
+                "topic": SchemaNode.text(
+                    "The app's bundle id; suffixes that a push type needs are added.", example: "com.example.shop",
+                    pattern: "^[A-Za-z0-9.-]+$"),
+                "environment": SchemaNode.anyOf(
+                    "Which APNs: production, sandbox (builds from Xcode), simulator (a stand-in on this machine), or another server.",
+                    [
+                        SchemaNode.choice("Apple's servers, or a stand-in.", ["production", "sandbox", "simulator"]),
+                        SchemaNode.object(
+                            ProjectKeys.environment, "Another server.", required: ["url"],
+                            [
+                                "url": SchemaNode.text(
+                                    "https, host and port; no path.", example: "https://localhost:2197",
+                                    pattern: #"^[hH][tT][tT][pP][sS]://[^/?#@]+$"#),
+                                "ca": SchemaNode.text(
+                                    "A PEM file with the only authority to trust; without it the system's.", example: "ca.pem"),
+                            ]),
+                    ]),
+                "key": SchemaNode.object(
+                    ProjectKeys.key, "The key that signs for the app, from Apple's developer pages.", required: ["file", "id", "team"],
+                    [
+                        "file": SchemaNode.text("The .p8 file.", example: "keys/AuthKey_ABC123DEFG.p8"),
+                        "id": SchemaNode.text(
+                            "The key's id, ten capital letters and digits.", example: "ABC123DEFG", pattern: "^[A-Z0-9]{10}$"),
+                        "team": SchemaNode.text(
+                            "The team's id, ten capital letters and digits.", example: "DEF123GHIJ", pattern: "^[A-Z0-9]{10}$"),
+                    ]),
+                "certificate": SchemaNode.object(
+                    ProjectKeys.certificate, "A client certificate, instead of a key.", required: ["file"],
+                    [
+                        "file": SchemaNode.text("A .p12, or a PEM with certificate and key.", example: "keys/push.p12"),
+                        "passphrase_env": variable("The environment variable that holds the passphrase.", example: "PUSH_PASSPHRASE"),
+                    ]),
+                "devices": SchemaNode.oneOrMany(
+                    "The device export of campaigns that name none.",
+                    SchemaNode.text("A path or a glob, relative to this file.", example: "exports/devices.csv"),
+                    examples: [.string("exports/devices.csv")]),
+                "columns": columns,
+                "pace": SchemaNode.text(
+                    "Never faster than this, whatever a campaign asks for.", example: "9000/s", pattern: SchemaPattern.pace),
+                "approval": SchemaNode.choice(
+                    "required: nothing is sent that nobody approved with volley approve.", ["required", "none"], usual: "none"),
+                "test_devices": testDevices,
+                "proxy": SchemaNode.reference("proxy", "The app's own proxy; none goes straight to the server."),
+            ])
+    }
+
+    private static func variable(_ description: String, example: String) -> JSONValue {
+        SchemaNode.text(description, example: example, pattern: "^[A-Za-z_][A-Za-z0-9_]*$")
+    }
+
+    private static var proxy: JSONValue {
+        let url = #"^(https?|socks4a?|socks5h?)://.+:[0-9]+/?$"#
+        return .object(pairs: [
+            (
+                "anyOf",
+                .array([
+                    SchemaNode.choice("Straight to the server, whatever the environment says.", ["none"]),
+                    SchemaNode.text("The proxy's address.", example: "http://proxy.example.com:3128", pattern: url),
+                    SchemaNode.object(
+                        ProjectKeys.proxy, "A proxy that wants to know who asks.", required: ["url"],
+                        [
+                            "url": SchemaNode.text("The proxy's address.", example: "http://proxy.example.com:3128", pattern: url),
+                            "user": SchemaNode.text("Who asks.", example: "volley"),
+                            "password_env": variable("The environment variable that holds the password.", example: "PROXY_PASSWORD"),
+                        ]),
+                ])
+            )
+        ])
+    }
+
+    private static var columns: JSONValue {
+        var names = Dictionary(
+            uniqueKeysWithValues: ExportColumns.Standard.allCases.map {
+                ($0.rawValue, SchemaNode.text("The column that holds \($0.rawValue).", example: $0.rawValue))
+            })
+        names["tags"] = SchemaNode.anyOf(
+            "The column that holds tags, and what separates them.",
+            [
+                SchemaNode.text("The column.", example: "tags"),
+                SchemaNode.object(
+                    ProjectKeys.tags, "Column and separator.",
+                    [
+                        "column": SchemaNode.text("The column.", example: "tags"),
+                        "separator": .object(pairs: [
+                            ("type", SchemaNode.strings(["string"])), ("description", .string("A single character between tags.")),
+                            ("minLength", .integer(1)), ("maxLength", .integer(1)), ("default", .string(";")),
+                        ]),
+                    ]),
+            ])
+        return SchemaNode.object(ProjectKeys.columns, "What the exports call the columns that Volley needs.", names)
+    }
+
+    private static var testDevices: JSONValue {
+        // A token of digits alone is a number to YAML when it stands without quotes.
+        let token = JSONValue.object(pairs: [
+            ("type", SchemaNode.strings(["string", "integer", "number"])),
+            ("description", .string("The device token, in hex; best in quotes.")),
+            ("pattern", .string(#"^\s*([0-9A-Fa-f]{2}){4,256}\s*$"#)),
+        ])
+        let device = SchemaNode.object(
+            ProjectKeys.testDevice, "A test device.", required: ["token"],
+            [
+                "name": SchemaNode.text("For people.", example: "Anna's iPhone"), "token": token,
+                "language": SchemaNode.text(
+                    "Gets the text of this language only; without it every text.", example: "de", pattern: SchemaPattern.language),
+                "cells": .object(pairs: [
+                    ("type", .string("object")), ("description", .string("Cells by column, for templates.")),
+                    (
+                        "additionalProperties",
+                        .object(pairs: [("type", SchemaNode.strings(["string", "number", "boolean", "null"]))])
+                    ), ("examples", .array([.object(pairs: [("first_name", .string("Anna"))])])),
+                ]),
+            ])
+        return .object(pairs: [
+            ("type", .string("array")), ("description", .string("Where volley send --test goes.")), ("minItems", .integer(1)),
+            ("items", .object(pairs: [("anyOf", .array([token, device]))])),
+        ])
+    }
+}

@@ -1,0 +1,103 @@
+/// Makes tables of `LanguageData`. The data is Volley's own, so that what is wrong in it is a crash in the first test.
+struct LanguageDataReader {
+    private(set) var languages: [LanguageTable] = []
+    private(set) var names: [TextRange] = []
+    private(set) var pool: [UInt8]
+    private(set) var dateParts: [CompiledDatePart] = []
+    private(set) var index: [LanguageKey: Int] = [:]
+    private var lines: [TextRange] = []
+
+    private static let linesOfLanguage = 11
+
+    init() {
+        pool = LanguageData.text.withUTF8Buffer { Array($0) }
+        lines = split(TextRange(start: 0, end: UInt32(pool.count)), at: UInt8(ascii: "\n"))
+    }
+
+    mutating func read() {
+        precondition(lines.count % Self.linesOfLanguage == 0, "a line of a language is missing")
+        for first in stride(from: 0, to: lines.count, by: Self.linesOfLanguage) { readLanguage(first) }
+        for alias in text(LanguageData.aliases).split(whereSeparator: { $0 == " " || $0 == "\n" }) {
+            let pair = alias.split(separator: "=")
+            guard let language = index[LanguageKey(String(pair[1]))] else { preconditionFailure("\(alias) leads nowhere") }
+            index[LanguageKey(String(pair[0]))] = language
+        }
+    }
+
+    private mutating func readLanguage(_ first: Int) {
+        let fields = split(lines[first], at: UInt8(ascii: "|"))
+        let tag = text(fields[0])
+        var table = LanguageTable()
+        table.pluralRule = number(fields[1])
+        (table.decimal, table.group, table.minus) = (fields[2], fields[3], fields[4])
+        (table.primaryGroup, table.secondaryGroup, table.minimumGrouping) = (number(fields[5]), number(fields[6]), number(fields[7]))
+        table.zero = text(fields[8]).unicodeScalars.first?.value ?? 0x30
+        table.era = fields[9]
+        let styles = split(lines[first + 1], at: UInt8(ascii: "|")).map { readPattern($0) }
+        (table.short, table.medium, table.long, table.full) = (styles[0], styles[1], styles[2], styles[3])
+        for line in stride(from: first + 2, to: first + 10, by: 2) {
+            let written = split(lines[line], at: UInt8(ascii: "|"))
+            let alone = lines[line + 1].start == lines[line + 1].end ? written : split(lines[line + 1], at: UInt8(ascii: "|"))
+            names += written + alone
+        }
+        let periods = split(lines[first + 10], at: UInt8(ascii: "|"))
+        (table.am, table.pm) = (periods[0], periods[1])
+        table.casing =
+            switch tag.prefix(2) {
+            case "tr", "az": .turkic
+            case "el": .greek
+            case "nl": .dutch
+            default: .common
+            }
+        index[LanguageKey(tag)] = languages.count
+        languages.append(table)
+        precondition(names.count == languages.count * LanguageTable.nameCount, "\(tag) lacks a name")
+    }
+
+    /// Reads a pattern such as `d. MMMM y`. Source: UTS #35 part 4, "Date Format Patterns".
+    private mutating func readPattern(_ range: TextRange) -> TextRange {
+        let start = UInt32(dateParts.count)
+        var index = range.start
+        var isQuoted = false
+        while index < range.end {
+            let byte = pool[Int(index)]
+            var end = index + 1
+            if byte == UInt8(ascii: "'") {
+                isQuoted.toggle()
+            } else if !isQuoted, byte | 0x20 >= UInt8(ascii: "a"), byte | 0x20 <= UInt8(ascii: "z") {
+                while end < range.end, pool[Int(end)] == byte { end += 1 }
+                dateParts.append(CompiledDatePart(letter: byte, count: Int(end - index)))
+            } else {
+                dateParts.append(CompiledDatePart(.pooled, TextRange(start: index, end: end)))
+                mergeTexts()
+            }
+            index = end
+        }
+        return TextRange(start: start, end: UInt32(dateParts.count))
+    }
+
+    private mutating func mergeTexts() {
+        guard dateParts.count > 1 else { return }
+        let (left, right) = (dateParts[dateParts.count - 2], dateParts[dateParts.count - 1])
+        guard left.kind == .pooled, left.text.end == right.text.start, left.text.end > left.text.start else { return }
+        dateParts.removeLast(2)
+        dateParts.append(CompiledDatePart(.pooled, TextRange(start: left.text.start, end: right.text.end)))
+    }
+
+    // MARK: - Text
+
+    private func split(_ range: TextRange, at separator: UInt8) -> [TextRange] {
+        var (parts, start): ([TextRange], UInt32) = ([], range.start)
+        for index in range.start..<range.end where pool[Int(index)] == separator {
+            parts.append(TextRange(start: start, end: index))
+            start = index + 1
+        }
+        return parts + [TextRange(start: start, end: range.end)]
+    }
+
+    private func text(_ range: TextRange) -> String { String(decoding: pool[Int(range.start)..<Int(range.end)], as: UTF8.self) }
+
+    private func text(_ text: StaticString) -> String { text.withUTF8Buffer { String(decoding: $0, as: UTF8.self) } }
+
+    private func number(_ range: TextRange) -> Int { Int(text(range)) ?? 0 }
+}

@@ -1,0 +1,139 @@
+public import Base
+
+/// A campaign's payload, compiled once: constant JSON with holes for the cells of a device.
+public struct PayloadTemplate: Sendable {
+    /// The columns that templates name, each once, with the place of its first use. Cells are handed to `render` in this order.
+    public let columns: [SourceText]
+    /// alert, or background for a silent campaign.
+    public let pushType: PushType
+    /// Things that are allowed but rarely meant (a sound beside aps in a payload by hand, …), in the order of their places.
+    public let warnings: [Diagnostic]
+
+    private let compiled: CompiledPayload
+
+    /// Compiles and checks content against the payload rules of APNs. Its languages are not looked at.
+    /// - Parameter columns: come first among this template's columns, whether it names them or not.
+    /// - Throws: every mistake at once, each at its place in the campaign.
+    public init(_ content: MessageContent, after columns: [SourceText] = []) throws(Diagnostics) {
+        var writer = PayloadWriter(columns: columns)
+        let type = writer.append(content)
+        let (constant, limit) = (writer.constantBytes, type.maximumPayloadBytes)
+        if constant > limit {
+            writer.error(
+                "the payload has at least \(constant) bytes, but APNs takes at most \(limit)", at: content.position,
+                remedy: "Shorten its texts.")
+        }
+        let findings = Diagnostics(writer.findings).all
+        guard !findings.contains(where: { $0.severity == .error }) else {
+            throw Diagnostics(findings.filter { $0.severity == .error })
+        }
+        self.columns = writer.columns
+        pushType = type
+        warnings = findings
+        compiled = writer.compiled
+    }
+
+    /// The columns that content names, as far as it can be read: for complaints about them beside those that `init` throws.
+    static func columns(of content: MessageContent, after columns: [SourceText]) -> [SourceText] {
+        var writer = PayloadWriter(columns: columns)
+        _ = writer.append(content)
+        return writer.columns
+    }
+
+    /// Whether what is sent depends on the device's language: dates, numbers, plural forms, and capitals (the Turkish i).
+    public var usesLanguage: Bool { writesByLanguage || compiled.filters.contains { [.upcase, .downcase, .capitalize].contains($0.kind) } }
+
+    /// Whether it holds dates, numbers or plural forms.
+    private var writesByLanguage: Bool {
+        compiled.filters.contains { [.namedDate, .date, .number, .pluralize].contains($0.kind) }
+    }
+
+    /// Languages of which Volley knows neither dates nor numbers, so that English's are taken, among these.
+    public func unknownLanguages(among tags: some Sequence<String>) -> [String] {
+        guard writesByLanguage else { return [] }
+        return tags.filter { !$0.isEmpty && !LanguageTables.shared.knows($0) }.sorted()
+    }
+
+    /// Replaces `bytes` by the payload of one device.
+    /// - Parameters:
+    ///   - fields: the device's cells in the order of `columns`.
+    ///   - language: its language tag, such as `zh-Hans-CN`; may be blank.
+    /// - Returns: nil, or why the device cannot be sent to: a blank cell without default (`bytes` is then empty), a payload over the limit.
+    public func render(_ fields: [String], language: String = "", into bytes: inout [UInt8]) -> RenderFailure? {
+        precondition(fields.count >= columns.count, "a cell for each column")
+        bytes.removeAll(keepingCapacity: true)
+        let json = JSONValue.array(fields.map(JSONValue.string)).text
+        var language = language
+        let failure = Array(json.utf8).withUnsafeBufferPointer { json in
+            language.withUTF8 { language in
+                var cells = EscapedCells()
+                guard cells.locate(in: json) else { preconditionFailure("cells as Volley writes them are refused") }
+                return compiled.append(cells, language: language, to: &bytes)
+            }
+        }
+        if let failure { return self.failure(failure) }
+        return bytes.count <= pushType.maximumPayloadBytes ? nil : .tooLarge(bytes: bytes.count)
+    }
+
+    /// Appends the payload of one device, the same bytes that `render` gives. Allocates nothing once `bytes` has room, unless a text beyond
+    /// ASCII changes its case.
+    /// - Parameters:
+    ///   - cells: the device's cells in the order of `columns`.
+    ///   - language: its language tag; nothing for one that is not known.
+    /// - Returns: nil, or why the device cannot be sent to; `bytes` is as before then.
+    public func append(
+        _ cells: EscapedCells, language: UnsafeBufferPointer<UInt8> = UnsafeBufferPointer(start: nil, count: 0), to bytes: inout [UInt8]
+    ) -> RenderFailure? {
+        precondition(cells.count >= columns.count, "a cell for each column")
+        let start = bytes.count
+        if let failure = compiled.append(cells, language: language, to: &bytes) { return self.failure(failure) }
+        let size = bytes.count - start
+        guard size > pushType.maximumPayloadBytes else { return nil }
+        bytes.removeSubrange(start...)
+        return .tooLarge(bytes: size)
+    }
+
+    private func failure(_ failure: CompiledPayload.Failure) -> RenderFailure {
+        let output = compiled.outputs[failure.output]
+        if failure.kind == .nothingShown { return .nothingShown(place: output.place) }
+        let column = columns[output.column].value
+        switch failure.kind {
+        case .blank: return .blank(column: column, place: output.place)
+        case .notADate: return .notADate(column: column, place: output.place)
+        case .notANumber: return .notANumber(column: column, place: output.place)
+        case .nothingShown: return .nothingShown(place: output.place)
+        }
+    }
+}
+
+/// Why a payload could not be rendered for a device.
+public enum RenderFailure: Hashable, Sendable, CustomStringConvertible {
+    /// This column is blank, and the template that prints it has no default. With the column's place in that template.
+    case blank(column: String, place: SourcePosition)
+    /// `date` or `number` and `pluralize` met something else in this column.
+    case notADate(column: String, place: SourcePosition)
+    case notANumber(column: String, place: SourcePosition)
+    /// All texts that people would see came out blank; with the place of the first.
+    case nothingShown(place: SourcePosition)
+    /// The payload has so many bytes.
+    case tooLarge(bytes: Int)
+
+    /// The reason under which the row is counted.
+    public var skipReason: SkipReason {
+        switch self {
+        case .blank, .notADate, .notANumber, .nothingShown: .renderError
+        case .tooLarge: .payloadTooLarge
+        }
+    }
+
+    /// `campaign.yaml:9:14: first_name is blank`
+    public var description: String {
+        switch self {
+        case .blank(let column, let place): "\(place): \(column) is blank"
+        case .notADate(let column, let place): "\(place): \(column) is no date"
+        case .notANumber(let column, let place): "\(place): \(column) is no number"
+        case .nothingShown(let place): "\(place): title and body are blank"
+        case .tooLarge(let bytes): "the payload has \(bytes) bytes"
+        }
+    }
+}

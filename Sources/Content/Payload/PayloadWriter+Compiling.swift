@@ -1,0 +1,163 @@
+import Base
+
+/// Templates into steps. Whoever has nodes, of whichever text, compiles them with this.
+extension PayloadWriter {
+    /// Appends nodes to the JSON string that is being written.
+    mutating func compile(_ nodes: [TemplateNode]) {
+        for node in nodes {
+            switch node {
+            case .text(let text): escape(text)
+            case .output(let output): compile(output)
+            case .choice(let branches): compile(branches)
+            }
+        }
+    }
+
+    /// The same for a text that people see. A push in which all of them are blank must not go out, however that comes about.
+    mutating func compileShown(_ nodes: [TemplateNode], _ text: SourceText) {
+        guard nodes.allSatisfy(\.mayBeBlank) else {
+            showsSomething = true
+            return compile(nodes)
+        }
+        firstDoubtfulText = firstDoubtfulText ?? text.position
+        emit(.init(kind: .shownStart))
+        compile(nodes)
+        emit(.init(kind: .shownEnd))
+    }
+
+    /// Ends the payload: after this nothing may be appended.
+    mutating func finish() {
+        if let firstDoubtfulText, !showsSomething {
+            emit(.init(kind: .mustShow, output: Int32(compiled.outputs.count)))
+            compiled.outputs.append(.init(column: -1, place: firstDoubtfulText))
+        }
+        emit(.init(kind: .end))
+    }
+
+    private mutating func emit(_ step: CompiledPayload.Step) {
+        var step = step
+        step.constants = TextRange(start: UInt32(coveredConstants), end: UInt32(compiled.constants.count))
+        coveredConstants = compiled.constants.count
+        compiled.steps.append(step)
+    }
+
+    private mutating func escape(_ text: String) {
+        var text = text
+        text.withUTF8 { JSONWriter.appendEscaped($0, to: &compiled.constants) }
+    }
+
+    private mutating func literal(_ text: String) -> TextRange {
+        let start = UInt32(compiled.literals.count)
+        compiled.literals += text.utf8
+        return TextRange(start: start, end: UInt32(compiled.literals.count))
+    }
+
+    // MARK: - Outputs
+
+    private mutating func compile(_ output: TemplateOutput) {
+        let column = index(of: output.column)
+        var step = CompiledPayload.Step(kind: .cell, column: Int32(column), output: Int32(compiled.outputs.count))
+        compiled.outputs.append(.init(column: column, place: output.column.position))
+        switch (output.filters.first, output.filters.count) {
+        case (nil, _): break
+        case (.fallback(let text), 1):
+            step.hasFallback = true
+            var escaped: [UInt8] = []
+            var text = text
+            text.withUTF8 { JSONWriter.appendEscaped($0, to: &escaped) }
+            step.range = TextRange(start: UInt32(compiled.literals.count), end: UInt32(compiled.literals.count + escaped.count))
+            compiled.literals += escaped
+        default:
+            step.kind = .filtered
+            let filters = output.filters.map { compile($0) }
+            step.range = TextRange(start: UInt32(compiled.filters.count), end: UInt32(compiled.filters.count + filters.count))
+            compiled.filters += filters
+        }
+        emit(step)
+    }
+
+    private mutating func compile(_ filter: TemplateFilter) -> CompiledFilter {
+        switch filter {
+        case .fallback(let text): return CompiledFilter(kind: .fallback, text: literal(text))
+        case .upcase: return CompiledFilter(kind: .upcase)
+        case .downcase: return CompiledFilter(kind: .downcase)
+        case .capitalize: return CompiledFilter(kind: .capitalize)
+        case .strip: return CompiledFilter(kind: .strip)
+        case .truncate(let length, let ellipsis):
+            return CompiledFilter(kind: .truncate, text: literal(ellipsis), number: Int32(length), other: Int32(ellipsis.count))
+        case .number(let decimals): return CompiledFilter(kind: .number, number: Int32(decimals ?? -1))
+        case .date(.named(let style)): return CompiledFilter(kind: .namedDate, number: Int32(style.rawValue))
+        case .date(.directives(let parts)): return compile(parts)
+        case .pluralizePair(let one, let other): return compile([.one: one, .other: other], isPair: true)
+        case .pluralize(let forms): return compile(forms, isPair: false)
+        }
+    }
+
+    private mutating func compile(_ parts: [DatePart]) -> CompiledFilter {
+        let hasDay = parts.contains { if case .day = $0 { true } else { false } }
+        let compiledParts = parts.map { part in CompiledDatePart(part, hasDay: hasDay) { literal($0) } }
+        let start = UInt32(compiled.dateParts.count)
+        compiled.dateParts += compiledParts
+        return CompiledFilter(kind: .date, text: TextRange(start: start, end: UInt32(compiled.dateParts.count)))
+    }
+
+    private mutating func compile(_ forms: [PluralForm: String], isPair: Bool) -> CompiledFilter {
+        let words = PluralForm.allCases.map { literal(forms[$0] ?? forms[.other] ?? "") }
+        compiled.plurals.append(CompiledPlural(words: words, written: PluralOperands.bits(forms.keys), isPair: isPair))
+        return CompiledFilter(kind: .pluralize, number: Int32(compiled.plurals.count - 1))
+    }
+
+    // MARK: - Choices
+
+    private mutating func compile(_ branches: [TemplateBranch]) {
+        var jumps: [Int] = []
+        var sizes: [Int] = []
+        for branch in branches {
+            var test: Int?
+            if let condition = branch.condition {
+                let range = compile(condition)
+                test = compiled.steps.count
+                emit(.init(kind: .branch, range: range))
+            }
+            let (before, optional) = (compiled.constants.count, optionalBytes)
+            compile(branch.body)
+            jumps.append(compiled.steps.count)
+            emit(.init(kind: .jump))
+            sizes.append(compiled.constants.count - before - (optionalBytes - optional))
+            if let test { compiled.steps[test].target = Int32(compiled.steps.count) }
+        }
+        for jump in jumps { compiled.steps[jump].target = Int32(compiled.steps.count) }
+        let least = branches.last?.condition == nil ? sizes.min() ?? 0 : 0
+        optionalBytes += sizes.reduce(0, +) - least
+    }
+
+    private mutating func compile(_ condition: TemplateCondition) -> TextRange {
+        let start = UInt32(compiled.tests.count)
+        for (index, test) in condition.tests.enumerated() {
+            var compiledTest = compile(test)
+            compiledTest.isAnd = index < condition.connectors.count && condition.connectors[index] == .and
+            compiled.tests.append(compiledTest)
+        }
+        return TextRange(start: start, end: UInt32(compiled.tests.count))
+    }
+
+    private mutating func compile(_ test: TemplateTest) -> CompiledTest {
+        let column = Int32(index(of: test.column))
+        switch test.kind {
+        case .present: return CompiledTest(kind: .present, column: column)
+        case .blank: return CompiledTest(kind: .blank, column: column)
+        case .text(let comparison, let text):
+            let trimmed = String(text.drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }.reversed())
+            if comparison == .equal || comparison == .notEqual {
+                return CompiledTest(kind: .text, column: column, comparison: comparison, literal: literal(trimmed))
+            }
+            compiled.values.append(ComparisonValue(trimmed))
+            return CompiledTest(kind: .order, column: column, comparison: comparison, value: Int32(compiled.values.count - 1))
+        case .number(let comparison, let number):
+            return CompiledTest(kind: .number, column: column, comparison: comparison, literal: literal(number))
+        case .truth(let comparison, let isTrue):
+            return CompiledTest(kind: .truth, column: column, comparison: comparison, literal: literal("\(isTrue)"))
+        case .contains(let text): return CompiledTest(kind: .contains, column: column, literal: literal(text))
+        }
+    }
+}

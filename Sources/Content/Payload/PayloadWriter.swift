@@ -1,0 +1,116 @@
+import Base
+
+/// Writes a payload's JSON once, with steps where templates name columns, and collects what is wrong on the way.
+struct PayloadWriter {
+    var compiled = CompiledPayload()
+    /// Constants up to here belong to a step already.
+    var coveredConstants = 0
+    /// Constants that some payloads do not have, because they take the shorter branch of a condition.
+    var optionalBytes = 0
+    /// Where the first text stands that people see, if there is one and all of them may come out blank.
+    var firstDoubtfulText: SourcePosition?
+    /// Whether some text that people see is never blank.
+    var showsSomething = false
+    private(set) var columns: [SourceText]
+    var findings: [Diagnostic] = []
+    private var indexOfColumn: [String: Int]
+
+    /// - Parameter columns: that are known already; each once.
+    init(columns: [SourceText] = []) {
+        self.columns = columns
+        indexOfColumn = Dictionary(uniqueKeysWithValues: columns.enumerated().map { ($1.value, $0) })
+    }
+
+    /// The bytes that every rendered payload has at least.
+    var constantBytes: Int { compiled.constants.count - optionalBytes }
+
+    /// Writes all of a payload, and answers its push type.
+    mutating func append(_ content: MessageContent) -> PushType {
+        defer { finish() }
+        if let payload = content.payload { return appendByHand(payload) }
+        appendFields(content)
+        return content.isSilent ? .background : .alert
+    }
+
+    mutating func error(_ message: String, at place: SourcePosition, remedy: String? = nil) {
+        findings.append(Diagnostic(message, at: place, remedy: remedy))
+    }
+
+    mutating func warning(_ name: WarningName, _ message: String, at place: SourcePosition, remedy: String? = nil) {
+        findings.append(.warning(name, message, at: place, remedy: remedy))
+    }
+
+    /// JSON's own characters.
+    mutating func append(raw: String) { compiled.constants.append(contentsOf: raw.utf8) }
+
+    mutating func append(_ value: JSONValue) { value.append(to: &compiled.constants) }
+
+    /// Members of an object between braces, separated by commas.
+    mutating func appendObject(_ members: [(name: String, write: (inout PayloadWriter) -> Void)]) {
+        append(raw: "{")
+        for (index, member) in members.enumerated() {
+            if index > 0 { append(raw: ",") }
+            JSONWriter.appendString(member.name, to: &compiled.constants)
+            append(raw: ":")
+            member.write(&self)
+        }
+        append(raw: "}")
+    }
+
+    /// A text with templates, between quotes. Answers its nodes, for further checks.
+    /// - Parameter isShown: whether people see the text, so that what looks like a tag must be one.
+    @discardableResult
+    mutating func appendTemplate(_ text: SourceText, isShown: Bool = false) -> [TemplateNode] {
+        var parser = TemplateParser(text, isShown: isShown)
+        let nodes = parser.parse()
+        findings += parser.mistakes
+        append(raw: "\"")
+        if isShown { compileShown(nodes, text) } else { compile(nodes) }
+        append(raw: "\"")
+        return nodes
+    }
+
+    /// Any value of `data` or `payload`.
+    mutating func append(_ node: ContentNode) {
+        switch node {
+        case .null: append(.null)
+        case .bool(let value, _): append(.bool(value))
+        case .integer(let value, _): append(.integer(value))
+        case .double(let value, let place):
+            if !value.isFinite { error("this number cannot be sent", at: place, remedy: "Put it in quotes to send it as text.") }
+            append(.double(value))
+        case .text(let text): appendTemplate(text)
+        case .array(let nodes, _):
+            append(raw: "[")
+            for (index, node) in nodes.enumerated() {
+                if index > 0 { append(raw: ",") }
+                append(node)
+            }
+            append(raw: "]")
+        case .object(let members, _):
+            checkNames(members)
+            appendObject(members.map { member in (member.name.value, { $0.append(member.value) }) })
+        }
+    }
+
+    /// JSON readers disagree about a name that stands twice, so that nobody could say what a phone makes of it.
+    mutating func checkNames(_ members: [ContentMember]) {
+        var seen: Set<String> = []
+        for member in members where !seen.insert(member.name.value).inserted {
+            error("the key '\(member.name.value)' stands here twice", at: member.name.position, remedy: "Keep one of them.")
+        }
+    }
+
+    /// The number of a column, a new one for a new name.
+    mutating func index(of name: SourceText) -> Int {
+        guard let index = indexOfColumn[name.value] else {
+            indexOfColumn[name.value] = columns.count
+            columns.append(name)
+            return columns.count - 1
+        }
+        // The payload's order need not be the file's: a complaint about the column belongs to its first place in the file.
+        let (new, old) = (name.position, columns[index].position)
+        if (new.line, new.column) < (old.line, old.column) { columns[index] = name }
+        return index
+    }
+}

@@ -1,0 +1,96 @@
+import Base
+
+/// A comparison of a column, ready to be asked.
+struct CompiledTest: BitwiseCopyable {
+    enum Kind: UInt8 {
+        case present, blank
+        /// With the text in `literal`, byte by byte.
+        case text
+        /// With `values[value]`.
+        case order
+        /// With the number in `literal`.
+        case number
+        /// With `true` or `false` in `literal`, in any case.
+        case truth
+        case contains
+    }
+
+    var kind: Kind
+    var column: Int32
+    var comparison = ComparisonOperator.equal
+    var literal = TextRange.empty
+    var value: Int32 = 0
+    /// How it is joined with the next one.
+    var isAnd = false
+}
+
+extension CompiledPayload {
+    /// Whether a condition holds: read from its right end, as Liquid does.
+    func holds(_ range: TextRange, _ cells: EscapedCells, _ bytes: inout [UInt8]) -> Bool {
+        var index = Int(range.end) - 1
+        var result = holds(tests[index], cells, &bytes)
+        while index > Int(range.start) {
+            index -= 1
+            let test = tests[index]
+            // The left side is asked only when it decides.
+            if test.isAnd == result { result = holds(test, cells, &bytes) }
+        }
+        return result
+    }
+
+    private func holds(_ test: CompiledTest, _ cells: EscapedCells, _ bytes: inout [UInt8]) -> Bool {
+        let cell = cells[Int(test.column)]
+        if isBlank(escaped: cell) {
+            // A blank cell is equal to nothing, so it is unequal to everything.
+            return test.kind == .blank || test.kind != .present && test.kind != .contains && test.comparison == .notEqual
+        }
+        switch test.kind {
+        case .present: return true
+        case .blank: return false
+        default: return withText(of: cell, &bytes) { compare(test, trimmed($0)) }
+        }
+    }
+
+    private func compare(_ test: CompiledTest, _ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        if test.kind == .order { return test.comparison.holds(values[Int(test.value)].order(of: text)) }
+        return literals.withUnsafeBufferPointer { literals in
+            let literal = literals[test.literal]
+            switch test.kind {
+            case .number:
+                guard let number = DecimalText(literal) else { preconditionFailure("a number that is none was compiled") }
+                return test.comparison.holds(DecimalText(text).map { $0.compare(number) })
+            case .truth:
+                return (text.count == literal.count && zip(text, literal).allSatisfy { $0 | 0x20 == $1 }) == (test.comparison == .equal)
+            case .contains: return contains(text, literal)
+            default: return text.elementsEqual(literal) == (test.comparison == .equal)
+            }
+        }
+    }
+
+    /// Calls `body` with a cell's text. Where nothing is escaped that is the cell; else `bytes` lends room behind its end.
+    private func withText(of cell: UnsafeBufferPointer<UInt8>, _ bytes: inout [UInt8], _ body: (UnsafeBufferPointer<UInt8>) -> Bool) -> Bool
+    {
+        guard cell.contains(UInt8(ascii: "\\")) else { return body(cell) }
+        let start = bytes.count
+        appendUnescaped(cell, to: &bytes)
+        let result = bytes.withUnsafeBufferPointer { body(UnsafeBufferPointer(rebasing: $0[start...])) }
+        bytes.removeSubrange(start...)
+        return result
+    }
+}
+
+/// Without spaces, tabs and line ends at either end.
+private func trimmed(_ text: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8> {
+    var (start, end) = (0, text.count)
+    while start < end, text[start] <= 0x20 { start += 1 }
+    while end > start, text[end - 1] <= 0x20 { end -= 1 }
+    return UnsafeBufferPointer(rebasing: text[start..<end])
+}
+
+private func contains(_ text: UnsafeBufferPointer<UInt8>, _ part: UnsafeBufferPointer<UInt8>) -> Bool {
+    guard let first = part.first, text.count >= part.count else { return part.isEmpty }
+    for start in 0...(text.count - part.count) where text[start] == first {
+        if UnsafeBufferPointer(rebasing: text[start..<start + part.count]).elementsEqual(part) { return true }
+    }
+    return false
+}

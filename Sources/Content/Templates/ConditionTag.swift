@@ -1,0 +1,228 @@
+import Base
+
+/// What stands behind `if` and `elsif`: comparisons of columns, joined by `and` and `or`.
+struct ConditionTag {
+    private let tokens: [TemplateToken]
+    private let word: String
+    private let start: Int
+    private let end: Int
+    private let place: (Int) -> SourcePosition
+    private(set) var mistakes: [TemplateMistake]
+
+    private static let operators: [String: ComparisonOperator] = Dictionary(
+        uniqueKeysWithValues: ComparisonOperator.allCases.map { ($0.rawValue, $0) })
+    /// Signs that people write for an operator.
+    private static let almost = [
+        "=": "==", "===": "==", "!==": "!=", "<>": "!=", "=>": ">=", "=<": "<=", "≠": "!=", "≤": "<=", "≥": ">=",
+    ]
+    /// Words that people write for an operator.
+    private static let words = [
+        "is": "==", "equals": "==", "eq": "==", "ne": "!=", "gt": ">", "lt": "<", "gte": ">=", "lte": "<=", "ge": ">=", "le": "<=",
+        "includes": "contains", "contain": "contains", "has": "contains", "like": "contains",
+    ]
+
+    /// - Parameters:
+    ///   - rest: behind the word, with the indices of the whole text.
+    ///   - start: where the tag begins.
+    ///   - place: the place in the file of a scalar.
+    init(_ rest: ArraySlice<Unicode.Scalar>, of word: String, start: Int, place: @escaping (Int) -> SourcePosition) {
+        let tokenizer = TemplateTokenizer(rest, of: "{% %}")
+        (tokens, mistakes) = (tokenizer.tokens, tokenizer.mistakes)
+        (self.word, self.start, end, self.place) = (word, start, rest.endIndex, place)
+    }
+
+    /// The condition; nil when there is a mistake.
+    mutating func read() -> TemplateCondition? {
+        guard !tokens.isEmpty else {
+            if mistakes.isEmpty {
+                report("'{% \(word) %}' has no condition", at: start, remedy: "For example: {% \(word) first_name == 'Anna' %}.")
+            }
+            return nil
+        }
+        if let bracket = tokens.first(where: { $0.isSign("(") || $0.isSign(")") }) {
+            report(
+                "conditions take no parentheses", at: bracket.range.lowerBound,
+                remedy: "Put one '{% if %}' inside another, or repeat a comparison.")
+            return nil
+        }
+        if let pipe = tokens.first(where: { $0.isSign("|") }) {
+            report("conditions take no filters", at: pipe.range.lowerBound, remedy: "Compare the column as the export has it.")
+            return nil
+        }
+        var condition = TemplateCondition(tests: [], connectors: [])
+        var first = 0
+        for index in tokens.indices {
+            guard let connector = connector(tokens[index]) else { continue }
+            if let test = readTest(tokens[first..<index], behind: first == 0 ? nil : tokens[first - 1], before: tokens[index]) {
+                condition.tests.append(test)
+            }
+            condition.connectors.append(connector)
+            first = index + 1
+        }
+        if let test = readTest(tokens[first...], behind: first == 0 ? nil : tokens[first - 1], before: nil) { condition.tests.append(test) }
+        warnAboutOrder(condition)
+        return mistakes.allSatisfy(\.isWarning) && condition.tests.count == condition.connectors.count + 1 ? condition : nil
+    }
+
+    private mutating func connector(_ token: TemplateToken) -> TemplateCondition.Connector? {
+        switch token.kind {
+        case .name("and"): return .and
+        case .name("or"): return .or
+        case .name(let name) where ["AND", "And", "OR", "Or"].contains(name):
+            report("'\(name)' is written in small letters", at: token.range.lowerBound, remedy: "Write '\(name.lowercased())'.")
+            return name.lowercased() == "and" ? .and : .or
+        case .sign("&&"):
+            report("'&&' joins nothing", at: token.range.lowerBound, remedy: "Write 'and'.")
+            return .and
+        case .sign("||"):
+            report("'||' joins nothing", at: token.range.lowerBound, remedy: "Write 'or'.")
+            return .or
+        default: return nil
+        }
+    }
+
+    /// Liquid reads from the right, which is not what everybody expects.
+    private mutating func warnAboutOrder(_ condition: TemplateCondition) {
+        guard let and = condition.connectors.firstIndex(of: .and), let or = condition.connectors.firstIndex(of: .or), and < or else {
+            return
+        }
+        mistakes.append(
+            TemplateMistake(
+                message: "'and' before 'or' is read from the right: a and b or c means a and (b or c)", index: start,
+                remedy: "Put one '{% if %}' inside another to make it plain.", warning: .mixedConditions))
+    }
+
+    // MARK: - Comparisons
+
+    private mutating func readTest(
+        _ part: ArraySlice<TemplateToken>, behind before: TemplateToken?, before after: TemplateToken?
+    ) -> TemplateTest? {
+        guard let first = part.first else {
+            let name = (before ?? after).flatMap(\.name) ?? "and"
+            let index = after?.range.lowerBound ?? end
+            report("a comparison is missing \(after == nil ? "behind" : "before") '\(name)'", at: index, remedy: example("first_name"))
+            return nil
+        }
+        let index = first.range.lowerBound
+        guard case .name(let column) = first.kind else {
+            reportFirst(first, behind: before?.name)
+            return nil
+        }
+        if column == "not", part.count > 1 {
+            report("conditions know no 'not'", at: index, remedy: "Write !=, or == blank, or put the text behind {% else %}.")
+            return nil
+        }
+        if TemplateLanguage.blankWords.contains(column) || column == "true" || column == "false" {
+            report(
+                "the column stands before the value it is compared with", at: index,
+                remedy: "For example: {% if first_name == \(column) %}.")
+            return nil
+        }
+        let source = SourceText(column, at: place(index))
+        guard part.count > 1 else { return TemplateTest(column: source, kind: .present) }
+        let operation = part[part.startIndex + 1]
+        guard let (comparison, contains) = readOperator(operation, column, part) else { return nil }
+        guard part.count > 2 else {
+            report(
+                "nothing stands behind '\(contains ? "contains" : comparison.rawValue)'", at: after?.range.lowerBound ?? end,
+                remedy: example(column))
+            return nil
+        }
+        if part.count > 3 {
+            let surplus = part[part.startIndex + 3]
+            report("something follows the comparison", at: surplus.range.lowerBound, remedy: "Join comparisons with 'and' or 'or'.")
+            return nil
+        }
+        return readValue(part[part.startIndex + 2], comparison, contains, column).map { TemplateTest(column: source, kind: $0) }
+    }
+
+    private func example(_ column: String) -> String { "For example: {% \(word) \(column) == 'x' %}." }
+
+    private mutating func reportFirst(_ first: TemplateToken, behind connector: String?) {
+        let index = first.range.lowerBound
+        switch first.kind {
+        case .sign("!"): report("conditions know no '!'", at: index, remedy: "Write !=, or == blank, or put the text behind {% else %}.")
+        case .text where connector != nil, .number where connector != nil:
+            report(
+                "a column is missing behind '\(connector ?? "")'", at: index,
+                remedy: "Repeat the column, for example: {% \(word) first_name == 'x' \(connector ?? "or") first_name == 'y' %}.")
+        case .text, .number:
+            report("the column stands before the value it is compared with", at: index, remedy: example("first_name"))
+        default:
+            if mistakes.isEmpty { report("a column is missing here", at: index, remedy: example("first_name")) }
+        }
+    }
+
+    private mutating func readOperator(
+        _ token: TemplateToken, _ column: String, _ part: ArraySlice<TemplateToken>
+    ) -> (comparison: ComparisonOperator, contains: Bool)? {
+        let index = token.range.lowerBound
+        switch token.kind {
+        case .sign(let sign):
+            if let comparison = Self.operators[sign] { return (comparison, false) }
+            guard let meant = Self.almost[sign] else { break }
+            report("'\(sign)' compares nothing", at: index, remedy: "Write '\(meant)'.")
+            return (Self.operators[meant] ?? .equal, false)
+        case .name("contains"): return (.equal, true)
+        case .name(let name):
+            if name == "in" {
+                report("conditions know no 'in'", at: index, remedy: "Write \(column) == 'x' or \(column) == 'y'.")
+                return nil
+            }
+            if name == "is", part.count > 2, part[part.startIndex + 2].name == "not" {
+                report("conditions know no 'is not'", at: index, remedy: "Write '!='.")
+                return nil
+            }
+            if let meant = Self.words[name.lowercased()] {
+                report("'\(name)' compares nothing", at: index, remedy: "Write '\(meant)'.")
+                return (Self.operators[meant] ?? .equal, meant == "contains")
+            }
+            let words = part.prefix { $0.name != nil }.compactMap(\.name)
+            report(
+                "a column's name cannot hold spaces: '\(words.joined(separator: " "))'", at: part[part.startIndex].range.lowerBound,
+                remedy: "Rename the column in the export, for example to '\(words.joined(separator: "_"))'.")
+            return nil
+        default: break
+        }
+        if mistakes.isEmpty {
+            report("an operator is missing behind '\(column)'", at: index, remedy: "There are ==, !=, <, <=, >, >= and contains.")
+        }
+        return nil
+    }
+
+    private mutating func readValue(
+        _ token: TemplateToken, _ comparison: ComparisonOperator, _ contains: Bool, _ column: String
+    ) -> TemplateTest.Kind? {
+        let index = token.range.lowerBound
+        switch token.kind {
+        case .text(let text) where contains:
+            guard text.isEmpty else { return .contains(text) }
+            report("'contains' needs a text that is not empty", at: index, remedy: "Write \(column) != blank to ask for any text.")
+        case .number(let number) where contains: return .contains(number)
+        case .text(let text):
+            if !text.isEmpty { return .text(comparison, text) }
+            if comparison == .equal { return .blank }
+            if comparison == .notEqual { return .present }
+            report("only == and != compare with an empty text", at: index, remedy: "Write \(column) == blank or \(column) != blank.")
+        case .number(let number): return .number(comparison, number)
+        case .name(let name) where TemplateLanguage.blankWords.contains(name):
+            if comparison == .equal, !contains { return .blank }
+            if comparison == .notEqual { return .present }
+            report("only == and != compare with '\(name)'", at: index, remedy: "Write \(column) == \(name) or \(column) != \(name).")
+        case .name(let name) where name == "true" || name == "false":
+            if comparison == .equal && !contains || comparison == .notEqual { return .truth(comparison, name == "true") }
+            report("only == and != compare with '\(name)'", at: index, remedy: "Write \(column) == \(name) or \(column) != \(name).")
+        case .name(let name):
+            report(
+                "'\(name)' needs quotes: a column is compared with a text or a number", at: index,
+                remedy: "Write {% \(word) \(column) \(contains ? "contains" : comparison.rawValue) '\(name)' %}.")
+        default:
+            if mistakes.isEmpty { report("a text in quotes or a number is missing here", at: index, remedy: example(column)) }
+        }
+        return nil
+    }
+
+    private mutating func report(_ message: String, at index: Int, remedy: String) {
+        mistakes.append(TemplateMistake(message: message, index: index, remedy: remedy))
+    }
+}

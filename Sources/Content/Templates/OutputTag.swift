@@ -1,0 +1,168 @@
+import Base
+
+/// The inside of `{{ … }}`: a column, and filters behind it.
+struct OutputTag {
+    private let tokenizer: TemplateTokenizer
+    private let start: Int
+    private let place: (Int) -> SourcePosition
+    private(set) var mistakes: [TemplateMistake]
+
+    /// - Parameters:
+    ///   - start: where the tag begins.
+    ///   - place: the place in the file of a scalar.
+    init(_ inside: ArraySlice<Unicode.Scalar>, start: Int, place: @escaping (Int) -> SourcePosition) {
+        tokenizer = TemplateTokenizer(inside, of: "{{ }}")
+        mistakes = tokenizer.mistakes
+        (self.start, self.place) = (start, place)
+        end = inside.endIndex
+    }
+
+    private let end: Int
+
+    /// The column with its filters; nil when there is a mistake.
+    mutating func read() -> TemplateOutput? {
+        let parts = tokenizer.tokens.split(omittingEmptySubsequences: false) { $0.isSign("|") }
+        guard let first = parts.first, !tokenizer.tokens.isEmpty else {
+            if mistakes.isEmpty { report("'{{ }}' is empty", at: start, remedy: "Name a column in it, for example: {{ first_name }}.") }
+            return nil
+        }
+        let name = readColumn(first)
+        var filters: [TemplateFilter] = []
+        for part in parts.dropFirst() {
+            let place = part.first?.range.lowerBound ?? placeOfEmpty(part.startIndex)
+            var reader = FilterReader(Array(part), at: place, end: endOf(part), column: name?.name ?? "first_name")
+            if let filter = reader.read() { filters.append(filter) }
+            mistakes += reader.mistakes
+        }
+        checkOrder(filters, parts)
+        guard let name, mistakes.allSatisfy(\.isWarning) else { return nil }
+        return TemplateOutput(column: SourceText(name.name, at: place(name.index)), filters: filters)
+    }
+
+    /// Behind the sign before an empty part.
+    private func placeOfEmpty(_ token: Int) -> Int {
+        token < tokenizer.tokens.count ? tokenizer.tokens[token].range.lowerBound : end
+    }
+
+    /// Where what is missing behind a part would stand.
+    private func endOf(_ part: ArraySlice<TemplateToken>) -> Int {
+        part.endIndex < tokenizer.tokens.count ? tokenizer.tokens[part.endIndex].range.lowerBound : end
+    }
+
+    // MARK: - The column
+
+    private mutating func readColumn(_ tokens: ArraySlice<TemplateToken>) -> (name: String, index: Int)? {
+        guard let first = tokens.first else {
+            report(
+                "the column is missing before '|'", at: tokenizer.tokens[0].range.lowerBound,
+                remedy: "For example: {{ first_name | default: 'there' }}.")
+            return nil
+        }
+        let index = first.range.lowerBound
+        switch first.kind {
+        case .text:
+            report("'{{ }}' takes a column, not a text in quotes", at: index, remedy: "Name a column, for example: {{ first_name }}.")
+            return nil
+        case .name(let name):
+            if tokens.count == 1 { return (name, index) }
+            return readMore(tokens.dropFirst(), behind: name, index)
+        default:
+            // The tokenizer had its say about signs that look almost right.
+            if mistakes.isEmpty { report(noName(written(tokens)), at: index, remedy: Self.nameRemedy) }
+            return nil
+        }
+    }
+
+    private static let nameRemedy =
+        "Names hold letters, digits, '_', '.' and '-', and begin with a letter or '_'; rename the column in the export."
+
+    private func noName(_ written: String) -> String { "'\(written)' cannot be a column's name" }
+
+    private mutating func readMore(_ rest: ArraySlice<TemplateToken>, behind name: String, _ index: Int) -> (name: String, index: Int)? {
+        guard let second = rest.first else { return nil }
+        let place = second.range.lowerBound
+        if ["if", "elsif", "unless", "for", "case", "assign"].contains(name), second.name != nil {
+            report(
+                "'\(name)' does not stand between '{{' and '}}'", at: index, remedy: "Write {% \(name == "elsif" ? "elsif" : "if") … %}.")
+            return nil
+        }
+        switch second.kind {
+        case .name("or"), .sign("||"), .sign("??"), .name("else"):
+            report("'\(written([second]))' does not stand in '{{ }}'", at: place, remedy: "Write {{ \(name) | default: 'text' }}.")
+        case .name(let word) where TemplateLanguage.filters.contains(word):
+            let example = TemplateLanguage.filterExamples[word] ?? word
+            report("'|' is missing before '\(word)'", at: place, remedy: "For example: {{ \(name) | \(example) }}.")
+        case .name:
+            let words = ([name] + rest.prefix { $0.name != nil }.compactMap(\.name))
+            report(
+                "a column's name cannot hold spaces: '\(words.joined(separator: " "))'", at: index,
+                remedy: "Rename the column in the export, for example to '\(words.joined(separator: "_"))'.")
+        case .sign(":"):
+            report(
+                "':' stands behind a column", at: place, remedy: "Filters stand behind '|', for example: {{ \(name) | default: 'text' }}.")
+        case .sign("=="), .sign("="), .sign("!="), .sign("<"), .sign(">"), .sign("<="), .sign(">="):
+            report("'{{ }}' compares nothing", at: place, remedy: "Write {% if \(name) == 'x' %} … {% endif %}.")
+        default:
+            if mistakes.isEmpty {
+                report(
+                    noName(name + written(rest, from: tokenizer.tokens.first { $0.range.lowerBound == index })), at: index,
+                    remedy: Self.nameRemedy)
+            }
+        }
+        return nil
+    }
+
+    private func written(_ tokens: ArraySlice<TemplateToken>, from before: TemplateToken? = nil) -> String {
+        var (text, end) = ("", before?.range.upperBound ?? tokens.first?.range.lowerBound ?? 0)
+        for token in tokens {
+            if token.range.lowerBound > end { text += " " }
+            end = token.range.upperBound
+            switch token.kind {
+            case .name(let word), .number(let word), .sign(let word), .junk(let word): text += word
+            case .text(let inside): text += "'\(inside)'"
+            }
+        }
+        return text
+    }
+
+    // MARK: - The filters
+
+    /// A default is printed as it stands, unless filters follow: those must be able to take it.
+    private mutating func checkOrder(_ filters: [TemplateFilter], _ parts: [ArraySlice<TemplateToken>]) {
+        guard filters.count == parts.count - 1 else { return }
+        var fallback: (text: String, part: Int)?
+        var last: (name: String, part: Int)?
+        for (index, filter) in filters.enumerated() {
+            let (name, place) = (parts[index + 1].first?.name ?? "", parts[index + 1].first?.range.lowerBound ?? start)
+            switch filter {
+            case .fallback(let text):
+                if fallback != nil { report("'default' stands twice", at: place, remedy: "Keep one of them.") }
+                fallback = (text, index)
+            case .date, .number, .pluralize, .pluralizePair:
+                if let last {
+                    report(
+                        "'\(name)' cannot follow '\(last.name)'", at: place,
+                        remedy: "Write {{ column | \(name): … }} in a tag of its own.")
+                } else if let fallback, !fallback.text.isEmpty, !Self.takes(filter, fallback.text) {
+                    report(
+                        "'\(name)' cannot take the default '\(fallback.text)'", at: place,
+                        remedy: "Write 'default' behind '\(name)'.")
+                }
+                last = (name, index)
+            default: break
+            }
+        }
+    }
+
+    private static func takes(_ filter: TemplateFilter, _ text: String) -> Bool {
+        var text = text
+        return text.withUTF8 { bytes in
+            if case .date = filter { return CivilMoment(bytes) != nil }
+            return DecimalText(bytes) != nil
+        }
+    }
+
+    private mutating func report(_ message: String, at index: Int, remedy: String) {
+        mistakes.append(TemplateMistake(message: message, index: index, remedy: remedy))
+    }
+}

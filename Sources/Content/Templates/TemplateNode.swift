@@ -1,0 +1,117 @@
+import Base
+
+/// A part of a text with templates, as the parser understands it.
+enum TemplateNode: Hashable, Sendable {
+    /// As it stands.
+    case text(String)
+    /// `{{ column | filter }}`
+    case output(TemplateOutput)
+    /// `{% if %}` with its branches in their order: the first that holds is taken. Only the last may be without a condition (`else`).
+    case choice([TemplateBranch])
+}
+
+extension TemplateNode {
+    /// Whether there may be nothing to see in what becomes of it.
+    var mayBeBlank: Bool {
+        switch self {
+        case .text(let text):
+            var text = text
+            return text.withUTF8 { isBlank($0) }
+        case .output(let output):
+            // A blank cell without another text is no push at all.
+            return output.filters.contains {
+                switch $0 {
+                case .fallback(var text): text.withUTF8 { isBlank($0) }
+                case .truncate, .strip, .date, .pluralize, .pluralizePair: true
+                default: false
+                }
+            }
+        case .choice(let branches):
+            return branches.last?.condition != nil || branches.contains { $0.body.allSatisfy(\.mayBeBlank) }
+        }
+    }
+}
+
+/// `{{ column | filter: argument }}`
+struct TemplateOutput: Hashable, Sendable {
+    /// With the place of the name.
+    var column: SourceText
+    var filters: [TemplateFilter] = []
+}
+
+/// A branch of `{% if %}`.
+struct TemplateBranch: Hashable, Sendable {
+    /// nil for `else`.
+    var condition: TemplateCondition?
+    var body: [TemplateNode]
+}
+
+/// What a filter makes of the text before it.
+enum TemplateFilter: Hashable, Sendable {
+    /// Another text for a blank one.
+    case fallback(String)
+    case upcase, downcase, capitalize, strip
+    /// At most so many user-visible characters, the ellipsis counted.
+    case truncate(length: Int, ellipsis: String)
+    case date(DateStyle)
+    /// With so many decimals; nil for those that are there, three at most.
+    case number(decimals: Int?)
+    /// The first word for 1, else the second.
+    case pluralizePair(String, String)
+    /// The word for the number's form in the device's language.
+    case pluralize([PluralForm: String])
+}
+
+/// How a date is written.
+enum DateStyle: Hashable, Sendable {
+    /// By the device's language.
+    case named(NamedDateStyle)
+    /// By directives, as in `%d %B %Y`.
+    case directives([DatePart])
+}
+
+/// CLDR's lengths of a date.
+enum NamedDateStyle: Int, CaseIterable, Hashable, Sendable {
+    case short, medium, long, full
+
+    /// As it is written in a template.
+    var name: String { "\(self)" }
+}
+
+/// The forms that CLDR knows of a word beside a number.
+enum PluralForm: Int, CaseIterable, Hashable, Sendable {
+    case zero, one, two, few, many, other
+
+    /// As it is written in a template.
+    var name: String { "\(self)" }
+}
+
+/// Comparisons joined by `and` and `or`.
+struct TemplateCondition: Hashable, Sendable {
+    enum Connector: Hashable, Sendable { case and, or }
+
+    /// At least one.
+    var tests: [TemplateTest]
+    /// One fewer than the tests. Read from the right, as Liquid does: `a and b or c` is `a and (b or c)`.
+    var connectors: [Connector]
+}
+
+/// A comparison of a column.
+struct TemplateTest: Hashable, Sendable {
+    enum Kind: Hashable, Sendable {
+        /// The column alone, or `!= blank`.
+        case present
+        /// `== blank`
+        case blank
+        /// With a text in quotes.
+        case text(ComparisonOperator, String)
+        /// With a number without quotes, as it is written.
+        case number(ComparisonOperator, String)
+        /// With `true` or `false`.
+        case truth(ComparisonOperator, Bool)
+        case contains(String)
+    }
+
+    var column: SourceText
+    var kind: Kind
+}

@@ -1,0 +1,225 @@
+import Base
+
+/// Reads a text with templates: a strict subset of Liquid. All mistakes of a text are found at once, each with its place in the file.
+struct TemplateParser {
+    private let source: SourceText
+    private let scalars: [Unicode.Scalar]
+    private let isShown: Bool
+    private var found: [TemplateMistake] = []
+    /// The open `{% if %}`s, outermost first.
+    private var open: [OpenChoice] = []
+    private var nodes: [TemplateNode] = []
+    private var refused: Set<String> = []
+
+    private struct OpenChoice {
+        var start: Int
+        /// What stands before it at its level.
+        var before: [TemplateNode]
+        var branches: [TemplateBranch] = []
+        var condition: TemplateCondition?
+        var hasElse = false
+    }
+
+    /// Deeper than any text needs; recursion over nodes relies on it.
+    static let maximumDepth = 20
+
+    /// APNs takes 4,096 bytes; some of a text may be comments, and branches that are not taken.
+    static let longestText = 50_000
+    /// Beyond that nobody reads on.
+    static let mostMistakes = 20
+
+    /// - Parameter isShown: whether people see the text, so that what merely looks like a tag is a mistake.
+    init(_ source: SourceText, isShown: Bool = true) {
+        self.source = source
+        self.isShown = isShown
+        scalars = Array(source.value.unicodeScalars)
+    }
+
+    /// The text's nodes; `mistakes` tells whether they can be used.
+    mutating func parse() -> [TemplateNode] {
+        guard scalars.count <= Self.longestText else {
+            report("the text has \(scalars.count) characters, and no push holds that many", at: 0, remedy: "Shorten it.")
+            return []
+        }
+        let (pieces, mistakes) = TemplateScanner.scan(scalars, isShown: isShown)
+        found = mistakes
+        for piece in pieces where open.count <= Self.maximumDepth && found.count < Self.mostMistakes {
+            switch piece.kind {
+            case .text: append(text(piece.range))
+            case .output: readOutput(piece)
+            case .block: readBlock(piece)
+            }
+        }
+        if found.count >= Self.mostMistakes { return [] }
+        while let choice = open.last {
+            report("'{% if %}' has no '{% endif %}'", at: choice.start, remedy: "Write '{% endif %}' where its text ends.")
+            endChoice()
+        }
+        return nodes
+    }
+
+    /// Errors and warnings, in the order of their places.
+    var mistakes: [Diagnostic] {
+        found.sorted { $0.index < $1.index }.map {
+            guard let warning = $0.warning else { return Diagnostic($0.message, at: place(of: $0.index), remedy: $0.remedy) }
+            return .warning(warning, $0.message, at: place(of: $0.index), remedy: $0.remedy)
+        }
+    }
+
+    private mutating func append(_ text: String) {
+        guard !text.isEmpty else { return }
+        if case .text(let before) = nodes.last {
+            nodes[nodes.count - 1] = .text(before + text)
+        } else {
+            nodes.append(.text(text))
+        }
+    }
+
+    // MARK: - Tags
+
+    private mutating func readOutput(_ piece: TemplatePiece) {
+        var tag = OutputTag(scalars[piece.range], start: piece.start) { [source, scalars] in Self.place(of: $0, in: source, scalars) }
+        let output = tag.read()
+        found += tag.mistakes
+        if let output { nodes.append(.output(output)) }
+    }
+
+    private mutating func readBlock(_ piece: TemplatePiece) {
+        // The ends of raw and comment come empty.
+        guard !piece.range.isEmpty else { return }
+        let inside = scalars[piece.range]
+        let start = inside.firstIndex { !TemplateTokenizer.isSpace($0) } ?? inside.endIndex
+        let end = inside[start...].firstIndex { TemplateTokenizer.isSpace($0) } ?? inside.endIndex
+        let word = text(start..<end)
+        let rest = inside[end...]
+        let next = self.word(of: rest)
+        switch word {
+        case "if": beginChoice(piece, rest)
+        case "elsif": nextBranch(piece, readCondition(rest, of: "elsif", piece.start), isElse: false, word: "elsif")
+        case "else" where next == "if":
+            report("'{% else if %}' is written in one word", at: start, remedy: "Write '{% elsif … %}'.")
+            nextBranch(piece, nil, isElse: false, word: "elsif")
+        case "else":
+            refuse(rest, behind: "else", remedy: "For another condition write '{% elsif … %}'.")
+            nextBranch(piece, nil, isElse: true, word: "else")
+        case "end" where next == "if":
+            report("'{% end if %}' is written in one word", at: start, remedy: "Write '{% endif %}'.")
+            if !open.isEmpty { endChoice() }
+        case "endif":
+            refuse(rest, behind: "endif", remedy: "Write '{% endif %}' alone.")
+            if open.isEmpty {
+                report(
+                    "'{% endif %}' stands here without '{% if %}'", at: piece.start,
+                    remedy: "Remove it, or write the '{% if … %}' before it.")
+            } else {
+                endChoice()
+            }
+        default: refuseBlock(word, rest, at: start)
+        }
+    }
+
+    private func word(of rest: ArraySlice<Unicode.Scalar>) -> String {
+        let word = rest.drop(while: TemplateTokenizer.isSpace).prefix { !TemplateTokenizer.isSpace($0) }
+        return String(String.UnicodeScalarView(word))
+    }
+
+    private mutating func refuse(_ rest: ArraySlice<Unicode.Scalar>, behind word: String, remedy: String) {
+        guard let place = rest.firstIndex(where: { !TemplateTokenizer.isSpace($0) }) else { return }
+        report("'\(self.word(of: rest))' stands behind '\(word)', which takes nothing", at: place, remedy: remedy)
+    }
+
+    private mutating func readCondition(_ rest: ArraySlice<Unicode.Scalar>, of word: String, _ start: Int) -> TemplateCondition? {
+        var tag = ConditionTag(rest, of: word, start: start) { [source, scalars] in Self.place(of: $0, in: source, scalars) }
+        let condition = tag.read()
+        found += tag.mistakes
+        return condition
+    }
+
+    // MARK: - Choices
+
+    private mutating func beginChoice(_ piece: TemplatePiece, _ rest: ArraySlice<Unicode.Scalar>) {
+        let condition = readCondition(rest, of: "if", piece.start)
+        if open.count == Self.maximumDepth {
+            report("conditions nest deeper than \(Self.maximumDepth) levels here", at: piece.start, remedy: "Join them with 'and'.")
+        }
+        open.append(OpenChoice(start: piece.start, before: nodes, condition: condition))
+        nodes = []
+    }
+
+    private mutating func nextBranch(_ piece: TemplatePiece, _ condition: TemplateCondition?, isElse: Bool, word: String) {
+        guard var choice = open.last else {
+            return report(
+                "'{% \(word) %}' stands here without '{% if %}'", at: piece.start, remedy: "Remove it, or write the '{% if … %}' before it."
+            )
+        }
+        if choice.hasElse {
+            report(
+                isElse ? "'{% else %}' stands twice" : "'{% elsif %}' stands behind '{% else %}'", at: piece.start,
+                remedy: "'{% else %}' comes last, and once.")
+        }
+        choice.branches.append(TemplateBranch(condition: choice.condition, body: nodes))
+        choice.condition = condition
+        choice.hasElse = choice.hasElse || isElse
+        open[open.count - 1] = choice
+        nodes = []
+    }
+
+    private mutating func endChoice() {
+        guard var choice = open.popLast() else { return }
+        choice.branches.append(TemplateBranch(condition: choice.condition, body: nodes))
+        nodes = choice.before + [.choice(choice.branches)]
+    }
+
+    // MARK: - Blocks that are none
+
+    private mutating func refuseBlock(_ word: String, _ rest: ArraySlice<Unicode.Scalar>, at index: Int) {
+        if word.isEmpty { return report("'{% %}' is empty", at: index, remedy: "For a column write {{ first_name }}.") }
+        let name = word.lowercased()
+        // What belongs to a block that was reported goes with it.
+        if name.hasPrefix("end"), refused.contains(String(name.dropFirst(3))) { return }
+        if name == "when", refused.contains("case") { return }
+        if let remedy = TemplateLanguage.refusedBlocks[name] {
+            refused.insert(name)
+            return report("templates have no '{% \(word) %}'", at: index, remedy: remedy)
+        }
+        if name == "endraw" || name == "endcomment" {
+            let first = name.dropFirst(3)
+            return report("'{% \(name) %}' stands here without '{% \(first) %}'", at: index, remedy: "Remove it.")
+        }
+        let isLowercase = name != word && TemplateLanguage.blockWords.contains(name)
+        let meant = isLowercase ? name : TemplateLanguage.blockSynonyms[name] ?? nearestName(to: name, among: TemplateLanguage.blockWords)
+        guard let meant else {
+            let isColumn = self.word(of: rest).isEmpty || self.word(of: rest).hasPrefix("|")
+            return report(
+                "templates have no '{% \(word) %}'", at: index,
+                remedy: isColumn
+                    ? "For a column write {{ \(word) }}."
+                    : "Between {% and %} stand \(TemplateLanguage.blockWords.joined(separator: ", ")).")
+        }
+        report("templates have no '{% \(word) %}'", at: index, remedy: "Did you mean '{% \(meant) %}'?")
+        refused.insert(meant)
+        // What follows is read as if it had been written so.
+        if meant == "endif" {
+            if !open.isEmpty { endChoice() }
+        } else if meant == "elsif" || meant == "else", let choice = open.last, !choice.hasElse {
+            nextBranch(TemplatePiece(kind: .block, range: index..<index, start: index), nil, isElse: meant == "else", word: meant)
+        } else if meant == "if" {
+            open.append(OpenChoice(start: index, before: nodes))
+            nodes = []
+        }
+    }
+
+    // MARK: - Places
+
+    private func text(_ range: Range<Int>) -> String { String(String.UnicodeScalarView(scalars[range])) }
+
+    private func place(of index: Int) -> SourcePosition { Self.place(of: index, in: source, scalars) }
+
+    private static func place(of index: Int, in source: SourceText, _ scalars: [Unicode.Scalar]) -> SourcePosition {
+        source.position(atUTF8Offset: scalars[..<index].reduce(0) { $0 + UTF8.width($1) })
+    }
+
+    private mutating func report(_ message: String, at index: Int, remedy: String) {
+        found.append(TemplateMistake(message: message, index: index, remedy: remedy))
+    }
+}

@@ -1,0 +1,152 @@
+import Base
+
+/// What looks like a tag and is none: braces with a space between them, single or full-width ones, the signs of other systems.
+struct TypingAccident {
+    var mistake: TemplateMistake
+    /// The end of what was recognised.
+    var end: Int
+
+    /// - Parameter isShown: whether people see the text. Elsewhere single braces may be the app's own notation, which is worth a warning.
+    static func find(in scalars: [Unicode.Scalar], at index: Int, isShown: Bool) -> TypingAccident? {
+        let matcher = AccidentMatcher(scalars: scalars, start: index, isShown: isShown)
+        switch scalars[index] {
+        case "{": return matcher.brace()
+        case "}": return matcher.closingBrace()
+        case "｛", "｝": return matcher.fullWidthBrace()
+        case "[": return matcher.named("[[", "]]", "double brackets make no template")
+        case "%": return matcher.percent()
+        case "*": return matcher.named("*|", "|*", "'*| |*' makes no template")
+        case "<": return matcher.angle()
+        default: return nil
+        }
+    }
+}
+
+private struct AccidentMatcher {
+    let scalars: [Unicode.Scalar]
+    let start: Int
+    let isShown: Bool
+
+    private static let raw = "; if it shall be shown as it stands, write {% raw %}…{% endraw %} around it."
+
+    private func accident(_ message: String, remedy: String, end: Int, isWarning: Bool = false) -> TypingAccident {
+        TypingAccident(
+            mistake: TemplateMistake(message: message, index: start, remedy: remedy, warning: isWarning ? .placeholderInText : nil),
+            end: end)
+    }
+
+    /// `{ {`, `{name}`, `{name}}`, `{％`
+    func brace() -> TypingAccident? {
+        var next = skipSpaces(start + 1)
+        if next > start + 1, next < scalars.count, scalars[next] == "{" || scalars[next] == "%" {
+            let sign = scalars[next]
+            let end = firstEnd(of: ["}}", "} }", "%}", "% }"], from: next)
+            return accident(
+                "'{ \(sign)' makes no template: there is a space in it", remedy: "Write '{\(sign)' without the space.", end: end)
+        }
+        if starts(with: "{％") {
+            return accident("the full-width sign '％' makes no template", remedy: "Write '{%' with plain signs.", end: start + 2)
+        }
+        guard let name = name(from: &next) else { return nil }
+        // `{name | default: 'x'}` counts as well.
+        if next < scalars.count, scalars[next] == "|" {
+            while next < scalars.count, scalars[next] != "}", scalars[next] != "{" { next += 1 }
+        }
+        guard next < scalars.count, scalars[next] == "}" else { return nil }
+        let isClosedTwice = next + 1 < scalars.count && scalars[next + 1] == "}"
+        if isClosedTwice {
+            return accident("'{{' lacks a brace before '\(name)'", remedy: "Write {{ \(name) }}.", end: next + 2)
+        }
+        return accident(
+            "single braces make no template: '{\(name)}'", remedy: "Write {{ \(name) }}" + Self.raw, end: next + 1, isWarning: !isShown)
+    }
+
+    func closingBrace() -> TypingAccident? {
+        guard starts(with: "}}") else { return nil }
+        return accident("'}}' stands here without '{{'", remedy: "Write '{{' before the column's name, or remove '}}'.", end: start + 2)
+    }
+
+    func fullWidthBrace() -> TypingAccident? {
+        guard starts(with: "｛｛") || starts(with: "｝｝") else {
+            guard starts(with: "｛") else { return nil }
+            var next = skipSpaces(start + 1)
+            guard let name = name(from: &next), next < scalars.count, scalars[next] == "｝" else { return nil }
+            return accident(
+                "full-width braces make no template: '｛\(name)｝'", remedy: "Write {{ \(name) }}" + Self.raw, end: next + 1,
+                isWarning: !isShown)
+        }
+        let braces = starts(with: "｛｛") ? "｛｛" : "｝｝"
+        var end = start + 2
+        // The pair is one mistake, unless a plain tag begins in between.
+        if braces == "｛｛" {
+            let close = firstEnd(of: ["｝｝", "}}"], from: end)
+            if close <= scalars.count, !contains("{{", before: close) { end = close > end ? close : end }
+        }
+        return accident("full-width braces '\(braces)' make no template", remedy: "Write plain braces, as in {{ first_name }}.", end: end)
+    }
+
+    /// `%name%`, but not `50%off%`.
+    func percent() -> TypingAccident? {
+        if start > 0, TemplateTokenizer.isNameScalar(scalars[start - 1]) || scalars[start - 1] == "%" { return nil }
+        var next = start + 1
+        guard let name = name(from: &next, takesSpaces: false), next < scalars.count, scalars[next] == "%", name.utf8.count > 1 else {
+            return nil
+        }
+        return accident(
+            "percent signs make no template: '%\(name)%'", remedy: "Write {{ \(name) }}" + Self.raw, end: next + 1, isWarning: !isShown)
+    }
+
+    /// `<first_name>`: often a place to fill in, sometimes HTML.
+    func angle() -> TypingAccident? {
+        if starts(with: "<%") {
+            let end = firstEnd(of: ["%>"], from: start)
+            return accident(
+                "'<%' makes no template", remedy: "Write {{ column }}" + Self.raw, end: max(end, start + 2), isWarning: !isShown)
+        }
+        var next = start + 1
+        guard isShown, let name = name(from: &next, takesSpaces: false), next < scalars.count, scalars[next] == ">" else { return nil }
+        return accident(
+            "'<\(name)>' is shown as it stands", remedy: "For a column write {{ \(name) }}; a push shows no HTML.", end: next + 1,
+            isWarning: true)
+    }
+
+    func named(_ open: String, _ close: String, _ message: String) -> TypingAccident? {
+        guard starts(with: open) else { return nil }
+        var next = skipSpaces(start + 2)
+        guard let name = name(from: &next), starts(with: close, at: next) else { return nil }
+        return accident(
+            "\(message): '\(open)\(name)\(close)'", remedy: "Write {{ \(name) }}" + Self.raw, end: next + 2, isWarning: !isShown)
+    }
+
+    // MARK: - Characters
+
+    /// A name as programs write them, in ASCII: what stands between signs in other scripts is more likely an ornament.
+    private func name(from index: inout Int, takesSpaces: Bool = true) -> String? {
+        let first = index
+        while index < scalars.count, scalars[index].isASCII, TemplateTokenizer.isNameScalar(scalars[index]) { index += 1 }
+        guard index > first, scalars[first].properties.isAlphabetic || scalars[first] == "_" else { return nil }
+        let name = String(String.UnicodeScalarView(scalars[first..<index]))
+        if takesSpaces { index = skipSpaces(index) }
+        return name
+    }
+
+    private func skipSpaces(_ index: Int) -> Int {
+        var index = index
+        while index < scalars.count, scalars[index] == " " || scalars[index] == "\u{A0}" { index += 1 }
+        return index
+    }
+
+    private func starts(with text: String, at place: Int? = nil) -> Bool { scalars[(place ?? start)...].starts(with: text.unicodeScalars) }
+
+    private func contains(_ text: String, before end: Int) -> Bool {
+        (start..<end).contains { starts(with: text, at: $0) }
+    }
+
+    /// Behind the first of these; `from` when there is none.
+    private func firstEnd(of ends: [String], from place: Int) -> Int {
+        for index in place..<max(place, scalars.count) {
+            if let end = ends.first(where: { starts(with: $0, at: index) }) { return index + end.unicodeScalars.count }
+        }
+        return place
+    }
+}

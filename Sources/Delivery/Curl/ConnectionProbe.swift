@@ -1,0 +1,193 @@
+public import Base
+import CCurl
+
+/// Asks a server once, with a token that no device has, and tells how far that came: what `volley doctor` is made of.
+///
+/// It goes by libcurl whatever carries the pushes later: libcurl tells each step of the way, through every kind of proxy.
+public struct ConnectionProbe {
+    /// The steps of the way, in their order.
+    public enum Stage: Int, Comparable, CaseIterable, Sendable {
+        /// A name has an address: the server's, or the proxy's where one is gone through.
+        case name
+        /// A TCP connection to that address.
+        case connection
+        /// The proxy leads on to the server.
+        case proxy
+        /// The server's certificate is trusted, and both agree on a version of TLS.
+        case tls
+        /// The server speaks HTTP/2.
+        case http2
+        /// It answers.
+        case answer
+
+        public static func < (left: Stage, right: Stage) -> Bool { left.rawValue < right.rawValue }
+    }
+
+    /// How far it came.
+    public struct Result: Sendable {
+        /// Where the way ended; nil when the server answered.
+        public var failure: (stage: Stage, message: String)?
+        /// The address that was connected to; blank when there was none.
+        public var address = ""
+        /// Version and cipher of TLS, as libcurl calls them; blank before they were agreed on.
+        public var tls = ""
+        /// The answer's status; 0 without one.
+        public var status = 0
+        /// The answer's reason; blank when it gives none.
+        public var reason = ""
+        /// When the server says that it answered; most of Apple's say nothing.
+        public var serverTime: Timestamp?
+        /// The moment in the middle between question and answer, by this machine's clock.
+        public var localTime = Timestamp.now()
+
+        /// Nothing came of it yet.
+        public init() {}
+    }
+
+    /// No device has it: a token is random, and never of zeros alone.
+    private static let impossibleToken = String(repeating: "0", count: 64)
+    /// Shows nothing on any device.
+    private static let payload = "{\"aps\":{}}"
+    /// From the beginning to the answer.
+    private static let timeoutMilliseconds = 20_000
+
+    private let settings: SenderSettings
+
+    /// - Parameter settings: endpoint, credentials, headers and proxy of the pushes that the question stands for.
+    public init(_ settings: SenderSettings) { self.settings = settings }
+
+    /// Asks; the calling thread waits, at most twenty seconds.
+    public func run() -> Result { withPipeSignalBlocked(ask) }
+
+    private func ask() -> Result {
+        let easy = CurlEasyHandle()
+        let notes = ProbeNotes(hasProxyTLS: settings.proxyAddress?.scheme == .https)
+        var token: ProviderToken?
+        if case .token(let source) = settings.credentials { token = source.current() }
+        let headers = CurlHeaderList(CurlOptions.headerLines(settings.headers, token))
+        prepare(easy.pointer, notes)
+        volley_easy_set_pointer(easy.pointer, CURLOPT_HTTPHEADER, headers.first)
+        let before = Timestamp.now()
+        let code = withExtendedLifetime(notes) { curl_easy_perform(easy.pointer) }
+        let after = Timestamp.now()
+        var result = Result()
+        result.localTime = Timestamp(epochMilliseconds: (before.epochMilliseconds + after.epochMilliseconds) / 2)
+        result.address = volley_easy_get_string(easy.pointer, CURLINFO_PRIMARY_IP).map { String(cString: $0) } ?? ""
+        result.tls = notes.tls
+        result.status = volley_easy_get_long(easy.pointer, CURLINFO_RESPONSE_CODE)
+        result.reason = DeliveryMachine.Answer(status: result.status, retryAfterSeconds: nil, date: nil, body: notes.body).reason
+        result.serverTime = volley_easy_get_header(easy.pointer, "date").flatMap { Timestamp(httpDate: String(cString: $0)) }
+        if code != CURLE_OK { result.failure = failure(code, easy.pointer, notes) }
+        return result
+    }
+
+    private func prepare(_ easy: UnsafeMutableRawPointer, _ notes: ProbeNotes) {
+        CurlOptions(settings).apply(to: easy)
+        let context = Unmanaged.passUnretained(notes).toOpaque()
+        volley_easy_set_open_socket_function(easy, nil)
+        volley_easy_set_long(easy, CURLOPT_TIMEOUT_MS, Self.timeoutMilliseconds)
+        volley_easy_set_string(easy, CURLOPT_REQUEST_TARGET, "/3/device/\(Self.impossibleToken)")
+        volley_easy_set_string(easy, CURLOPT_COPYPOSTFIELDS, Self.payload)
+        volley_easy_set_pointer(easy, CURLOPT_ERRORBUFFER, notes.errorText)
+        volley_easy_set_pointer(easy, CURLOPT_WRITEDATA, context)
+        volley_easy_set_transfer_function(easy, CURLOPT_WRITEFUNCTION) { buffer, size, count, context in
+            guard let buffer, let context else { return 0 }
+            ProbeNotes.from(context).take(UnsafeRawBufferPointer(start: buffer, count: size * count))
+            return size * count
+        }
+        volley_easy_set_long(easy, CURLOPT_VERBOSE, 1)
+        volley_easy_set_pointer(easy, CURLOPT_DEBUGDATA, context)
+        volley_easy_set_debug_function(easy) { _, kind, text, count, context in
+            if kind == CURLINFO_TEXT, let text, let context {
+                ProbeNotes.from(context).hear(String(decoding: UnsafeRawBufferPointer(start: text, count: count), as: UTF8.self))
+            }
+            return 0
+        }
+        // Nothing is sent to a server that speaks something else.
+        volley_easy_set_pointer(easy, CURLOPT_PREREQDATA, context)
+        volley_easy_set_prerequest_function(easy) { context, _, _, _, _ in
+            guard let context, ProbeNotes.from(context).speaksHTTP2 != false else { return CURL_PREREQFUNC_ABORT }
+            return CURL_PREREQFUNC_OK
+        }
+    }
+
+    private func failure(_ code: CURLcode, _ easy: UnsafeMutableRawPointer, _ notes: ProbeNotes) -> (stage: Stage, message: String) {
+        let message = notes.message(code, hiding: settings.proxyAddress)
+        if let alert = notes.certificateAlert { return (.tls, "the server refused the certificate: \(alert)") }
+        if notes.speaksHTTP2 == false { return (.http2, "the server does not speak HTTP/2") }
+        if let address = settings.proxyAddress,
+            let failure = CurlProxyReply(address: address, easy: easy).failure(code, message, isBeforeTunnel: notes.isBeforeTunnel)
+        {
+            return (code == CURLE_COULDNT_RESOLVE_PROXY ? .name : .proxy, Self.text(failure))
+        }
+        let isConnected = volley_easy_get_offset(easy, CURLINFO_CONNECT_TIME_T) > 0
+        switch code {
+        case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: return (.name, message)
+        case CURLE_COULDNT_CONNECT: return (.connection, message)
+        case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CERTPROBLEM:
+            return (.tls, message)
+        case _ where !isConnected: return (.connection, message)
+        case _ where volley_easy_get_offset(easy, CURLINFO_APPCONNECT_TIME_T) == 0: return (.tls, message)
+        default: return (.answer, message)
+        }
+    }
+}
+
+extension ConnectionProbe {
+    fileprivate static func text(_ failure: ConnectionFailure) -> String {
+        switch failure {
+        case .unreachable(let text), .untrusted(let text), .certificateRefused(let text), .misconfigured(let text): text
+        case .proxyRefused(.credentials(let text)): "the proxy wants another user or password: \(text)"
+        case .proxyRefused(.forbidden(let text)): "the proxy does not allow this server: \(text)"
+        case .proxyRefused(.untrusted(let text)): "the proxy's own certificate is not trusted: \(text)"
+        case .notHTTP2: "the server does not speak HTTP/2"
+        }
+    }
+}
+
+/// What libcurl tells on the way. Its callbacks hold this object unretained.
+private final class ProbeNotes {
+    let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
+    private(set) var body: [UInt8] = []
+    private(set) var tls = ""
+    private(set) var speaksHTTP2: Bool?
+    private(set) var certificateAlert: String?
+    /// The proxy is spoken to over TLS, and what libcurl tells of a handshake is still about the proxy.
+    private(set) var isBeforeTunnel: Bool
+
+    private static let answerLimit = 65_536
+
+    init(hasProxyTLS: Bool) {
+        isBeforeTunnel = hasProxyTLS
+        errorText.pointee = 0
+    }
+
+    deinit { errorText.deallocate() }
+
+    static func from(_ context: UnsafeMutableRawPointer) -> ProbeNotes {
+        Unmanaged<ProbeNotes>.fromOpaque(context).takeUnretainedValue()
+    }
+
+    func take(_ bytes: UnsafeRawBufferPointer) { body.append(contentsOf: bytes.prefix(Self.answerLimit - body.count)) }
+
+    /// Lines of libcurl 7.88: `SSL connection using TLSv1.3 / TLS_AES_256_GCM_SHA384`, `ALPN: server accepted h2`. With other words nothing is
+    /// concluded.
+    func hear(_ line: String) {
+        guard !isBeforeTunnel else {
+            isBeforeTunnel = !line.hasPrefix("CONNECT tunnel established")
+            return
+        }
+        let line = line.split(separator: "\n").first.map(String.init) ?? ""
+        if CurlFailure.isAboutClientCertificate(line) { certificateAlert = line }
+        let version = "SSL connection using "
+        if line.hasPrefix(version) { tls = String(line.dropFirst(version.count)) }
+        if line.hasPrefix("ALPN: server") { speaksHTTP2 = line.contains("accepted h2") }
+    }
+
+    /// libcurl's own words, or those for the code; without the user and the password of a proxy.
+    func message(_ code: CURLcode, hiding proxy: ProxyAddress?) -> String {
+        var text = String(cString: errorText)
+        if text.isEmpty { text = curl_easy_strerror(code).map { String(cString: $0) } ?? "error \(code.rawValue)" }
+        return proxy.map { text.replacing($0.url, with: $0.description) } ?? text
+    }
+}

@@ -1,0 +1,15 @@
+public import Base
+
+/// Who agreed that a plan be sent.
+public struct RunApproval: Hashable, Sendable {
+    /// As given, one line.
+    public var name: String
+    /// When.
+    public var approvedAt: Timestamp
+
+    /// An approval.
+    public init(name: String, approvedAt: Timestamp) {
+        self.name = name
+        self.approvedAt = approvedAt
+    }
+}

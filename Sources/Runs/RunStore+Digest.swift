@@ -1,0 +1,75 @@
+import Base
+import GRDB
+
+/// Whether a plan is still what was previewed, and who agreed to it.
+extension RunStore {
+    /// Whether its plan has a digest, and can be approved; plans of older versions have none.
+    public var hasDigest: Bool { version >= RunSchema.firstVersionWithDigest }
+
+    /// Compares all that was planned, every recipient included, with its digest: some 0.3 µs a recipient. Does nothing for a plan without one.
+    /// - Throws: `Diagnostic` when campaign, settings or recipients were changed after planning.
+    public func checkUnchanged() throws {
+        guard hasDigest else { return }
+        try read { db in
+            guard let row = try Row.fetchOne(db, sql: "SELECT digest, recipients_digest FROM run"), let digest = row[0] as String?,
+                let recipients = row[1] as String?
+            else { throw RunDiagnostics.damaged(path, "its digest cannot be read") }
+            // In this order: the recipients' own digest is covered by the run's.
+            guard try RunSchema.digest(of: db) == digest else { throw changed("campaign, settings or preview are") }
+            guard try recipientsDigest(db) == recipients else { throw changed("recipients are") }
+        }
+    }
+
+    private func recipientsDigest(_ db: Database) throws -> String {
+        var digest = RecipientsDigest()
+        let select = try PreparedStatement(db, RunSchema.selectDigestedRows)
+        // All of them, those included that no audience has.
+        try select.bind(.min, at: 1)
+        try select.bind(.max, at: 2)
+        try select.forEachRow { row in
+            digest.add(row.number(0), row.digested)
+            return true
+        }
+        return digest.text
+    }
+
+    private func changed(_ what: String) -> Diagnostic {
+        Diagnostic(
+            "the run file was changed after it was planned: its \(what) not what was previewed", file: path,
+            remedy: "Plan the campaign again; nothing is sent from this file.")
+    }
+
+    /// Who agreed last to exactly this plan; nil when nobody has.
+    public func approval() throws -> RunApproval? {
+        guard hasDigest else { return nil }
+        return try read { db in
+            let sql = """
+                SELECT approved_by, approved_at FROM approval WHERE digest = (SELECT digest FROM run) ORDER BY rowid DESC LIMIT 1
+                """
+            guard let row = try Row.fetchOne(db, sql: sql), let name = row[0] as String?, let moment = row[1] as Int64? else { return nil }
+            return RunApproval(name: name, approvedAt: Timestamp(epochMilliseconds: moment))
+        }
+    }
+
+    /// Records that somebody agreed to this plan. Whoever calls this has seen to it that the plan is unchanged.
+    /// - Throws: `Diagnostic` when sending has begun or the plan was cancelled, or it is of a version without approvals.
+    public func approve(_ approval: RunApproval) throws {
+        guard hasDigest else {
+            throw Diagnostic("a plan of this older format cannot be approved", file: path, remedy: "Plan the campaign again.")
+        }
+        try write { db in
+            let state = try String.fetchOne(db, sql: "SELECT state FROM run") ?? "damaged"
+            guard state == RunState.planned.rawValue else {
+                throw Diagnostic("the run is \(state), and only a plan can be approved", file: path)
+            }
+            try db.execute(
+                sql: "INSERT INTO approval (approved_by, approved_at, digest) SELECT ?, ?, digest FROM run",
+                arguments: [approval.name, approval.approvedAt.epochMilliseconds])
+        }
+    }
+}
+
+extension PreparedStatement.Row {
+    /// The texts of a row of `RunSchema.selectDigestedRows`, valid until the next one.
+    var digested: RecipientsDigest.Row { (text(1), text(2), text(3), text(4), text(5), text(6)) }
+}

@@ -1,0 +1,83 @@
+import Base
+import Campaigns
+import Runs
+
+/// `volley approve`: somebody agrees that a plan be sent, exactly as it is.
+public enum ApproveCommand {
+    /// Characters of a name at most.
+    private static let longestName = 100
+
+    /// Shows the preview of the plan, asks, and records who approved it and when.
+    /// - Parameters:
+    ///   - argument: a run's id, a path to its file, or `last`.
+    ///   - name: who approves.
+    ///   - isConfirmed: `--yes`: does not ask.
+    public static func run(
+        _ argument: String, by name: String, isConfirmed: Bool, options: CommonOptions, console: Console
+    ) throws -> ExitStatus {
+        let name = try checked(name)
+        guard isConfirmed || console.inputIsTerminal else {
+            throw Diagnostic(
+                "volley approve asks before it approves, and standard input is no terminal",
+                remedy: "Add --yes to approve without a question. Nothing was approved.")
+        }
+        Interruption.install()
+        let run = try RunStore(path: RunStore.resolve(argument, in: Project.runsFolder(options)))
+        let settings = try checked(run, options)
+        if options.isJSON { console.say(text(run, settings)) } else { try console.out(text(run, settings) + "\n") }
+        if let earlier = try run.approval() { console.say("Approved before by \(earlier.name), \(earlier.approvedAt).") }
+        guard try isConfirmed || console.confirms(question(run, settings, name)) else {
+            console.warn("Nothing was approved.")
+            return .wrong
+        }
+        let approval = RunApproval(name: name, approvedAt: .now())
+        try run.approve(approval)
+        try run.settleDown()
+        if options.isJSON {
+            try console.out(
+                .object(pairs: [
+                    ("run", .string(run.plan.id)), ("approved_by", .string(name)),
+                    ("approved_at", .string(approval.approvedAt.description)),
+                ]))
+        } else {
+            try console.out("\(run.plan.id) is approved by \(name).\nSend it with: volley send --plan \(run.plan.id)")
+        }
+        return .done
+    }
+
+    private static func checked(_ name: String) throws -> String {
+        let name = name.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        guard !name.isEmpty, name.count <= longestName, name.unicodeScalars.allSatisfy({ !$0.properties.isDefaultIgnorableCodePoint }),
+            !name.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
+        else {
+            throw Diagnostic(
+                "--by needs the name of whoever approves, at most \(longestName) characters", remedy: "For example: --by 'Anna Roth'.")
+        }
+        return name
+    }
+
+    /// What can be approved: a plan that is as it was previewed, and goes where volley.yaml sends it.
+    private static func checked(_ run: RunStore, _ options: CommonOptions) throws -> RunSettings {
+        let state = try run.status().state
+        guard state == .planned else {
+            throw Diagnostic("the run is \(state.rawValue), and only a plan can be approved", file: run.path)
+        }
+        guard run.hasDigest else {
+            throw Diagnostic("a plan of this older format cannot be approved", file: run.path, remedy: "Plan the campaign again.")
+        }
+        try run.checkUnchanged()
+        let settings = try RunSettings(json: run.plan.settings, runFile: run.path)
+        try PresentProject(of: run.plan, options).checkUnchanged(settings)
+        return settings
+    }
+
+    private static func text(_ run: RunStore, _ settings: RunSettings) -> String {
+        [run.plan.previewText, "Planned       \(run.plan.plannedAt) as \(run.plan.id)", "Topic         \(settings.topic)"]
+            .joined(separator: "\n")
+    }
+
+    private static func question(_ run: RunStore, _ settings: RunSettings, _ name: String) -> String {
+        let devices = "\(TextFormat.count(run.plan.audience)) device\(run.plan.audience == 1 ? "" : "s")"
+        return "Approve '\(run.plan.campaign)' for \(devices) of \(run.plan.app) (\(settings.environment.name)) as \(name)?"
+    }
+}

@@ -1,0 +1,65 @@
+import Foundation
+import Testing
+
+/// docs/campaigns.md: its examples are campaigns that are fine, and behind those that are not stands what `volley check` says of them.
+@Suite("the reference of the campaign file")
+struct CampaignReferenceTests {
+    /// A block in YAML, and the message that the next block promises.
+    struct Example: CustomTestStringConvertible, Sendable {
+        var line: Int
+        var yaml: String
+        var message: String?
+        var testDescription: String { "line \(line)" }
+    }
+
+    private static let examples = read()
+
+    private static func read() -> [Example] {
+        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../../docs/campaigns.md")
+        guard let text = try? String(contentsOf: file, encoding: .utf8) else { return [] }
+        var examples: [Example] = []
+        var open: (language: Substring, line: Int, text: [Substring])?
+        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+            guard line.hasPrefix("```") else {
+                open?.text.append(line)
+                continue
+            }
+            guard let block = open else {
+                open = (line.dropFirst(3), index + 1, [])
+                continue
+            }
+            let body = block.text.map { $0 + "\n" }.joined()
+            if block.language == "yaml" { examples.append(Example(line: block.line, yaml: body)) }
+            if block.language == "text", !examples.isEmpty { examples[examples.count - 1].message = body }
+            open = nil
+        }
+        return examples
+    }
+
+    @Test("there are examples, of both kinds")
+    func found() {
+        #expect(Self.examples.count { $0.message == nil } > 10 && Self.examples.count { $0.message != nil } > 15)
+    }
+
+    @Test("each is as fine, or as wrong, as it says", arguments: examples)
+    func isTrue(_ example: Example) throws {
+        let columns =
+            "device_token,registration_id,alias,tags,language,timezone,last_active,registered_at,first_name,store,app_version,"
+            + "points,points_expire,files,level"
+        let row =
+            "\(ProjectFolder.token(1)),191e35f7e07,user42,daily,en,Europe/Berlin,2026-11-01,2026-10-01,Ada,Lyon,3.10.0,1250,2026-12-24,3,gold"
+        let folder = try ProjectFolder(app: "environment: simulator\ndevices: exports/devices.csv")
+        try FileManager.default.createDirectory(at: folder.url.appendingPathComponent("exports"), withIntermediateDirectories: true)
+        try folder.write("exports/devices.csv", columns + "\n" + row + "\n")
+        try folder.write("vip.txt", "user42\n")
+        try folder.write("suppressed.csv", ProjectFolder.token(2) + "\n")
+        // What an example leaves out follows behind it, so that it keeps its places.
+        let needed = [("name", "a"), ("app", "shop"), ("audience", "{tags: [daily]}"), ("content", "{title: Hi}")]
+        let lines = example.yaml.split(separator: "\n")
+        let rest = needed.filter { key, _ in !lines.contains { $0.hasPrefix(key + ":") } }.map { "\($0): \($1)\n" }.joined()
+        try folder.write("campaign.yaml", example.yaml + rest)
+        let checked = try folder.volley("check", "campaign.yaml")
+        #expect(checked.errors == example.message ?? "")
+        #expect((checked.status == 0) == (example.message?.contains(": warning: ") ?? true), "\(checked.errors)")
+    }
+}

@@ -1,0 +1,26 @@
+import Base
+import Foundation
+import Testing
+
+/// How close a run comes to its pace when the server takes what comes, by the server's ledger. What is asserted of time needs a machine that
+/// has nothing else to do, so only `make faults` does it; `PacerTests` and `PaceKeepingTests` say the same of a clock that is never late.
+@Suite("the pace is reached", .serialized, .enabled(if: FaultScale.isThorough, "only in `make faults`"))
+struct PaceFaultTests {
+    @Test("within 2 %, and never exceeded", arguments: ["nghttp2", "curl"], [100, 500, 2000])
+    func reached(transport: String, pace: Int) throws {
+        let seconds = 8
+        let server = try LedgeredServer(app: "pace: \(pace)/s", devices: pace * seconds)
+        try server.folder.writeCampaign(delivery: "unknown: skip")
+        let sent = try server.start(transport: transport).finish(timeout: 60)
+        #expect(sent.status == 0, "\(sent.errors)")
+        try server.expectAgreement("pace \(pace), \(transport)")
+        // The first push waits for its answer before the others go.
+        let times = try server.entries().map(\.milliseconds).sorted().dropFirst()
+        let start = try #require(times.first)
+        let bySecond = Dictionary(grouping: times) { ($0 - start) / 1000 }.mapValues(\.count)
+        let whole = (0..<seconds).compactMap { bySecond[$0] }
+        #expect(whole.count == seconds)
+        #expect(whole.allSatisfy { $0 <= pace }, "\(whole)")
+        #expect(Double(whole.reduce(0, +)) >= 0.98 * Double(pace * seconds), "\(whole)")
+    }
+}

@@ -1,0 +1,65 @@
+import Base
+import Foundation
+import Testing
+
+@Suite("volley push")
+struct PushTests {
+    /// What the simulator's ledger says of the only push that it got.
+    private func ledgerLine(_ server: LedgeredServer) throws -> JSONValue {
+        let ledger = try String(contentsOf: server.folder.url.appendingPathComponent("ledger.jsonl"), encoding: .utf8)
+        return try JSONValue(parsing: String(try #require(ledger.split(separator: "\n").last)))
+    }
+
+    @Test("a payload may be YAML or JSON; push type, priority, collapse and expiry go with it")
+    func options() throws {
+        let folder = try ProjectFolder()
+        try folder.write("payload.yaml", "aps: {alert: {title: Hi}, badge: 3}\nown: [1, two]\n")
+        try folder.write("payload.json", #"{"aps": {"alert": "Hi", "badge": 3}, "own": [1, 2]}"#)
+        for payload in ["payload.yaml", "payload.json"] {
+            let pushed = try folder.volley(
+                "push", "--token", ProjectFolder.token(1), "--payload", payload, "--priority", "low", "--collapse", "x", "--expires", "4h")
+            #expect(pushed.status == 0, "\(pushed.errors)")
+        }
+        // The simulator checks what belongs together: this topic has no suffix of its own, so Volley must have added it.
+        let voip = try folder.volley(
+            "push", "--token", ProjectFolder.token(1), "--payload", "payload.yaml", "--push-type", "voip", "--json")
+        #expect(try voip.json()["status"] == .integer(200), "\(voip.output)")
+        // Background pushes must not be urgent: APNs' answer is shown, with what to do.
+        let urgent = try folder.volley("push", "--token", ProjectFolder.token(1), "--silent", "--priority", "high")
+        #expect(urgent.status == 3, "\(urgent.output)")
+        #expect(
+            urgent.output.contains("400 BadPriority") && urgent.output.contains("The priority is none that APNs knows"), "\(urgent.output)")
+        try folder.write("broken.yaml", "aps: {alert: Hi\n")
+        let broken = try folder.volley("push", "--token", ProjectFolder.token(1), "--payload", "broken.yaml")
+        #expect(broken.status == 2 && broken.errors.contains("broken.yaml:"), "\(broken.errors)")
+        let when = try folder.volley("push", "--token", ProjectFolder.token(1), "--title", "x", "--expires", "soon")
+        #expect(when.status == 2 && when.errors.contains("'soon' is no length of time"), "\(when.errors)")
+    }
+
+    @Test("without volley.yaml all may be said on the command line, with a key or with a certificate")
+    func withoutProject() throws {
+        let folder = try ProjectFolder()
+        try FileManager.default.removeItem(at: folder.url.appendingPathComponent("volley.yaml"))
+        let bare = try folder.volley(
+            "push", "--topic", "com.example.other", "--environment", "simulator", "--token", ProjectFolder.token(1), "--title", "Hello")
+        #expect(bare.status == 0, "\(bare.errors)")
+        let key = try shell(in: folder.url, "openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out AuthKey_ABC123DEFG.p8")
+        try #require(key == 0, "openssl makes no key")
+        let arguments = [
+            "push", "--topic", "com.example.other", "--environment", "simulator", "--token", ProjectFolder.token(1), "--title", "x",
+        ]
+        let signed = try VolleyBinary.run(arguments + ["--key", "AuthKey_ABC123DEFG.p8", "--team", "DEF123GHIJ", "--json"], in: folder.url)
+        #expect(try signed.json()["status"] == .integer(200), "\(signed.errors)")
+        let noTeam = try VolleyBinary.run(arguments + ["--key", "AuthKey_ABC123DEFG.p8"], in: folder.url)
+        #expect(noTeam.status == 2 && noTeam.errors.contains("--team"), "\(noTeam.errors)")
+        let nothing = try folder.volley("push", "--token", ProjectFolder.token(1), "--title", "x")
+        #expect(nothing.status == 2 && nothing.errors.contains("--topic, and --key or --certificate"), "\(nothing.errors)")
+        let wrong = try VolleyBinary.run(
+            arguments.map { $0 == "simulator" ? "sandbx" : $0 } + ["--key", "AuthKey_ABC123DEFG.p8", "--team", "T"], in: folder.url)
+        #expect(wrong.errors.contains("Did you mean 'sandbox'?"), "\(wrong.errors)")
+    }
+
+    private func shell(in folder: URL, _ command: String) throws -> Int32 {
+        try RunningVolley(executable: "/bin/sh", ["-c", command], in: folder, environment: [:], input: nil).finish().status
+    }
+}

@@ -1,0 +1,90 @@
+import Base
+import Runs
+import Testing
+
+/// What was planned is recognised.
+@Suite struct DigestTests {
+    private static let planned = [
+        "id", "campaign", "app", "plan_hash", "campaign_file", "campaign_source", "project_file", "preview_text", "recipients_digest",
+        "seed",
+    ]
+
+    @Test(
+        "every change to what was planned is noticed", .enabled(if: hasSQLiteTool, "needs the sqlite3 tool"),
+        arguments: planned.map { "UPDATE run SET \($0) = replace(\($0), substr(\($0), 1, 1), 'f')" } + [
+            "UPDATE run SET planned_at = planned_at + 1", "UPDATE run SET rows = rows + 1", "UPDATE run SET is_test = 1",
+            "UPDATE run SET skipped = '{}'", "UPDATE run SET settings = '{}'", "UPDATE run SET preview = 'null'",
+            "UPDATE run SET retry_of = 'another'", "UPDATE run SET digest = 'f' || substr(digest, 2) || ' '",
+            "UPDATE recipient SET device_token = replace(device_token, '0', '1') WHERE id = 7",
+            "UPDATE recipient SET registration_id = 'x' WHERE id = 0", "UPDATE recipient SET alias = alias || 'x' WHERE id = 49",
+            "UPDATE recipient SET language = 'de' WHERE id = 3", "UPDATE recipient SET variant = 'b' WHERE id = 3",
+            "UPDATE recipient SET fields = '[1]' WHERE id = 3", "UPDATE recipient SET alias = registration_id, registration_id = alias",
+            "UPDATE recipient SET id = -id WHERE id = 9",
+            "INSERT INTO recipient SELECT id + 50, device_token, registration_id, alias, language, variant, fields FROM recipient WHERE id = 1",
+        ])
+    func changed(edit: String) throws {
+        let folder = try TemporaryFolder()
+        let run = try makeRun(folder, audience: 50)
+        try run.checkUnchanged()
+        run.close()
+        #expect(query(run.path, edit).isEmpty)
+        let again = try RunStore(path: run.path)
+        let problem = diagnostic { try again.checkUnchanged() }
+        #expect(problem?.message.contains("was changed after it was planned") == true, "\(edit)")
+        #expect(problem?.message.contains("recipients are") == edit.contains("recipient "), "\(edit)")
+    }
+
+    @Test(
+        "two recipients who change places, or whose texts are cut differently, are noticed",
+        .enabled(if: hasSQLiteTool, "needs the sqlite3 tool"))
+    func swapped() throws {
+        for edit in [
+            "UPDATE recipient SET id = 100 WHERE id = 1; UPDATE recipient SET id = 1 WHERE id = 2; UPDATE recipient SET id = 2 WHERE id = 100",
+            "UPDATE recipient SET registration_id = registration_id || substr(alias, 1, 1), alias = substr(alias, 2)",
+        ] {
+            let folder = try TemporaryFolder()
+            let run = try makeRun(folder, audience: 5)
+            run.close()
+            #expect(query(run.path, edit).isEmpty)
+            let again = try RunStore(path: run.path)
+            #expect(diagnostic { try again.checkUnchanged() } != nil, "\(edit)")
+        }
+    }
+
+    @Test("what sending records is no change", .enabled(if: hasSQLiteTool, "needs the sqlite3 tool"))
+    func sending() throws {
+        let folder = try TemporaryFolder()
+        let run = try makeRun(folder, audience: 50)
+        try run.approve(RunApproval(name: "Anna", approvedAt: noon))
+        try run.setState(.running, reason: "", at: noon)
+        try run.claim(0..<50, at: noon)
+        try run.record((0..<50).map { settled($0) })
+        try run.setState(.finished, reason: "", at: noon)
+        try run.checkUnchanged()
+        run.close()
+        _ = query(run.path, "VACUUM")
+        try RunStore(path: run.path).checkUnchanged()
+    }
+
+    @Test("an approval is for exactly this plan, and the last one counts", .enabled(if: hasSQLiteTool, "needs the sqlite3 tool"))
+    func approval() throws {
+        let folder = try TemporaryFolder()
+        let run = try makeRun(folder, audience: 2)
+        #expect(try run.approval() == nil)
+        try run.approve(RunApproval(name: "Anna", approvedAt: noon))
+        try run.approve(RunApproval(name: "Björn", approvedAt: noon.adding(seconds: 5)))
+        #expect(try run.approval() == RunApproval(name: "Björn", approvedAt: noon.adding(seconds: 5)))
+        run.close()
+        #expect(query(run.path, "UPDATE run SET digest = 'another'").isEmpty)
+        #expect(try RunStore(path: run.path).approval() == nil)
+    }
+
+    @Test("only a plan can be approved")
+    func tooLate() throws {
+        let folder = try TemporaryFolder()
+        let run = try makeRun(folder, audience: 2)
+        try run.setState(.running, reason: "", at: noon)
+        #expect(diagnostic { try run.approve(RunApproval(name: "Anna", approvedAt: noon)) }?.message.contains("the run is running") == true)
+        #expect(try run.approval() == nil)
+    }
+}
