@@ -33,6 +33,8 @@ public struct Diagnostic: Error, Hashable, Sendable, CustomStringConvertible {
     public var message: String
     /// What to do next, a whole sentence or nil when the message says it already.
     public var remedy: String?
+    /// What a warning is called; nil for errors.
+    public var name: WarningName?
 
     /// A mistake at a line and column.
     public init(_ message: String, at position: SourcePosition, remedy: String? = nil, severity: Severity = .error) {
@@ -52,13 +54,30 @@ public struct Diagnostic: Error, Hashable, Sendable, CustomStringConvertible {
         self.remedy = remedy
     }
 
-    /// `file:line:column: what is wrong; what to do`, as a terminal shows it.
+    /// A warning at a line and column.
+    public static func warning(
+        _ name: WarningName, _ message: String, at position: SourcePosition, remedy: String? = nil
+    ) -> Diagnostic {
+        var warning = Diagnostic(message, at: position, remedy: remedy, severity: .warning)
+        warning.name = name
+        return warning
+    }
+
+    /// A warning about a whole file, or about none.
+    public static func warning(_ name: WarningName, _ message: String, file: String? = nil, remedy: String? = nil) -> Diagnostic {
+        var warning = Diagnostic(message, file: file, remedy: remedy, severity: .warning)
+        warning.name = name
+        return warning
+    }
+
+    /// `file:line:column: what is wrong. What to do [name-of-the-warning]`, as a terminal shows it.
     public var description: String {
         var text = ""
         if let position { text += "\(position): " } else if let file { text += "\(file): " }
         if severity == .warning { text += "warning: " }
         text += message
         if let remedy { text += ". \(remedy)" }
+        if let name { text += " [\(name.rawValue)]" }
         return text
     }
 }

@@ -20,6 +20,8 @@ public struct Campaign: Sendable {
     public var variants: [MessageVariant]
     /// How it gets there.
     public var delivery: CampaignDelivery
+    /// Warnings that the campaign does not want to hear, each with the reason.
+    public var allowed: [AllowedWarning]
 }
 
 /// Who gets a campaign, as written.

@@ -10,6 +10,8 @@ public struct MessageCatalog: Sendable {
         public let language: String
         /// Its cells come in the order of the catalog's columns.
         public let template: PayloadTemplate
+        /// What it was made from: where its texts stand in the campaign.
+        public let content: MessageContent
     }
 
     /// Messages at most: more than a preview can count apart.
@@ -63,7 +65,8 @@ public struct MessageCatalog: Sendable {
             guard !variant.isHoldout else { continue }
             for (language, content) in sources.contents(of: variant) {
                 guard let template = compiler.compile(content) else { continue }
-                messages.append(Message(variant: variants.isEmpty ? "" : variant.name, language: language, template: template))
+                messages.append(
+                    Message(variant: variants.isEmpty ? "" : variant.name, language: language, template: template, content: content))
             }
         }
         (columns, pushType, warnings) = try compiler.finish(sources.warnings)
@@ -118,7 +121,7 @@ private struct MessageCompiler {
         do throws(Diagnostics) {
             let template = try PayloadTemplate(content, after: columns)
             columns = template.columns
-            findings += template.warnings
+            findings += template.warnings + ContentLint.warnings(content)
             if let pushType, template.pushType != pushType {
                 findings.append(
                     Diagnostic(

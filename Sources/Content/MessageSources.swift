@@ -21,7 +21,7 @@ struct MessageSources {
     let variants: [Variant]
     /// Languages that have a text anywhere, in the order of the file.
     let tags: [Tag]
-    let warnings: [Diagnostic]
+    private(set) var warnings: [Diagnostic]
     private let base: MessageContent
 
     init(_ content: MessageContent, _ variants: [MessageVariant]) {
@@ -38,11 +38,12 @@ struct MessageSources {
         self.tags = tags
         for translation in content.languages { warnings += Self.partial(translation, of: content) }
         for variant in variants { warnings += Self.untranslated(variant, content) }
-        self.warnings = warnings
         self.variants =
             variants.isEmpty
             ? [Variant(name: "", share: MessageVariant.wholeShare, isHoldout: false, content: nil)]
             : variants.map { Variant(name: $0.name.value, share: $0.share, isHoldout: $0.isHoldout, content: $0.content) }
+        self.warnings = warnings
+        self.warnings += sameVariants(variants)
     }
 
     /// How many messages there are.
@@ -66,6 +67,22 @@ struct MessageSources {
         }
     }
 
+    /// Variants that say in every language what an earlier one says: there is nothing to compare.
+    private func sameVariants(_ written: [MessageVariant]) -> [Diagnostic] {
+        var seen: [[ContentSignature]: String] = [:]
+        return zip(variants, written).compactMap { variant, source in
+            guard !variant.isHoldout else { return nil }
+            let said = contents(of: variant).map { ContentSignature($0.content) }
+            guard let other = seen[said] else {
+                seen[said] = variant.name
+                return nil
+            }
+            return .warning(
+                .sameVariants, "the variant '\(variant.name)' says the same as '\(other)'", at: source.name.position,
+                remedy: "Change its content, or make one of both; devices that shall get nothing are called 'holdout'.")
+        }
+    }
+
     /// Texts that people see, by key.
     private static func texts(_ content: MessageContent) -> [(key: String, text: SourceText)] {
         [("title", content.title), ("subtitle", content.subtitle), ("body", content.body)].compactMap { key, text in
@@ -81,9 +98,10 @@ struct MessageSources {
         guard !missing.isEmpty, !said.isEmpty else { return [] }
         let keys = missing.map { "'\($0)'" }.joined(separator: " and ")
         return [
-            Diagnostic(
+            .warning(
+                .partlyTranslated,
                 "\(translation.language.value) has no \(keys) of its own, so those devices read two languages in one push",
-                at: translation.language.position, remedy: "Add \(keys) to \(translation.language.value).", severity: .warning)
+                at: translation.language.position, remedy: "Add \(keys) to \(translation.language.value).")
         ]
     }
 
@@ -97,11 +115,11 @@ struct MessageSources {
             let missing = texts(content).map(\.key).filter { usual.contains($0) && !own.contains($0) }
             guard !missing.isEmpty else { return nil }
             let keys = missing.map { "'\($0)'" }.joined(separator: " and ")
-            return Diagnostic(
+            return .warning(
+                .variantNotTranslated,
                 "the variant '\(variant.name.value)' has no \(keys) for \(translation.language.value), so its devices read the same as in every other variant",
                 at: variant.name.position,
-                remedy: "Add it to the variant's content: languages: {\(translation.language.value): {\(missing[0]): \"…\"}}.",
-                severity: .warning)
+                remedy: "Add it to the variant's content: languages: {\(translation.language.value): {\(missing[0]): \"…\"}}.")
         }
     }
 }

@@ -59,9 +59,9 @@ public struct ClientCertificate: Sendable {
         guard left <= Int64(Self.warningDays) * day else { return nil }
         let days = max(0, left / day)
         let when = days == 0 ? "within a day" : days == 1 ? "in 1 day" : "in \(days) days"
-        return Diagnostic(
-            "the certificate expires \(when), at \(notAfter)", file: file,
-            remedy: "Make a new one under Certificates, Identifiers & Profiles in time.", severity: .warning)
+        return .warning(
+            .certificateExpires, "the certificate expires \(when), at \(notAfter)", file: file,
+            remedy: "Make a new one under Certificates, Identifiers & Profiles in time.")
     }
 
     /// A warning when other users of the machine may read the file, with the command that ends it; nil when they may not.

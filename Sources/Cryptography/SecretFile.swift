@@ -72,9 +72,9 @@ enum SecretFile {
         let others = status.st_mode & 0o077
         guard others != 0 else { return nil }
         let mode = String(status.st_mode & 0o777, radix: 8)
-        return Diagnostic(
-            "other users of this machine may use this secret (its permissions are \(mode))", file: file,
-            remedy: "Run: chmod 600 \(shellQuoted(file))", severity: .warning)
+        return .warning(
+            .secretReadable, "other users of this machine may use this secret (its permissions are \(mode))", file: file,
+            remedy: "Run: chmod 600 \(shellQuoted(file))")
     }
 
     private static func cannotOpen(_ file: String, kind: String, error: Int32) -> Diagnostic {

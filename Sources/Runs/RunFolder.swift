@@ -69,3 +69,22 @@ extension RunStore {
             remedy: nearest.map { "Did you mean \($0)?" } ?? "`volley runs` lists the runs there are.")
     }
 }
+
+extension RunStore {
+    /// The newest run of a campaign that was begun; nil when there is none. Retries and tests, which go to a part of an audience or to other devices, do not count, and files
+    /// that cannot be opened are passed over.
+    /// - Throws: `Diagnostic`: the folder cannot be listed.
+    public static func lastBegun(of campaign: String, in folder: String) throws -> RunStore? {
+        let names = try RunFile.names(in: folder).filter { name in
+            RunFile.isRun(name) && RunID.campaign(of: name.dropLast(RunFile.suffix.count)).map { $0 == campaign } ?? false
+        }
+        for name in names.reversed() {
+            guard let run = try? RunStore(path: RunFile.join(folder, name), readOnly: true), run.plan.retryOf == nil, !run.plan.isTest,
+                let status = try? run.status(), status.startedAt != nil
+            else { continue }
+            run.close()
+            return run
+        }
+        return nil
+    }
+}

@@ -9,6 +9,12 @@ public enum RunID {
         return "\(now.compact)-\(campaign)-\(String(repeating: "0", count: 4 - digits.count))\(digits)"
     }
 
+    /// The campaign that an id names; nil when it is no id.
+    static func campaign(of id: Substring) -> Substring? {
+        guard moment(of: id) != nil, id.utf8.count > 21 else { return nil }
+        return id.dropFirst(16).dropLast(5)
+    }
+
     /// Whether an id or a file's name begins with a later moment of planning than another; false when either begins with none.
     static func isLater(_ name: Substring, than other: Substring) -> Bool {
         guard let moment = moment(of: name), let otherMoment = self.moment(of: other) else { return false }

@@ -42,12 +42,13 @@ private func report(_ mistakes: [Diagnostic], _ console: Console, _ isJSON: Bool
 extension Diagnostic {
     /// A mistake as the commands' JSON documents show it.
     var json: JSONValue {
-        .object(pairs: [
+        let pairs: [(String, JSONValue)] = [
             ("file", file.map { .string($0) } ?? .null),
             ("line", position.map { .integer(Int64($0.line)) } ?? .null),
             ("column", position.map { .integer(Int64($0.column)) } ?? .null),
             ("message", .string(message)),
             ("remedy", remedy.map { .string($0) } ?? .null),
-        ])
+        ]
+        return .object(pairs: pairs + (name.map { [("name", .string($0.rawValue))] } ?? []))
     }
 }

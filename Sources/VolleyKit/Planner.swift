@@ -11,6 +11,8 @@ struct Planner {
     let console: Console
     let now: Timestamp
     private let memory: MemoryAllowance?
+    /// What keys and certificates showed; nil when they were not looked at.
+    var credentialWarnings: [Diagnostic]?
 
     /// - Throws: `Diagnostic` when `memory` is too little.
     init(context: CampaignContext, memory: MemoryAllowance?, console: Console, now: Timestamp) throws(Diagnostic) {
@@ -19,11 +21,31 @@ struct Planner {
     }
 
     /// Who would get it. Writes nothing.
-    /// - Parameter runsFolder: where the list of suppressed devices lies, if there is one.
+    /// - Parameters:
+    ///   - samples: of each text that anybody gets.
+    ///   - runsFolder: where earlier runs and the list of suppressed devices lie, if there are any.
     func preview(samples: Int, runsFolder: String) throws -> Preview {
         let list = SuppressionList(
             app: context.app.name.value, environment: try RunSettings(context).environment.listName, folder: runsFolder)
-        return try scan(samples: samples, writer: nil, suppressing: list).preview
+        return try scan(samples: samples, writer: nil, suppressing: list, runsFolder: runsFolder).preview
+    }
+
+    /// Why somebody would get it, or not.
+    func explanation(of subject: TraceSubject, runsFolder: String) throws -> Explanation {
+        let list = SuppressionList(
+            app: context.app.name.value, environment: try RunSettings(context).environment.listName, folder: runsFolder)
+        var query = try context.audienceQuery(now: now)
+        query.suppressed = try list.suppressedDevices()
+        let messages = context.messages
+        console.progress("reading the exports")
+        defer { console.clearProgress() }
+        let trace = try query.trace(
+            subject,
+            judging: {
+                let judge = PayloadJudge(messages)
+                return { judge.judge($0) }
+            }, isCancelled: { Interruption.isRequested })
+        return Explainer(context: context, query: query).explanation(of: subject, trace)
     }
 
     /// Freezes the audience into a run file. Nothing of it remains when this throws.
@@ -32,27 +54,27 @@ struct Planner {
         let id = RunID.make(campaign: context.campaign.name.value, now: now, seed: seed)
         let writer = try RunWriter(folder: runsFolder, id: id, variants: context.messages.variantsOfDevices)
         let list = SuppressionList(app: context.app.name.value, environment: settings.environment.listName, folder: runsFolder)
-        let (preview, fields, _) = try scan(samples: 1, writer: writer, suppressing: list)
+        let (preview, fields) = try scan(samples: 1, writer: writer, suppressing: list, runsFolder: runsFolder)
         let plan = RunPlan(
             id: id, campaign: context.campaign.name.value, app: context.app.name.value,
             campaignFile: FilePaths.absolute(context.campaign.file), campaignSource: context.campaign.source,
             projectFile: FilePaths.absolute(context.project.file), seed: seed, fields: fields, plannedAt: now,
             planHash: preview.planHash, rows: preview.audience.rows, audience: preview.audience.audience,
             skipped: preview.audience.skipped, settings: settings.json, preview: preview.json,
-            previewText: preview.text(width: 100, colour: false))
+            previewText: preview.text(width: 100, colour: false, cards: Preview.cardsBesidePlan))
         return (try writer.finish(plan), preview)
     }
 
-    /// The first recipients, at most so many, with the cells that templates name. Writes nothing.
-    func examples(_ count: Int, runsFolder: String) throws -> [Recipient] {
+    /// For each text that anybody gets the first of its recipients, with the cells that templates name. Writes nothing.
+    func examples(runsFolder: String) throws -> [Recipient] {
         let list = SuppressionList(
             app: context.app.name.value, environment: try RunSettings(context).environment.listName, folder: runsFolder)
-        return try scan(samples: count, writer: nil, suppressing: list).examples
+        return try scan(samples: 1, writer: nil, suppressing: list, runsFolder: runsFolder).preview.samples.map(\.recipient)
     }
 
     private func scan(
-        samples: Int, writer: RunWriter?, suppressing list: SuppressionList
-    ) throws -> (preview: Preview, fields: [String], examples: [Recipient]) {
+        samples: Int, writer: RunWriter?, suppressing list: SuppressionList, runsFolder: String
+    ) throws -> (preview: Preview, fields: [String]) {
         var query = try context.audienceQuery(now: now)
         let suppressed = try list.suppressedDevices()
         query.suppressed = suppressed
@@ -60,25 +82,52 @@ struct Planner {
         let messages = context.messages
         if let suppressed { console.detail("\(TextFormat.count(suppressed.count)) devices are suppressed by \(list.path)") }
         console.detail("volley.yaml: \(context.project.file); exports: \(query.files.joined(separator: ", "))")
-        let sink = PlanSink(samples: samples, writer: writer.map(RecipientWriter.init))
-        let clock = ContinuousClock()
-        let start = clock.now
-        let result = try query.scan(
-            into: sink, deviceMemory: deviceMemory,
-            judging: {
-                let judge = PayloadJudge(messages)
-                return { judge.judge($0) }
-            },
-            progress: { console.progress(progressLine($0, elapsed: clock.now - start)) },
-            isCancelled: { Interruption.isRequested })
-        console.clearProgress()
-        console.show(context.warnings + unknownLanguages(result) + result.warnings + result.badRows.map(asWarning))
+        // Texts are looked at as rendered, even when none is to be shown.
+        let finder = SampleFinder(messages: messages, wanted: max(1, samples))
+        let sink = PlanSink(keeping: finder.slotsToKeep, writer: writer.map(RecipientWriter.init))
+        let result = try scan(query, into: sink, deviceMemory) {
+            let judge = PayloadJudge(messages)
+            return { judge.judge($0) }
+        }
+        let found = try finder.samples(of: result, kept: sink.kept) { sink in
+            console.detail("reading the exports once more, for samples of texts that few devices get")
+            _ = try scan(query, into: sink, deviceMemory) { { _ in Judgement() } }
+        }
+        let comparison = try RunStore.lastBegun(of: context.campaign.name.value, in: runsFolder).map { RunComparison($0.plan, result) }
+        let lint = try lint(query, result, found, comparison)
+        console.show(lint)
         let preview = Preview(
             campaign: context.campaign.name.value, app: context.app.name.value, destination: context.app.destination, audience: result,
             payloadBytes: PayloadBytes(counts: result.payloadBytes), pace: context.pace,
-            groups: PreviewGroups(messages, result), samples: sink.samples.compactMap { sample($0, result) },
-            planHash: planHash(result))
-        return (preview, query.fields.map(\.value), sink.samples.map(\.recipient))
+            groups: PreviewGroups(messages, result), samples: samples == 0 ? [] : found,
+            notes: SkipNotes(context: context, result: result).all, comparison: comparison, lint: lint, planHash: planHash(result))
+        return (preview, query.fields.map(\.value))
+    }
+
+    private func scan(
+        _ query: AudienceQuery, into sink: any RecipientSink, _ deviceMemory: Int,
+        judging makeJudge: @escaping @Sendable () -> RecipientJudge
+    ) throws -> AudienceResult {
+        let clock = ContinuousClock()
+        let start = clock.now
+        defer { console.clearProgress() }
+        return try query.scan(
+            into: sink, deviceMemory: deviceMemory, judging: makeJudge,
+            progress: { console.progress(progressLine($0, elapsed: clock.now - start)) },
+            isCancelled: { Interruption.isRequested })
+    }
+
+    private func lint(
+        _ query: AudienceQuery, _ result: AudienceResult, _ samples: [PreviewSample], _ comparison: RunComparison?
+    ) throws -> Lint {
+        let age = ExportAge.warnings(of: query.files, environment: try RunSettings(context).environment, now: now)
+        let rows =
+            unknownLanguages(result) + result.warnings + result.badRows.map(asWarning)
+            + AudienceLint(context: context, result: result).warnings
+            + RenderedLint(context: context, samples: samples).warnings + (comparison?.warnings ?? [])
+        return Lint(
+            context.warnings + age + rows + (credentialWarnings ?? []), allowed: context.campaign.allowed,
+            lookedAt: credentialWarnings == nil ? [.files, .headers, .rows] : Set(WarningName.Source.allCases))
     }
 
     /// Languages of recipients whose dates, numbers and plural forms are English's, as Volley does not know their own.
@@ -88,23 +137,12 @@ struct Planner {
         let devices = tags.reduce(0) { $0 + (result.languages[$1] ?? 0) }
         let list = tags.prefix(10).map { "'\($0.prefix(20))'" }.joined(separator: ", ") + (tags.count > 10 ? " and others" : "")
         return [
-            Diagnostic(
+            .warning(
+                .languageFormsUnknown,
                 "\(TextFormat.count(devices)) \(devices == 1 ? "device has" : "devices have") the language \(list), of which Volley knows no dates, numbers and plural forms",
                 at: context.campaign.content.position,
-                remedy: "They get English ones. If the tag is misspelt, correct it in the export.", severity: .warning)
+                remedy: "They get English ones. If the tag is misspelt, correct it in the export.")
         ]
-    }
-
-    private func sample(_ sample: (slot: Int, recipient: Recipient), _ result: AudienceResult) -> PreviewSample? {
-        var chooser = MessageChooser(context.messages)
-        guard let number = chooser.message(of: sample.recipient) else { return nil }
-        let message = context.messages.messages[number]
-        var payload: [UInt8] = []
-        // It was rendered before, and nothing was wrong with it.
-        _ = message.template.render(sample.recipient.fields, language: sample.recipient.language, into: &payload)
-        let selectors = sample.slot < result.selectorsOfFirstSlots.count ? result.selectorsOfFirstSlots[sample.slot] : []
-        return PreviewSample(
-            token: sample.recipient.token, variant: message.variant, language: message.language, payload: payload, selectedBy: selectors)
     }
 
     /// What a plan is recognised by: equal when campaign, rules, and all that the exports say of the selected devices are equal.
@@ -132,45 +170,7 @@ struct Planner {
 
     private func asWarning(_ mistake: Diagnostic) -> Diagnostic {
         var warning = mistake
-        warning.severity = .warning
+        (warning.severity, warning.name) = (.warning, .badRow)
         return warning
-    }
-}
-
-/// Renders the payload of one recipient after another, to see that it can be sent. Belongs to one thread.
-private final class PayloadJudge {
-    private let messages: MessageCatalog
-    private let single: PayloadTemplate?
-    // Nothing calls back into this: the checks of who else holds them would cost more than a small cell.
-    @exclusivity(unchecked) private var cells = EscapedCells()
-    @exclusivity(unchecked) private var payload: [UInt8] = []
-    @exclusivity(unchecked) private var chooser: MessageChooser
-
-    init(_ messages: MessageCatalog) {
-        self.messages = messages
-        single = messages.hasChoice || !messages.variantNames.isEmpty ? nil : messages.messages[0].template
-        chooser = MessageChooser(messages)
-    }
-
-    func judge(_ recipient: RecipientRecord) -> Judgement {
-        guard let single else { return judgeAmongMany(recipient) }
-        return judge(recipient, single, group: 0)
-    }
-
-    private func judgeAmongMany(_ recipient: RecipientRecord) -> Judgement {
-        let variant = chooser.variant(of: recipient.token)
-        guard let number = chooser.message(variant: variant, language: recipient.language) else {
-            return Judgement(reason: .holdout, group: variant)
-        }
-        return judge(recipient, messages.messages[number].template, group: number)
-    }
-
-    @inline(__always) private func judge(_ recipient: RecipientRecord, _ template: PayloadTemplate, group: Int) -> Judgement {
-        payload.removeAll(keepingCapacity: true)
-        precondition(cells.locate(in: recipient.fields), "cells that were just written cannot be read")
-        if let failure = template.append(cells, language: recipient.language, to: &payload) {
-            return Judgement(reason: failure.skipReason, group: group)
-        }
-        return Judgement(payloadBytes: payload.count, group: group)
     }
 }

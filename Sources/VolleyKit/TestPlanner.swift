@@ -10,9 +10,6 @@ struct TestPlanner {
     let console: Console
     let now: Timestamp
 
-    /// Recipients among which an example for each text is looked for.
-    private static let examined = 1000
-
     /// A text for a device.
     private struct Push {
         var device: TestDevice
@@ -67,7 +64,7 @@ struct TestPlanner {
             return all.map { _ in nil }
         }
         let recipients = try Planner(context: context, memory: memory, console: console, now: now).examples(
-            Self.examined, runsFolder: runsFolder)
+            runsFolder: runsFolder)
         var chooser = MessageChooser(context.messages)
         let numbers = recipients.map { chooser.message(of: $0) }
         return all.indices.map { message in

@@ -36,27 +36,48 @@ struct Preview: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Dry run: who gets a campaign, and what. Nothing is written or sent.",
         discussion:
-            "Counts recipients by selector and language and skipped rows by reason; shows rendered payloads, their sizes, and the time needed."
+            """
+            Counts recipients by selector, language and variant and skipped rows by reason; compares with the campaign's last run; shows for each text \
+            how it reads on a phone (with --verbose the whole payload), payload sizes, and the time needed.
+            """
     )
 
     @Argument(help: "The campaign file.", completion: campaignCompletion)
     var file: String
 
-    @Option(name: .long, help: "Rendered payloads to show.")
-    var show = 3
+    @Option(
+        name: .long,
+        help: ArgumentHelp("Samples to show of each text that anybody gets; 3, or 1 of each when there are several texts.", valueName: "n"))
+    var show: Int?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "Say step by step why somebody gets it or not: a device token (also shortened, as 7276…89f1), an alias, or a registration id.",
+            valueName: "who"))
+    var why: String?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp("Write the preview as a page that needs no network, for those who do not use a terminal.", valueName: "file"),
+        completion: .file(extensions: ["html"]))
+    var html: String?
 
     @OptionGroup var planning: PlanningOptions
     @OptionGroup var json: JSONOption
     @OptionGroup var shared: SharedOptions
 
     func validate() throws {
-        guard (0...500).contains(show) else { throw ValidationError("--show takes a number from 0 to 500.") }
+        guard why == nil || html == nil else { throw ValidationError("--why answers in text or JSON; it makes no page.") }
+        guard (0...500).contains(show ?? 0) else { throw ValidationError("--show takes a number from 0 to 500.") }
     }
 
     func run() throws {
         let console = shared.console
         try perform(console, json) {
-            try PreviewCommand.run(file: file, samples: show, options: shared.common(json: json, planning: planning), console: console)
+            let options = shared.common(json: json, planning: planning)
+            if let why { return try PreviewCommand.explain(file: file, who: why, options: options, console: console) }
+            return try PreviewCommand.run(file: file, samples: show, page: html, options: options, console: console)
         }
     }
 }

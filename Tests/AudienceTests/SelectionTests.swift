@@ -40,7 +40,7 @@ import Testing
         #expect(result.selectedBy.map(\.selector) == ["tag:c", "tag:a", "tag:b", "alias", "registration_id"])
         #expect(result.selectedBy.map(\.recipients) == [2, 2, 3, 2, 1])
         #expect(
-            result.selectorsOfFirstSlots == [
+            result.firstRecipients[0]?.map(\.selectors) == [
                 ["tag:a", "tag:b"], ["tag:c", "tag:b"], ["alias", "registration_id"], ["tag:c", "tag:a", "tag:b", "alias"],
             ])
     }

@@ -48,15 +48,21 @@ import Testing
                 "/nowhere: temporary files cannot be written: No such file or directory. Name a folder with room in the environment "))
     }
 
-    @Test("of many devices noted in any order the first are known")
-    func firstSelections() {
-        var first = FirstSelections(limit: 10)
+    @Test("of many recipients noted in any order the first of each group are known")
+    func firstRecipients() {
+        func ofGroup(_ group: Int, _ selection: Int) -> DeviceClass {
+            DeviceClass(selection: selection, language: 0, payloadBytes: 0, group: group, reason: nil)
+        }
+        var first = FirstRecipients(limit: 10)
         var random = SeededRandom(3)
-        for place in Array(0..<1000).shuffled(using: &random) { first.note(place: place, selection: place * 2) }
-        #expect(first.inOrder() == (0..<10).map { $0 * 2 })
-        var few = FirstSelections(limit: 10)
-        for place in [5, 2, 9] { few.note(place: place, selection: place) }
-        #expect(few.inOrder() == [2, 5, 9])
+        for place in Array(0..<1000).shuffled(using: &random) { first.note(place: place, ofGroup(place % 3, place * 2)) }
+        let groups = first.inOrder()
+        #expect(groups.keys.sorted() == [0, 1, 2])
+        #expect(groups[1]?.map(\.place) == (0..<10).map { $0 * 3 + 1 })
+        #expect(groups[1]?.map(\.selection) == (0..<10).map { $0 * 6 + 2 })
+        var few = FirstRecipients(limit: 10)
+        for place in [5, 2, 9] { few.note(place: place, ofGroup(511, place)) }
+        #expect(few.inOrder()[511]?.map(\.place) == [2, 5, 9])
     }
 
     @Test(
@@ -73,7 +79,7 @@ import Testing
             let kept = min(recordLimit, 2000)
             #expect(sink.slots.prefix(kept).map { $0?.registrationID } == (0..<kept).map { "new\($0)" })
             #expect(result.audience == 2000 && result.skipped == [.duplicateToken: 2000] && sink.finishedSlots == 2000)
-            #expect(result.selectorsOfFirstSlots == Array(repeating: ["tag:t"], count: AudienceResult.namedSlots))
+            #expect(result.firstRecipients[0] == (0..<AudienceResult.mostSamples).map { FirstRecipient(slot: $0, selectors: ["tag:t"]) })
         }
     }
 

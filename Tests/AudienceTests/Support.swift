@@ -140,7 +140,7 @@ extension AudienceResult {
         let languages = languages.sorted { $0.key < $1.key }, skipped = skipped.sorted { $0.key.rawValue < $1.key.rawValue }
         let payloads = payloadBytes.sorted { $0.key < $1.key }
         return "\(rows) \(audience) \(skipped) \(selectedBy) \(languages) \(payloads) \(badRows) \(warnings) \(digest) "
-            + "\(selectorsOfFirstSlots)"
+            + "\(firstRecipients.sorted { $0.key < $1.key }) \(largestSkippedPayload)"
     }
 
     var isBalanced: Bool { rows == audience + skipped.values.reduce(0, +) }

@@ -266,8 +266,8 @@ struct MistakesInAudienceTests {
 
             """#,
             """
-            campaign.yaml:4:20: warning: in a list, 'missing' is a plain value and no condition. Write a condition without brackets: language: 'missing'.
-            campaign.yaml:5:9: warning: in a list, '>= 3' is a plain value and no condition. Write a condition without brackets: v: '>= 3'.
+            campaign.yaml:4:20: warning: in a list, 'missing' is a plain value and no condition. Write a condition without brackets: language: 'missing'. [condition-in-list]
+            campaign.yaml:5:9: warning: in a list, '>= 3' is a plain value and no condition. Write a condition without brackets: v: '>= 3'. [condition-in-list]
             campaign.yaml:6:16: 'alias_limit' must be a whole number from 1 to 1000000, not '0'. For example: alias_limit: 10.
             """),
         Mistake(

@@ -50,8 +50,8 @@ struct MistakesInContentTests {
 
             """#,
             """
-            campaign.yaml:2:10: warning: the curly quotes are part of the text. Replace them by straight quotes, or, if they belong to the text, put straight quotes around them.
-            campaign.yaml:3:9: warning: the text ends before '#today only', which YAML reads as a comment. Put the whole text in quotes if that belongs to it.
+            campaign.yaml:2:10: warning: the curly quotes are part of the text. Replace them by straight quotes, or, if they belong to the text, put straight quotes around them. [curly-quotes]
+            campaign.yaml:3:9: warning: the text ends before '#today only', which YAML reads as a comment. Put the whole text in quotes if that belongs to it. [comment-in-text]
             campaign.yaml:4:10: 'badge' must be a whole number, not 'x'. For example: badge: 1.
             """),
         Mistake(
@@ -178,10 +178,10 @@ struct MistakesInContentTests {
             """#,
             """
             campaign.yaml:3:10: 'badge' must be a whole number, not 'x'. For example: badge: 1.
-            campaign.yaml:4:15: warning: '01234' is sent as the number 1234. Put it in quotes to send it as it stands.
-            campaign.yaml:4:29: warning: '+4930123' is sent as the number 4930123. Put it in quotes to send it as it stands.
-            campaign.yaml:4:48: warning: '3.10' is sent as the number 3.1. Put it in quotes to send it as it stands.
-            campaign.yaml:4:59: warning: '0x10' is sent as the number 16. Put it in quotes to send it as it stands.
+            campaign.yaml:4:15: warning: '01234' is sent as the number 1234. Put it in quotes to send it as it stands. [number-changed]
+            campaign.yaml:4:29: warning: '+4930123' is sent as the number 4930123. Put it in quotes to send it as it stands. [number-changed]
+            campaign.yaml:4:48: warning: '3.10' is sent as the number 3.1. Put it in quotes to send it as it stands. [number-changed]
+            campaign.yaml:4:59: warning: '0x10' is sent as the number 16. Put it in quotes to send it as it stands. [number-changed]
             """),
         Mistake(
             "silent beside everything visible",

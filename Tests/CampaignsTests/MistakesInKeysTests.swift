@@ -35,7 +35,7 @@ struct MistakesInKeysTests {
             "a key like no other",
             "frobnicate: 1\n",
             """
-            campaign.yaml:1:1: unknown key 'frobnicate' at the top level. Valid here: name, app, description, audience, content, variants, delivery.
+            campaign.yaml:1:1: unknown key 'frobnicate' at the top level. Valid here: name, app, description, audience, content, variants, delivery, allow.
             """),
         Mistake(
             "a key without space within a group",

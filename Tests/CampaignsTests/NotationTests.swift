@@ -70,7 +70,7 @@ struct NotationTests {
     func farExpiry() {
         let warning = """
             campaign.yaml:1:21: warning: the expiry is more than 30 days away, but APNs stores a push for 30 days at most. \
-            Write expires: 30d, or remove the key.
+            Write expires: 30d, or remove the key. [expiry-too-long]
             """
         #expect(found { () throws(Diagnostics) in try readPart("delivery: {expires: 31d}\n") } == warning)
         #expect(found { () throws(Diagnostics) in try readPart("delivery: {expires: 2026-12-21 00:01}\n") } == warning)

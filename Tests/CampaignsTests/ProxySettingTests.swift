@@ -48,7 +48,7 @@ struct ProxySettingTests {
             warnings.map(\.description) == [
                 """
                 volley.yaml:1:8: warning: the password of the proxy proxy:3128 stands in this file for everyone who reads it. \
-                Keep it in an environment variable: proxy: {url: "http://proxy:3128", user: NAME, password_env: PROXY_PASSWORD}.
+                Keep it in an environment variable: proxy: {url: "http://proxy:3128", user: NAME, password_env: PROXY_PASSWORD}. [password-in-file]
                 """
             ])
     }

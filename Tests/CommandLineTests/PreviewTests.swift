@@ -15,10 +15,11 @@ struct PreviewTests {
         #expect(result.status == 0, "\(result.errors)")
         let preview = try result.json()
         #expect(
-            preview.names == [
+            preview.names.prefix(12) == [
                 "campaign", "app", "rows", "audience", "skipped", "selected_by", "languages", "variants", "payload_bytes",
                 "seconds_at_pace", "samples", "plan_hash",
             ])
+        #expect(preview.names.dropFirst(12) == ["skipped_why", "warnings"])
         #expect(preview.int("rows") == 20)
         #expect(preview.int("audience") == 11)
         #expect(preview["skipped"] == .object(pairs: [("not_matched", .integer(9))]))

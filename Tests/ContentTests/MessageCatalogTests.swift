@@ -78,7 +78,8 @@ struct MessageCatalogTests {
             })
         #expect(
             Diagnostics(catalog.warnings).description
-                == "c.yaml:3:5: warning: de has no 'body' of its own, so those devices read two languages in one push. Add 'body' to de.")
+                == "c.yaml:3:5: warning: de has no 'body' of its own, so those devices read two languages in one push. Add 'body' to de. [partly-translated]"
+        )
     }
 
     @Test("of variant and language the translation counts, and the variant's own translation most")

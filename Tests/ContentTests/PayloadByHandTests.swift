@@ -127,15 +127,15 @@ import Testing
         arguments: [
             (
                 #"{"aps":{"alert":"x"},"sound":"y"}"#,
-                "c.yaml:13:3: warning: 'sound' stands beside aps, where APNs does not look. If APNs shall use it, move it into 'aps'."
+                "c.yaml:13:3: warning: 'sound' stands beside aps, where APNs does not look. If APNs shall use it, move it into 'aps'. [outside-aps]"
             ),
             (
                 #"{"aps":{"badge":1,"mutable-content":1}}"#,
-                "c.yaml:13:3: warning: 'mutable-content' does nothing without 'alert': the app's extension runs only for a push with text. Add an alert, or remove it."
+                "c.yaml:13:3: warning: 'mutable-content' does nothing without 'alert': the app's extension runs only for a push with text. Add an alert, or remove it. [mutable-without-alert]"
             ),
             (
                 #"{"aps":{"category":"x"}}"#,
-                "c.yaml:11:3: warning: 'aps' has no alert, badge or sound: nobody would see this push. Add an alert, or content-available: 1 for a silent push."
+                "c.yaml:11:3: warning: 'aps' has no alert, badge or sound: nobody would see this push. Add an alert, or content-available: 1 for a silent push. [nothing-visible]"
             ),
         ])
     func warning(json: String, expected: String) throws {

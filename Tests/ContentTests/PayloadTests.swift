@@ -210,11 +210,11 @@ import Testing
             })
         #expect(
             template.warnings.map(\.description) == [
-                "c.yaml:11:3: warning: 'sound' stands beside aps, where APNs does not look. If APNs shall use it, write it as 'sound' directly under 'content'.",
-                "c.yaml:12:3: warning: 'category' stands beside aps, where APNs does not look. If APNs shall use it, write it as 'category' directly under 'content'.",
-                "c.yaml:13:3: warning: 'badge' stands beside aps, where APNs does not look. If APNs shall use it, write it as 'badge' directly under 'content'.",
-                "c.yaml:14:3: warning: 'alert' stands beside aps, where APNs does not look. If APNs shall use it, write it as 'body' directly under 'content'.",
-                "c.yaml:15:3: warning: 'thread-id' stands beside aps, where APNs does not look. If APNs shall use it, write it as 'thread' directly under 'content'.",
+                "c.yaml:11:3: warning: 'sound' stands beside aps, where APNs does not look. If APNs shall use it, write it as 'sound' directly under 'content'. [outside-aps]",
+                "c.yaml:12:3: warning: 'category' stands beside aps, where APNs does not look. If APNs shall use it, write it as 'category' directly under 'content'. [outside-aps]",
+                "c.yaml:13:3: warning: 'badge' stands beside aps, where APNs does not look. If APNs shall use it, write it as 'badge' directly under 'content'. [outside-aps]",
+                "c.yaml:14:3: warning: 'alert' stands beside aps, where APNs does not look. If APNs shall use it, write it as 'body' directly under 'content'. [outside-aps]",
+                "c.yaml:15:3: warning: 'thread-id' stands beside aps, where APNs does not look. If APNs shall use it, write it as 'thread' directly under 'content'. [outside-aps]",
             ])
     }
 }

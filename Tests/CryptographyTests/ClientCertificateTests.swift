@@ -191,7 +191,7 @@ import Testing
                 folder.path + "/", with: "")
         }
         #expect(warning(daysLeft: 30.01) == nil)
-        let rest = "at \(certificate.notAfter). Make a new one under Certificates, Identifiers & Profiles in time."
+        let rest = "at \(certificate.notAfter). Make a new one under Certificates, Identifiers & Profiles in time. [certificate-expires]"
         #expect(warning(daysLeft: 12.5) == "push.pem: warning: the certificate expires in 12 days, \(rest)")
         #expect(warning(daysLeft: 1.5) == "push.pem: warning: the certificate expires in 1 day, \(rest)")
         #expect(warning(daysLeft: 0.5) == "push.pem: warning: the certificate expires within a day, \(rest)")

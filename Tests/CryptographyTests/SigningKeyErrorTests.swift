@@ -158,7 +158,8 @@ import Testing
         chmod(file, 0o644)
         #expect(
             SigningKey.permissionWarning(file: file)?.description
-                == "\(file): warning: other users of this machine may use this secret (its permissions are 644). Run: chmod 600 \(file)")
+                == "\(file): warning: other users of this machine may use this secret (its permissions are 644). Run: chmod 600 \(file) [secret-readable]"
+        )
         chmod(file, 0o640)
         #expect(SigningKey.permissionWarning(file: file)?.severity == .warning)
         chmod(file, 0o600)

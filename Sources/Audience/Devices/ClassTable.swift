@@ -16,11 +16,12 @@ struct DeviceClass: Hashable {
     /// Whether it takes one of the places that an alias has: not when it was left out before aliases are looked at.
     var takesPlaceInAlias: Bool { reason.map { $0.ordinal >= SkipReason.aliasLimit.ordinal } ?? true }
 
-    /// All of it in a word: 24 bits of selection (`DeviceTable.classLimit`), 14 of language (`LanguageNames`), 13 of bytes (no payload has
-    /// more than 5120), 9 of group (`Judgement.groupLimit`), 4 of reason.
+    /// All of it in a word: 24 bits of selection (`DeviceTable.classLimit`), 14 of language (`LanguageNames`), 13 of bytes (no payload that
+    /// can be sent has more than 5120; larger ones are all the same), 9 of group (`Judgement.groupLimit`), 4 of reason.
     fileprivate var key: UInt64 {
         UInt64(truncatingIfNeeded: selection) << 40 | UInt64(truncatingIfNeeded: language & 0x3FFF) << 26
-            | UInt64(truncatingIfNeeded: min(payloadBytes, 0x1FFF)) << 13 | UInt64(truncatingIfNeeded: min(group, 0x1FF)) << 4
+            | UInt64(truncatingIfNeeded: min(payloadBytes, AudienceResult.measurablePayload)) << 13 | UInt64(
+                truncatingIfNeeded: min(group, 0x1FF)) << 4
             | UInt64(truncatingIfNeeded: (reason?.ordinal ?? -1) + 1)
     }
 

@@ -130,9 +130,12 @@ struct DeviceCollector: ~Copyable {
         try exclusions.forEach { try devices.exclude($0, &classes) }
         if let aliasSelector, !aliasMembers.isEmpty { try dropBeyondAliasLimit(aliasSelector, aliasLimit) }
         var dropped = BitSet()
-        for slot in 0..<devices.count where deviceClass(of: slot).reason != nil { dropped.insert(slot) }
-        let first = (0..<min(devices.count, AudienceResult.namedSlots)).map { deviceClass(of: $0).selection }
-        return SettledDevices(count: devices.count, dropped: dropped, firstSelections: first)
+        var first = FirstRecipients(limit: AudienceResult.mostSamples)
+        for slot in 0..<devices.count {
+            let deviceClass = deviceClass(of: slot)
+            if deviceClass.reason == nil { first.note(place: slot, deviceClass) } else { dropped.insert(slot) }
+        }
+        return SettledDevices(count: devices.count, dropped: dropped, first: first.inOrder())
     }
 
     private func deviceClass(of slot: Int) -> DeviceClass { classes[devices.classNumber(of: slot)] }

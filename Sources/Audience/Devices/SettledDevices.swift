@@ -6,6 +6,6 @@ struct SettledDevices {
     var count: Int
     /// The slots that did not become recipients.
     var dropped: BitSet
-    /// The selections of the first `AudienceResult.namedSlots` slots: numbers of `SelectionSets`.
-    var firstSelections: [Int]
+    /// By group the slots of the first recipients, and their selections: numbers of `SelectionSets`.
+    var first: [Int: [(place: Int, selection: Int)]]
 }

@@ -50,6 +50,9 @@ struct RowFilter {
         return passes
     }
 
+    /// The numbers of all conditions that a row does not satisfy.
+    func failing(_ row: CellRow) -> [Int] { tests.indices.filter { !holds(tests[$0], row, cells[$0]) } }
+
     private func holds(_ test: ConditionTest, _ row: CellRow, _ cell: Int) -> Bool {
         let bytes = row.bytes(cell)
         guard row.isArray(cell) else { return test.holds(bytes) }
@@ -74,9 +77,10 @@ struct ConditionFindings: Sendable {
     func warnings(_ conditions: [ColumnCondition]) -> [Diagnostic] {
         guard rows > 0 else { return [] }
         return zip(conditions, isSatisfied).filter { !$0.1 }.map { condition, _ in
-            Diagnostic(
-                "no selected device satisfies this condition on '\(condition.column.value)'", at: condition.column.position,
-                remedy: "Are its values written as in the export?", severity: .warning)
+            .warning(
+                .conditionNeverHolds, "no selected device satisfies this condition on '\(condition.column.value)'",
+                at: condition.column.position,
+                remedy: "Are its values written as in the export?")
         }
     }
 }

@@ -124,9 +124,9 @@ struct ColumnResolver {
         return useful.compactMap { standard in
             guard let name = columns.names[standard], column(of: standard) == nil else { return nil }
             let nearest = nearestName(to: name.value, among: header)
-            return Diagnostic(
-                "\(file) has no column '\(name.value)'", at: name.position, remedy: nearest.map { "Did you mean '\($0)'?" },
-                severity: .warning)
+            return .warning(
+                .columnNotFound, "\(file) has no column '\(name.value)'", at: name.position,
+                remedy: nearest.map { "Did you mean '\($0)'?" })
         }
     }
 
@@ -134,9 +134,9 @@ struct ColumnResolver {
     func duplicateNames() -> [Diagnostic] {
         var seen: Set<String> = []
         return header.filter { !$0.isEmpty && !seen.insert($0).inserted }.map {
-            Diagnostic(
-                "the header names the column '\($0)' twice; the first counts",
-                at: SourcePosition(file: file, line: 1, column: 1), severity: .warning)
+            .warning(
+                .columnTwice, "the header names the column '\($0)' twice; the first counts",
+                at: SourcePosition(file: file, line: 1, column: 1))
         }
     }
 

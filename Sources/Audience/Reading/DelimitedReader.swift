@@ -77,6 +77,7 @@ struct DelimitedReader: RowReader, ~Copyable {
     }
 
     var badRowLines: Int { linesInside + 1 }
+    var rowLine: Int { recordLine }
 
     var rowsWithDuplicateKeys: Int { 0 }
 

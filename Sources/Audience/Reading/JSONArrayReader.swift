@@ -9,6 +9,8 @@ struct JSONArrayReader: RowReader, ~Copyable {
     /// The place of the byte at `countedTo`: lines are counted when somebody asks.
     private var counted = TextPlace()
     private var countedTo = 0
+    /// Where the last element begins.
+    private var elementStart = 0
     private(set) var row: CellRow
     private(set) var badRow = Diagnostic("")
     let badRowLines = 1
@@ -45,6 +47,7 @@ struct JSONArrayReader: RowReader, ~Copyable {
 
     var rowsWithDuplicateKeys: Int { objects.objectsWithDuplicateKeys }
     var consumed: Int { buffer.start }
+    var rowLine: Int { place(of: elementStart).line }
     var place: TextPlace { place(of: buffer.start) }
 
     mutating func refill() throws(Diagnostic) {
@@ -98,7 +101,7 @@ struct JSONArrayReader: RowReader, ~Copyable {
         if let message = buffer.flaw(from: start, to: end) { flaw = failure(message, at: start) }
         if !isObject { flaw = failure("the element is no object", at: start) }
         state = .separatorOrEnd
-        buffer.start = end
+        (elementStart, buffer.start) = (start, end)
         guard let flaw else { return .row }
         badRow = flaw
         (counted, countedTo) = (place(of: end), end)

@@ -39,6 +39,7 @@ struct JSONLinesReader: RowReader, ~Copyable {
     var state: ReadingState { .record }
     var rowsWithDuplicateKeys: Int { objects.objectsWithDuplicateKeys }
     var consumed: Int { buffer.start }
+    var rowLine: Int { line - 1 }
     var place: TextPlace { TextPlace(line: line) }
 
     mutating func refill() throws(Diagnostic) { try buffer.refill() }

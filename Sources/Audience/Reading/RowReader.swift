@@ -44,6 +44,8 @@ struct TextPlace: Hashable, Sendable {
 protocol RowReader: ~Copyable {
     /// The cells of the current row.
     var row: CellRow { get }
+    /// The line on which the current row begins; asked right after `next`.
+    var rowLine: Int { get }
     /// The mistake of the row that was just found to be unreadable, with its line.
     var badRow: Diagnostic { get }
     /// How many lines the unreadable row takes up, where that is strange: 1 for JSON, which may be written on any number.

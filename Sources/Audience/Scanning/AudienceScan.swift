@@ -36,14 +36,26 @@ public struct AudienceResult: Sendable {
     public var badRows: [Diagnostic]
     /// Things worth saying: unknown selectors, columns that are there twice, …
     public var warnings: [Diagnostic]
-    /// The names of the selectors that name a device, for the first `namedSlots` slots: what a preview shows of its samples.
-    public var selectorsOfFirstSlots: [[String]]
+    /// By group the recipients with the lowest slots, in order, at most `mostSamples` of each: whom a preview may show as samples.
+    public var firstRecipients: [Int: [FirstRecipient]]
+    /// Bytes of the largest payload that was too large, at most `measurablePayload`; 0 when there is none.
+    public var largestSkippedPayload: Int
     /// A checksum of who was selected, in which order, and with what: token, language, cells of templates, and which of a device's
     /// rows is the newest. Equal for equal input, whatever the number of threads.
     public var digest: [UInt64]
 
-    /// For how many slots `selectorsOfFirstSlots` knows the selectors.
-    public static let namedSlots = 1000
+    /// How many recipients of a group `firstRecipients` knows.
+    public static let mostSamples = 500
+    /// The largest payload whose bytes are counted; a larger one counts as this.
+    public static let measurablePayload = 0x1FFF
+}
+
+/// One of the recipients that were found first.
+public struct FirstRecipient: Hashable, Sendable {
+    /// Where the sink finds it.
+    public var slot: Int
+    /// The names of the selectors that name it.
+    public var selectors: [String]
 }
 
 /// How far a scan is. Called about ten times a second from the scanning thread.

@@ -130,7 +130,7 @@ struct BlockScanner: ~Copyable {
             harvest.aliasHits.append(
                 .init(candidate: harvest.candidates.count, alias: selector.selectingAlias, token: Array(token)))
         }
-        appendRecord(row, columns, token, to: &harvest.records)
+        harvest.records.append(row, columns, token: token, separator: separator)
         let judge = judge
         let element: UInt64
         var judgement: Judgement
@@ -167,38 +167,6 @@ struct BlockScanner: ~Copyable {
         var state = SequenceDigest.element(record.token, with: UInt64(bitPattern: lastActive))
         state = SequenceDigest.element(record.language, with: state)
         return SequenceDigest.element(record.fields, with: state)
-    }
-
-    @inline(__always) private func appendRecord(
-        _ row: CellRow, _ columns: ColumnPlan, _ token: UnsafeBufferPointer<UInt8>, to records: inout RecipientBatch
-    ) {
-        records.bytes.append(contentsOf: token)
-        records.end(.token)
-        row.appendText(columns.registrationID, separator: separator, to: &records.bytes)
-        records.end(.registrationID)
-        row.appendText(columns.alias, separator: separator, to: &records.bytes)
-        records.end(.alias)
-        row.appendText(columns.language, separator: separator, to: &records.bytes)
-        records.end(.language)
-        appendFields(row, columns.fields, to: &records.bytes)
-        records.end(.fields)
-    }
-
-    @inline(__always) private func appendFields(_ row: CellRow, _ cells: [Int], to bytes: inout [UInt8]) {
-        bytes.append(UInt8(ascii: "["))
-        for (index, cell) in cells.enumerated() {
-            if index > 0 { bytes.append(UInt8(ascii: ",")) }
-            bytes.append(UInt8(ascii: "\""))
-            if row.isArray(cell) {
-                var text: [UInt8] = []
-                row.appendText(cell, separator: separator, to: &text)
-                text.withUnsafeBufferPointer { JSONWriter.appendEscaped($0, to: &bytes) }
-            } else {
-                JSONWriter.appendEscaped(row.bytes(cell), to: &bytes)
-            }
-            bytes.append(UInt8(ascii: "\""))
-        }
-        bytes.append(UInt8(ascii: "]"))
     }
 
     /// The number of the current row's selection among the harvest's.

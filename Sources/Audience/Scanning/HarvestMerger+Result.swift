@@ -16,11 +16,12 @@ extension HarvestMerger {
         var byPayloadBytes: [Int: Int] = [:]
         var byGroup: [Int: Int] = [:]
         var skippedByGroup: [SkipReason: [Int: Int]] = [:]
-        var audience = 0
+        var (audience, largestSkipped) = (0, 0)
         devices.classes.forEach { deviceClass, count in
             if let reason = deviceClass.reason {
                 skipped[reason] += count
                 skippedByGroup[reason, default: [:]][deviceClass.group, default: 0] += count
+                if reason == .payloadTooLarge { largestSkipped = max(largestSkipped, deviceClass.payloadBytes) }
                 return
             }
             audience += count
@@ -36,7 +37,12 @@ extension HarvestMerger {
             languages: Dictionary(spoken, uniquingKeysWith: +), payloadBytes: byPayloadBytes, groups: byGroup,
             skippedGroups: skippedByGroup, badRows: badRows,
             warnings: warnings + duplicateKeys + unseenNames() + conditions.warnings(plan.query.conditions),
-            selectorsOfFirstSlots: settled.firstSelections.map { devices.classes.selections[$0].map { names[Int($0)] } },
+            firstRecipients: settled.first.mapValues { recipients in
+                recipients.map {
+                    FirstRecipient(slot: $0.place, selectors: devices.classes.selections[$0.selection].map { names[Int($0)] })
+                }
+            },
+            largestSkippedPayload: largestSkipped,
             digest: digestWords(settled))
         return (result, settled)
     }
@@ -68,27 +74,29 @@ extension HarvestMerger {
     private var duplicateKeys: [Diagnostic] {
         guard rowsWithDuplicateKeys > 0 else { return [] }
         let objects = rowsWithDuplicateKeys == 1 ? "1 object of the exports names" : "\(rowsWithDuplicateKeys) objects of the exports name"
-        return [Diagnostic("\(objects) a key twice; the last value counts", severity: .warning)]
+        return [.warning(.keyTwice, "\(objects) a key twice; the last value counts")]
     }
 
     private func unseenNames() -> [Diagnostic] {
-        unseen(plan.selectors.tags.names, seen.tags, "tag", among: sampledTags)
-            + unseen(plan.selectors.aliases.names, seen.aliases, "alias")
-            + unseen(plan.selectors.registrationIDs.names, seen.registrationIDs, "registration id")
+        unseen(plan.selectors.tags.names, seen.tags, .tagNotFound, "tag", among: sampledTags)
+            + unseen(plan.selectors.aliases.names, seen.aliases, .aliasNotFound, "alias")
+            + unseen(plan.selectors.registrationIDs.names, seen.registrationIDs, .registrationIDNotFound, "registration id")
     }
 
     /// Names of the query that no row carries; of a long list the first ten and a count.
-    private func unseen(_ names: [String], _ wasSeen: [Bool], _ kind: String, among valid: Set<String> = []) -> [Diagnostic] {
+    private func unseen(
+        _ names: [String], _ wasSeen: [Bool], _ warning: WarningName, _ kind: String, among valid: Set<String> = []
+    ) -> [Diagnostic] {
         let missing = zip(names, wasSeen).filter { !$0.1 }.map(\.0)
         var warnings = missing.prefix(10).map { name in
             let nearest = nearestName(to: name, among: valid.sorted())
-            return Diagnostic(
-                "no row of the exports carries the \(kind) '\(name)'", remedy: nearest.map { "Did you mean '\($0)'?" }, severity: .warning)
+            return Diagnostic.warning(
+                warning, "no row of the exports carries the \(kind) '\(name)'", remedy: nearest.map { "Did you mean '\($0)'?" })
         }
         if missing.count > 10 {
             let rest = missing.count - 10
             warnings.append(
-                Diagnostic("nor \(rest) more of the campaign's \(kind == "alias" ? "aliases" : kind + "s")", severity: .warning))
+                .warning(warning, "nor \(rest) more of the campaign's \(kind == "alias" ? "aliases" : kind + "s")"))
         }
         return warnings
     }

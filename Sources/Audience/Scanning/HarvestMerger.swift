@@ -100,7 +100,7 @@ struct HarvestMerger: ~Copyable {
         for mistake in harvest.badRows.prefix(BlockScanner.shownBadRows - badRows.count) { badRows.append(placed(mistake)) }
         for mistake in harvest.longBadRows.prefix(max(0, Self.mostWarnings - warnings.count)) {
             var warning = placed(mistake)
-            warning.severity = .warning
+            (warning.severity, warning.name) = (.warning, .badRow)
             warning.remedy = "A quote that is never closed hides the rows behind it; check the export."
             warnings.append(warning)
         }

@@ -2,7 +2,7 @@ public import Base
 
 /// What is known of a recipient beside its export: whether it can be sent to.
 public struct Judgement: Hashable, Sendable {
-    /// Bytes of the payload as rendered; 0 when it cannot be.
+    /// Bytes of the payload as rendered, also of one that is too large; 0 when it cannot be rendered.
     public var payloadBytes: Int
     /// Why the recipient cannot be sent to (renderError, payloadTooLarge, suppressed, holdout), or nil.
     public var reason: SkipReason?

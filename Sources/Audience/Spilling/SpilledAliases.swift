@@ -58,8 +58,10 @@ struct SpilledAliases: ~Copyable {
     }
 
     /// Drops the devices that are beyond the limits of all their aliases, and selected by nothing else.
-    /// - Parameter drop: called with their places.
-    func drop(beyond limit: Int, _ classes: inout ClassTable, _ tick: () throws -> Void, _ drop: (Int) -> Void) throws {
+    /// - Parameter settle: called with the place of each device that only aliases select: with its class when it is a recipient, without when
+    ///   it is dropped.
+    func drop(beyond limit: Int, _ classes: inout ClassTable, _ tick: () throws -> Void, _ settle: (Int, DeviceClass?) -> Void) throws {
+        var kept = BitSet()
         var settled = BitSet()
         for partition in 0..<PartitionedFile.partitions {
             try tick()
@@ -69,7 +71,7 @@ struct SpilledAliases: ~Copyable {
                 let token = try contents.next(member.tokenCount)
                 best[member.alias, default: MostRecent(limit: limit)].add(member.device.place, member.device.moment, token[...])
             }
-            for var devices in best.values { devices.removeAll { settled.insert($0) } }
+            for var devices in best.values { devices.removeAll { kept.insert($0) } }
         }
         for partition in 0..<PartitionedFile.partitions {
             try tick()
@@ -78,8 +80,13 @@ struct SpilledAliases: ~Copyable {
                 try contents.skip(member.tokenCount)
                 guard member.isAlone, !settled.contains(member.device.place) else { continue }
                 settled.insert(member.device.place)
+                guard !kept.contains(member.device.place) else {
+                    let deviceClass = classes[member.device.classNumber]
+                    if deviceClass.reason == nil { settle(member.device.place, deviceClass) }
+                    continue
+                }
                 _ = try classes.drop(member.device.classNumber, .aliasLimit)
-                drop(member.device.place)
+                settle(member.device.place, nil)
             }
         }
     }

@@ -44,7 +44,7 @@ struct SpilledDevices: ~Copyable {
     // What the partitions come to, by place.
     private var firsts = BitSet()
     private var dropped = BitSet()
-    private var firstSelections = FirstSelections(limit: AudienceResult.namedSlots)
+    private var first = FirstRecipients(limit: AudienceResult.mostSamples)
     private var renewals = PartitionedFile()
 
     /// Takes over what is in memory.
@@ -107,12 +107,15 @@ struct SpilledDevices: ~Copyable {
             try tick(settling * Double(partition) / Double(PartitionedFile.partitions))
             try settle(partition, &classes, aliasSelector)
         }
-        try aliases.drop(beyond: aliasLimit, &classes, { try tick(settling) }) { dropped.insert($0) }
+        try aliases.drop(beyond: aliasLimit, &classes, { try tick(settling) }) { place, kept in
+            if let kept { first.note(place: place, kept) } else { dropped.insert(place) }
+        }
         let ranks = firsts.ranks
         try handOn(ranks, to: sink) { try tick(settling + (1 - settling) * $0) }
         var droppedSlots = BitSet()
         dropped.forEach { droppedSlots.insert(ranks[$0]) }
-        return SettledDevices(count: firsts.count, dropped: droppedSlots, firstSelections: firstSelections.inOrder())
+        return SettledDevices(
+            count: firsts.count, dropped: droppedSlots, first: first.inOrder().mapValues { $0.map { (ranks[$0.place], $0.selection) } })
     }
 
     private mutating func settle(_ partition: Int, _ classes: inout ClassTable, _ aliasSelector: UInt32?) throws {
@@ -133,8 +136,12 @@ struct SpilledDevices: ~Copyable {
             let found = placesOfDevices[slot]
             let deviceClass = classes[devices.classNumber(of: slot)]
             firsts.insert(found.first)
-            if deviceClass.reason != nil { dropped.insert(found.first) }
-            firstSelections.note(place: found.first, selection: deviceClass.selection)
+            if deviceClass.reason != nil {
+                dropped.insert(found.first)
+            } else if aliasSelector.map({ classes.selections[deviceClass.selection] != [$0] }) ?? true {
+                // Whom only aliases select is a recipient when their limits say so.
+                first.note(place: found.first, deviceClass)
+            }
             if found.place != found.first, spool != nil { try renewals.append(found, to: rangeOfPlaces(found.place)) }
         }
         guard let aliasSelector else { return }

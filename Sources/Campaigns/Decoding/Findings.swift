@@ -8,8 +8,8 @@ final class Findings {
         all.append(Diagnostic(message, at: place, remedy: remedy))
     }
 
-    func warning(_ message: String, at place: SourcePosition, remedy: String? = nil) {
-        all.append(Diagnostic(message, at: place, remedy: remedy, severity: .warning))
+    func warning(_ name: WarningName, _ message: String, at place: SourcePosition, remedy: String? = nil) {
+        all.append(.warning(name, message, at: place, remedy: remedy))
     }
 
     func error(_ complaint: Complaint, at place: SourcePosition) {

@@ -53,7 +53,7 @@ struct FileKeys: Sendable {
 
 /// The groups of a campaign file.
 enum CampaignKeys {
-    static let root = KeyGroup("", ["name", "app", "description", "audience", "content", "variants", "delivery"])
+    static let root = KeyGroup("", ["name", "app", "description", "audience", "content", "variants", "delivery", "allow"])
     static let audience = KeyGroup(
         "audience",
         ["devices", "tags", "aliases", "registration_ids", "everyone", "where", "exclude", "alias_limit", "max_bad_rows"])
@@ -73,8 +73,10 @@ enum CampaignKeys {
     static let delivery = KeyGroup("delivery", ["pace", "expires", "priority", "collapse", "unknown", "stop_when"])
     static let stopWhen = KeyGroup("stop_when", StopLimits.outcomes.map(\.name) + ["after"])
 
+    static let allowedWarning = KeyGroup("the entry of 'allow'", ["warning", "reason"])
+
     static let file = FileKeys(
-        groups: [root, audience, content, delivery, exclude, tags, stopWhen, variant, variantContent, translation],
+        groups: [root, audience, content, delivery, exclude, tags, stopWhen, variant, variantContent, translation, allowedWarning],
         planned: ["schedule"])
 }
 

@@ -104,7 +104,7 @@ extension Section {
             curly.contains(first), curly.contains(last)
         else { return }
         findings.warning(
-            "the curly quotes are part of the text", at: text.position,
+            .curlyQuotes, "the curly quotes are part of the text", at: text.position,
             remedy: "Replace them by straight quotes, or, if they belong to the text, put straight quotes around them.")
     }
 }

@@ -19,12 +19,13 @@ struct CampaignReader {
         let readContent = content.map { ContentReader(section: $0, source: source).read() }
         let variants = VariantReader(root: root, source: source, content: readContent).read()
         let readDelivery = delivery.map { DeliveryReader(section: $0, now: now).read() } ?? CampaignDelivery()
+        let allowed = AllowReader(root: root).read()
         if let readContent { checkPriority(of: readDelivery, for: readContent) }
         var draft = CampaignDraft(app: app, audience: readAudience, content: readContent, variants: variants)
         if let name, let app, let readAudience, let readContent {
             draft.campaign = Campaign(
                 file: source.file, source: source.text, name: name, app: app, description: description?.value, audience: readAudience,
-                content: readContent, variants: variants, delivery: readDelivery)
+                content: readContent, variants: variants, delivery: readDelivery, allowed: allowed)
         }
         return draft
     }

@@ -52,7 +52,7 @@ struct ConditionReader {
         for text in texts where items.count > 1 {
             if case .oneOf? = try? Self.test(text.value) { continue }
             section.findings.warning(
-                "in a list, \(quoted(text.value)) is a plain value and no condition", at: text.position,
+                .conditionInList, "in a list, \(quoted(text.value)) is a plain value and no condition", at: text.position,
                 remedy: "Write a condition without brackets: \(column): \(quoted(text.value)).")
         }
         return texts.isEmpty ? nil : .oneOf(texts.map(\.value))

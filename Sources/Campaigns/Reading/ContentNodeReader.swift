@@ -43,6 +43,8 @@ struct ContentNodeReader {
     /// Post codes, telephone numbers and versions look like numbers, and are none.
     private func warnIfChanged(_ value: String, sent: String, _ place: SourcePosition) {
         guard sent != value else { return }
-        findings.warning("\(quoted(value)) is sent as the number \(sent)", at: place, remedy: "Put it in quotes to send it as it stands.")
+        findings.warning(
+            .numberChanged, "\(quoted(value)) is sent as the number \(sent)", at: place,
+            remedy: "Put it in quotes to send it as it stands.")
     }
 }

@@ -66,7 +66,7 @@ struct ContentReader {
         // "# note" is a comment to anyone; "#1" and "#sale" are most likely not.
         if text.style == .plain, let comment = comment(after: text.value, at: text.position), let first = comment.first, first != " " {
             findings.warning(
-                "the text ends before \(quoted("#" + comment)), which YAML reads as a comment", at: text.position,
+                .commentInText, "the text ends before \(quoted("#" + comment)), which YAML reads as a comment", at: text.position,
                 remedy: "Put the whole text in quotes if that belongs to it.")
         }
         return text

@@ -5,6 +5,9 @@ struct DeliveryReader {
     /// Apple, "Sending notification requests to APNs": a notification is stored for at most 30 days.
     static let maximumStorageSeconds = 30 * 86_400
 
+    /// Pushes that expire sooner are most likely a slip.
+    private static let shortestUsefulSeconds = 60
+
     let section: Section
     let now: Timestamp
 
@@ -41,9 +44,14 @@ struct DeliveryReader {
             }
             seconds = Int(moment.epochSeconds - now.epochSeconds)
         }
+        if seconds < Self.shortestUsefulSeconds {
+            section.findings.warning(
+                .expiresSoon, "the expiry is \(seconds) seconds away: phones that are off or busy just then never get the push",
+                at: text.position, remedy: "Write a later moment, for example expires: 4h, or 0 for now or never.")
+        }
         if seconds > Self.maximumStorageSeconds {
             section.findings.warning(
-                "the expiry is more than 30 days away, but APNs stores a push for 30 days at most", at: text.position,
+                .expiryTooLong, "the expiry is more than 30 days away, but APNs stores a push for 30 days at most", at: text.position,
                 remedy: "Write expires: 30d, or remove the key.")
         }
         return expiry

@@ -53,7 +53,8 @@ struct ProxyReader {
             let address = try ProxyAddress(text.value)
             if address.password != nil {
                 findings.warning(
-                    "the password of the proxy \(address) stands in this file for everyone who reads it", at: text.position,
+                    .passwordInFile, "the password of the proxy \(address) stands in this file for everyone who reads it",
+                    at: text.position,
                     remedy: "Keep it in an environment variable: proxy: {url: \"\(address.scheme.rawValue)://\(address)\", user: NAME, "
                         + "password_env: PROXY_PASSWORD}.")
             }

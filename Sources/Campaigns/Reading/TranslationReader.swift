@@ -41,7 +41,8 @@ struct TranslationReader {
         }
         if let meant = LanguageTag.meant(by: tag.value) {
             findings.warning(
-                "hardly any device has the language \(quoted(tag.value))", at: tag.position, remedy: "Did you mean '\(meant)'?")
+                .oddLanguage, "hardly any device has the language \(quoted(tag.value))", at: tag.position,
+                remedy: "Did you mean '\(meant)'?")
         }
         if let other = first[normal] {
             findings.error(

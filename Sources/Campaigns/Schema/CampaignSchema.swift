@@ -15,9 +15,22 @@ public enum CampaignSchema {
                     "app": SchemaNode.text("Which app of volley.yaml.", example: "shop"),
                     "description": SchemaNode.text(
                         "For people; nothing else reads it.", example: "Spring sale, everyone who likes discounts"),
-                    "audience": audience, "content": content, "variants": variants, "delivery": delivery,
+                    "audience": audience, "content": content, "variants": variants, "delivery": delivery, "allow": allow,
                 ]),
             definitions: [("names", names), ("data", data), ("payload", payload)])
+    }
+
+    private static var allow: JSONValue {
+        let entry = SchemaNode.object(
+            CampaignKeys.allowedWarning, "A warning that is meant so.", required: ["warning", "reason"],
+            [
+                "warning": SchemaNode.choice("Its name, as it stands in brackets at its end.", AllowReader.names),
+                "reason": SchemaNode.text("Why, for those who read the campaign later.", example: "The important part comes first."),
+            ])
+        return .object(pairs: [
+            ("type", .string("array")), ("description", .string("Warnings that are meant so; they are not shown.")), ("items", entry),
+            ("minItems", .integer(1)),
+        ])
     }
 
     // MARK: - Who

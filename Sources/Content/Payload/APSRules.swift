@@ -32,7 +32,7 @@ extension PayloadWriter {
     /// Warns of an own key that APNs would look for inside aps.
     mutating func warnOutsideAPS(_ member: ContentMember, remedy: String?) {
         let name = member.name.value
-        guard APSRules.contentKeys[name] != nil else { return }
-        warning("'\(name)' stands beside aps, where APNs does not look", at: member.name.position, remedy: remedy)
+        guard APSRules.keys.contains(where: { $0.name == name }) else { return }
+        warning(.outsideAPS, "'\(name)' stands beside aps, where APNs does not look", at: member.name.position, remedy: remedy)
     }
 }

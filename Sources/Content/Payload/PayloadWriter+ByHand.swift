@@ -44,14 +44,14 @@ extension PayloadWriter {
             let member = members.first(where: { $0.name.value == "mutable-content" })
         {
             warning(
-                "'mutable-content' does nothing without 'alert': the app's extension runs only for a push with text",
+                .mutableWithoutAlert, "'mutable-content' does nothing without 'alert': the app's extension runs only for a push with text",
                 at: member.name.position,
                 remedy: "Add an alert, or remove it.")
         }
         if isVisible { return .alert }
         if names.contains("content-available") { return .background }
         warning(
-            "'aps' has no alert, badge or sound: nobody would see this push", at: place,
+            .nothingVisible, "'aps' has no alert, badge or sound: nobody would see this push", at: place,
             remedy: "Add an alert, or content-available: 1 for a silent push.")
         return .alert
     }

@@ -79,8 +79,9 @@ extension PayloadWriter {
                 error("'data' holds '\(name)', which 'content' sets too", at: place, remedy: "Keep one of them.")
             default:
                 warnOutsideAPS(
-                    member, remedy: APSRules.contentKeys[name].map { "If APNs shall use it, write it as '\($0)' directly under 'content'." }
-                )
+                    member,
+                    remedy: APSRules.contentKeys[name].map { "If APNs shall use it, write it as '\($0)' directly under 'content'." }
+                        ?? "If APNs shall use it, write the whole push as 'payload'.")
             }
         }
     }

@@ -36,8 +36,8 @@ struct PayloadWriter {
         findings.append(Diagnostic(message, at: place, remedy: remedy))
     }
 
-    mutating func warning(_ message: String, at place: SourcePosition, remedy: String? = nil) {
-        findings.append(Diagnostic(message, at: place, remedy: remedy, severity: .warning))
+    mutating func warning(_ name: WarningName, _ message: String, at place: SourcePosition, remedy: String? = nil) {
+        findings.append(.warning(name, message, at: place, remedy: remedy))
     }
 
     /// JSON's own characters.

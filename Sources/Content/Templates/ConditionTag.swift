@@ -89,7 +89,7 @@ struct ConditionTag {
         mistakes.append(
             TemplateMistake(
                 message: "'and' before 'or' is read from the right: a and b or c means a and (b or c)", index: start,
-                remedy: "Put one '{% if %}' inside another to make it plain.", isWarning: true))
+                remedy: "Put one '{% if %}' inside another to make it plain.", warning: .mixedConditions))
     }
 
     // MARK: - Comparisons

@@ -61,7 +61,8 @@ struct TemplateParser {
     /// Errors and warnings, in the order of their places.
     var mistakes: [Diagnostic] {
         found.sorted { $0.index < $1.index }.map {
-            Diagnostic($0.message, at: place(of: $0.index), remedy: $0.remedy, severity: $0.isWarning ? .warning : .error)
+            guard let warning = $0.warning else { return Diagnostic($0.message, at: place(of: $0.index), remedy: $0.remedy) }
+            return .warning(warning, $0.message, at: place(of: $0.index), remedy: $0.remedy)
         }
     }
 

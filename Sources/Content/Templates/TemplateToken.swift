@@ -1,3 +1,5 @@
+import Base
+
 /// A word, text, number or sign inside a tag, with its scalars' indices in the whole text.
 struct TemplateToken {
     enum Kind: Equatable {
@@ -28,7 +30,10 @@ struct TemplateMistake {
     var message: String
     var index: Int
     var remedy: String
-    var isWarning = false
+    /// What it is called when it is only a warning.
+    var warning: WarningName?
+
+    var isWarning: Bool { warning != nil }
 }
 
 /// Cuts the inside of a tag into tokens. What looks almost right is reported, and then read as what was meant, so that one slip

@@ -1,3 +1,5 @@
+import Base
+
 /// What looks like a tag and is none: braces with a space between them, single or full-width ones, the signs of other systems.
 struct TypingAccident {
     var mistake: TemplateMistake
@@ -28,7 +30,9 @@ private struct AccidentMatcher {
     private static let raw = "; if it shall be shown as it stands, write {% raw %}…{% endraw %} around it."
 
     private func accident(_ message: String, remedy: String, end: Int, isWarning: Bool = false) -> TypingAccident {
-        TypingAccident(mistake: TemplateMistake(message: message, index: start, remedy: remedy, isWarning: isWarning), end: end)
+        TypingAccident(
+            mistake: TemplateMistake(message: message, index: start, remedy: remedy, warning: isWarning ? .placeholderInText : nil),
+            end: end)
     }
 
     /// `{ {`, `{name}`, `{name}}`, `{％`

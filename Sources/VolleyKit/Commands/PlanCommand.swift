@@ -16,7 +16,9 @@ public enum PlanCommand {
             guard case .object(let members) = preview.json else { return .done }
             try console.out(.object([JSONMember("run", .string(run.plan.id)), JSONMember("file", .string(run.path))] + members))
         } else {
-            try console.out(preview.text(width: console.width, colour: console.colour))
+            try console.out(
+                preview.text(
+                    width: console.width, colour: console.colour, isVerbose: console.options.isVerbose, cards: Preview.cardsBesidePlan))
             let approval = context.app.needsApproval ? "Approve it with: volley approve \(run.plan.id) --by NAME\n" : ""
             try console.out("\nPlanned as \(run.plan.id) in \(run.path)\n\(approval)Send it with: volley send --plan \(run.plan.id)")
         }

@@ -1,20 +1,49 @@
+import Audience
 import Base
 import Campaigns
+import Content
 
 /// `volley preview`: who would get a campaign, and what. Nothing is written or sent.
 public enum PreviewCommand {
     /// - Parameters:
-    ///   - samples: rendered payloads to show.
-    public static func run(file: String, samples: Int, options: CommonOptions, console: Console) throws -> ExitStatus {
+    ///   - samples: rendered payloads to show of each text; nil for three, or for one of each when there are several.
+    ///   - page: a file for the preview as an HTML page; nil for none.
+    public static func run(file: String, samples: Int?, page: String? = nil, options: CommonOptions, console: Console) throws -> ExitStatus
+    {
         Interruption.install()
         let now = Timestamp.now()
         let context = try CampaignContext.read(file: file, options: options, now: now)
         let preview = try Planner(context: context, memory: options.memory, console: console, now: now).preview(
-            samples: samples, runsFolder: context.runsFolder(options))
+            samples: samples ?? (context.messages.hasChoice ? 1 : 3), runsFolder: context.runsFolder(options))
+        if let page { try write(PreviewPage(preview: preview, description: context.campaign.description, madeAt: now), to: page, console) }
         if options.isJSON {
             try console.out(preview.json)
         } else {
-            try console.out(preview.text(width: console.width, colour: console.colour))
+            try console.out(preview.text(width: console.width, colour: console.colour, isVerbose: console.options.isVerbose))
+        }
+        return .done
+    }
+
+    private static func write(_ page: PreviewPage, to file: String, _ console: Console) throws {
+        let sink = try OutputSink(file: file, console: console, what: "page", remedy: "Name another file with --html.")
+        try sink.write(Array(page.html.markup.utf8))
+        try sink.finish()
+        console.say("The preview is in \(file).")
+    }
+
+    /// Says step by step why somebody gets the campaign, or not.
+    /// - Parameter who: a device token, whole or as `7276…89f1`, an alias, or a registration id.
+    public static func explain(file: String, who: String, options: CommonOptions, console: Console) throws -> ExitStatus {
+        Interruption.install()
+        let subject = try TraceSubject(who)
+        let now = Timestamp.now()
+        let context = try CampaignContext.read(file: file, options: options, now: now)
+        let explanation = try Planner(context: context, memory: nil, console: console, now: now).explanation(
+            of: subject, runsFolder: context.runsFolder(options))
+        if options.isJSON {
+            try console.out(explanation.json)
+        } else {
+            try console.out(explanation.text(width: console.width, colour: console.colour))
         }
         return .done
     }

@@ -62,12 +62,13 @@ public enum SendCommand {
         let settings = try RunSettings(context)
         let route = try context.route(settings, options)
         let gateway = try context.placingCredentials { try Gateway(settings, now: now) }
-        console.show(gateway.warnings)
-        let (run, preview) = try Planner(context: context, memory: options.memory, console: console, now: now).plan(
-            settings, runsFolder: context.runsFolder(options))
+        var planner = try Planner(context: context, memory: options.memory, console: console, now: now)
+        planner.credentialWarnings = gateway.warnings
+        let (run, preview) = try planner.plan(settings, runsFolder: context.runsFolder(options))
         let isAgreed: Bool
         do {
-            let text = preview.text(width: console.width, colour: console.colour)
+            let text = preview.text(
+                width: console.width, colour: console.colour, isVerbose: console.options.isVerbose, cards: Preview.cardsBesidePlan)
             // With --json standard output belongs to the report, but whoever is asked must see what is asked.
             if options.isJSON { console.say(text) } else { try console.out(text + "\n") }
         } catch {

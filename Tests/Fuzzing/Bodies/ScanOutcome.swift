@@ -57,7 +57,7 @@ struct ScanOutcome {
         let skipped = result.skipped.sorted { $0.key.rawValue < $1.key.rawValue }
         let languages = result.languages.sorted { $0.key < $1.key }, payloads = result.payloadBytes.sorted { $0.key < $1.key }
         return "\(result.rows) \(result.audience) \(skipped) \(result.selectedBy) \(languages) \(payloads) \(result.badRows) "
-            + "\(result.digest) \(result.selectorsOfFirstSlots)"
+            + "\(result.digest) \(result.firstRecipients.sorted { $0.key < $1.key })"
     }
 }
 

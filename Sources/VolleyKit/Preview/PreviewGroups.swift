@@ -37,6 +37,14 @@ struct PreviewGroups: Sendable {
         return sums(\.language).map { ($0.name.isEmpty ? Self.defaultLanguage : $0.name, $0.recipients) }
     }
 
+    /// A message's name for people: its variant and its language.
+    func name(of number: Int) -> String {
+        let group = messages[number]
+        let language = group.language.isEmpty ? Self.defaultLanguage : group.language
+        if group.variant.isEmpty { return language }
+        return messages.contains { !$0.language.isEmpty } ? "\(group.variant), \(language)" : group.variant
+    }
+
     private func sums(_ name: KeyPath<Group, String>) -> [(name: String, recipients: Int)] {
         var sums: [(name: String, recipients: Int)] = []
         for group in messages {

@@ -6,7 +6,9 @@ extension Preview {
     /// - Parameters:
     ///   - width: of the terminal, in columns.
     ///   - colour: whether ANSI colours may be used.
-    func text(width: Int, colour: Bool) -> String {
+    ///   - isVerbose: whether samples show their payloads as JSON, too.
+    ///   - cards: samples that are drawn at most.
+    func text(width: Int, colour: Bool, isVerbose: Bool = false, cards: Int = .max) -> String {
         var lines = [headline(colour)]
         lines.append("")
         lines += table("Selected by", audience.selectedBy.map { ($0.selector, $0.recipients) }, of: audience.audience, width)
@@ -14,9 +16,10 @@ extension Preview {
         lines += table("Texts", groups.texts.map { ($0.name, $0.recipients) }, of: audience.audience, width)
         lines += table("Variants", groups.variants.map { ($0.name, $0.recipients) }, of: audience.audience, width)
         if let holdout = groups.holdout {
-            lines += ["Holdout       \(TextFormat.count(holdout)) devices get nothing, to compare with", ""]
+            lines += ["Holdout       \(TextFormat.count(holdout)) device\(holdout == 1 ? " gets" : "s get") nothing, to compare with", ""]
         }
         lines += table("Skipped rows", skipped.map { ($0.name, $0.rows) }, of: audience.rows, width)
+        lines += noteLines(width)
         if let bytes = payloadBytes {
             lines.append("Payload       \(bytes.min) to \(bytes.max) bytes, half of them at most \(bytes.p50)")
         }
@@ -25,8 +28,12 @@ extension Preview {
         } else {
             lines.append("Time          as fast as the server allows: no pace is set")
         }
+        if let comparison { lines += comparisonLines(comparison, width) }
         lines.append("Plan hash     \(planHash.prefix(16))")
-        for sample in samples { lines += sampleLines(sample) }
+        for sample in samples.prefix(cards) { lines += sampleLines(sample, width, isVerbose) }
+        if samples.count > cards {
+            lines += ["", "\(samples.count - cards) more texts are not shown here; `volley preview` shows all of them."]
+        }
         return lines.joined(separator: "\n")
     }
 
@@ -48,10 +55,27 @@ extension Preview {
             } + [""]
     }
 
-    private func sampleLines(_ sample: PreviewSample) -> [String] {
+    /// What somebody should look into, below the table of skipped rows.
+    private func noteLines(_ width: Int) -> [String] {
+        let lines = notes.filter(\.isTrouble).flatMap { note in hanging("\(note.reason.rawValue): \(note.text).", width) }
+        return lines.isEmpty ? [] : lines + [""]
+    }
+
+    private func comparisonLines(_ comparison: RunComparison, _ width: Int) -> [String] {
+        let lines = TextWidth.wrapped(comparison.text, to: max(40, width - 14))
+        return lines.enumerated().map { ($0 == 0 ? "Last run      " : "              ") + $1 }
+            + comparison.shiftTexts.map { "              \($0)" }
+    }
+
+    private func hanging(_ text: String, _ width: Int) -> [String] {
+        TextWidth.wrapped(text, to: width - 4).enumerated().map { ($0 == 0 ? "  " : "    ") + $1 }
+    }
+
+    private func sampleLines(_ sample: PreviewSample, _ width: Int, _ isVerbose: Bool) -> [String] {
         let payload = (try? JSONValue(parsing: sample.payload)) ?? .null
         let names = ([sample.variant, sample.language].filter { !$0.isEmpty } + sample.selectedBy).joined(separator: ", ")
+        let json = isVerbose ? payload.indentedText.split(separator: "\n").map { "    \($0)" } : []
         return ["", "Sample for \(sample.token.redacted) (\(names))"]
-            + payload.indentedText.split(separator: "\n").map { "  \($0)" }
+            + PhoneCard(app: app, push: ShownPush(payload)).lines(width: width) + json
     }
 }

@@ -12,8 +12,17 @@ struct Preview: Sendable {
     var pace: Pace?
     /// Who falls into which variant, and reads which text.
     var groups: PreviewGroups
+    /// Message by message.
     var samples: [PreviewSample]
+    /// Why rows were skipped.
+    var notes: [SkipNote]
+    /// The campaign's last run; nil when there is none.
+    var comparison: RunComparison?
+    var lint: Lint
     var planHash: String
+
+    /// Samples that are shown where they are not what was asked for.
+    static let cardsBesidePlan = 6
 
     /// Seconds that the audience takes at the pace; nil without one.
     var secondsAtPace: Double? {
@@ -36,7 +45,14 @@ struct Preview: Sendable {
 
     /// The document of `preview --json`.
     var json: JSONValue {
-        .object(pairs: contractPairs + groups.pairs)
+        .object(pairs: contractPairs + groups.pairs + morePairs)
+    }
+
+    private var morePairs: [(String, JSONValue)] {
+        var pairs = [("skipped_why", JSONValue.array(notes.map(\.json))), ("warnings", .array(lint.shown.map(\.json)))]
+        if !lint.silenced.isEmpty { pairs.append(("silenced", lint.silencedJSON)) }
+        if let comparison { pairs.append(("compared_with", comparison.json)) }
+        return pairs
     }
 
     private var contractPairs: [(String, JSONValue)] {
@@ -84,13 +100,17 @@ extension PreviewSample {
 
 /// One rendered push of a preview.
 struct PreviewSample: Sendable {
-    var token: DeviceToken
+    var recipient: Recipient
+    /// The number of the message.
+    var message: Int
     /// Blank when the campaign has no variants.
     var variant: String
     /// The language of `content.languages` that it reads; blank for the text above them.
     var language: String
     var payload: [UInt8]
     var selectedBy: [String]
+
+    var token: DeviceToken { recipient.token }
 }
 
 /// Sizes of all rendered payloads in bytes.

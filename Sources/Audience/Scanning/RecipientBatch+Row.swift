@@ -1,0 +1,39 @@
+import Base
+
+extension RecipientBatch {
+    /// Appends the recipient that a row describes.
+    /// - Parameters:
+    ///   - token: the row's, normalised.
+    ///   - separator: of tags, between the elements of an array.
+    @inline(__always) mutating func append(
+        _ row: CellRow, _ columns: ColumnPlan, token: UnsafeBufferPointer<UInt8>, separator: [UInt8]
+    ) {
+        bytes.append(contentsOf: token)
+        end(.token)
+        row.appendText(columns.registrationID, separator: separator, to: &bytes)
+        end(.registrationID)
+        row.appendText(columns.alias, separator: separator, to: &bytes)
+        end(.alias)
+        row.appendText(columns.language, separator: separator, to: &bytes)
+        end(.language)
+        appendFields(row, columns.fields, separator)
+        end(.fields)
+    }
+
+    @inline(__always) private mutating func appendFields(_ row: CellRow, _ cells: [Int], _ separator: [UInt8]) {
+        bytes.append(UInt8(ascii: "["))
+        for (index, cell) in cells.enumerated() {
+            if index > 0 { bytes.append(UInt8(ascii: ",")) }
+            bytes.append(UInt8(ascii: "\""))
+            if row.isArray(cell) {
+                var text: [UInt8] = []
+                row.appendText(cell, separator: separator, to: &text)
+                text.withUnsafeBufferPointer { JSONWriter.appendEscaped($0, to: &bytes) }
+            } else {
+                JSONWriter.appendEscaped(row.bytes(cell), to: &bytes)
+            }
+            bytes.append(UInt8(ascii: "\""))
+        }
+        bytes.append(UInt8(ascii: "]"))
+    }
+}

@@ -1,0 +1,139 @@
+public import Base
+
+extension AudienceQuery {
+    /// Says step by step what planning makes of the devices that a subject names. Reads the exports from front to back, up to four times; the
+    /// verdicts are those of `scan`.
+    /// - Parameters:
+    ///   - makeJudge: as for `scan`.
+    ///   - isCancelled: asked often; true ends the trace with `CancellationError`.
+    /// - Throws: `Diagnostics` or `Diagnostic` for a file that cannot be read or lacks a column, and when the subject means too many rows.
+    public func trace(
+        _ subject: TraceSubject, judging makeJudge: @escaping @Sendable () -> RecipientJudge = { { _ in Judgement() } },
+        isCancelled: () -> Bool = { false }
+    ) throws -> AudienceTrace {
+        let limits = ReadingLimits()
+        let preparation = try ScanPreparation(self, limits: limits)
+        let plan = ScanPlan(
+            query: self, files: preparation.files, selectors: CompiledSelectors(self), excluded: preparation.excluded,
+            hash: preparation.hash, limits: limits, makeJudge: makeJudge)
+        return try DeviceTracer(plan).trace(subject) { if isCancelled() { throw CancellationError() } }
+    }
+}
+
+/// Puts traced rows together: devices, the newest row of each, exclusion by newer rows, alias limits. A second, slow way to the result that
+/// `DeviceCollector` comes to.
+private struct DeviceTracer {
+    private let plan: ScanPlan
+    private let tracer: RowTracer
+
+    /// What is known of a device from all its rows.
+    private struct Device {
+        var digits: [UInt8]
+        /// The place among the rows of the one that counts.
+        var newest: Int
+        var moment: ActivityMoment
+        var reason: SkipReason?
+        /// The row that excludes it.
+        var excludedBy: Int?
+        var selected: Set<UInt32>
+        var aliases: Set<Int>
+
+        /// Whether it takes one of the places that an alias has.
+        var takesPlace: Bool {
+            [nil, .aliasLimit, .holdout, .renderError, .payloadTooLarge].contains(reason)
+        }
+    }
+
+    init(_ plan: ScanPlan) {
+        self.plan = plan
+        tracer = RowTracer(plan)
+    }
+
+    func trace(_ subject: TraceSubject, tick: () throws -> Void) throws -> AudienceTrace {
+        let named = try tracer.rows(
+            asksJudge: false, where: { isNamed(by: subject, $0) }, tick: tick)
+        let tokens = Set(named.rows.compactMap(\.digits))
+        var rows = try tracer.rows(
+            asksJudge: true,
+            where: { glance in glance.digits.map { tokens.contains($0) } ?? isNamed(by: subject, glance) }, tick: tick
+        ).rows
+        let devices = settled(rows)
+        let kept = try devicesWithinLimits(of: devices, tick)
+        for device in devices { conclude(device, kept, &rows) }
+        return AudienceTrace(rows: rows.map(\.traced), badRows: named.badRows)
+    }
+
+    private func isNamed(by subject: TraceSubject, _ glance: RowTracer.Glance) -> Bool {
+        glance.digits.map(subject.names(token:)) ?? false || subject.names(glance.alias) || subject.names(glance.registrationID)
+    }
+
+    /// The devices of rows, in the order of their first selection.
+    private func settled(_ rows: [RowTracer.Row]) -> [Device] {
+        var devices: [Device] = []
+        var places: [[UInt8]: Int] = [:]
+        for (index, row) in rows.enumerated() where row.ownReason == nil {
+            guard let digits = row.digits else { continue }
+            let aliases: Set<Int> = row.selectingAlias >= 0 ? [row.selectingAlias] : []
+            guard let place = places[digits] else {
+                places[digits] = devices.count
+                devices.append(
+                    Device(
+                        digits: digits, newest: index, moment: row.moment, reason: row.reason, selected: Set(row.selected),
+                        aliases: aliases))
+                continue
+            }
+            devices[place].selected.formUnion(row.selected)
+            devices[place].aliases.formUnion(aliases)
+            guard row.moment > devices[place].moment else { continue }
+            (devices[place].newest, devices[place].moment, devices[place].reason) = (index, row.moment, row.reason)
+        }
+        for (index, row) in rows.enumerated() where row.marksExclusion {
+            guard let digits = row.digits, let place = places[digits], row.moment >= devices[place].moment else { continue }
+            (devices[place].reason, devices[place].excludedBy) = (.excluded, index)
+        }
+        return devices
+    }
+
+    /// For each alias that selects one of these devices, which nothing else selects, the devices within its limit.
+    private func devicesWithinLimits(
+        of devices: [Device], _ tick: () throws -> Void
+    ) throws -> [Int: [TracedRow.ChosenDevice]] {
+        guard let selector = plan.selectors.selectors.alias else { return [:] }
+        let aliases = Set(devices.filter { $0.selected == [selector] }.flatMap(\.aliases))
+        guard !aliases.isEmpty else { return [:] }
+        let names = plan.selectors.aliases
+        let members = try tracer.rows(asksJudge: false, where: { aliases.contains(names.look(up: $0.alias)) }, tick: tick)
+        let tokens = Set(members.rows.filter { $0.ownReason == nil }.compactMap(\.digits))
+        // A member's newest row may carry another alias, or none.
+        let rows = try tracer.rows(asksJudge: false, where: { $0.digits.map { tokens.contains($0) } ?? false }, tick: tick).rows
+        let candidates = settled(rows).filter(\.takesPlace)
+        var chosen: [Int: [TracedRow.ChosenDevice]] = [:]
+        for alias in aliases {
+            let ranked = candidates.filter { $0.aliases.contains(alias) }.sorted { left, right in
+                left.moment != right.moment ? left.moment > right.moment : left.digits.lexicographicallyPrecedes(right.digits)
+            }
+            chosen[alias] = ranked.prefix(plan.query.aliasLimit).map { device in
+                .init(
+                    token: DeviceToken(normalized: String(decoding: device.digits, as: UTF8.self)),
+                    lastActive: rows[device.newest].traced.lastActive)
+            }
+        }
+        return chosen
+    }
+
+    /// Writes the verdicts of a device into its rows.
+    private func conclude(_ device: Device, _ kept: [Int: [TracedRow.ChosenDevice]], _ rows: inout [RowTracer.Row]) {
+        let token = DeviceToken(normalized: String(decoding: device.digits, as: UTF8.self))
+        let newest = rows[device.newest].traced.position
+        for index in rows.indices where rows[index].ownReason == nil && rows[index].digits == device.digits && index != device.newest {
+            (rows[index].traced.verdict, rows[index].traced.decidedBy) = (.duplicateToken, newest)
+        }
+        rows[device.newest].traced.verdict = device.reason
+        if let excludedBy = device.excludedBy { rows[device.newest].traced.decidedBy = rows[excludedBy].traced.position }
+        guard device.takesPlace, let selector = plan.selectors.selectors.alias, device.selected == [selector] else { return }
+        let chosen = device.aliases.sorted().compactMap { kept[$0] }
+        guard !chosen.joined().contains(where: { $0.token == token }) else { return }
+        rows[device.newest].traced.verdict = .aliasLimit
+        rows[device.newest].traced.chosenInstead = chosen.first ?? []
+    }
+}

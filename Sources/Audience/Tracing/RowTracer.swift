@@ -1,0 +1,209 @@
+import Base
+
+/// Reads exports from front to back, and says of single rows what `BlockScanner` makes of them, with the reasons.
+struct RowTracer {
+    /// A row, with what is needed to settle its device.
+    struct Row {
+        var traced: TracedRow
+        /// Normalised digits; nil without a token.
+        var digits: [UInt8]?
+        var moment: ActivityMoment
+        var selected: [UInt32]
+        /// The number of the alias that selects it; -1 for none.
+        var selectingAlias: Int
+        /// Whether its device is excluded from the moment on at which it was active then.
+        var marksExclusion: Bool
+        /// Why it goes no further by itself, or nil when it has a device that may be sent to.
+        var ownReason: SkipReason?
+        /// What is known of its device when this is its newest row; nil without a device.
+        var reason: SkipReason? { ownReason ?? (traced.suppressedSince == nil ? traced.judgement?.reason : .suppressed) }
+    }
+
+    let plan: ScanPlan
+    private let judge: RecipientJudge
+    private let separator: [UInt8]
+    private let tokens = TokenBox()
+
+    /// Room for a token.
+    private final class TokenBox {
+        let buffer = TokenBuffer()
+    }
+
+    /// Rows that are kept at most: who asks about an alias of thousands of devices wants to know something else.
+    static let mostRows = 100_000
+
+    init(_ plan: ScanPlan) {
+        self.plan = plan
+        judge = plan.makeJudge()
+        separator = Array(plan.query.columns.tagSeparator.utf8)
+    }
+
+    /// What is looked at to see whether a row is wanted.
+    struct Glance {
+        var digits: [UInt8]?
+        var alias: UnsafeBufferPointer<UInt8>
+        var registrationID: UnsafeBufferPointer<UInt8>
+    }
+
+    /// - Parameters:
+    ///   - asksJudge: whether it matters what the judge says.
+    ///   - isWanted: whether a row is to be traced.
+    ///   - tick: called often.
+    /// - Returns: the rows in reading order, and how many cannot be read.
+    /// - Throws: `Diagnostic` for a file that cannot be read, and for more than `mostRows` rows.
+    func rows(asksJudge: Bool, where isWanted: (Glance) -> Bool, tick: () throws -> Void) throws -> (rows: [Row], badRows: Int) {
+        var (rows, badRows) = ([Row](), 0)
+        for file in plan.files {
+            var tools = Tools(plan, file)
+            func take(_ row: CellRow, _ line: Int) throws {
+                let cell = row.bytes(file.plan.token)
+                let digits = tokens.buffer.normalize(cell).map { Array($0) }
+                let glance = Glance(digits: digits, alias: row.bytes(file.plan.alias), registrationID: row.bytes(file.plan.registrationID))
+                guard isWanted(glance) else { return }
+                guard rows.count < Self.mostRows else {
+                    throw Diagnostic("more than \(Self.mostRows) rows are meant", remedy: "Name a single device by its token.")
+                }
+                rows.append(trace(row, digits, SourcePosition(file: file.path, line: line, column: 1), &tools, asksJudge))
+            }
+            badRows += try read(file, take, tick)
+        }
+        return (rows, badRows)
+    }
+
+    /// What belongs to one file.
+    private struct Tools {
+        let columns: ColumnPlan
+        var selector: RowSelector
+        var filter: RowFilter
+
+        init(_ plan: ScanPlan, _ file: ExportFile) {
+            columns = file.plan
+            selector = RowSelector(plan.selectors)
+            filter = RowFilter(plan.query)
+            filter.use(file.plan)
+        }
+    }
+
+    // MARK: - One row
+
+    /// The same questions in the same order as `BlockScanner` asks them, but all of them.
+    private func trace(
+        _ row: CellRow, _ digits: [UInt8]?, _ position: SourcePosition, _ tools: inout Tools, _ asksJudge: Bool
+    ) -> Row {
+        let columns = tools.columns
+        func text(_ cell: Int) -> String { row.text(cell, separator: separator) }
+        let isSelected = tools.selector.look(at: row, columns)
+        let failed = tools.filter.failing(row)
+        let lastActive = dateMilliseconds(row.bytes(columns.lastActive)) ?? ActivityMoment.never
+        let listsID = plan.excluded.contains(registrationID: row.bytes(columns.registrationID), tokens.buffer)
+        let isExcluded = tools.selector.isExcluded || !plan.excluded.isEmpty && listsID
+        let fingerprint = digits.map { $0.withUnsafeBufferPointer { plan.hash.token($0) } }
+        let listsToken = fingerprint.map { plan.excluded.contains(token: $0) } ?? false
+        let names = plan.selectors.selectors.names
+        var traced = TracedRow(
+            position: position, token: digits.map { DeviceToken(normalized: String(decoding: $0, as: UTF8.self)) },
+            registrationID: text(columns.registrationID), alias: text(columns.alias), tags: text(columns.tags),
+            language: text(columns.language), lastActive: text(columns.lastActive),
+            selectors: tools.selector.selected.map { names[Int($0)] },
+            failedConditions: failed.map { (plan.query.conditions[$0], text(columns.conditions[$0])) },
+            exclusions: exclusions(row, columns, listed: listsID && !plan.excluded.isEmpty || listsToken), chosenInstead: [])
+        let ownReason: SkipReason? =
+            if !isSelected {
+                .notMatched
+            } else if !failed.isEmpty {
+                .filtered
+            } else if isExcluded {
+                .excluded
+            } else if digits == nil {
+                row.bytes(columns.token).isEmpty ? .missingToken : .badToken
+            } else if listsToken {
+                .excluded
+            } else {
+                nil
+            }
+        if ownReason == nil, let digits, let fingerprint {
+            traced.suppressedSince = suppressedSince(fingerprint, row, columns)
+            if asksJudge { (traced.judgement, traced.recipient) = judged(row, columns, digits) }
+        }
+        traced.verdict = ownReason
+        return Row(
+            traced: traced, digits: digits, moment: ActivityMoment(lastActive), selected: tools.selector.selected,
+            selectingAlias: tools.selector.selectingAlias, marksExclusion: isExcluded && digits != nil, ownReason: ownReason)
+    }
+
+    private func suppressedSince(_ fingerprint: UInt64, _ row: CellRow, _ columns: ColumnPlan) -> Timestamp? {
+        guard let since = plan.query.suppressed?.invalidSince(fingerprint) else { return nil }
+        if let registered = dateMilliseconds(row.bytes(columns.registeredAt)), registered > since { return nil }
+        return Timestamp(epochMilliseconds: since)
+    }
+
+    private func judged(_ row: CellRow, _ columns: ColumnPlan, _ digits: [UInt8]) -> (Judgement, Recipient?) {
+        var batch = RecipientBatch()
+        digits.withUnsafeBufferPointer { batch.append(row, columns, token: $0, separator: separator) }
+        return batch.withRecord(0) { (judge($0), Recipient($0)) }
+    }
+
+    private func exclusions(_ row: CellRow, _ columns: ColumnPlan, listed: Bool) -> [String] {
+        let query = plan.query
+        var found: [String] = []
+        if !query.excludedTags.isEmpty {
+            var tags = NameTable([query.excludedTags]).names.map { ($0, false) }
+            let carried = row.isArray(columns.tags) ? elements(row, columns.tags) : split(row.bytes(columns.tags))
+            for index in tags.indices where carried.contains(Array(tags[index].0.utf8)) { tags[index].1 = true }
+            found += tags.filter(\.1).map { "tag:\($0.0)" }
+        }
+        for (kind, names, cell) in [
+            ("alias", query.excludedAliases, columns.alias), ("registration_id", query.excludedRegistrationIDs, columns.registrationID),
+        ] where !names.isEmpty {
+            let table = NameTable([names])
+            let number = table.look(up: row.bytes(cell))
+            if number >= 0 { found.append("\(kind):\(table.names[number])") }
+        }
+        return found + (listed ? ["list"] : [])
+    }
+
+    private func elements(_ row: CellRow, _ cell: Int) -> [[UInt8]] {
+        var found: [[UInt8]] = []
+        row.forEachElement(cell) { found.append(Array(trimmed($0))) }
+        return found
+    }
+
+    private func split(_ cell: UnsafeBufferPointer<UInt8>) -> [[UInt8]] {
+        Array(cell).split(separator: separator).map { tag in tag.withUnsafeBufferPointer { Array(trimmed($0)) } }
+    }
+
+    // MARK: - Reading
+
+    private func read(_ file: ExportFile, _ take: (CellRow, Int) throws -> Void, _ tick: () throws -> Void) throws -> Int {
+        let (path, isGzip, limits) = (file.path, file.format.isGzip, plan.limits)
+        let keys = file.plan.names(in: file.header)
+        switch file.format.records {
+        case .delimited(let separator):
+            var reader = try DelimitedReader.open(path: path, isGzip: isGzip, separator: separator, limits: limits)
+            reader.use(columns: file.plan.columns)
+            return try read(&reader, take, tick)
+        case .jsonLines:
+            var reader = try JSONLinesReader(path: path, isGzip: isGzip, keys: keys, tagsCell: file.plan.tagsCell, limits: limits)
+            return try read(&reader, take, tick)
+        case .jsonArray:
+            var reader = try JSONArrayReader(path: path, isGzip: isGzip, keys: keys, tagsCell: file.plan.tagsCell, limits: limits)
+            return try read(&reader, take, tick)
+        }
+    }
+
+    private func read(
+        _ reader: inout some RowReader & ~Copyable, _ take: (CellRow, Int) throws -> Void, _ tick: () throws -> Void
+    ) throws -> Int {
+        var badRows = 0
+        while true {
+            switch try reader.next() {
+            case .row: try take(reader.row, reader.rowLine)
+            case .badRow: badRows += 1
+            case .needsMore:
+                try reader.refill()
+                try tick()
+            case .end: return badRows
+            }
+        }
+    }
+}

@@ -1,0 +1,46 @@
+public import Base
+
+/// What planning makes of one row, step by step.
+public struct TracedRow: Sendable {
+    /// Where it stands.
+    public var position: SourcePosition
+    /// nil when the cell is blank, or holds something else.
+    public var token: DeviceToken?
+    /// As the export has them.
+    public var registrationID: String, alias: String, tags: String, language: String, lastActive: String
+    /// Names of the selectors that name it, in the query's order.
+    public var selectors: [String]
+    /// Conditions of `where` that do not hold, each with what the row says instead.
+    public var failedConditions: [(condition: ColumnCondition, cell: String)]
+    /// What of `exclude` names it: `tag:NAME`, `alias:NAME`, `registration_id:ID`, or `list` for a file of devices.
+    public var exclusions: [String]
+    /// Since when its token is known to be invalid, when that counts.
+    public var suppressedSince: Timestamp?
+    /// What the judge says of it; nil when it did not get so far.
+    public var judgement: Judgement?
+    /// With the cells that templates need; nil when it did not get so far.
+    public var recipient: Recipient?
+
+    /// Why it does not become a recipient, or nil when it does.
+    public var verdict: SkipReason?
+    /// The row that counts instead of this one (`duplicateToken`), or that excludes the device though this one does not (`excluded`).
+    public var decidedBy: SourcePosition?
+    /// For `aliasLimit`: who has the alias's places, the most recently active first.
+    public var chosenInstead: [ChosenDevice]
+
+    /// A device within an alias's limit.
+    public struct ChosenDevice: Hashable, Sendable {
+        /// Its token.
+        public var token: DeviceToken
+        /// As its newest row has it; blank without one.
+        public var lastActive: String
+    }
+}
+
+/// What planning makes of everything that a subject names.
+public struct AudienceTrace: Sendable {
+    /// All rows of the devices that the subject names, and rows that it names themselves, in reading order.
+    public var rows: [TracedRow]
+    /// Rows that cannot be read, in which somebody may be hidden.
+    public var badRows: Int
+}

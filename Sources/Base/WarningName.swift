@@ -1,0 +1,101 @@
+/// What a warning is called: in brackets at its end, in JSON as `name`, and in a campaign's `allow`. docs/campaigns.md explains each.
+public enum WarningName: String, CaseIterable, Hashable, Sendable {
+    // What the campaign and volley.yaml say.
+    case curlyQuotes = "curly-quotes"
+    case commentInText = "comment-in-text"
+    case numberChanged = "number-changed"
+    case conditionInList = "condition-in-list"
+    case mixedConditions = "mixed-conditions"
+    case oddLanguage = "odd-language"
+    case passwordInFile = "password-in-file"
+    case expiryTooLong = "expiry-too-long"
+    case expiresSoon = "expires-soon"
+    case unusedAllow = "unused-allow"
+
+    // What a push says.
+    case partlyTranslated = "partly-translated"
+    case variantNotTranslated = "variant-not-translated"
+    case sameVariants = "same-variants"
+    case textCutOff = "text-cut-off"
+    case doubleBlank = "double-blank"
+    case placeholderInText = "placeholder-in-text"
+    case linkWithoutScheme = "link-without-scheme"
+    case outsideAPS = "outside-aps"
+    case nothingVisible = "nothing-visible"
+    case silentAndVisible = "silent-and-visible"
+    case mutableWithoutAlert = "mutable-without-alert"
+    case mediaNotMutable = "media-not-mutable"
+    case mediaNotHTTPS = "media-not-https"
+    case timeSensitive = "time-sensitive"
+    case criticalAlert = "critical-alert"
+
+    // What the headers of the exports show.
+    case columnNotFound = "column-not-found"
+    case columnTwice = "column-twice"
+    case staleExport = "stale-export"
+
+    // What the rows of the exports show.
+    case badRow = "bad-row"
+    case keyTwice = "key-twice"
+    case tagNotFound = "tag-not-found"
+    case aliasNotFound = "alias-not-found"
+    case registrationIDNotFound = "registration-id-not-found"
+    case conditionNeverHolds = "condition-never-holds"
+    case languageNotSpoken = "language-not-spoken"
+    case languageFormsUnknown = "language-forms-unknown"
+    case audienceEmpty = "audience-empty"
+    case audienceNearlyEveryone = "audience-nearly-everyone"
+    case audienceChanged = "audience-changed"
+
+    // What keys and certificates show.
+    case certificateExpires = "certificate-expires"
+    case secretReadable = "secret-readable"
+
+    /// What must have been looked at before a warning can be given.
+    public enum Source: CaseIterable, Hashable, Sendable {
+        /// The campaign and volley.yaml.
+        case files
+        /// The headers of the exports.
+        case headers
+        /// Their rows.
+        case rows
+        /// Keys and certificates.
+        case credentials
+    }
+
+    /// Where it comes from. Only what was looked at can be said not to occur any more.
+    public var sources: Set<Source> {
+        switch self {
+        case .curlyQuotes, .commentInText, .numberChanged, .conditionInList, .mixedConditions, .oddLanguage, .passwordInFile,
+            .expiryTooLong, .expiresSoon, .unusedAllow,
+            .partlyTranslated, .variantNotTranslated, .sameVariants, .linkWithoutScheme, .outsideAPS, .nothingVisible, .silentAndVisible,
+            .mutableWithoutAlert, .mediaNotMutable, .mediaNotHTTPS, .timeSensitive, .criticalAlert:
+            [.files]
+        // Of a text its constant part is known at once, and the whole of it when it is rendered.
+        case .textCutOff, .doubleBlank, .placeholderInText: [.files, .rows]
+        case .columnNotFound, .columnTwice, .staleExport: [.headers]
+        case .badRow, .keyTwice, .tagNotFound, .aliasNotFound, .registrationIDNotFound, .conditionNeverHolds, .languageNotSpoken,
+            .languageFormsUnknown,
+            .audienceEmpty, .audienceNearlyEveryone, .audienceChanged:
+            [.rows]
+        case .certificateExpires, .secretReadable: [.credentials]
+        }
+    }
+}
+
+/// A warning that a campaign does not want to hear, and why.
+public struct AllowedWarning: Hashable, Sendable {
+    /// Which.
+    public var name: WarningName
+    /// Why it is meant so, in the words of whoever wrote the campaign.
+    public var reason: String
+    /// Where the name stands.
+    public var position: SourcePosition
+
+    /// A warning that is allowed.
+    public init(name: WarningName, reason: String, position: SourcePosition) {
+        self.name = name
+        self.reason = reason
+        self.position = position
+    }
+}

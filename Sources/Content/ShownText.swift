@@ -1,0 +1,84 @@
+public import Base
+
+/// Rules for texts that people see.
+///
+/// How much of a push a lock screen shows is not written down by Apple; it depends on phone, text size and what else is there. These are
+/// about what an iPhone at its usual text size shows: a line of 50 characters, and four lines of body.
+public enum ShownText {
+    /// Characters of a title or subtitle, about; wide ones (Chinese, emoji) count twice.
+    public static let lineCharacters = 50
+    /// Characters of a body, about; wide ones count twice.
+    public static let bodyCharacters = 178
+
+    /// What is odd about a text of a push.
+    /// - Parameters:
+    ///   - key: `title`, `subtitle`, `body`, or `alert` for a body by hand.
+    ///   - text: as rendered, or the constant part of a template.
+    ///   - isWhole: whether it is all that people will see.
+    ///   - note: what else to say of where it was found.
+    public static func warnings(
+        _ key: String, _ text: String, isWhole: Bool, at place: SourcePosition, note: String = ""
+    ) -> [Diagnostic] {
+        var warnings: [Diagnostic] = []
+        let limit = key == "title" || key == "subtitle" ? lineCharacters : bodyCharacters
+        let length = TextWidth.columns(text)
+        if length > limit {
+            warnings.append(
+                .warning(
+                    .textCutOff,
+                    "the \(key) has \(isWhole ? "" : "at least ")\(length) characters\(note), and a lock screen shows about \(limit)",
+                    at: place, remedy: "Shorten it, or let the part that matters come first."))
+        }
+        if hasDoubleBlank(text) {
+            warnings.append(
+                .warning(.doubleBlank, "the \(key) has two blanks in a row\(note)", at: place, remedy: "Remove one of them."))
+        }
+        // In a template the parser finds these.
+        if isWhole, let braces = placeholder(in: text) {
+            warnings.append(
+                .warning(
+                    .placeholderInText, "people would read '\(braces)' in the \(key)\(note)", at: place,
+                    remedy: "It comes from the export; check that column."))
+        }
+        return warnings
+    }
+
+    private static func hasDoubleBlank(_ text: String) -> Bool {
+        text.split(whereSeparator: \.isNewline).contains { $0.drop { $0 == " " }.contains("  ") && !$0.allSatisfy { $0 == " " } }
+    }
+
+    /// What looks like a template of this or of another language: `{{ name }}`, `{name}`, `${name}`, `%name%`, `[[name]]`, `{% if %}`.
+    static func placeholder(in text: String) -> String? {
+        for (open, close) in [("{{", "}}"), ("{%", "%}"), ("[[", "]]"), ("${", "}"), ("{", "}"), ("%", "%")] {
+            var rest = text[...]
+            while let start = rest.firstRange(of: open) {
+                rest = rest[start.upperBound...]
+                guard let end = rest.firstRange(of: close) else { break }
+                let inside = rest[..<end.lowerBound]
+                let mayHoldBlanks = open == "{{" || open == "{%"
+                if !inside.isEmpty, let first = inside.drop(while: { mayHoldBlanks && $0 == " " }).first, first.isLetter || first == "_",
+                    inside.count <= 60,
+                    mayHoldBlanks || inside.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" || $0 == "." || $0 == "-" })
+                {
+                    return open + inside + close
+                }
+            }
+        }
+        return nil
+    }
+
+    /// The part of a template that is the same for every device: what stands outside tags. Nothing when conditions choose between parts.
+    static func constant(_ template: String) -> String {
+        guard !template.contains("{%") else { return "" }
+        var constant = ""
+        var rest = template[...]
+        while let start = rest.firstRange(of: "{{") {
+            constant += rest[..<start.lowerBound]
+            guard let end = rest[start.upperBound...].firstRange(of: "}}") else { return constant }
+            // Keeps the blanks on both sides apart.
+            constant += "\u{200B}"
+            rest = rest[end.upperBound...]
+        }
+        return constant + rest
+    }
+}

@@ -1,0 +1,257 @@
+import Audience
+import Base
+import Campaigns
+import Content
+
+/// Why a device gets a campaign, or not: each row that has a say, step by step, in the order in which planning decides.
+struct Explanation: Sendable {
+    /// One question that a row passes or fails.
+    struct Step: Sendable {
+        /// Scripts may rely on these.
+        enum Kind: String, Sendable {
+            case selected, conditions, excluded, token, suppressed, newest, aliasLimit = "alias_limit", variant, text, payload
+        }
+
+        var kind: Kind
+        var holds: Bool
+        var text: String
+    }
+
+    struct Row: Sendable {
+        var position: SourcePosition
+        var steps: [Step]
+        /// nil for the row by which its device gets the push.
+        var verdict: SkipReason?
+        /// Whether this row says what becomes of its device.
+        var decides: Bool
+    }
+
+    /// A device, or rows without a token, which belong to none.
+    struct Device: Sendable {
+        /// nil without a token.
+        var token: DeviceToken?
+        /// What else it is known by.
+        var names: [String]
+        var rows: [Row]
+
+        /// Whether it gets the push.
+        var isRecipient: Bool { rows.contains { $0.verdict == nil } }
+        /// Why not; nil when it gets the push.
+        var reason: SkipReason? {
+            if let deciding = rows.first(where: \.decides) { return deciding.verdict }
+            // No row got so far: the one that came nearest says most.
+            let order = SkipReason.allCases
+            return rows.compactMap(\.verdict).max { (order.firstIndex(of: $0) ?? 0) < (order.firstIndex(of: $1) ?? 0) }
+        }
+    }
+
+    var campaign: String
+    /// Whom it is about, as it may be shown.
+    var who: String
+    var devices: [Device]
+    /// Rows of the exports that cannot be read.
+    var badRows: Int
+}
+
+/// Turns the trace of an audience into words.
+struct Explainer {
+    let context: CampaignContext
+    let query: AudienceQuery
+
+    func explanation(of subject: TraceSubject, _ trace: AudienceTrace) -> Explanation {
+        var devices: [Explanation.Device] = []
+        var places: [DeviceToken: Int] = [:]
+        for row in trace.rows {
+            let explained = Explanation.Row(
+                position: row.position, steps: steps(of: row), verdict: row.verdict,
+                decides: row.judgement != nil && row.verdict != .duplicateToken)
+            let names = Self.names(row)
+            if let token = row.token, let place = places[token] {
+                devices[place].rows.append(explained)
+                devices[place].names += names.filter { !devices[place].names.contains($0) }
+                continue
+            }
+            if let token = row.token { places[token] = devices.count }
+            devices.append(Explanation.Device(token: row.token, names: names, rows: [explained]))
+        }
+        return Explanation(campaign: context.campaign.name.value, who: subject.shown, devices: devices, badRows: trace.badRows)
+    }
+
+    private static func names(_ row: TracedRow) -> [String] {
+        [("alias", row.alias), ("registration id", row.registrationID)].filter { !$0.1.isEmpty }.map { "\($0) \(shown($1))" }
+    }
+
+    /// A cell as it may be shown: what looks like a whole token is shortened.
+    static func shown(_ cell: String) -> String {
+        if cell.utf8.count >= 32, let token = DeviceToken(cell) { return token.redacted }
+        return TextFormat.foreign(cell, maximumBytes: 80)
+    }
+
+    /// As far as planning looks at the row.
+    private func steps(of row: TracedRow) -> [Explanation.Step] {
+        var steps: [Explanation.Step] = []
+        for step in [selected, conditions, exclusion, token, suppression, newest, aliasLimit] {
+            guard let step = step(row) else { continue }
+            steps.append(step)
+            if !step.holds { return steps }
+        }
+        return row.recipient.map { steps + contentSteps(row, $0) } ?? steps
+    }
+
+    // MARK: - Who gets it
+
+    private func selected(_ row: TracedRow) -> Explanation.Step? {
+        guard row.selectors.isEmpty else {
+            return Explanation.Step(kind: .selected, holds: true, text: "named by \(row.selectors.map(Self.shown).joined(separator: ", "))")
+        }
+        var has: [String] = []
+        if !(query.anyTags + query.allTags + query.noneTags).isEmpty {
+            has.append(row.tags.isEmpty ? "it has no tags" : "its tags are \(Self.shown(row.tags))")
+        }
+        if !query.aliases.isEmpty { has.append(row.alias.isEmpty ? "it has no alias" : "its alias is \(Self.shown(row.alias))") }
+        if !query.registrationIDs.isEmpty {
+            has.append(
+                row.registrationID.isEmpty ? "it has no registration id" : "its registration id is \(Self.shown(row.registrationID))")
+        }
+        let reason = has.isEmpty ? "" : ": \(has.joined(separator: ", "))"
+        return Explanation.Step(kind: .selected, holds: false, text: "no tag, alias or registration id of the campaign names it\(reason)")
+    }
+
+    private func conditions(_ row: TracedRow) -> Explanation.Step? {
+        guard !query.conditions.isEmpty else { return nil }
+        guard !row.failedConditions.isEmpty else {
+            let columns = query.conditions.map(\.column.value).joined(separator: ", ")
+            return Explanation.Step(kind: .conditions, holds: true, text: "every condition of 'where' holds: \(columns)")
+        }
+        let failed = row.failedConditions.map { condition, cell in
+            let found = cell.isEmpty ? "it is blank" : "it is '\(Self.shown(cell))'"
+            return "\(condition.column.value) must be \(Self.words(condition.test)), and \(found) (\(condition.column.position))"
+        }
+        return Explanation.Step(kind: .conditions, holds: false, text: failed.joined(separator: "; "))
+    }
+
+    private static func words(_ test: ColumnTest) -> String {
+        switch test {
+        case .oneOf(let values) where values.count == 1: "'\(values[0])'"
+        case .oneOf(let values): "one of \(values.map { "'\($0)'" }.joined(separator: ", "))"
+        case .comparison(let comparison, let value): "\(comparison.rawValue) \(value)"
+        case .within(let seconds): "within \(TextFormat.days(seconds))"
+        case .olderThan(let seconds): "older than \(TextFormat.days(seconds))"
+        case .present: "present"
+        case .missing: "missing"
+        }
+    }
+
+    private func exclusion(_ row: TracedRow) -> Explanation.Step? {
+        if !row.exclusions.isEmpty {
+            let names = row.exclusions.map { $0 == "list" ? "a file of devices" : Self.shown($0) }
+            return Explanation.Step(kind: .excluded, holds: false, text: "'exclude' names it by \(names.joined(separator: ", "))")
+        }
+        if row.verdict == .excluded, let other = row.decidedBy {
+            return Explanation.Step(
+                kind: .excluded, holds: false, text: "a row of the same device that is not older is excluded: \(Self.place(other))")
+        }
+        let excludes =
+            !(query.excludedTags + query.excludedAliases + query.excludedRegistrationIDs + query.excludedDevices).isEmpty
+        return excludes ? Explanation.Step(kind: .excluded, holds: true, text: "nothing of 'exclude' names it") : nil
+    }
+
+    private func token(_ row: TracedRow) -> Explanation.Step? {
+        if let token = row.token { return Explanation.Step(kind: .token, holds: true, text: "its device token is \(token.redacted)") }
+        let text =
+            row.verdict == .badToken
+            ? "what stands in the column of device tokens is no token" : "the row has no device token, so there is nobody to send to"
+        return Explanation.Step(kind: .token, holds: false, text: text)
+    }
+
+    private func newest(_ row: TracedRow) -> Explanation.Step? {
+        let active = row.lastActive.isEmpty ? "it does not say when it was last active" : "last active \(Self.shown(row.lastActive))"
+        if row.verdict == .duplicateToken, let other = row.decidedBy {
+            return Explanation.Step(
+                kind: .newest, holds: false,
+                text: "another row of the same device is newer, or came first: \(Self.place(other)) (\(active))")
+        }
+        return Explanation.Step(kind: .newest, holds: true, text: "this row counts for its device (\(active))")
+    }
+
+    private func suppression(_ row: TracedRow) -> Explanation.Step? {
+        // Of several rows of a device only the newest counts.
+        guard row.verdict != .duplicateToken else { return nil }
+        if row.verdict == .suppressed, let since = row.suppressedSince {
+            return Explanation.Step(
+                kind: .suppressed, holds: false,
+                text: "APNs called its token invalid at \(since), and the export does not say that it registered since")
+        }
+        return query.suppressed == nil
+            ? nil : Explanation.Step(kind: .suppressed, holds: true, text: "APNs has not called its token invalid")
+    }
+
+    private func aliasLimit(_ row: TracedRow) -> Explanation.Step? {
+        guard row.verdict == .aliasLimit else { return nil }
+        let limit = context.campaign.audience.aliasLimit
+        let chosen = row.chosenInstead.prefix(10).map { device in
+            device.lastActive.isEmpty ? device.token.redacted : "\(device.token.redacted) (\(Self.shown(device.lastActive)))"
+        }
+        let more = row.chosenInstead.count > chosen.count ? " and \(row.chosenInstead.count - chosen.count) more" : ""
+        return Explanation.Step(
+            kind: .aliasLimit, holds: false,
+            text: "an alias gets at most \(limit), those used last: \(chosen.joined(separator: ", "))\(more)")
+    }
+
+    private static func place(_ position: SourcePosition) -> String { "\(position.file):\(position.line)" }
+
+    // MARK: - What it gets
+
+    private func contentSteps(_ row: TracedRow, _ recipient: Recipient) -> [Explanation.Step] {
+        let messages = context.messages
+        var chooser = MessageChooser(messages)
+        var steps: [Explanation.Step] = []
+        let token = Array(recipient.token.hex.utf8)
+        if !messages.variantNames.isEmpty {
+            let name = messages.variantNames[token.withUnsafeBufferPointer { chooser.variant(of: $0) }]
+            let isHoldout = name == MessageVariant.holdoutName
+            let reason = "a hash of campaign and device decides, always alike"
+            let text =
+                isHoldout ? "it is in the holdout, which gets nothing, to compare with (\(reason))" : "its variant is \(name) (\(reason))"
+            steps.append(Explanation.Step(kind: .variant, holds: !isHoldout, text: text))
+        }
+        guard let number = chooser.message(of: recipient) else { return steps }
+        let message = messages.messages[number]
+        if messages.messages.contains(where: { !$0.language.isEmpty }) {
+            let language = recipient.language.isEmpty ? "its language is not known" : "its language is \(Self.shown(recipient.language))"
+            let text = message.language.isEmpty ? "it reads the text above 'languages'" : "it reads the text for \(message.language)"
+            steps.append(Explanation.Step(kind: .text, holds: true, text: "\(text): \(language)"))
+        }
+        var payload: [UInt8] = []
+        if let failure = message.template.render(recipient.fields, language: recipient.language, into: &payload) {
+            steps.append(Explanation.Step(kind: .payload, holds: false, text: words(failure)))
+        } else {
+            steps.append(Explanation.Step(kind: .payload, holds: true, text: "its payload has \(TextFormat.count(payload.count)) bytes"))
+        }
+        return steps
+    }
+
+    private func words(_ failure: RenderFailure) -> String {
+        switch failure {
+        case .blank(let column, let place):
+            return
+                "its \(column) is blank, which \(place) needs; write {{ \(column) | default: 'there' }}, with a text that suits, to reach it"
+        case .notADate(let column, let place): return "its \(column) is no date, as \(place) needs one"
+        case .notANumber(let column, let place): return "its \(column) is no number, as \(place) needs one"
+        case .nothingShown(let place): return "all its texts come out blank, the first of them that of \(place)"
+        case .tooLarge(let bytes):
+            let limit = context.messages.pushType.maximumPayloadBytes
+            return "its payload would have \(TextFormat.count(bytes)) bytes, and APNs takes \(TextFormat.count(limit))"
+        }
+    }
+}
+
+extension TextFormat {
+    /// `30 days`, `12 hours`, as conditions are written.
+    fileprivate static func days(_ seconds: Int) -> String {
+        for (unit, length) in [("day", 86_400), ("hour", 3600), ("minute", 60)] where seconds >= length && seconds % length == 0 {
+            return "\(seconds / length) \(unit)\(seconds == length ? "" : "s")"
+        }
+        return "\(seconds) seconds"
+    }
+}

@@ -1,0 +1,52 @@
+import Audience
+import Base
+import Content
+
+/// Renders the payload of one recipient after another, to see that it can be sent. Belongs to one thread.
+///
+/// Its groups: of recipients, and of payloads that are too large, the number of the message; of what cannot be rendered a `RenderCause`; of the
+/// holdout the number of its variant.
+final class PayloadJudge {
+    private let messages: MessageCatalog
+    private let single: PayloadTemplate?
+    private let numbersOfColumns: [String: Int]
+    // Nothing calls back into this: the checks of who else holds them would cost more than a small cell.
+    @exclusivity(unchecked) private var cells = EscapedCells()
+    @exclusivity(unchecked) private var payload: [UInt8] = []
+    @exclusivity(unchecked) private var chooser: MessageChooser
+
+    init(_ messages: MessageCatalog) {
+        self.messages = messages
+        single = messages.hasChoice || !messages.variantNames.isEmpty ? nil : messages.messages[0].template
+        numbersOfColumns = Dictionary(messages.columns.enumerated().map { ($1.value, $0) }) { first, _ in first }
+        chooser = MessageChooser(messages)
+    }
+
+    func judge(_ recipient: RecipientRecord) -> Judgement {
+        guard let single else { return judgeAmongMany(recipient) }
+        return judge(recipient, single, group: 0)
+    }
+
+    private func judgeAmongMany(_ recipient: RecipientRecord) -> Judgement {
+        let variant = chooser.variant(of: recipient.token)
+        guard let number = chooser.message(variant: variant, language: recipient.language) else {
+            return Judgement(reason: .holdout, group: variant)
+        }
+        return judge(recipient, messages.messages[number].template, group: number)
+    }
+
+    @inline(__always) private func judge(_ recipient: RecipientRecord, _ template: PayloadTemplate, group: Int) -> Judgement {
+        payload.removeAll(keepingCapacity: true)
+        precondition(cells.locate(in: recipient.fields), "cells that were just written cannot be read")
+        if let failure = template.append(cells, language: recipient.language, to: &payload) { return judgement(of: failure, group) }
+        return Judgement(payloadBytes: payload.count, group: group)
+    }
+
+    private func judgement(of failure: RenderFailure, _ group: Int) -> Judgement {
+        if let cause = RenderCause(failure, number: { numbersOfColumns[$0] }) {
+            return Judgement(reason: failure.skipReason, group: cause.group)
+        }
+        guard case .tooLarge(let bytes) = failure else { return Judgement(reason: failure.skipReason, group: group) }
+        return Judgement(payloadBytes: bytes, reason: failure.skipReason, group: group)
+    }
+}

@@ -1,0 +1,52 @@
+import Base
+
+/// A push as it reads on a lock screen, drawn with characters.
+struct PhoneCard {
+    let app: String
+    let push: ShownPush
+
+    /// Columns of an iPhone's card at most, frame included.
+    private static let widest = 58
+
+    /// - Parameter width: of the terminal, in columns; at least 30.
+    func lines(width: Int) -> [String] {
+        let outer = min(Self.widest, width - 4)
+        return (push.isSilent ? silent : card(inner: outer - 4)) + notes(width: width)
+    }
+
+    private var silent: [String] { ["  (nobody sees this push: it wakes the app in the background)"] }
+
+    private func card(inner: Int) -> [String] {
+        let mark = push.image.isEmpty ? "" : "▣ "
+        var lines = [row("\(app)\(gap(app, "\(mark)now", inner))\(mark)now", inner)]
+        for (_, text) in push.texts { lines += TextWidth.wrapped(safe(text), to: inner).map { row($0, inner) } }
+        if push.texts.isEmpty { lines.append(row("(no text)", inner)) }
+        let edge = String(repeating: "─", count: inner + 2)
+        return ["  ╭\(edge)╮"] + lines + ["  ╰\(edge)╯"]
+    }
+
+    private func row(_ text: String, _ inner: Int) -> String { "  │ \(TextWidth.padded(text, to: inner)) │" }
+
+    private func gap(_ left: String, _ right: String, _ inner: Int) -> String {
+        String(repeating: " ", count: max(1, inner - TextWidth.columns(left) - TextWidth.columns(right)))
+    }
+
+    /// Marks for what cannot be seen on the card, then own keys.
+    private func notes(width: Int) -> [String] {
+        var notes: [String] = []
+        if !push.image.isEmpty { notes.append("image \(push.image)") }
+        let marks = push.marks.map { $0.value.isEmpty ? $0.name : "\($0.name) \($0.value)" }
+        if !marks.isEmpty { notes.append(marks.joined(separator: " · ")) }
+        if !push.ownKeys.isEmpty { notes.append("for the app: " + push.ownKeys.map { "\($0.name) \($0.value)" }.joined(separator: " · ")) }
+        return notes.flatMap { TextWidth.wrapped(safe($0), to: max(20, width - 4)) }.map { "    \($0)" }
+    }
+
+    /// A cell from an export must not steer the terminal; line breaks are part of a text.
+    private func safe(_ text: String) -> String {
+        String(
+            String.UnicodeScalarView(
+                text.unicodeScalars.map { scalar in
+                    scalar == "\n" || scalar.properties.generalCategory != .control ? scalar : " "
+                }))
+    }
+}

@@ -1,0 +1,83 @@
+import Audience
+import Base
+import Runs
+
+/// How an audience differs from that of the campaign's last run.
+struct RunComparison: Sendable {
+    /// A skip reason whose share of the rows is another one by now.
+    struct Shift: Sendable {
+        var reason: SkipReason
+        var rowsThen: Int
+        var rowsNow: Int
+    }
+
+    var run: String
+    var plannedAt: Timestamp
+    var audienceThen: Int
+    var audienceNow: Int
+    /// In the order of the reasons.
+    var shifts: [Shift]
+
+    /// A share of the rows that makes a shift worth telling.
+    private static let tellingShare = 0.05
+    /// A change of the audience that is worth a warning.
+    private static let warningChange = 1.0 / 3
+
+    init(_ plan: RunPlan, _ result: AudienceResult) {
+        (run, plannedAt, audienceThen, audienceNow) = (plan.id, plan.plannedAt, plan.audience, result.audience)
+        shifts = SkipReason.allCases.compactMap { reason in
+            let shift = Shift(reason: reason, rowsThen: plan.skipped[reason, default: 0], rowsNow: result.skipped[reason, default: 0])
+            func share(_ rows: Int, _ total: Int) -> Double { total == 0 ? 0 : Double(rows) / Double(total) }
+            let change = share(shift.rowsNow, result.rows) - share(shift.rowsThen, plan.rows)
+            return abs(change) >= Self.tellingShare ? shift : nil
+        }
+    }
+
+    /// -0.12 when the audience shrank by 12 %; nil when nobody was in it.
+    var change: Double? {
+        guard audienceThen > 0 else { return nil }
+        return (Double(audienceNow - audienceThen) / Double(audienceThen) * 10_000).rounded() / 10_000
+    }
+
+    /// `12.0 % fewer than the 5,000 of 20261201-090000-spring-sale-7f3a`
+    var text: String {
+        let then = "the \(TextFormat.count(audienceThen)) of \(run)"
+        guard audienceThen != audienceNow else { return "as many as \(then)" }
+        let word = audienceNow < audienceThen ? "fewer" : "more"
+        guard let change else { return "\(TextFormat.count(audienceNow)) more than \(then)" }
+        return "\(TextFormat.percent(abs(change))) \(word) than \(then)"
+    }
+
+    /// A line for each reason that changed much.
+    var shiftTexts: [String] {
+        shifts.map { "\($0.reason.rawValue): \(TextFormat.count($0.rowsNow)) rows, then \(TextFormat.count($0.rowsThen))" }
+    }
+
+    /// When the audience grew or shrank by more than a third.
+    var warnings: [Diagnostic] {
+        guard abs(change ?? (audienceNow == 0 ? 0 : 1)) > Self.warningChange else { return [] }
+        let reasons = shifts.isEmpty ? "" : " (\(shiftTexts.joined(separator: "; ")))"
+        return [
+            .warning(
+                .audienceChanged, "the audience has \(text)\(reasons)",
+                remedy: "Is the export whole, and are the tags still written so? `volley runs` shows earlier runs.")
+        ]
+    }
+
+    /// What `preview --json` holds as `compared_with`.
+    var json: JSONValue {
+        .object(pairs: [
+            ("run", .string(run)), ("audience", .integer(Int64(audienceThen))), ("change", change.map { .double($0) } ?? .null),
+            (
+                "skipped",
+                .object(
+                    pairs: shifts.map {
+                        (
+                            $0.reason.rawValue,
+                            .object(pairs: [("then", .integer(Int64($0.rowsThen))), ("now", .integer(Int64($0.rowsNow)))])
+                        )
+                    })
+            ),
+        ])
+    }
+}

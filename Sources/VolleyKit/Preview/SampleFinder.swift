@@ -1,0 +1,44 @@
+import Audience
+import Base
+import Content
+
+/// Finds the samples of a preview: of each message that anybody gets the recipients that were found first. Which these are depends on the
+/// exports alone, not on how they are read.
+struct SampleFinder {
+    let messages: MessageCatalog
+    /// Samples of each message.
+    let wanted: Int
+
+    /// Slots whose recipients the first scan keeps. Some of the first may drop out, and where there is a choice, a rare language may come late:
+    /// what is not among them costs a second scan.
+    var slotsToKeep: Int { messages.hasChoice ? 10_000 + wanted : 200 + wanted }
+
+    /// - Parameters:
+    ///   - kept: recipients of the first slots.
+    ///   - rescan: scans once more, into another sink; only called when somebody is missing.
+    func samples(
+        of result: AudienceResult, kept: [Int: Recipient], rescan: (SlotSink) throws -> Void
+    ) rethrows -> [PreviewSample] {
+        let first = messages.messages.indices.map { (result.firstRecipients[$0] ?? []).prefix(wanted) }
+        let missing = Set(first.joined().map(\.slot).filter { kept[$0] == nil })
+        var recipients = kept
+        if !missing.isEmpty {
+            let sink = SlotSink(missing)
+            try rescan(sink)
+            recipients.merge(sink.found) { old, _ in old }
+        }
+        return first.enumerated().flatMap { number, found in found.compactMap { sample(number, $0, recipients[$0.slot]) } }
+    }
+
+    /// nil when an export changed between two scans.
+    private func sample(_ number: Int, _ found: FirstRecipient, _ recipient: Recipient?) -> PreviewSample? {
+        var chooser = MessageChooser(messages)
+        guard let recipient, chooser.message(of: recipient) == number else { return nil }
+        let message = messages.messages[number]
+        var payload: [UInt8] = []
+        guard message.template.render(recipient.fields, language: recipient.language, into: &payload) == nil else { return nil }
+        return PreviewSample(
+            recipient: recipient, message: number, variant: message.variant, language: message.language, payload: payload,
+            selectedBy: found.selectors)
+    }
+}

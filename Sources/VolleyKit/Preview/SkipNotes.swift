@@ -1,0 +1,110 @@
+import Audience
+import Base
+import Campaigns
+import Content
+
+/// Why rows were skipped, in words, and what can be done about it.
+struct SkipNote: Sendable {
+    var reason: SkipReason
+    /// Rows of the reason, or that part of them that the note is about.
+    var rows: Int
+    var text: String
+    /// The column that is blank, or holds something else than its template takes.
+    var column: String?
+    /// Whether somebody should look into it: not when a campaign simply names others.
+    var isTrouble: Bool
+
+    /// What `preview --json` holds of it.
+    var json: JSONValue {
+        .object(
+            pairs: [("reason", .string(reason.rawValue)), ("rows", .integer(Int64(rows)))]
+                + (column.map { [("column", .string($0))] } ?? []) + [("why", .string(text))])
+    }
+}
+
+/// Makes the notes of one result.
+struct SkipNotes {
+    let context: CampaignContext
+    let result: AudienceResult
+
+    /// In the order of the reasons; of `render_error` one for each column.
+    var all: [SkipNote] {
+        SkipReason.allCases.flatMap { reason -> [SkipNote] in
+            guard let rows = result.skipped[reason], rows > 0 else { return [] }
+            if reason == .renderError { return renderErrors }
+            return [SkipNote(reason: reason, rows: rows, text: text(of: reason, rows), isTrouble: Self.troubles.contains(reason))]
+        }
+    }
+
+    private static let troubles: Set<SkipReason> = [
+        .badRow, .missingToken, .badToken, .suppressed, .aliasLimit, .renderError, .payloadTooLarge,
+    ]
+
+    private var renderErrors: [SkipNote] {
+        let counts = (result.skippedGroups[.renderError] ?? [:]).sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+        return counts.map { group, devices in
+            let (text, column) = words(RenderCause(group: group), devices)
+            return SkipNote(reason: .renderError, rows: devices, text: text, column: column, isTrouble: true)
+        }
+    }
+
+    private func words(_ cause: RenderCause, _ devices: Int) -> (text: String, column: String?) {
+        let (count, have) = (Self.devices(devices), devices == 1 ? "has" : "have")
+        guard case .column(let number, let flaw) = cause, number < context.messages.columns.count else {
+            return cause == .nothingShown
+                ? ("of \(count) all texts come out blank; write a text for them into the template", nil)
+                : ("\(count) \(have) cells that a text cannot be made of", nil)
+        }
+        let column = context.messages.columns[number]
+        switch flaw {
+        case .blank:
+            return (
+                "\(count) \(have) no \(column.value), which \(column.position) needs; "
+                    + "write {{ \(column.value) | default: 'there' }}, with a text that suits, to reach them", column.value
+            )
+        case .notADate:
+            return ("\(count) \(have) no date in \(column.value), which \(column.position) needs; look at the export", column.value)
+        case .notANumber:
+            return ("\(count) \(have) no number in \(column.value), which \(column.position) needs; look at the export", column.value)
+        }
+    }
+
+    private func text(of reason: SkipReason, _ rows: Int) -> String {
+        let audience = context.campaign.audience
+        switch reason {
+        case .badRow:
+            let first = result.badRows.first.flatMap(\.position).map { "; the first is \($0.file):\($0.line)" } ?? ""
+            return "these rows cannot be read\(first)"
+        case .notMatched: return "no tag, alias or registration id of the campaign names them"
+        case .filtered:
+            let columns = audience.conditions.map(\.column.value).joined(separator: ", ")
+            return "a condition of 'where' does not hold of them: \(columns)"
+        case .excluded: return "something below 'exclude' names them"
+        case .missingToken: return "no device token stands in these rows, so there is nobody to send to"
+        case .badToken: return "what stands in the column of device tokens is no token in these rows; look at the export"
+        case .suppressed:
+            return "APNs said earlier that the app is gone from these devices; `volley suppression list` shows since when"
+        case .duplicateToken: return "another row of the same device is newer, or came first"
+        case .aliasLimit:
+            return "an alias gets the push on the \(audience.aliasLimit) devices used last; write alias_limit below 'audience' for more"
+        case .holdout: return "kept back to compare with, and they get nothing"
+        case .renderError: return ""
+        case .payloadTooLarge: return tooLarge
+        }
+    }
+
+    private var tooLarge: String {
+        let largest = result.largestSkippedPayload
+        let size = largest >= AudienceResult.measurablePayload ? "more than \(TextFormat.count(largest))" : TextFormat.count(largest)
+        let limit = context.messages.pushType.maximumPayloadBytes
+        let groups = PreviewGroups(context.messages, result)
+        let names = (result.skippedGroups[.payloadTooLarge] ?? [:]).sorted { $0.key < $1.key }.map { number, devices in
+            "\(groups.messages.indices.contains(number) ? groups.name(of: number) : "other"): \(TextFormat.count(devices))"
+        }
+        let parts = context.messages.hasChoice ? " (\(names.joined(separator: ", ")))" : ""
+        return "the largest payload would have \(size) bytes, and APNs takes \(TextFormat.count(limit))\(parts); shorten the texts, "
+            + "or the columns that they hold"
+    }
+
+    private static func devices(_ count: Int) -> String { "\(TextFormat.count(count)) device\(count == 1 ? "" : "s")" }
+}

@@ -1,0 +1,50 @@
+import Audience
+import Content
+
+/// Why a payload could not be rendered, as far as devices are counted apart.
+enum RenderCause: Hashable {
+    /// What is wrong with the cell of a column.
+    enum Flaw: Int, CaseIterable {
+        case blank, notADate, notANumber
+    }
+
+    /// A number of `MessageCatalog.columns`.
+    case column(Int, Flaw)
+    /// All texts that people would see came out blank.
+    case nothingShown
+    /// A column beyond those that can be told apart.
+    case otherColumn
+
+    /// As a group of `Judgement`.
+    var group: Int {
+        let (nothingShown, other) = (Judgement.groupLimit - 1, Judgement.groupLimit - 2)
+        switch self {
+        case .nothingShown: return nothingShown
+        case .otherColumn: return other
+        case .column(let column, let flaw):
+            let group = column * Flaw.allCases.count + flaw.rawValue
+            return group < other ? group : other
+        }
+    }
+
+    /// - Parameter group: of a judgement.
+    init(group: Int) {
+        switch group {
+        case Judgement.groupLimit - 1: self = .nothingShown
+        case Judgement.groupLimit - 2: self = .otherColumn
+        default: self = .column(group / Flaw.allCases.count, Flaw.allCases[group % Flaw.allCases.count])
+        }
+    }
+
+    /// - Parameter number: the number of a column.
+    init?(_ failure: RenderFailure, number: (String) -> Int?) {
+        func cause(_ column: String, _ flaw: Flaw) -> RenderCause { number(column).map { .column($0, flaw) } ?? .otherColumn }
+        switch failure {
+        case .blank(let column, _): self = cause(column, .blank)
+        case .notADate(let column, _): self = cause(column, .notADate)
+        case .notANumber(let column, _): self = cause(column, .notANumber)
+        case .nothingShown: self = .nothingShown
+        case .tooLarge: return nil
+        }
+    }
+}

@@ -1,0 +1,188 @@
+import Base
+import Foundation
+import Testing
+
+@Suite("samples and reasons of a preview")
+struct PreviewSampleTests {
+    private static let campaign = """
+        name: spring
+        app: shop
+        audience: {devices: devices.csv, everyone: true, alias_limit: 2}
+        content:
+          title: "Hi {{ first_name | default: 'there' }}"
+          subtitle: Only until Sunday
+          body: "{{ store }} has 20 % off everything, from the first spring flowers to the last winter coat."
+          image: https://cdn.example.com/spring.jpg
+          sound: default
+          badge: 1
+          thread: spring
+          link: shop://sale
+          data: {campaign: spring}
+          languages:
+            fi: {title: Hei, subtitle: Vain sunnuntaihin, body: "20 % alennus kaikesta kaupassa {{ store }}."}
+            zh-Hans: {title: "你好", subtitle: 周日截止, body: "全场八折，仅限今天。{{ store }}等您来，从第一束春花到最后一件冬衣。"}
+        variants:
+          short: {share: 50, content: {body: "20 % off.", languages: {fi: {body: "20 % pois."}, zh-Hans: {body: 八折}}}}
+          long: {share: 40}
+          holdout: {share: 10}
+
+        """
+
+    /// Finnish stands at the very end, behind more rows than a preview keeps; the first of them drops out.
+    private static func export(rows: Int) -> String {
+        var lines = ["device_token,alias,language,last_active,first_name,store"]
+        for row in 0..<rows { lines.append("\(ProjectFolder.token(row)),,en,2026-11-01,,\(row % 7 == 3 ? "" : "Lyon")") }
+        lines += (0..<40).map { "\(ProjectFolder.token(rows + $0)),,fi-FI,2026-11-01,,\($0 == 0 ? "" : "Oulu")" }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private struct Shown: Hashable {
+        var variant: String?
+        var language: String?
+        var token: String?
+    }
+
+    private func samples(_ document: JSONValue) throws -> [Shown] {
+        guard case .array(let samples)? = document["samples"] else { return [] }
+        return samples.map {
+            Shown(
+                variant: $0["variant"]?.stringValue, language: $0["language"]?.stringValue, token: $0["device_token"]?.stringValue)
+        }
+    }
+
+    @Test("every text that anybody gets has its samples, however rare its language")
+    func rareLanguages() throws {
+        let folder = try ProjectFolder(export: Self.export(rows: 25_000))
+        try folder.write("campaign.yaml", Self.campaign)
+        let preview = try folder.volley("preview", "campaign.yaml", "--json", "--show", "2").json()
+        let shown = try samples(preview)
+        #expect(
+            shown.map { "\($0.variant ?? "") \($0.language ?? "")" } == [
+                "short ", "short ", "short fi", "short fi", "long ", "long ", "long fi", "long fi",
+            ])
+        #expect(Set(shown.map(\.token)).count == 8)
+        #expect(try samples(folder.volley("preview", "campaign.yaml", "--json").json()).count == 4)
+        #expect(try samples(folder.volley("preview", "campaign.yaml", "--json", "--show", "0").json()).isEmpty)
+        let planned = try folder.volley("plan", "campaign.yaml", "--json").json()
+        #expect(try samples(planned) == [0, 2, 4, 6].map { shown[$0] })
+        #expect(planned["plan_hash"] == preview["plan_hash"])
+    }
+
+    private static let mixed = """
+        device_token,alias,tags,language,last_active,first_name,store
+        \(ProjectFolder.token(1)),anna,x,en,2026-11-01,Anna,Lyon
+        \(ProjectFolder.token(2)),anna,x,en,2026-11-02,Anna,Lyon
+        \(ProjectFolder.token(3)),anna,x,en,2026-11-03,Anna,Lyon
+        \(ProjectFolder.token(4)),,,de,2026-11-03,Zoë,
+        \(ProjectFolder.token(5)),,,zh-Hans,2026-11-03,小明,上海
+        \(ProjectFolder.token(6)),,,fi,2026-11-03,,\(String(repeating: "x", count: 5000))
+        \(ProjectFolder.token(7)),,,en,2026-11-03,,
+        \(ProjectFolder.token(8)),,,zh_CN,2026-11-03,,北京
+        \(ProjectFolder.token(8)),,,zh_CN,2026-11-04,,北京
+        \(ProjectFolder.token(40)),,,en,2026-11-03,Ada,
+        ,,,en,2026-11-04,,Lyon
+        nonsense,,,en,2026-11-04,,Lyon
+
+        """
+
+    @Test("a preview reads as it did: cards as on a phone, reasons with what to do")
+    func text() throws {
+        let folder = try ProjectFolder(export: Self.mixed)
+        try folder.write("campaign.yaml", Self.campaign.replacing("everyone: true", with: "aliases: [anna], tags: {none: [x]}"))
+        let result = try folder.volley("preview", "campaign.yaml")
+        #expect(result.status == 0, "\(result.errors)")
+        try expectSnapshot(result.output + "--- standard error ---\n" + result.errors, "preview/mixed.txt")
+        let verbose = try folder.volley("preview", "campaign.yaml", "--verbose", "--show", "1")
+        #expect(verbose.output.contains(#""thread-id": "spring""#) && !result.output.contains("thread-id"))
+    }
+
+    @Test("what is blank is counted by column, and what is too large says how large")
+    func reasons() throws {
+        let folder = try ProjectFolder(export: Self.mixed)
+        try folder.writeCampaign(
+            audience: "devices: devices.csv\neveryone: true", content: "title: \"{{ first_name }}\"\nbody: \"{{ store }}\"")
+        let document = try folder.volley("preview", "campaign.yaml", "--json").json()
+        #expect(
+            document["skipped"]
+                == .object(pairs: [
+                    ("missing_token", .integer(1)), ("bad_token", .integer(1)), ("duplicate_token", .integer(1)),
+                    ("render_error", .integer(5)),
+                ]))
+        guard case .array(let reasons)? = document["skipped_why"] else { Issue.record("no reasons"); return }
+        let blank = reasons.filter { $0["reason"]?.stringValue == "render_error" }
+        #expect(blank.map { $0["column"]?.stringValue } == ["first_name", "store"])
+        #expect(blank.map { $0.int("rows") } == [3, 2])
+        #expect(
+            blank[0]["why"]?.stringValue?.contains(
+                "3 devices have no first_name, which campaign.yaml:7:14 needs; write {{ first_name | default:") == true)
+        try folder.writeCampaign(audience: "devices: devices.csv\neveryone: true", content: "title: \"{{ store | default: 'x' }}\"")
+        let large = try folder.volley("preview", "campaign.yaml")
+        #expect(
+            large.output.replacing("\n    ", with: " ").contains("the largest payload would have 5,030 bytes, and APNs takes 4,096"),
+            "\(large.output)")
+    }
+
+    @Test("warnings have names, and can be silenced with a reason")
+    func names() throws {
+        let folder = try ProjectFolder()
+        try folder.writeCampaign(audience: "devices: devices.csv\ntags: [newss, sports]", content: "title: Hello  you\nbody: World")
+        let result = try folder.volley("preview", "campaign.yaml")
+        #expect(
+            result.errors.contains("no row of the exports carries the tag 'newss'. Did you mean 'news'? [tag-not-found]"),
+            "\(result.errors)")
+        #expect(result.errors.contains("[double-blank]"))
+        let text = try String(contentsOf: folder.url.appendingPathComponent("campaign.yaml"), encoding: .utf8)
+        try folder.write(
+            "campaign.yaml",
+            text + "allow:\n  - {warning: tag-not-found, reason: It comes next week.}\n  - {warning: double-blank, reason: Our logo.}\n")
+        let silent = try folder.volley("preview", "campaign.yaml", "--json")
+        #expect(silent.errors.isEmpty, "\(silent.errors)")
+        #expect(try silent.json()["warnings"] == .array([]))
+        guard case .array(let silenced)? = try silent.json()["silenced"] else { Issue.record("nothing silenced"); return }
+        #expect(silenced.map { $0["name"]?.stringValue } == ["double-blank", "tag-not-found"])
+        #expect(try folder.volley("preview", "campaign.yaml", "--verbose").errors.contains("It comes next week."))
+        // check reads no rows: it cannot say that the tag is there by now.
+        try folder.write(
+            "campaign.yaml",
+            text.replacing("newss", with: "news").replacing("  you", with: " you") + "allow:\n  - {warning: tag-not-found, reason: x}\n")
+        #expect(try folder.volley("check", "campaign.yaml").errors.isEmpty)
+        #expect(try folder.volley("preview", "campaign.yaml").errors.contains("[unused-allow]"))
+    }
+
+    @Test("rows warn of what the campaign cannot know")
+    func rows() throws {
+        let rows = (0..<200).map { "\(ProjectFolder.token($0)),\($0 < 195 ? "all" : ""),en,\($0 == 0 ? "{{ x }}" : "Ada")" }
+        let folder = try ProjectFolder(export: "device_token,tags,language,first_name\n" + rows.joined(separator: "\n"))
+        func names(_ audience: String, _ content: String) throws -> [String] {
+            try folder.writeCampaign(audience: "devices: devices.csv\n" + audience, content: content)
+            guard case .array(let warnings)? = try folder.volley("preview", "campaign.yaml", "--json", "--show", "0").json()["warnings"]
+            else { return [] }
+            return warnings.compactMap { $0["name"]?.stringValue }
+        }
+        #expect(
+            try names("tags: [all]", "title: Hi\nlanguages: {de: {title: Hallo}}") == ["audience-nearly-everyone", "language-not-spoken"])
+        #expect(try names("everyone: true", "title: Hi {{ first_name }}") == ["placeholder-in-text"])
+        #expect(try names("everyone: true\nwhere: {language: de}", "title: Hi") == ["condition-never-holds", "audience-empty"])
+        #expect(try names("everyone: true\nwhere: {first_name: Ada}", "title: Hi").isEmpty)
+    }
+
+    @Test("an export that is a week old is named, unless nobody is reached")
+    func staleExport() throws {
+        let folder = try ProjectFolder(app: "environment: simulator")
+        try folder.writeCampaign()
+        func age(_ days: Double) throws {
+            try FileManager.default.setAttributes(
+                [.modificationDate: Date().addingTimeInterval(-days * 86_400)],
+                ofItemAtPath: folder.url.appendingPathComponent("devices.csv").path)
+        }
+        try age(9.5)
+        #expect(try folder.volley("check", "campaign.yaml").errors.isEmpty)
+        try folder.writeProject(app: "environment: {url: \"https://localhost:1\"}\nkey: {file: key.p8, id: ABC123DEFG, team: DEF123GHIJ}")
+        let result = try folder.volley("preview", "campaign.yaml")
+        #expect(
+            result.errors.contains("devices.csv: warning: the export is 9 days old.") && result.errors.contains("[stale-export]"),
+            "\(result.errors)")
+        try age(6.9)
+        #expect(try folder.volley("preview", "campaign.yaml").errors.isEmpty)
+    }
+}

@@ -1,0 +1,15 @@
+import Foundation
+import Testing
+
+/// Compares with Tests/Snapshots/NAME. A missing snapshot is recorded, and fails: somebody must look at it.
+func expectSnapshot(_ text: String, _ name: String, sourceLocation: SourceLocation = #_sourceLocation) throws {
+    let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent(
+        "Snapshots/\(name)")
+    guard let expected = try? String(contentsOf: file, encoding: .utf8) else {
+        try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try text.write(to: file, atomically: true, encoding: .utf8)
+        Issue.record("\(file.path) was recorded; look at it and run the tests again", sourceLocation: sourceLocation)
+        return
+    }
+    #expect(text == expected, "differs from \(file.path)", sourceLocation: sourceLocation)
+}

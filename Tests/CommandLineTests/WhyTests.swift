@@ -1,0 +1,114 @@
+import Base
+import Foundation
+import Testing
+
+@Suite("volley preview --why")
+struct WhyTests {
+    private static let campaign = """
+        name: spring
+        app: shop
+        audience:
+          devices: devices.csv
+          tags: [news]
+          aliases: [anna]
+          alias_limit: 2
+          where: {app_version: ">= 3.2.0"}
+          exclude: {tags: [unsubscribed]}
+        content:
+          title: "Hi {{ first_name }}"
+          body: "{{ store | default: 'We' }} miss you."
+          languages:
+            de: {title: "Hallo {{ first_name }}", body: "{{ store | default: 'Wir' }} vermissen dich."}
+        variants:
+          short: {share: 40, content: {title: "Hey {{ first_name }}", languages: {de: {title: "He {{ first_name }}"}}}}
+          long: {share: 40}
+          holdout: {share: 20}
+
+        """
+
+    /// Every row has an alias of its own, so that each can be asked about.
+    private static func export() -> String {
+        var lines = ["device_token,alias,tags,language,last_active,first_name,store,app_version"]
+        func add(_ token: String, _ alias: String, _ tags: String, _ rest: String) {
+            lines.append("\(token),\(alias),\(tags),\(rest)")
+        }
+        for device in 0..<30 {
+            add(
+                ProjectFolder.token(device), "a\(device)", device % 10 == 9 ? "sports" : device % 10 == 8 ? "news;unsubscribed" : "news",
+                "\(device % 3 == 0 ? "de-AT" : "en"),2026-11-01,\(device % 7 == 6 ? "" : "Ada"),\((14...16).contains(device) ? String(repeating: "x", count: 4500) : "Lyon"),\(device % 10 == 7 ? "3.1.9" : "3.10")"
+            )
+        }
+        for device in 0..<4 { add(ProjectFolder.token(100 + device), "anna", "", "en,2026-11-0\(device + 1),Anna,,3.2") }
+        add(ProjectFolder.token(3), "a3", "news", "en,2026-11-07,Ada,Oulu,3.2")
+        add("", "none", "news", "en,,Ada,Oulu,3.2")
+        add("7.28E+15", "bad", "news", "en,,Ada,Oulu,3.2")
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private func explanation(_ folder: ProjectFolder, _ who: String) throws -> JSONValue {
+        let result = try folder.volley("preview", "campaign.yaml", "--why", who, "--json")
+        #expect(result.status == 0, "\(result.errors)")
+        return try result.json()
+    }
+
+    private func list(_ value: JSONValue?) -> [JSONValue] {
+        guard case .array(let values)? = value else { return [] }
+        return values
+    }
+
+    @Test("every verdict is what the preview counts, and follows from the last step")
+    func verdicts() throws {
+        let folder = try ProjectFolder(export: Self.export())
+        try folder.write("campaign.yaml", Self.campaign)
+        try folder.write("gone.txt", ProjectFolder.token(5) + "\n")
+        #expect(try folder.volley("suppression", "import", "gone.txt", "--app", "shop", "--reason", "complaint").status == 0)
+        let preview = try folder.volley("preview", "campaign.yaml", "--json", "--show", "500").json()
+        var verdicts: [String: Int] = [:]
+        for who in (0..<30).map({ "a\($0)" }) + ["anna", "none", "bad"] {
+            for device in list(try explanation(folder, who)["devices"]) {
+                let rows = list(device["rows"])
+                for row in rows {
+                    let verdict = row["verdict"]?.stringValue ?? ""
+                    verdicts[verdict, default: 0] += 1
+                    #expect(list(row["steps"]).last?["holds"] == .bool(verdict == "recipient"), "\(row.text)")
+                    #expect(list(row["steps"]).dropLast().allSatisfy { $0["holds"] == .bool(true) }, "\(row.text)")
+                }
+                let isRecipient = rows.contains { $0["verdict"]?.stringValue == "recipient" }
+                #expect((device["verdict"]?.stringValue == "recipient") == isRecipient)
+            }
+        }
+        #expect(verdicts.removeValue(forKey: "recipient") == preview.int("audience"))
+        let skipped = try #require(preview["skipped"])
+        #expect(verdicts == Dictionary(uniqueKeysWithValues: skipped.names.map { ($0, skipped.int($0) ?? 0) }))
+        #expect(skipped.names.count == 11, "\(skipped.text)")
+    }
+
+    @Test("an explanation reads as it did")
+    func text() throws {
+        let folder = try ProjectFolder(export: Self.export())
+        try folder.write("campaign.yaml", Self.campaign)
+        try folder.write("gone.csv", "device_token,invalid_since\n\(ProjectFolder.token(5)),2026-11-05T10:00:00Z\n")
+        #expect(try folder.volley("suppression", "import", "gone.csv", "--app", "shop").status == 0)
+        var text = ""
+        for who in ["a3", "anna", "a5", "a6", "a7", "a8", "a9", "a14", "a15", "none", "bad", "aa00…0001", "nobody"] {
+            let result = try folder.volley("preview", "campaign.yaml", "--why", who)
+            #expect(result.status == 0 && result.errors.isEmpty, "\(result.errors)")
+            text += "$ volley preview campaign.yaml --why \(who)\n\(result.output)\n"
+        }
+        try expectSnapshot(text, "preview/why.txt")
+    }
+
+    @Test("a whole token is shortened, even when it was typed whole")
+    func tokens() throws {
+        let folder = try ProjectFolder(export: Self.export())
+        try folder.write("campaign.yaml", Self.campaign)
+        let token = ProjectFolder.token(1)
+        for arguments in [[token], [token.uppercased()], [token, "--json"], [token, "--verbose"]] {
+            let result = try folder.volley(
+                "preview", "campaign.yaml", "--why", arguments[0], arguments.count > 1 ? arguments[1] : "--quiet")
+            #expect(result.output.contains("aa00…0001") && !(result.output + result.errors).lowercased().contains(token))
+        }
+        let wrong = try folder.volley("preview", "campaign.yaml", "--why", "12…34")
+        #expect(wrong.status == 2 && wrong.errors.contains("too few digits"))
+    }
+}

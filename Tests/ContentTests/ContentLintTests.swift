@@ -1,0 +1,131 @@
+import Base
+import Content
+import Testing
+
+@Suite("Lint of what a campaign says")
+struct ContentLintTests {
+    private func warnings(_ content: MessageContent, variants: [MessageVariant] = []) throws -> [Diagnostic] {
+        try MessageCatalog(content, variants: variants, campaign: "c").warnings
+    }
+
+    private func names(_ fill: (inout MessageContent) -> Void) throws -> [String] {
+        try warnings(
+            content {
+                $0.title = plain("Hi")
+                fill(&$0)
+            }
+        ).compactMap(\.name?.rawValue)
+    }
+
+    private func byHand(_ json: String) throws -> [String] {
+        let payload = try node(json)
+        return try warnings(content { $0.payload = payload }).map { "\($0.position?.line ?? 0) \($0.name?.rawValue ?? "")" }
+    }
+
+    @Test("texts that a lock screen cuts off are named with their length")
+    func textCutOff() throws {
+        let long = try warnings(
+            content {
+                $0.title = plain(String(repeating: "x", count: 51))
+                $0.body = quoted("{{ store }}" + String(repeating: "x", count: 179), line: 2)
+            })
+        #expect(
+            long.map(\.description) == [
+                "c.yaml:1:1: warning: the title has at least 51 characters, and a lock screen shows about 50. Shorten it, or let the part that matters come first. [text-cut-off]",
+                "c.yaml:2:8: warning: the body has at least 179 characters, and a lock screen shows about 178. Shorten it, or let the part that matters come first. [text-cut-off]",
+            ])
+        #expect(
+            try names {
+                $0.title = plain(String(repeating: "x", count: 50))
+                $0.body = plain(String(repeating: "字", count: 89))
+            } == [])
+        #expect(try names { $0.body = plain(String(repeating: "字", count: 90)) } == ["text-cut-off"])
+        #expect(try names { $0.subtitle = plain(String(repeating: "x", count: 51)) } == ["text-cut-off"])
+    }
+
+    @Test(
+        "two blanks in a row are odd, but not at the beginning of a line or around a column",
+        arguments: [("a  b", true), ("a b", false), ("a\n  b", false), ("{{ a }} {{ b }}", false), ("{{ a }}  b", true), ("a   ", true)])
+    func doubleBlank(_ text: String, isOdd: Bool) throws {
+        #expect(try names { $0.body = quoted(text) } == (isOdd ? ["double-blank"] : []))
+    }
+
+    @Test(
+        "placeholders that a column brings into a text would be read by people",
+        arguments: [
+            ("Hi {first_name}", "{first_name}"), ("Hi ${name}", "${name}"), ("Hi %FIRST_NAME%!", "%FIRST_NAME%"),
+            ("Hi [[name]]", "[[name]]"), ("Hi {{ name }}", "{{ name }}"), ("{% if a %}", "{% if a %}"), ("20 % off, 30 % off", ""),
+            ("100%", ""), ("{ }", ""), ("a {b c} d", ""), ("5%5%", ""), ("{😀}", ""),
+        ])
+    func placeholders(_ text: String, _ shown: String) {
+        let found = ShownText.warnings("body", text, isWhole: true, at: at(1))
+        #expect(found.map(\.name) == (shown.isEmpty ? [] : [.placeholderInText]))
+        #expect(found.allSatisfy { $0.message == "people would read '\(shown)' in the body" })
+        // What stands in a template is its parser's business.
+        #expect(ShownText.warnings("body", text, isWhole: false, at: at(1)).isEmpty)
+    }
+
+    @Test(
+        "a link needs a scheme",
+        arguments: [
+            ("shop://sale", true), ("https://example.com", true), ("mailto:a@example.com", true), ("tel:+49301234", true),
+            ("example.com/sale", false), ("www.example.com", false), ("/sale", false), ("localhost:8080/x", false), ("{{ link }}", true),
+            ("sale/{{ id }}", true),
+        ])
+    func link(_ link: String, isFine: Bool) throws {
+        #expect(try names { $0.link = quoted(link) } == (isFine ? [] : ["link-without-scheme"]))
+    }
+
+    @Test("media among own keys need a mutable push and https")
+    func media() throws {
+        let data = try node(#"{"a": "https://x.example/a.jpg?w=3", "b": "http://x.example/b.MP4", "c": "https://x.example/page"}"#)
+        #expect(try names { $0.data = data } == ["media-not-mutable", "media-not-https", "media-not-mutable"])
+        #expect(
+            try names {
+                $0.data = data
+                $0.image = plain("https://x.example/c.jpg")
+            } == [])
+        #expect(try warnings(content { ($0.isSilent, $0.data) = (true, data) }).isEmpty)
+        #expect(try byHand(#"{"aps": {"alert": "Hi"}, "pic": "https://x.example/a.png"}"#) == ["13 media-not-mutable"])
+        #expect(try byHand(#"{"aps": {"alert": "Hi", "mutable-content": 1}, "pic": "http://x.example/a.png"}"#) == ["14 media-not-https"])
+    }
+
+    @Test("a payload by hand is looked at as well")
+    func handWritten() throws {
+        #expect(
+            try byHand(#"{"aps": {"alert": "Hi"}, "sound": "default", "mutable-content": 1}"#) == ["13 outside-aps", "14 outside-aps"])
+        #expect(try byHand(#"{"aps": {"content-available": 1, "sound": "x"}}"#) == ["12 silent-and-visible"])
+        #expect(try byHand(#"{"aps": {"content-available": 1, "alert": "x"}}"#) == [])
+        #expect(try byHand(#"{"aps": {"alert": "x", "interruption-level": "time-sensitive"}}"#) == ["13 time-sensitive"])
+        #expect(try byHand(#"{"aps": {"alert": "x", "interruption-level": "critical"}}"#) == ["13 critical-alert"])
+        #expect(try byHand(#"{"aps": {"alert": "x", "sound": {"critical": 1, "name": "x"}}}"#) == ["14 critical-alert"])
+        #expect(try byHand(#"{"aps": {"alert": {"title": "a  b", "body": "c  d"}}}"#) == ["13 double-blank", "14 double-blank"])
+    }
+
+    @Test("variants that say the same in every language are one")
+    func sameVariants() throws {
+        func variant(_ name: String, _ body: String?, _ german: String? = nil, line: Int) -> MessageVariant {
+            var content = MessageContent(position: at(line))
+            content.body = body.map { plain($0, line: line) }
+            if let german {
+                var translated = MessageContent(position: at(line))
+                translated.body = plain(german, line: line)
+                content.languages = [Translation(language: plain("de", line: line), content: translated)]
+            }
+            return MessageVariant(
+                name: SourceText(name, at: at(line)), share: 2500, content: body == nil && german == nil ? nil : content)
+        }
+        func found(_ variants: [MessageVariant]) throws -> [String] {
+            try warnings(content { $0.title = plain("Hi") }, variants: variants).filter { $0.name == .sameVariants }.map {
+                "\($0.position?.line ?? 0) \($0.message)"
+            }
+        }
+        #expect(
+            try found([variant("a", nil, line: 9), variant("b", "x", line: 10), variant("c", "x", line: 11), variant("d", nil, line: 12)])
+                == [
+                    "11 the variant 'c' says the same as 'b'", "12 the variant 'd' says the same as 'a'",
+                ])
+        #expect(
+            try found([variant("a", "x", line: 9), variant("b", "x", "y", line: 10), variant("holdout", nil, line: 11)]).isEmpty)
+    }
+}
