@@ -147,7 +147,7 @@ struct ConditionTests {
         #expect(
             template.warnings.map(\.description) == [
                 "c.yaml:1:1: warning: 'and' before 'or' is read from the right: a and b or c means a and (b or c). "
-                    + "Put one '{% if %}' inside another to make it plain."
+                    + "Put one '{% if %}' inside another to make it plain. [mixed-conditions]"
             ])
         #expect(try PayloadTemplate(content { $0.body = plain("{% if a or b and c %}x{% endif %}") }).warnings.isEmpty)
     }
