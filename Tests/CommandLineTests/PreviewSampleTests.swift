@@ -60,7 +60,7 @@ struct PreviewSampleTests {
             shown.map { "\($0.variant ?? "") \($0.language ?? "")" } == [
                 "short ", "short ", "short fi", "short fi", "long ", "long ", "long fi", "long fi",
             ])
-        #expect(Set(shown.map(\.token)).count == 8)
+        try #require(shown.count == 8 && Set(shown.map(\.token)).count == 8)
         #expect(try samples(folder.volley("preview", "campaign.yaml", "--json").json()).count == 4)
         #expect(try samples(folder.volley("preview", "campaign.yaml", "--json", "--show", "0").json()).isEmpty)
         let planned = try folder.volley("plan", "campaign.yaml", "--json").json()
