@@ -1,8 +1,8 @@
 /// Language tags as exports and campaigns write them: `zh-Hans-CN`, `pt_BR`, `de`.
 /// Source: RFC 5646 (the shape of a tag), RFC 4647 3.4 (lookup by leaving out subtags from the end).
 public enum LanguageTag {
-    /// Language, script, region, variants: more is written nowhere.
-    private static let longestTag = 35
+    /// Bytes. Language, script, region, variants: more is written nowhere (RFC 5646, 4.4.1).
+    public static let longestTag = 35
 
     /// Lower case, with hyphens, without an encoding behind a dot or a modifier behind @; nil when it cannot be a language tag.
     public static func normalized(_ tag: some StringProtocol) -> String? {

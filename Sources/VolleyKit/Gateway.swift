@@ -60,15 +60,7 @@ final class Gateway {
     ) throws -> Credentials {
         if let reference = settings.certificate {
             if let warning = SigningKey.permissionWarning(file: reference.file) { warnings.append(warning) }
-            let passphrase = try reference.passphraseVariable.map { name in
-                guard let value = getenv(name) else {
-                    throw Diagnostic(
-                        "the environment variable \(name), which should hold the passphrase, is not set", file: reference.file,
-                        remedy: "Set it, for example with `read -s \(name); export \(name)`.")
-                }
-                return String(cString: value)
-            }
-            let certificate = try ClientCertificate(file: reference.file, passphrase: passphrase, now: now)
+            let certificate = try ClientCertificate(file: reference.file, passphrase: reference.passphrase(), now: now)
             if let warning = certificate.expiryWarning(now: now) { warnings.append(warning) }
             return .certificate(certificate)
         }
@@ -98,5 +90,19 @@ final class Gateway {
         Glibc.close(descriptor)
         try FilePaths.create(name, Array(text.utf8), replacing: true)
         return name
+    }
+}
+
+extension FrozenCertificate {
+    /// Out of the environment, now; nil when the certificate needs none.
+    /// - Throws: `Diagnostic` when the variable is not set.
+    func passphrase() throws(Diagnostic) -> String? {
+        guard let name = passphraseVariable else { return nil }
+        guard let value = getenv(name) else {
+            throw Diagnostic(
+                "the environment variable \(name), which should hold the passphrase, is not set", file: file,
+                remedy: "Set it, for example with `read -s \(name); export \(name)`.")
+        }
+        return String(cString: value)
     }
 }

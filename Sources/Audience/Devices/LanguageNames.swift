@@ -5,13 +5,14 @@ struct LanguageNames {
 
     /// A column that holds something else altogether must not fill the memory.
     private static let limit = 10_000
-    private static let beyondLimit = "other"
+    /// What stands for those beyond the limit, and for cells that are no language.
+    static let other = "other"
 
     /// The number of a language.
     mutating func number(of language: String) -> Int {
         if let number = numbers[language] { return number }
         guard names.count < Self.limit else {
-            if names.count == Self.limit { names.append(Self.beyondLimit) }
+            if names.count == Self.limit { names.append(Self.other) }
             return Self.limit
         }
         numbers[language] = names.count

@@ -1,3 +1,5 @@
+import Base
+
 /// The languages of a block, numbered.
 struct BlockLanguages: ~Copyable {
     /// Of languages up to eight bytes the bytes themselves, and the number; what has no number yet is -1.
@@ -7,7 +9,6 @@ struct BlockLanguages: ~Copyable {
     private var count = 0
 
     private static let mask = 255
-    private static let longestTag = 35
 
     init() {
         words = .allocate(capacity: Self.mask + 1)
@@ -43,8 +44,8 @@ struct BlockLanguages: ~Copyable {
     }
 
     private mutating func numberOfLong(_ language: UnsafeBufferPointer<UInt8>, _ names: inout [String]) -> Int32 {
-        // No tag is that long (RFC 5646): the column holds something else.
-        let name = language.count > Self.longestTag ? "other" : String(decoding: language, as: UTF8.self)
+        // The column holds something else.
+        let name = language.count > LanguageTag.longestTag ? LanguageNames.other : String(decoding: language, as: UTF8.self)
         if let number = longOnes[name] { return number }
         longOnes[name] = Int32(names.count)
         names.append(name)

@@ -95,13 +95,13 @@ public struct PayloadTemplate: Sendable {
 
     private func failure(_ failure: CompiledPayload.Failure) -> RenderFailure {
         let output = compiled.outputs[failure.output]
-        if failure.kind == .nothingShown { return .nothingShown(place: output.place) }
-        let column = columns[output.column].value
-        switch failure.kind {
-        case .blank: return .blank(column: column, place: output.place)
-        case .notADate: return .notADate(column: column, place: output.place)
-        case .notANumber: return .notANumber(column: column, place: output.place)
-        case .nothingShown: return .nothingShown(place: output.place)
+        // Asked only for what a column prints.
+        var column: String { columns[output.column].value }
+        return switch failure.kind {
+        case .blank: .blank(column: column, place: output.place)
+        case .notADate: .notADate(column: column, place: output.place)
+        case .notANumber: .notANumber(column: column, place: output.place)
+        case .nothingShown: .nothingShown(place: output.place)
         }
     }
 }

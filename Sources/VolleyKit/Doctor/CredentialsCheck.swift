@@ -46,15 +46,7 @@ struct CredentialsCheck {
 
     private func step(_ reference: FrozenCertificate) -> DoctorStep {
         do {
-            let passphrase = try reference.passphraseVariable.map { name in
-                guard let value = getenv(name) else {
-                    throw Diagnostic(
-                        "the environment variable \(name), which should hold the passphrase, is not set", file: reference.file,
-                        remedy: "Set it, for example with `read -s \(name); export \(name)`.")
-                }
-                return String(cString: value)
-            }
-            let certificate = try ClientCertificate(file: reference.file, passphrase: passphrase, now: now)
+            let certificate = try ClientCertificate(file: reference.file, passphrase: reference.passphrase(), now: now)
             if let step = wrongTopic(certificate) { return step }
             var message = "\(reference.file): '\(certificate.commonName)', valid until \(certificate.notAfter)"
             var remedies: [String] = []
@@ -65,7 +57,7 @@ struct CredentialsCheck {
             }
             return .ok("certificate", message, remedy: remedies.isEmpty ? nil : remedies.joined(separator: " "))
         } catch {
-            return .failed("certificate", error as? Diagnostic ?? Diagnostic("\(error)"))
+            return .failed("certificate", error)
         }
     }
 
