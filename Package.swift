@@ -105,7 +105,9 @@ let package = Package(
         tests("Runs", ["Base", "Runs"]),
         tests("Reports", ["Base", "Runs", "Reports"]),
         tests("APNsSimulator", ["Base", "Cryptography", "HTTP2", "APNsSimulator"]),
-        tests("VolleyKit", ["APNsSimulator", "Audience", "Base", "Campaigns", "Content", "Delivery", "Runs", "VolleyKit"]),
+        tests(
+            "VolleyKit",
+            ["APNsSimulator", "Audience", "Base", "Campaigns", "Content", "Cryptography", "Delivery", "Runs", "TestServers", "VolleyKit"]),
         tests("CommandLine", ["Base", "Cryptography", "TestServers", "volley"]),
         fuzzing,
         simulation,
