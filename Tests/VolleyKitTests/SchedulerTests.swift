@@ -1,0 +1,108 @@
+import Base
+import Campaigns
+import Foundation
+import Runs
+import Scheduling
+import Testing
+
+@testable import VolleyKit
+
+@Suite("Scheduler")
+struct SchedulerTests {
+    static let hasPython = (try? python(["-c", "import zoneinfo; zoneinfo.ZoneInfo('Europe/Berlin')"], input: "")) != nil
+
+    private static func python(_ arguments: [String], input: String) throws -> String {
+        let process = Process()
+        let (incoming, outgoing) = (Pipe(), Pipe())
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = ["python3"] + arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(["PYTHONTZPATH": ZoneDatabase.system.folder]) { $1 }
+        (process.standardInput, process.standardOutput, process.standardError) = (incoming, outgoing, FileHandle.nullDevice)
+        try process.run()
+        try incoming.fileHandleForWriting.write(contentsOf: Data(input.utf8))
+        try incoming.fileHandleForWriting.close()
+        let output = String(decoding: outgoing.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        try #require(process.terminationStatus == 0, "the oracle failed")
+        return output
+    }
+
+    private static func schedule(
+        _ rule: String? = nil, at: String? = nil, _ zone: String = "Europe/Berlin", recipient: Bool = false, late: LatePolicy = .usual
+    ) throws -> Schedule {
+        let rules = try ZoneDatabase.system.zone(named: zone)
+        return Schedule(
+            at: at.flatMap { LocalTime($0) }, zone: recipient ? .recipient(fallback: rules) : .named(rules),
+            repeat: try rule.map { try CronRule($0) }, late: late)
+    }
+
+    /// Twenty campaigns of all kinds; some are changed during the year, some need approval.
+    private static func plans() throws -> [String: ScheduleSimulation.Plan] {
+        func plan(_ schedules: Schedule..., approval: Bool = false) -> ScheduleSimulation.Plan {
+            ScheduleSimulation.Plan(schedules: schedules, needsApproval: approval)
+        }
+        return [
+            "gap": plan(try schedule("30 2 * * *")),
+            "gap-new-york": plan(try schedule("15 2,14 * * *", "America/New_York")),
+            "half-hour-gap": plan(try schedule("10 2 * * *", "Australia/Lord_Howe")),
+            "kathmandu": plan(try schedule("0 9 * * mon,thu", "Asia/Kathmandu"), try schedule("0 10 * * tue", "Asia/Kathmandu")),
+            "santiago": plan(try schedule("0 0 * * *", "America/Santiago")),
+            "wildcard": plan(try schedule("*/30 1-3 * 3,10,11 *", "America/New_York")),
+            "hourly": plan(try schedule("5 * 1-7 4,10 *", "Australia/Lord_Howe")),
+            "first-or-monday": plan(try schedule("0 9 1 * mon")),
+            "leap-day": plan(try schedule("0 12 28,29 2 *")),
+            "new-year": plan(try schedule("59 23 31 12 *", "Pacific/Kiritimati")),
+            "once": plan(try schedule(at: "2027-05-01T09:00")),
+            "once-in-gap": plan(try schedule(at: "2027-03-28T02:30", late: .send)),
+            "once-twice": plan(try schedule(at: "2027-10-31T02:30")),
+            "from-then-on": plan(try schedule("0 18 * * fri", at: "2027-06-01T12:00"), try schedule("0 19 * * sat")),
+            "where-they-are": plan(try schedule("0 9 * * *", recipient: true)),
+            "where-they-are-weekly": plan(try schedule("30 20 * * sun", "Asia/Shanghai", recipient: true, late: .skip(afterSeconds: 3600))),
+            "approved": plan(try schedule("0 8 * * mon-fri", "America/New_York", late: .skip(afterSeconds: 2 * 3600)), approval: true),
+            "approved-late": plan(try schedule("0 8 1,15 * *", late: .send), approval: true),
+            "never-late": plan(try schedule("45 6 * * *", "Europe/London", late: .skip(afterSeconds: 60))),
+            "whenever": plan(try schedule("20 4 * * *", "UTC", late: .send), try schedule("20 5 * * *", "UTC", late: .send)),
+        ]
+    }
+
+    private static func oracle(
+        _ plans: [String: ScheduleSimulation.Plan], from start: Int64, through end: Int64
+    ) throws -> [String: [String: ScheduleSimulation.Time]] {
+        let schedules = plans.values.flatMap(\.schedules)
+        let lines = schedules.map { schedule in
+            [
+                schedule.timesInWords, schedule.zone.fallback.name, schedule.zone.isRecipient ? "recipient" : "named",
+                schedule.at?.description ?? "-", schedule.repeat?.description ?? "-",
+            ].joined(separator: "\t")
+        }
+        let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .appendingPathComponent("Fixtures/schedule_oracle.py").path
+        var oracle: [String: [String: ScheduleSimulation.Time]] = [:]
+        for line in try python([script, "\(start)", "\(end)"], input: lines.joined(separator: "\n")).split(separator: "\n") {
+            let cells = line.split(separator: "\t").map(String.init)
+            oracle[cells[0], default: [:]][cells[1]] = .init(begins: Int64(cells[2]) ?? 0, ends: Int64(cells[3]) ?? 0)
+        }
+        return oracle
+    }
+
+    @Test(
+        "through a year of kills, mistakes, changed files and clocks: every time fires once or is skipped for a reason, as Python's zoneinfo says",
+        .enabled(if: hasPython, "python3 with zoneinfo is needed"))
+    func year() throws {
+        let start: Int64 = 1_798_758_000, end = start + 366 * 86_400  // 2026-12-31T23:00Z
+        let plans = try Self.plans()
+        let oracle = try Self.oracle(plans, from: start, through: end + 86_400)
+        #expect(oracle.values.reduce(0) { $0 + $1.count } > 3_000)
+        for seed in 0..<UInt64(ProcessInfo.processInfo.environment["VOLLEY_SCHEDULE_SEEDS"].flatMap { Int($0) } ?? 2) {
+            var simulation = ScheduleSimulation(seed: seed, start: start, end: end, plans: plans, oracle: oracle)
+            simulation.run()
+            let (expected, missing) = simulation.judge()
+            #expect(simulation.failures.isEmpty, "seed \(seed)")
+            #expect(missing.isEmpty, "seed \(seed)")
+            #expect(simulation.unapproved == 0, "seed \(seed)")
+            // A simulation in which nothing happens shows nothing.
+            #expect(expected > 1_500 && simulation.sends > 1_000, "seed \(seed): \(expected) times, \(simulation.sends) sent")
+            #expect(simulation.kills > 20 && simulation.skips > 10 && simulation.resumes > 5 && simulation.retries > 10, "seed \(seed)")
+        }
+    }
+}
