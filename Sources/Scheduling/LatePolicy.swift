@@ -1,0 +1,18 @@
+/// What to do when nothing could be sent at the time, because the machine was off, say.
+public enum LatePolicy: Hashable, Sendable {
+    /// `send`: however late it is.
+    case send
+    /// `skip after 2h`: not when more than so many seconds have passed; at least a minute.
+    case skip(afterSeconds: Int)
+
+    /// `skip`: a minute is nothing that anybody would call late.
+    public static let shortestSeconds = 60
+
+    /// What holds where a campaign says nothing: `skip after 2h`.
+    public static let usual = LatePolicy.skip(afterSeconds: 2 * 3600)
+
+    /// Whether so many seconds are too many.
+    public func isTooLate(bySeconds seconds: Int) -> Bool {
+        if case .skip(let limit) = self { seconds > limit } else { false }
+    }
+}
