@@ -36,14 +36,12 @@ extension RunStore {
 
     func countFigures(_ db: Database) throws -> RunFigures {
         var tally = FigureTally(claims: try claims(db))
-        try PreparedStatement(db, RunSchema.selectForFigures).forEachRow { row in
-            guard (0..<plan.audience).contains(row.number(0)) else {
-                throw RunDiagnostics.damaged(path, "an outcome has no recipient")
-            }
-            guard tally.add(row) else { throw RunDiagnostics.damaged(path, "the outcome of recipient \(row.number(0)) cannot be read") }
-            return true
+        try forEachOutcome(db) { tally.add($0, $1, $2) }
+        let reasons = try OutcomeReasons.all(db)
+        return try tally.figures(audience: plan.audience) { number in
+            guard let reason = reasons[number] else { throw RunDiagnostics.damaged(path, "a reason is missing") }
+            return reason
         }
-        return tally.figures(audience: plan.audience)
     }
 }
 
@@ -53,7 +51,7 @@ private struct FigureTally {
     private let claimed: Int
     private var settledInClaims = 0
     private var outcomes = [Int](repeating: 0, count: Outcome.allCases.count)
-    private var reasons: [String: Int] = [:]
+    private var reasons: [Int: Int] = [:]
     private var attempts = 0
     private var attempted = 0
     private var perSecond = Counter()
@@ -64,35 +62,30 @@ private struct FigureTally {
         claimed = claims.reduce(0) { $0 + $1.count }
     }
 
-    /// Counts a row of `RunSchema.selectForFigures`; false when its outcome is none.
-    mutating func add(_ row: PreparedStatement.Row) -> Bool {
-        let (recipient, outcome) = (row.number(0), row.number(1))
-        guard outcomes.indices.contains(outcome) else { return false }
+    /// Counts an outcome.
+    mutating func add(_ recipient: Int, _ slot: OutcomeSlot, _ outcome: Outcome) {
         while let claim = claims.first, claim.upperBound <= recipient { claims.removeFirst() }
         if claims.first?.contains(recipient) ?? false { settledInClaims += 1 }
-        outcomes[outcome] += 1
-        let reason = row.text(3)
-        if !reason.isEmpty { reasons[String(decoding: reason, as: UTF8.self), default: 0] += 1 }
-        let latency = row.number(5)
-        let pushAttempts = row.number(4)
-        if pushAttempts > 0 {
-            attempts += pushAttempts
+        outcomes[outcome.rawValue] += 1
+        if slot.reason != 0 { reasons[slot.reason, default: 0] += 1 }
+        let latency = slot.latencyMilliseconds
+        if slot.attempts > 0 {
+            attempts += slot.attempts
             attempted += 1
             // When it was sent, not when it was answered: a server that stalls must not look like a pace that was exceeded.
-            let sentAt = Timestamp(epochMilliseconds: Int64(row.number(6)) - Int64(latency))
-            perSecond.add(Int(sentAt.epochSeconds))
+            perSecond.add(Int(Timestamp(epochMilliseconds: slot.settledAt.epochMilliseconds - Int64(latency)).epochSeconds))
         }
-        if row.number(2) > 0 { latencies.add(max(0, latency)) }
-        return true
+        if slot.status > 0 { latencies.add(latency) }
     }
 
-    func figures(audience: Int) -> RunFigures {
+    /// - Parameter reason: the reason of a number.
+    func figures(audience: Int, reason: (Int) throws -> String) rethrows -> RunFigures {
         var figures = RunFigures()
         for outcome in Outcome.allCases { figures.outcomes[outcome] = outcomes[outcome.rawValue] }
         let lost = claimed - settledInClaims
         figures.outcomes[.unknown, default: 0] += lost
         figures.outcomes[.unsent, default: 0] += audience - outcomes.reduce(0, +) - lost
-        figures.reasons = reasons
+        for (number, count) in reasons { figures.reasons[try reason(number)] = count }
         figures.attempts = attempts
         figures.attempted = attempted
         figures.peakPerSecond = perSecond.counts.values.max() ?? 0
