@@ -25,8 +25,10 @@ public final class ScheduleStore: Sendable {
         try RunFile.makeFolder(folder)
         // Only its owner may read what is sent when. SQLite takes the empty file as a new database.
         let descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw RunDiagnostics.system("cannot write the schedule", path: path, errno: errno, activity: .sending) }
-        close(descriptor)
+        guard descriptor >= 0 else {
+            throw RunDiagnostics.system("cannot write the schedule", path: path, errno: errno, activity: .sending)
+        }
+        Glibc.close(descriptor)
         database = try Self.translating(path) {
             var configuration = Configuration()
             configuration.busyMode = .timeout(10)
@@ -42,6 +44,12 @@ public final class ScheduleStore: Sendable {
             }
             return pool
         }
+    }
+
+    /// Leaves one file behind. Nothing may be asked afterwards.
+    public func close() {
+        try? database.close()
+        try? RunStore.leaveWAL(path)
     }
 
     /// What a folder's schedule says, whether or not a process is writing it; nothing when there is none.
@@ -84,6 +92,20 @@ public final class ScheduleStore: Sendable {
         }
     }
 
+    /// Of each campaign the last firing that came to an end.
+    public func lastEnded() throws -> [Firing] {
+        let open = Set(Firing.State.allCases.filter(\.isOpen))
+        return try Self.translating(path) {
+            try database.read { db in
+                try Self.campaigns(db).compactMap { campaign in
+                    try Row.fetchAll(
+                        db, sql: Self.columns + " WHERE campaign = ? ORDER BY begins_at DESC LIMIT 5", arguments: [campaign.name]
+                    ).compactMap(Self.firing).first { !open.contains($0.state) }
+                }
+            }
+        }
+    }
+
     private static func save(_ firing: Firing, _ db: Database) throws {
         try db.execute(
             sql: """
@@ -98,21 +120,23 @@ public final class ScheduleStore: Sendable {
             ])
     }
 
+    private static let columns = "SELECT campaign, occurrence, file, run, state, reason, begins_at, ends_at, changed_at FROM firing"
+
     private static func firings(_ db: Database, since: Timestamp) throws -> [Firing] {
         let open = Firing.State.allCases.filter(\.isOpen).map { "'\($0.rawValue)'" }.joined(separator: ", ")
-        let rows = try Row.fetchAll(
-            db,
-            sql: """
-                SELECT campaign, occurrence, file, run, state, reason, begins_at, ends_at, changed_at FROM firing
-                WHERE ends_at >= ? OR state IN (\(open)) ORDER BY begins_at, campaign
-                """, arguments: [since.epochMilliseconds])
-        return rows.compactMap { row in
-            guard let state = (row[4] as String?).flatMap(Firing.State.init) else { return nil }
-            return Firing(
-                key: .init(campaign: row[0], occurrence: row[1]), file: row[2], run: row[3], state: state, reason: row[5],
-                begins: Timestamp(epochMilliseconds: row[6]), ends: Timestamp(epochMilliseconds: row[7]),
-                changedAt: Timestamp(epochMilliseconds: row[8]))
-        }
+        return try Row.fetchAll(
+            db, sql: columns + " WHERE ends_at >= ? OR state IN (\(open)) ORDER BY begins_at, campaign",
+            arguments: [since.epochMilliseconds]
+        ).compactMap(firing)
+    }
+
+    /// nil for a state that this version does not know.
+    private static func firing(_ row: Row) -> Firing? {
+        guard let state = (row[4] as String?).flatMap(Firing.State.init) else { return nil }
+        return Firing(
+            key: .init(campaign: row[0], occurrence: row[1]), file: row[2], run: row[3], state: state, reason: row[5],
+            begins: Timestamp(epochMilliseconds: row[6]), ends: Timestamp(epochMilliseconds: row[7]),
+            changedAt: Timestamp(epochMilliseconds: row[8]))
     }
 
     private static func campaigns(_ db: Database) throws -> [ScheduledCampaign] {
@@ -132,6 +156,7 @@ public final class ScheduleStore: Sendable {
                     PRIMARY KEY (campaign, occurrence)
                 ) WITHOUT ROWID;
                 CREATE INDEX firing_by_end ON firing (ends_at);
+                CREATE INDEX firing_by_campaign ON firing (campaign, begins_at);
                 CREATE TABLE campaign (
                     name TEXT NOT NULL PRIMARY KEY, file TEXT NOT NULL, times TEXT NOT NULL, decided_through INTEGER NOT NULL
                 ) WITHOUT ROWID;

@@ -163,12 +163,13 @@ struct ScheduleSimulation {
         guard scheduler != nil else { return }
         if awakeSince == .max { awakeSince = now }
         clockMaximum = max(clockMaximum, now)
-        var actions = scheduler.map { scheduler -> [Scheduler.Action] in
-            var copy = scheduler
-            let actions = event(&copy, Timestamp(epochSeconds: now))
-            self.scheduler = copy
-            return actions
-        } ?? []
+        var actions =
+            scheduler.map { scheduler -> [Scheduler.Action] in
+                var copy = scheduler
+                let actions = event(&copy, Timestamp(epochSeconds: now))
+                self.scheduler = copy
+                return actions
+            } ?? []
         while !actions.isEmpty {
             if chance(0.0005) { return kill() }
             let action = actions.removeFirst()
@@ -183,7 +184,11 @@ struct ScheduleSimulation {
                 scheduler = copy
                 actions = more + actions
             case .withdraw(let firing):
-                if let run = firing.run, runs[run] == .planned { runs[run] = .ended } else { fail("withdrew \(firing.key), which is no plan") }
+                if let run = firing.run, runs[run] == .planned {
+                    runs[run] = .ended
+                } else {
+                    fail("withdrew \(firing.key), which is no plan")
+                }
             case .tell(let event, _): if event == .failed { retries += 1 }
             }
         }
@@ -294,7 +299,8 @@ struct ScheduleSimulation {
         var missing: [String] = []
         var expected: Set<Firing.Key> = []
         for epoch in epochs {
-            for (name, time) in oracle[epoch.times] ?? [:] where time.begins > epoch.from && time.begins <= min(epoch.through, end - 4 * 86_400) {
+            for (name, time) in oracle[epoch.times] ?? [:]
+            where time.begins > epoch.from && time.begins <= min(epoch.through, end - 4 * 86_400) {
                 let key = Firing.Key(campaign: epoch.campaign, occurrence: name)
                 expected.insert(key)
                 if firings[key] == nil { missing.append("\(key) neither fired nor was skipped") }

@@ -8,6 +8,11 @@ extension Scheduler {
     /// Says what the clock says. Call it often; a clock that was set changes nothing but what is due.
     mutating func timePassed(to now: Timestamp) -> [Action] {
         var actions: [Action] = []
+        if decided.count > Self.knownNames {
+            let limit = now.adding(seconds: -Self.lookBackSeconds - 2 * 86_400)
+            decided = decided.filter { $0.value >= limit }
+            decidedByFile = decidedByFile.filter { $0.value >= limit }
+        }
         for name in campaigns.keys.sorted() { actions += dueTimes(of: name, at: now) }
         for key in open.keys.sorted(by: { ($0.campaign, $0.occurrence) < ($1.campaign, $1.occurrence) }) {
             actions += look(after: key, at: now)
@@ -39,7 +44,7 @@ extension Scheduler {
             // A mistake in the file may still be put right.
             if !campaign.isValid, !isTooLate(campaign, ends: time.ends, at: now) { break }
             record.decidedThrough = max(record.decidedThrough, time.begins)
-            guard !decided.contains(.init(campaign: name, occurrence: time.name)) else { continue }
+            guard decided[.init(campaign: name, occurrence: time.name)] == nil else { continue }
             var firing = Firing(
                 key: .init(campaign: name, occurrence: time.name), file: campaign.file, run: nil, state: .planning, begins: time.begins,
                 ends: time.ends, changedAt: now)
@@ -89,7 +94,7 @@ extension Scheduler {
                 ? "it was noticed \(late) after its time, which is later than 'late' allows"
                 : "its file had mistakes until \(late) after its time, which is later than 'late' allows"
         }
-        if decidedByFile.contains(.init(campaign: campaign.file, occurrence: time.name)) {
+        if decidedByFile[.init(campaign: campaign.file, occurrence: time.name)] != nil {
             return "its file was sent or skipped at this time already, under another name"
         }
         // Who did not get it at all these times gets it once.

@@ -61,6 +61,8 @@ struct Scheduler {
     static let lookBackSeconds = 35.0 * 86_400
     /// A clock that is further behind what it once said was wrong then.
     static let longestStepSeconds: Int64 = 3600
+    /// A process lives for months: beyond so many names, those that cannot come up again are forgotten.
+    static let knownNames = 20_000
     /// Missed times that are recorded one by one; of still more only the number is.
     static let recordedMisses = 100
 
@@ -70,10 +72,10 @@ struct Scheduler {
     var open: [Firing.Key: (firing: Firing, phase: Phase)] = [:]
     /// Failures in a row.
     var failures: [Firing.Key: Int] = [:]
-    /// All that is known to have fired or been skipped.
-    var decided: Set<Firing.Key> = []
+    /// All that is known to have fired or been skipped, and when it was due; what lies further back than `lookBackSeconds` is forgotten some time.
+    var decided: [Firing.Key: Timestamp] = [:]
     /// The same by file: a campaign that gets another name does not fire again for the same time.
-    var decidedByFile: Set<Firing.Key> = []
+    var decidedByFile: [Firing.Key: Timestamp] = [:]
     /// When the next time of a campaign is due; nil when there is none. What is not there is to be found out.
     var next: [String: Timestamp?] = [:]
     let makeRunID: (_ campaign: String, _ now: Timestamp) -> String
@@ -91,8 +93,8 @@ struct Scheduler {
     }
 
     mutating func note(_ firing: Firing) {
-        decided.insert(firing.key)
-        decidedByFile.insert(.init(campaign: firing.file, occurrence: firing.key.occurrence))
+        decided[firing.key] = firing.begins
+        decidedByFile[.init(campaign: firing.file, occurrence: firing.key.occurrence)] = firing.begins
     }
 
     // MARK: - Files
@@ -158,7 +160,8 @@ struct Scheduler {
 extension Schedule {
     /// Its times, in a form that is equal for equal ones.
     var timesInWords: String {
-        [at?.description ?? "", zone.isRecipient ? "recipient" : "", zone.fallback.name, `repeat`?.description ?? ""].joined(separator: " | ")
+        [at?.description ?? "", zone.isRecipient ? "recipient" : "", zone.fallback.name, `repeat`?.description ?? ""].joined(
+            separator: " | ")
     }
 
     /// The first occurrence that begins after a moment; nil when none follows within some ten years.
