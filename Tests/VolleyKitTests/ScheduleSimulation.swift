@@ -175,7 +175,9 @@ struct ScheduleSimulation {
             let action = actions.removeFirst()
             switch action {
             case .save(let saved, let campaigns): save(saved, campaigns)
-            case .plan(let firing): jobs.append((now + Int64.random(in: 1...120, using: &random), .planning, firing))
+            case .plan(let firing):
+                if isTooLate(firing, tolerance: 0) { fail("\(firing.key) was planned later than it may be") }
+                jobs.append((now + Int64.random(in: 1...120, using: &random), .planning, firing))
             case .send(let firing): begin(firing)
             case .examine(let firing):
                 let finding = finding(firing)
@@ -259,6 +261,8 @@ struct ScheduleSimulation {
         if firings[firing.key]?.state != .sending { fail("\(firing.key) was sent before that was on record") }
         if state == .planned {
             sends += 1
+            // As long as planning takes.
+            if isTooLate(firing, tolerance: Int64(Scheduler.planningSeconds)) { fail("\(firing.key) was begun later than it may be") }
             if !begunRuns.insert(run).inserted { fail("\(run) was begun twice") }
             if plans[firing.key.campaign]?.needsApproval == true, approvals[run].map({ $0 > now }) ?? true { unapproved += 1 }
             runs[run] = .begun
@@ -266,6 +270,11 @@ struct ScheduleSimulation {
             resumes += 1
         }
         jobs.append((now + Int64.random(in: 1...5400, using: &random), .sending, firing))
+    }
+
+    private func isTooLate(_ firing: Firing, tolerance: Int64) -> Bool {
+        guard let schedule = scheduler?.campaigns[firing.key.campaign]?.schedule else { return false }
+        return schedule.late.isTooLate(bySeconds: Int(now - firing.ends.epochSeconds - tolerance))
     }
 
     private mutating func answer(_ job: Job, _ firing: Firing) {

@@ -105,4 +105,143 @@ struct SchedulerTests {
             #expect(simulation.kills > 20 && simulation.skips > 10 && simulation.resumes > 5 && simulation.retries > 10, "seed \(seed)")
         }
     }
+
+    // MARK: - Rules
+
+    /// A scheduler that knows one campaign, and what became of its times.
+    private struct Bench {
+        var scheduler = Scheduler(firings: [], campaigns: []) { "\($0)-\($1.compact)" }
+        var saved: [Firing.Key: Firing] = [:]
+        var told: [NoticeEvent] = []
+        var planned: [String] = [], sent: [String] = [], withdrawn: [String] = []
+
+        mutating func perform(_ actions: [Scheduler.Action]) {
+            for action in actions {
+                switch action {
+                case .save(let firings, _): for firing in firings { saved[firing.key] = firing }
+                case .plan(let firing): planned.append(firing.key.occurrence)
+                case .send(let firing): sent.append(firing.key.occurrence)
+                case .withdraw(let firing): withdrawn.append(firing.key.occurrence)
+                case .tell(let event, _): told.append(event)
+                case .examine: break
+                }
+            }
+        }
+
+        mutating func read(_ schedule: Schedule, name: String = "a", file: String = "/a.yaml", at time: String) {
+            perform(
+                scheduler.campaignsRead(
+                    [.init(name: name, app: "shop", file: file, schedule: schedule)], at: Timestamp(time) ?? .distantPast))
+        }
+
+        mutating func tick(_ time: String) { perform(scheduler.timePassed(to: Timestamp(time) ?? .distantPast)) }
+        func state(_ occurrence: String, _ name: String = "a") -> Firing.State? {
+            saved[.init(campaign: name, occurrence: occurrence)]?.state
+        }
+    }
+
+    @Test("a repeating campaign that is new or was changed begins with the times to come")
+    func begins() throws {
+        var bench = Bench()
+        bench.read(try Self.schedule("0 9 * * *", "UTC"), at: "2026-12-01T09:30:00Z")
+        bench.tick("2026-12-01T09:30:01Z")
+        bench.tick("2026-12-02T09:00:00Z")
+        bench.read(try Self.schedule("30 8 * * *", "UTC"), at: "2026-12-02T09:10:00Z")
+        bench.tick("2026-12-02T09:10:01Z")
+        bench.tick("2026-12-03T08:30:00Z")
+        #expect(bench.planned == ["2026-12-02T09:00", "2026-12-03T08:30"])
+        #expect(bench.told.isEmpty)
+    }
+
+    @Test("a single time that is past when its campaign appears follows 'late', and so does the first of several")
+    func appears() throws {
+        for rule in [nil, "0 9 * * *"] {
+            var bench = Bench()
+            bench.read(try Self.schedule(rule, at: "2026-12-01T09:00", "UTC"), at: "2026-12-01T10:59:00Z")
+            bench.tick("2026-12-01T10:59:00Z")
+            #expect(bench.planned == ["2026-12-01T09:00"])
+        }
+        var late = Bench()
+        late.read(try Self.schedule(at: "2026-12-01T09:00", "UTC"), at: "2026-12-01T11:01:00Z")
+        late.tick("2026-12-01T11:01:00Z")
+        #expect(late.planned.isEmpty && late.state("2026-12-01T09:00") == .skipped && late.told == [.skipped])
+    }
+
+    @Test("of several missed times only the last is sent, and the others are on record")
+    func missed() throws {
+        var bench = Bench()
+        bench.read(try Self.schedule("0 * * * *", "UTC", late: .send), at: "2026-12-01T08:30:00Z")
+        bench.tick("2026-12-01T12:10:00Z")
+        #expect(bench.planned == ["2026-12-01T12:00"])
+        #expect(
+            bench.saved.values.filter { $0.state == .skipped }.map(\.key.occurrence).sorted()
+                == ["09", "10", "11"].map { "2026-12-01T\($0):00" })
+    }
+
+    @Test("a campaign with another name in the same file is not sent again for the same time, and that is on record")
+    func renamed() throws {
+        var bench = Bench()
+        let schedule = try Self.schedule(at: "2026-12-01T09:00", "UTC")
+        bench.read(schedule, at: "2026-12-01T08:00:00Z")
+        bench.tick("2026-12-01T09:00:00Z")
+        bench.read(schedule, name: "b", at: "2026-12-01T09:10:00Z")
+        bench.tick("2026-12-01T09:10:00Z")
+        #expect(bench.planned == ["2026-12-01T09:00"] && bench.state("2026-12-01T09:00", "b") == .skipped)
+    }
+
+    @Test("a clock that was far ahead for a while neither repeats a time nor silences those to come")
+    func wrongClock() throws {
+        var bench = Bench()
+        bench.read(try Self.schedule("0 9 * * *", "UTC"), at: "2026-12-01T08:00:00Z")
+        bench.tick("2026-12-01T09:00:00Z")
+        bench.tick("2036-12-01T09:00:00Z")
+        bench.tick("2026-12-01T10:00:00Z")
+        bench.tick("2026-12-02T09:00:00Z")
+        #expect(bench.planned == ["2026-12-01T09:00", "2036-12-01T09:00", "2026-12-02T09:00"])
+    }
+
+    @Test("a plan that nobody approved is withdrawn when it is too late, or when the next time comes")
+    func approval() throws {
+        var bench = Bench()
+        let key = Firing.Key(campaign: "a", occurrence: "2026-12-01T09:00")
+        bench.read(try Self.schedule("0 9,10 * * *", "UTC"), at: "2026-12-01T08:00:00Z")
+        bench.tick("2026-12-01T09:00:00Z")
+        let early = try #require(Timestamp("2026-12-01T09:01:00Z"))
+        bench.perform(bench.scheduler.planned(key, needsApproval: true, at: early))
+        #expect(bench.state("2026-12-01T09:00") == .waiting && bench.told == [.approvalNeeded])
+        bench.tick("2026-12-01T10:00:00Z")
+        #expect(bench.withdrawn == ["2026-12-01T09:00"] && bench.planned == ["2026-12-01T09:00", "2026-12-01T10:00"])
+        // An answer that comes after that changes nothing.
+        bench.perform(bench.scheduler.found(key, .plan(needsApproval: false), at: early))
+        #expect(bench.sent.isEmpty)
+        let last = Firing.Key(campaign: "a", occurrence: "2026-12-01T10:00")
+        bench.perform(bench.scheduler.planned(last, needsApproval: true, at: early))
+        bench.perform(bench.scheduler.found(last, .plan(needsApproval: true), at: try #require(Timestamp("2026-12-01T12:01:00Z"))))
+        #expect(bench.withdrawn.last == "2026-12-01T10:00" && bench.state("2026-12-01T10:00") == .skipped && bench.sent.isEmpty)
+    }
+
+    @Test("what cannot be planned is told once, tried again after longer and longer pauses, and given up when it is too late")
+    func failing() throws {
+        var bench = Bench()
+        let key = Firing.Key(campaign: "a", occurrence: "2026-12-01T09:00")
+        bench.read(try Self.schedule(at: "2026-12-01T09:00", "UTC"), at: "2026-12-01T08:00:00Z")
+        bench.tick("2026-12-01T09:00:00Z")
+        var now = try #require(Timestamp("2026-12-01T09:00:00Z")).epochSeconds
+        var tries: [Int64] = []
+        while bench.state(key.occurrence) == .planning {
+            bench.perform(bench.scheduler.failed(key, because: "no file", at: Timestamp(epochSeconds: now)))
+            let failedAt = now
+            var isAsked = false
+            while !isAsked, bench.state(key.occurrence) == .planning {
+                now += 1
+                let actions = bench.scheduler.timePassed(to: Timestamp(epochSeconds: now))
+                isAsked = actions.contains { if case .examine = $0 { true } else { false } }
+                bench.perform(actions)
+            }
+            if isAsked { tries.append(now - failedAt) }
+        }
+        #expect(tries.prefix(6) == [60, 120, 240, 480, 900, 900])
+        #expect(tries.reduce(0, +) <= 7200)
+        #expect(bench.told == [.failed, .skipped])
+    }
 }

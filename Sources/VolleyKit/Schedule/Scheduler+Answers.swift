@@ -4,9 +4,12 @@ import Runs
 
 /// What became of actions.
 extension Scheduler {
-    /// The plan of a firing is made.
+    /// The plan of a firing is made. It was begun in time; but a machine may have slept meanwhile.
     mutating func planned(_ key: Firing.Key, needsApproval: Bool, at now: Timestamp) -> [Action] {
         guard let firing = open[key]?.firing else { return [] }
+        if isTooLate(firing, at: now.adding(seconds: -Self.planningSeconds)) {
+            return skip(firing, because: "its plan was ready too late", hasPlan: true, at: now)
+        }
         guard needsApproval else { return send(firing, at: now) }
         var waiting = firing
         (waiting.state, waiting.reason, waiting.changedAt) = (.waiting, "", now)

@@ -33,7 +33,8 @@ extension Scheduler {
         if record.decidedThrough.epochSeconds - now.epochSeconds > Self.longestStepSeconds {
             // The clock had been wrong. What fired or was skipped meanwhile is known by name, and does not come again.
             record.decidedThrough = now
-            next[name] = nil
+            (records[name], next[name]) = (record, nil)
+            return [.save([], [record])]
         }
         if next[name] == nil { next[name] = .some(campaign.schedule.next(after: record.decidedThrough)?.begins) }
         guard let due = next[name] ?? nil, due <= now else { return [] }

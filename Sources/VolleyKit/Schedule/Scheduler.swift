@@ -59,6 +59,8 @@ struct Scheduler {
     static let firstPauseSeconds = 60.0, longestPauseSeconds = 900.0
     /// Times that lie further back are not looked for: nobody wants a push of last month.
     static let lookBackSeconds = 35.0 * 86_400
+    /// What planning may take beyond what `late` allows.
+    static let planningSeconds = 900.0
     /// A clock that is further behind what it once said was wrong then.
     static let longestStepSeconds: Int64 = 3600
     /// A process lives for months: beyond so many names, those that cannot come up again are forgotten.
