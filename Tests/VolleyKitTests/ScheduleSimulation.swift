@@ -176,6 +176,7 @@ struct ScheduleSimulation {
             switch action {
             case .save(let saved, let campaigns): save(saved, campaigns)
             case .plan(let firing):
+                if firings[firing.key]?.run != firing.run { fail("\(firing.key) is planned before it is on record") }
                 if isTooLate(firing, tolerance: 0) { fail("\(firing.key) was planned later than it may be") }
                 jobs.append((now + Int64.random(in: 1...120, using: &random), .planning, firing))
             case .send(let firing): begin(firing)

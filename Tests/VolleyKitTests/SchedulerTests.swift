@@ -194,10 +194,11 @@ struct SchedulerTests {
         var bench = Bench()
         bench.read(try Self.schedule("0 9 * * *", "UTC"), at: "2026-12-01T08:00:00Z")
         bench.tick("2026-12-01T09:00:00Z")
+        bench.tick("2026-12-03T09:00:00Z")
         bench.tick("2036-12-01T09:00:00Z")
-        bench.tick("2026-12-01T10:00:00Z")
-        bench.tick("2026-12-02T09:00:00Z")
-        #expect(bench.planned == ["2026-12-01T09:00", "2036-12-01T09:00", "2026-12-02T09:00"])
+        for day in 1...4 { bench.tick("2026-12-0\(day)T10:00:00Z") }
+        #expect(bench.planned == ["2026-12-01T09:00", "2026-12-03T09:00", "2036-12-01T09:00", "2026-12-04T09:00"])
+        #expect(bench.state("2026-12-02T09:00") == .skipped)
     }
 
     @Test("a plan that nobody approved is withdrawn when it is too late, or when the next time comes")
