@@ -70,7 +70,7 @@ enum CampaignKeys {
         "the variant's content",
         ["title", "subtitle", "body", "sound", "badge", "category", "thread", "image", "link", "data", "payload", "languages"])
     static let translation = KeyGroup("the language", ["title", "subtitle", "body", "sound", "image", "link", "data", "payload"])
-    static let delivery = KeyGroup("delivery", ["pace", "expires", "priority", "collapse", "unknown", "stop_when"])
+    static let delivery = KeyGroup("delivery", ["pace", "frequency", "expires", "priority", "collapse", "unknown", "stop_when"])
     static let stopWhen = KeyGroup("stop_when", StopLimits.outcomes.map(\.name) + ["after"])
 
     static let allowedWarning = KeyGroup("the entry of 'allow'", ["warning", "reason"])
@@ -85,7 +85,7 @@ enum ProjectKeys {
     static let root = KeyGroup("", ["runs", "proxy", "apps"])
     static let app = KeyGroup(
         "the app",
-        ["topic", "environment", "key", "certificate", "devices", "columns", "pace", "approval", "test_devices", "proxy"])
+        ["topic", "environment", "key", "certificate", "devices", "columns", "pace", "frequency", "approval", "test_devices", "proxy"])
     static let testDevice = KeyGroup("the test device", ["name", "token", "language", "cells"])
     static let environment = KeyGroup("environment", ["url", "ca"])
     static let key = KeyGroup("key", ["file", "id", "team"])

@@ -87,6 +87,9 @@ struct SkipNotes {
         case .duplicateToken: return "another row of the same device is newer, or came first"
         case .aliasLimit:
             return "an alias gets the push on the \(audience.aliasLimit) devices used last; write alias_limit below 'audience' for more"
+        case .frequency:
+            let caps = context.frequencyCaps.map(\.description).joined(separator: ", ")
+            return "these devices got as many pushes of the app lately as they may: \(caps)"
         case .holdout: return "kept back to compare with, and they get nothing"
         case .renderError: return ""
         case .payloadTooLarge: return tooLarge
