@@ -89,6 +89,11 @@ public struct CronRule: Hashable, Sendable, CustomStringConvertible {
         return nil
     }
 
+    /// The times of day at which it may come true and for which a condition holds, in minutes since midnight. Ascending.
+    public func timesOfDay(where isWanted: (_ minuteOfDay: Int) -> Bool) -> [Int] {
+        (0..<24 * 60).filter { hours >> UInt64($0 / 60) & 1 == 1 && minutes >> UInt64($0 % 60) & 1 == 1 && isWanted($0) }
+    }
+
     /// The first minute of a day, from one on.
     private func firstMinute(from minute: Int) -> Int? {
         (minute / 60..<24).lazy.compactMap { hour -> Int? in

@@ -106,7 +106,7 @@ public struct ZoneDatabase: Sendable {
         guard let file = fopen("\(folder)/\(name)", "rb") else { return nil }
         defer { fclose(file) }
         // The largest file is the compiled source, of some 110 KB.
-        var bytes = [UInt8](repeating: 0, count: 1 << 20)
+        var bytes = [UInt8](repeating: 0, count: 1 << 18)
         let count = fread(&bytes, 1, bytes.count, file)
         // A folder can be opened, but not read.
         guard ferror(file) == 0 else { return nil }
