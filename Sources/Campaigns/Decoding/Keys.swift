@@ -80,10 +80,15 @@ enum CampaignKeys {
 
 /// The groups of volley.yaml.
 enum ProjectKeys {
-    static let root = KeyGroup("", ["runs", "proxy", "apps"])
+    static let root = KeyGroup("", ["runs", "proxy", "notices", "monitoring", "apps"])
     static let app = KeyGroup(
         "the app",
-        ["topic", "environment", "key", "certificate", "devices", "columns", "pace", "frequency", "approval", "test_devices", "proxy"])
+        [
+            "topic", "environment", "key", "certificate", "devices", "columns", "pace", "frequency", "approval", "test_devices", "proxy",
+            "notices",
+        ])
+    static let notice = KeyGroup("the entry of 'notices'", ["webhook", "secret_env", "ca", "command", "events"])
+    static let monitoring = KeyGroup("monitoring", ["prometheus", "health"])
     static let testDevice = KeyGroup("the test device", ["name", "token", "language", "cells"])
     static let environment = KeyGroup("environment", ["url", "ca"])
     static let key = KeyGroup("key", ["file", "id", "team"])
@@ -92,5 +97,5 @@ enum ProjectKeys {
     static let columns = KeyGroup("columns", ExportColumns.Standard.allCases.map(\.rawValue))
     static let tags = KeyGroup("tags", ["column", "separator"])
 
-    static let file = FileKeys(groups: [root, app, environment, key, certificate, proxy, columns, tags, testDevice])
+    static let file = FileKeys(groups: [root, app, environment, key, certificate, proxy, columns, tags, testDevice, notice, monitoring])
 }
