@@ -245,6 +245,7 @@ struct Explainer {
             return
                 "its \(column) is blank, which \(place) needs; write {{ \(column) | default: 'there' }}, with a text that suits, to reach it"
         case .notADate(let column, let place): return "its \(column) is no date, as \(place) needs one"
+        case .notHTTPS(let column, _): return "its \(column) makes no image address that begins with https://"
         case .notANumber(let column, let place): return "its \(column) is no number, as \(place) needs one"
         case .nothingShown(let place): return "all its texts come out blank, the first of them that of \(place)"
         case .tooLarge(let bytes):

@@ -66,6 +66,11 @@ struct SkipNotes {
             return ("\(count) \(have) no date in \(column.value), which \(column.position) needs; look at the export", column.value)
         case .notANumber:
             return ("\(count) \(have) no number in \(column.value), which \(column.position) needs; look at the export", column.value)
+        case .notHTTPS:
+            return (
+                "the image of \(count) would not be at an address that begins with https://, which iOS demands; look at \(column.value) in the export",
+                column.value
+            )
         }
     }
 
