@@ -37,6 +37,8 @@ public struct App: Sendable {
     public var columns: ExportColumns
     /// Never faster than this, whatever a campaign asks for.
     public var pace: Pace?
+    /// How often a device may get a push, whatever a campaign asks for.
+    public var frequency: FrequencyCap?
     /// Whether somebody must approve each run before it is sent.
     public var needsApproval: Bool
     /// Where `volley send --test` goes.

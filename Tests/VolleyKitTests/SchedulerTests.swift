@@ -198,7 +198,22 @@ struct SchedulerTests {
         bench.tick("2036-12-01T09:00:00Z")
         for day in 1...4 { bench.tick("2026-12-0\(day)T10:00:00Z") }
         #expect(bench.planned == ["2026-12-01T09:00", "2026-12-03T09:00", "2036-12-01T09:00", "2026-12-04T09:00"])
-        #expect(bench.state("2026-12-02T09:00") == .skipped)
+        // What became of each before stays on record.
+        #expect(bench.state("2026-12-02T09:00") == .skipped && bench.state("2026-12-03T09:00") == .planning)
+    }
+
+    @Test("while a file has mistakes its times wait, and are skipped on record when they have waited too long")
+    func mistakes() throws {
+        var bench = Bench()
+        bench.read(try Self.schedule("0 9,12 * * *", "UTC"), at: "2026-12-01T08:00:00Z")
+        bench.perform(bench.scheduler.campaignsRead([], unreadable: ["/a.yaml"], at: try #require(Timestamp("2026-12-01T08:30:00Z"))))
+        bench.tick("2026-12-01T09:00:00Z")
+        bench.tick("2026-12-01T11:00:01Z")
+        #expect(bench.planned.isEmpty && bench.state("2026-12-01T09:00") == .skipped && bench.told == [.skipped])
+        bench.tick("2026-12-01T12:00:00Z")
+        bench.read(try Self.schedule("0 9,12 * * *", "UTC"), at: "2026-12-01T12:30:00Z")
+        bench.tick("2026-12-01T12:30:01Z")
+        #expect(bench.planned == ["2026-12-01T12:00"])
     }
 
     @Test("a plan that nobody approved is withdrawn when it is too late, or when the next time comes")

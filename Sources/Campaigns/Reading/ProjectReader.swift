@@ -37,6 +37,7 @@ struct ProjectReader {
         let devices = section.paths("devices", example: "devices: exports/devices.csv")
         let columns = reader.columns()
         let pace = section.parsed("pace", example: "pace: 9000/s", PaceNotation.pace)
+        let frequency = section.parsed("frequency", example: FrequencyNotation.example, FrequencyNotation.cap)
         let needsApproval = section.choice("approval", [("required", true), ("none", false)]) ?? false
         let testDevices = TestDeviceReader(section: section).devices()
         let proxy = ProxyReader(section: section).setting()
@@ -44,7 +45,7 @@ struct ProjectReader {
         guard let topic, let environment else { return nil }
         return App(
             name: entry.key, topic: topic, environment: environment, key: key, certificate: certificate, devices: devices, columns: columns,
-            pace: pace, needsApproval: needsApproval, testDevices: testDevices, proxy: proxy ?? commonProxy,
+            pace: pace, frequency: frequency, needsApproval: needsApproval, testDevices: testDevices, proxy: proxy ?? commonProxy,
             notices: notices)
     }
 }

@@ -83,6 +83,9 @@ public enum ProjectSchema {
                 "columns": columns,
                 "pace": SchemaNode.text(
                     "Never faster than this, whatever a campaign asks for.", example: "9000/s", pattern: SchemaPattern.pace),
+                "frequency": SchemaNode.text(
+                    "How many pushes a device may get in a stretch of time, whatever a campaign asks for; counted from past runs.",
+                    example: "at most 2 per 7 days", pattern: SchemaPattern.frequency),
                 "approval": SchemaNode.choice(
                     "required: nothing is sent that nobody approved with volley approve.", ["required", "none"], usual: "none"),
                 "test_devices": testDevices,
