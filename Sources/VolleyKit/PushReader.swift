@@ -86,8 +86,9 @@ struct PushReader: Sendable {
         var batch = PushBatch()
         var chooser = MessageChooser(messages)
         let hasChoice = messages.hasChoice
-        // The zone of a device may follow.
-        let cells = max(messages.columns.count, run.plan.fields.count)
+        let hasZone = run.plan.fields.count > messages.columns.count && run.plan.fields.last == ExportColumns.Standard.timezone.rawValue
+        // The zone of a device follows what its texts need.
+        let cells = messages.columns.count + (hasZone ? 1 : 0)
         func append(_ push: StoredPush) throws {
             if batch.pushes.isEmpty {
                 // A little more than the last one needed: payloads of a run differ in a few cells.
