@@ -70,7 +70,7 @@ struct AudienceCompiler {
         _ paths: [SourceText], besideFile file: String, _ now: Timestamp, _ mistakes: inout [Diagnostic]
     ) -> [String] {
         var files: [String] = []
-        let dates = DatedPath(now: now, zone: zone ?? ZoneDatabase.system.zoneHere)
+        let dates = DatedPath(now: now, zone: zone ?? ZoneDatabase.system.machineZone)
         for path in paths {
             do {
                 let found = try AudienceQuery.expand(paths: [FilePaths.resolve(dates.filled(path), besideFile: file)])
@@ -116,7 +116,9 @@ extension CampaignContext {
         let compiler = AudienceCompiler(
             audience: campaign.audience, file: campaign.file, app: app, project: project, fields: messages.columns,
             zone: campaign.schedule?.zone.fallback)
-        return try compiler.query(now: now)
+        var query = try compiler.query(now: now)
+        if let schedule = campaign.schedule, schedule.zone.isRecipient { query.timezonePosition = campaign.schedulePosition }
+        return query
     }
 
     /// Shows a mistake of a key, certificate or authority where volley.yaml names that file.

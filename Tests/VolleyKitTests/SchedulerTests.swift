@@ -202,6 +202,18 @@ struct SchedulerTests {
         #expect(bench.state("2026-12-02T09:00") == .skipped && bench.state("2026-12-03T09:00") == .planning)
     }
 
+    @Test("quiet hours do not count as lateness")
+    func quiet() throws {
+        var schedule = try Self.schedule(at: "2026-12-01T21:30", "UTC")
+        schedule.quietHours = try QuietHours("21:00-08:00")
+        for (time, isSent) in [("2026-12-02T09:59:00Z", true), ("2026-12-02T10:01:00Z", false)] {
+            var bench = Bench()
+            bench.read(schedule, at: time)
+            bench.tick(time)
+            #expect(bench.planned.isEmpty != isSent)
+        }
+    }
+
     @Test("while a file has mistakes its times wait, and are skipped on record when they have waited too long")
     func mistakes() throws {
         var bench = Bench()

@@ -10,8 +10,9 @@ public enum PlanCommand {
         Interruption.install()
         let now = Timestamp.now()
         let context = try CampaignContext.read(file: file, options: options, now: now)
-        let (run, preview) = try Planner(context: context, memory: options.memory, console: console, now: now).plan(
-            RunSettings(context), runsFolder: context.runsFolder(options))
+        var planner = try Planner(context: context, memory: options.memory, console: console, now: now)
+        planner.departure = try .ofPlanning(context.campaign, now: now)
+        let (run, preview) = try planner.plan(RunSettings(context), runsFolder: context.runsFolder(options))
         if options.isJSON {
             guard case .object(let members) = preview.json else { return .done }
             try console.out(.object([JSONMember("run", .string(run.plan.id)), JSONMember("file", .string(run.path))] + members))

@@ -27,7 +27,7 @@ public enum ScheduleCommand {
         let (firings, records) = try ScheduleStore.read(folder: folder, since: now.adding(seconds: -ScheduleList.daysBack * 86_400))
         let list = ScheduleList(
             files.read(now: now), firings: firings, records: records, isAtWork: ScheduleLock.isHeld(folder: folder),
-            here: ZoneDatabase.system.zoneHere, now: now, needsApproval: { project.app(named: $0)?.needsApproval ?? false })
+            here: ZoneDatabase.system.machineZone, now: now, needsApproval: { project.app(named: $0)?.needsApproval ?? false })
         try options.isJSON ? console.out(list.json) : console.out(list.text(colour: console.colour))
         return .done
     }

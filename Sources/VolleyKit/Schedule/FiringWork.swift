@@ -27,12 +27,13 @@ struct FiringWork: Sendable {
             let now = Timestamp.now()
             let context = try CampaignContext.read(file: firing.file, options: options, now: now)
             let times = context.campaign.schedule?.occurrences(from: firing.begins, through: firing.begins) ?? []
-            guard context.campaign.name.value == firing.key.campaign, times.contains(where: { $0.name == firing.key.occurrence }) else {
+            guard context.campaign.name.value == firing.key.campaign, let time = times.first(where: { $0.name == firing.key.occurrence }) else {
                 return .withdrawn("its file was changed just before it was planned, and says another time or name")
             }
             let settings = try RunSettings(context)
             _ = try context.route(settings, options)
             var planner = try Planner(context: context, memory: options.memory, console: console, now: now)
+            planner.departure = .at(time)
             planner.credentialWarnings = try context.placingCredentials { try Gateway.check(settings, now: now) }
             // Left by a process that was killed; nobody else plans this run.
             RunWriter.removeUnfinished(id: firing.run ?? "", folder: runsFolder)

@@ -1,6 +1,5 @@
 import Base
 import Campaigns
-import Glibc
 import Runs
 import Scheduling
 
@@ -79,8 +78,7 @@ struct ScheduleList {
         }
         if needsApproval { notes.append("needs approval") }
         if time.begins <= now {
-            let late = Int(now.epochSeconds - time.ends.epochSeconds)
-            notes.append(campaign.schedule.late.isTooLate(bySeconds: late) ? "missed" : "due")
+            notes.append(campaign.schedule.isTooLate(for: time.ends, at: now) ? "missed" : "due")
         }
         return notes
     }
@@ -143,18 +141,5 @@ struct ScheduleList {
             ("state", row.firing.map { .string($0.state.rawValue) } ?? .null), ("run", (row.firing?.run).map { .string($0) } ?? .null),
             ("notes", .array(row.notes.map { .string($0) })),
         ])
-    }
-}
-
-extension ZoneDatabase {
-    /// The zone of this machine's clock: what TZ says, else what /etc/localtime leads to; UTC where neither names a zone.
-    var zoneHere: ZoneRules {
-        if let name = getenv("TZ").map({ String(cString: $0) }), !name.isEmpty {
-            return (try? zone(named: name.hasPrefix(":") ? String(name.dropFirst()) : name)) ?? .utc
-        }
-        let path = FilePaths.absolute("/etc/localtime")
-        guard let folder = path.firstRange(of: "/zoneinfo/") else { return .utc }
-        let name = path[folder.upperBound...]
-        return (try? zone(named: String(name))) ?? .utc
     }
 }

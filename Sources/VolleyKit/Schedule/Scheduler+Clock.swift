@@ -85,7 +85,7 @@ extension Scheduler {
     }
 
     private func isTooLate(_ campaign: Campaign, ends: Timestamp, at now: Timestamp) -> Bool {
-        campaign.schedule.late.isTooLate(bySeconds: Int(now.epochSeconds - ends.epochSeconds))
+        campaign.schedule.isTooLate(for: ends, at: now)
     }
 
     private func reasonToSkip(_ campaign: Campaign, _ time: Occurrence, later: Occurrence?, at now: Timestamp) -> String? {
@@ -142,8 +142,8 @@ extension Scheduler {
 
     /// A firing of a campaign whose file is gone is judged by what usually holds.
     func isTooLate(_ firing: Firing, at now: Timestamp) -> Bool {
-        let policy = campaigns[firing.key.campaign]?.schedule.late ?? .usual
-        return policy.isTooLate(bySeconds: Int(now.epochSeconds - firing.ends.epochSeconds))
+        campaigns[firing.key.campaign]?.schedule.isTooLate(for: firing.ends, at: now)
+            ?? LatePolicy.usual.isTooLate(bySeconds: Int(now.epochSeconds - firing.ends.epochSeconds))
     }
 
     /// Ends a firing without sending.

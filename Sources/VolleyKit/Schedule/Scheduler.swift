@@ -153,7 +153,7 @@ struct Scheduler {
     /// From when on the times of a new campaign that repeats count: from now, or from its first time, if that is not too long ago.
     private func beginning(of campaign: Campaign, at now: Timestamp) -> Timestamp {
         guard let first = campaign.schedule.at.map({ campaign.schedule.occurrence(at: $0) }), first.begins <= now,
-            !campaign.schedule.late.isTooLate(bySeconds: Int(now.epochSeconds - first.ends.epochSeconds))
+            !campaign.schedule.isTooLate(for: first.ends, at: now)
         else { return now }
         return Timestamp(epochMilliseconds: first.begins.epochMilliseconds - 1)
     }
@@ -166,26 +166,14 @@ extension Schedule {
             separator: " | ")
     }
 
-    /// The first occurrence that begins after a moment; nil when none follows within some ten years.
-    func next(after moment: Timestamp) -> Occurrence? {
-        var start = moment.epochMilliseconds + 1
-        var days: Int64 = 2
-        if let at {
-            let first = occurrence(at: at)
-            if first.begins > moment, `repeat` == nil { return first }
-            // Nothing comes before it.
-            start = max(start, first.begins.epochMilliseconds)
-        }
-        guard `repeat` != nil else { return nil }
-        while days < 10_000 {
-            let end = start + days * 86_400_000
-            if let first = occurrences(from: Timestamp(epochMilliseconds: start), through: Timestamp(epochMilliseconds: end)).first {
-                return first
-            }
-            start = end + 1
-            days *= 4
-        }
-        return nil
+    /// The first occurrence that begins after a moment; nil when none follows.
+    func next(after moment: Timestamp) -> Occurrence? { nextOccurrence(from: Timestamp(epochMilliseconds: moment.epochMilliseconds + 1)) }
+
+    /// Whether `late` forbids to begin with what should have gone out to the last device at a moment. Quiet hours do not count as lateness.
+    func isTooLate(for end: Timestamp, at now: Timestamp) -> Bool {
+        guard now > end else { return false }
+        let seconds = quietHours?.audibleSeconds(from: end, to: now, in: zone.fallback) ?? Int(now.epochSeconds - end.epochSeconds)
+        return late.isTooLate(bySeconds: seconds)
     }
 }
 
