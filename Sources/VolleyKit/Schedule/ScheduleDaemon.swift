@@ -79,6 +79,8 @@ final class ScheduleDaemon {
         plans.close()
         planner.join()
         for thread in sending.values { thread.join() }
+        // A thread is joined once.
+        sending = [:]
         for event in events.take() where failure == nil { try? handle(event, isEnding: true) }
         notices.finish(withinSeconds: Notices.longestFarewellSeconds)
         report(isUp: false)
@@ -117,7 +119,7 @@ final class ScheduleDaemon {
         mistakes = reading.mistakes
         try perform(scheduler.campaignsRead(reading.campaigns, unreadable: Set(mistakes.keys), at: now))
         for (name, campaign) in scheduler.campaigns.sorted(by: { $0.key < $1.key }) where before[name] != campaign && campaign.isValid {
-            console.say("\(name): next \(nextInWords(name, now))")
+            console.say("\(name): \(nextInWords(name, now))")
         }
         for name in before.keys.sorted() where scheduler.campaigns[name] == nil { console.say("\(name) is gone, and not sent any more.") }
         for file in reading.withoutTimes { console.detail("\(file) has no schedule, and is left alone.") }
@@ -125,10 +127,10 @@ final class ScheduleDaemon {
 
     private func nextInWords(_ name: String, _ now: Timestamp) -> String {
         guard let next = scheduler.nextTime(of: name, after: now), let zone = scheduler.campaigns[name]?.schedule.zone else {
-            return "never: all its times are past"
+            return "no further time is to come"
         }
-        if zone.isRecipient { return "\(next.localTime.words) on each device's clock, from \(next.begins) on" }
-        return "\(next.localTime.words) \(zone.fallback.name) (\(next.begins))"
+        if zone.isRecipient { return "next \(next.localTime.words) on each device's clock, from \(next.begins) on" }
+        return "next \(next.localTime.words) \(zone.fallback.name) (\(next.begins))"
     }
 
     private func handle(_ event: Event, isEnding: Bool = false) throws {
