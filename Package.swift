@@ -106,7 +106,7 @@ let package = Package(
         tests("Reports", ["Base", "Runs", "Reports"]),
         tests("APNsSimulator", ["Base", "Cryptography", "HTTP2", "APNsSimulator"]),
         tests("VolleyKit", ["APNsSimulator", "Audience", "Base", "Campaigns", "Content", "Delivery", "Runs", "VolleyKit"]),
-        tests("CommandLine", ["Base", "Cryptography", "TestServers", "volley"]),
+        tests("CommandLine", ["APNsSimulator", "Base", "Cryptography", "TestServers", "volley"]),
         fuzzing,
         simulation,
     ],
