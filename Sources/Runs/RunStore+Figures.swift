@@ -4,21 +4,23 @@ import GRDB
 extension RunStore {
     /// The figures of the report. At once for a run that has ended and not changed since; otherwise the outcomes are read through,
     /// about a second for a million.
-    public func figures() throws -> RunFigures {
+    /// - Parameter withGroups: also by language and variant, for which every recipient has to be read where figures are not kept.
+    public func figures(withGroups: Bool = false) throws -> RunFigures {
         try read { db in
             // Kept figures that cannot be read are as good as none: the outcomes are the truth.
-            if let kept = try String.fetchOne(db, sql: "SELECT json FROM figures"), let json = try? JSONValue(parsing: kept),
-                let figures = RunFigures(json: json)
-            {
-                return figures
-            }
-            return try countFigures(db)
+            if let figures = try keptFigures(db), figures.groups != nil || !withGroups { return figures }
+            return try countFigures(db, withGroups: withGroups)
         }
+    }
+
+    private func keptFigures(_ db: Database) throws -> RunFigures? {
+        guard let kept = try String.fetchOne(db, sql: "SELECT json FROM figures"), let json = try? JSONValue(parsing: kept) else { return nil }
+        return RunFigures(json: json)
     }
 
     /// Keeps the figures until the next claim or outcome.
     func keepFigures(_ db: Database) throws {
-        let figures = try countFigures(db)
+        let figures = try countFigures(db, withGroups: true)
         try db.execute(sql: "DELETE FROM figures")
         try db.execute(sql: "INSERT INTO figures VALUES (?)", arguments: [figures.json.text])
     }
@@ -34,108 +36,22 @@ extension RunStore {
         if isKept { try db.execute(sql: "DELETE FROM figures") }
     }
 
-    func countFigures(_ db: Database) throws -> RunFigures {
-        var tally = FigureTally(claims: try claims(db))
+    func countFigures(_ db: Database, withGroups: Bool = false) throws -> RunFigures {
+        let claims = try claims(db)
+        var tally = FigureTally(claims: claims)
+        let groups = withGroups ? try GroupTally(db, hasVariants: knowsVariants, audience: plan.audience, claims: claims) : nil
         try PreparedStatement(db, RunSchema.selectForFigures).forEachRow { row in
-            guard (0..<plan.audience).contains(row.number(0)) else {
-                throw RunDiagnostics.damaged(path, "an outcome has no recipient")
-            }
-            guard tally.add(row) else { throw RunDiagnostics.damaged(path, "the outcome of recipient \(row.number(0)) cannot be read") }
+            let recipient = row.number(0)
+            guard (0..<plan.audience).contains(recipient) else { throw RunDiagnostics.damaged(path, "an outcome has no recipient") }
+            let isCounted = tally.add(
+                recipient: recipient, outcome: row.number(1), status: row.number(2), reason: row.text(3), attempts: row.number(4),
+                latency: row.number(5), settledAt: Int64(row.number(6)))
+            guard isCounted else { throw RunDiagnostics.damaged(path, "the outcome of recipient \(recipient) cannot be read") }
+            try groups?.add(recipient: recipient, outcome: row.number(1))
             return true
         }
-        return tally.figures(audience: plan.audience)
-    }
-}
-
-/// Counts outcomes in id order, in memory that depends on how much latencies and seconds vary and not on how many recipients there are.
-private struct FigureTally {
-    private var claims: ArraySlice<Range<Int>>
-    private let claimed: Int
-    private var settledInClaims = 0
-    private var outcomes = [Int](repeating: 0, count: Outcome.allCases.count)
-    private var reasons: [String: Int] = [:]
-    private var attempts = 0
-    private var attempted = 0
-    private var perSecond = Counter()
-    private var latencies = Counter()
-
-    init(claims: [Range<Int>]) {
-        self.claims = claims[...]
-        claimed = claims.reduce(0) { $0 + $1.count }
-    }
-
-    /// Counts a row of `RunSchema.selectForFigures`; false when its outcome is none.
-    mutating func add(_ row: PreparedStatement.Row) -> Bool {
-        let (recipient, outcome) = (row.number(0), row.number(1))
-        guard outcomes.indices.contains(outcome) else { return false }
-        while let claim = claims.first, claim.upperBound <= recipient { claims.removeFirst() }
-        if claims.first?.contains(recipient) ?? false { settledInClaims += 1 }
-        outcomes[outcome] += 1
-        let reason = row.text(3)
-        if !reason.isEmpty { reasons[String(decoding: reason, as: UTF8.self), default: 0] += 1 }
-        let latency = row.number(5)
-        let pushAttempts = row.number(4)
-        if pushAttempts > 0 {
-            attempts += pushAttempts
-            attempted += 1
-            // When it was sent, not when it was answered: a server that stalls must not look like a pace that was exceeded.
-            let sentAt = Timestamp(epochMilliseconds: Int64(row.number(6)) - Int64(latency))
-            perSecond.add(Int(sentAt.epochSeconds))
-        }
-        if row.number(2) > 0 { latencies.add(max(0, latency)) }
-        return true
-    }
-
-    func figures(audience: Int) -> RunFigures {
-        var figures = RunFigures()
-        for outcome in Outcome.allCases { figures.outcomes[outcome] = outcomes[outcome.rawValue] }
-        let lost = claimed - settledInClaims
-        figures.outcomes[.unknown, default: 0] += lost
-        figures.outcomes[.unsent, default: 0] += audience - outcomes.reduce(0, +) - lost
-        figures.reasons = reasons
-        figures.attempts = attempts
-        figures.attempted = attempted
-        figures.peakPerSecond = perSecond.counts.values.max() ?? 0
-        figures.latency = latencyFigures()
+        var figures = tally.figures(audience: plan.audience)
+        figures.groups = try groups?.finish()
         return figures
-    }
-
-    /// Nearest rank: the smallest latency that at least so many per cent of the answers did not exceed.
-    private func latencyFigures() -> LatencyFigures? {
-        let ordered = latencies.counts.sorted { $0.key < $1.key }
-        guard let slowest = ordered.last?.key else { return nil }
-        let answers = ordered.reduce(0) { $0 + $1.value }
-        func percentile(_ percent: Int) -> Int {
-            let rank = (answers * percent + 99) / 100
-            var seen = 0
-            for (latency, count) in ordered {
-                seen += count
-                if seen >= rank { return latency }
-            }
-            return slowest
-        }
-        return LatencyFigures(p50: percentile(50), p90: percentile(90), p99: percentile(99), max: slowest)
-    }
-}
-
-/// Counts numbers of which neighbours are mostly alike: a dictionary is asked only when the number changes.
-private struct Counter {
-    private var past: [Int: Int] = [:]
-    private var number = 0
-    private var run = 0
-
-    mutating func add(_ next: Int) {
-        if next == number {
-            run += 1
-        } else {
-            if run > 0 { past[number, default: 0] += run }
-            (number, run) = (next, 1)
-        }
-    }
-
-    var counts: [Int: Int] {
-        var counts = past
-        if run > 0 { counts[number, default: 0] += run }
-        return counts
     }
 }
