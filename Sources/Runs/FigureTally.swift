@@ -6,7 +6,7 @@ struct FigureTally {
     private let claimed: Int
     private var settledInClaims = 0
     private var outcomes = [Int](repeating: 0, count: Outcome.allCases.count)
-    private var reasons: [String: Int] = [:]
+    private var reasons: [Int: Int] = [:]
     private var attempts = 0
     private var attempted = 0
     private var perSecond = Counter()
@@ -20,42 +20,32 @@ struct FigureTally {
         claimed = claims.reduce(0) { $0 + $1.count }
     }
 
-    /// Counts one outcome.
-    /// - Parameters:
-    ///   - outcome: `Outcome.rawValue`, as the file has it.
-    ///   - reason: blank when there is none.
-    ///   - settledAt: milliseconds since 1970.
-    /// - Returns: false when the outcome is none.
-    mutating func add(
-        recipient: Int, outcome: Int, status: Int, reason: UnsafeBufferPointer<UInt8>, attempts pushAttempts: Int, latency: Int,
-        settledAt: Int64
-    ) -> Bool {
-        guard outcomes.indices.contains(outcome) else { return false }
+    /// Counts an outcome.
+    mutating func add(_ recipient: Int, _ slot: OutcomeSlot, _ outcome: Outcome) {
         while let claim = claims.first, claim.upperBound <= recipient { claims.removeFirst() }
         if claims.first?.contains(recipient) ?? false { settledInClaims += 1 }
-        outcomes[outcome] += 1
-        if !reason.isEmpty { reasons[String(decoding: reason, as: UTF8.self), default: 0] += 1 }
-        let moment = Timestamp(epochMilliseconds: settledAt)
-        if settledPerSecond.indices.contains(outcome) { settledPerSecond[outcome].add(Int(moment.epochSeconds)) }
-        if pushAttempts > 0 {
-            attempts += pushAttempts
+        outcomes[outcome.rawValue] += 1
+        if slot.reason != 0 { reasons[slot.reason, default: 0] += 1 }
+        let latency = slot.latencyMilliseconds
+        if outcome != .unsent { settledPerSecond[outcome.rawValue].add(Int(slot.settledAt.epochSeconds)) }
+        if slot.attempts > 0 {
+            attempts += slot.attempts
             attempted += 1
-            attemptCounts.add(pushAttempts)
+            attemptCounts.add(slot.attempts)
             // When it was sent, not when it was answered: a server that stalls must not look like a pace that was exceeded.
-            let sentAt = Timestamp(epochMilliseconds: settledAt - Int64(latency))
-            perSecond.add(Int(sentAt.epochSeconds))
+            perSecond.add(Int(Timestamp(epochMilliseconds: slot.settledAt.epochMilliseconds - Int64(latency)).epochSeconds))
         }
-        if status > 0 { latencies.add(max(0, latency)) }
-        return true
+        if slot.status > 0 { latencies.add(latency) }
     }
 
-    func figures(audience: Int) -> RunFigures {
+    /// - Parameter reason: the reason of a number.
+    func figures(audience: Int, reason: (Int) throws -> String) rethrows -> RunFigures {
         var figures = RunFigures()
         for outcome in Outcome.allCases { figures.outcomes[outcome] = outcomes[outcome.rawValue] }
         let lost = claimed - settledInClaims
         figures.outcomes[.unknown, default: 0] += lost
         figures.outcomes[.unsent, default: 0] += audience - outcomes.reduce(0, +) - lost
-        figures.reasons = reasons
+        for (number, count) in reasons { figures.reasons[try reason(number)] = count }
         figures.attempts = attempts
         figures.attempted = attempted
         figures.peakPerSecond = perSecond.counts.values.max() ?? 0

@@ -49,6 +49,11 @@ struct PreparedStatement {
         }
     }
 
+    /// Binds bytes that stay where they are until the statement was executed.
+    func bind(blob bytes: UnsafeRawBufferPointer, at index: CInt) throws {
+        try check(sqlite3_bind_blob(raw, index, bytes.baseAddress, CInt(bytes.count), nil))
+    }
+
     /// Executes the statement with the values bound last.
     /// - Returns: how many rows it changed.
     @discardableResult
@@ -85,6 +90,12 @@ struct PreparedStatement {
             // In this order: asking for the text may convert it, which changes its length.
             let start = sqlite3_column_text(raw, index)
             return UnsafeBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_column_bytes(raw, index)))
+        }
+
+        /// A blob in SQLite's own memory; nothing for NULL.
+        func bytes(_ index: CInt) -> UnsafeRawBufferPointer {
+            let start = sqlite3_column_blob(raw, index)
+            return UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_column_bytes(raw, index)))
         }
     }
 

@@ -26,12 +26,10 @@ extension RunSchema {
     }
 
     /// Reads it back; nil when something in it cannot be what `insert` wrote.
-    /// - Parameter version: the file's format.
-    static func plan(from db: Database, version: Int) throws -> RunPlan? {
+    static func plan(from db: Database) throws -> RunPlan? {
         let sql = """
             SELECT id, campaign, app, campaign_file, campaign_source, project_file, plan_hash, planned_at, rows, audience, seed, fields,
-                skipped, settings, preview, \(version < 2 ? "''" : "retry_of"),
-                \(version < firstVersionWithDigest ? "'', 0" : "preview_text, is_test") FROM run
+                skipped, settings, preview, retry_of, preview_text, is_test FROM run
             """
         guard let row = try Row.fetchOne(db, sql: sql) else { return nil }
         let texts = (0..<7).compactMap { row[$0] as String? }
@@ -56,7 +54,7 @@ extension RunSchema {
         ]
         let text = try String.fetchOne(db, sql: "SELECT \(columns.map { "quote(\($0))" }.joined(separator: " || ',' || ")) FROM run")
         var hash = SHA256()
-        hash.update("volley run \(firstVersionWithDigest)\n\(text ?? "")")
+        hash.update("volley run 3\n\(text ?? "")")
         return hash.finalizeHex()
     }
 

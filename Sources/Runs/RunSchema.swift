@@ -9,12 +9,8 @@ import GRDB
 enum RunSchema {
     /// "Voly": tells a run file from every other SQLite database (`PRAGMA application_id`).
     static let applicationID = 0x566F_6C79
-    /// The format's number (`PRAGMA user_version`). 1 did not know `retry_of`, 2 no variants, digests and approvals; such files are read, and sent, as they are.
-    static let version = 3
-    /// From this format on recipients have a variant.
-    static let firstVersionWithVariants = 3
-    /// From this format on a plan has a digest, and can be approved.
-    static let firstVersionWithDigest = 3
+    /// The format's number (`PRAGMA user_version`). `RunUpgrade` makes this one of older ones.
+    static let version = 4
 
     /// The tables a plan fills.
     static let planTables = """
@@ -48,42 +44,72 @@ enum RunSchema {
         );
         """
 
-    /// The tables that sending fills, and what makes them readable.
-    static let sendingTables = """
+    static let approvalTable = """
         CREATE TABLE approval (                  -- the last one of the run's digest counts
             approved_by TEXT NOT NULL,
             approved_at INTEGER NOT NULL,
             digest TEXT NOT NULL
         );
+        """
+
+    /// The tables that sending fills, but for outcomes.
+    static let sendingTables = """
         CREATE TABLE claim (                     -- committed before any of these recipients goes onto the wire
             first_id INTEGER PRIMARY KEY,
             last_id INTEGER NOT NULL,
             claimed_at INTEGER NOT NULL
         );
-        CREATE TABLE outcome (
-            recipient_id INTEGER PRIMARY KEY,
-            outcome INTEGER NOT NULL,
-            status INTEGER NOT NULL,
-            reason TEXT NOT NULL,
-            attempts INTEGER NOT NULL,
-            latency_ms INTEGER NOT NULL,
-            settled_at INTEGER NOT NULL,
-            invalid_since INTEGER                -- with 410: since when APNs knows the token to be invalid
-        );
-        CREATE TABLE outcome_name (outcome INTEGER PRIMARY KEY, name TEXT NOT NULL);
         CREATE TABLE figures (json TEXT NOT NULL);  -- a row only while claims and outcomes have not changed since it was made
-        CREATE VIEW result AS
-            SELECT r.id, r.device_token, r.registration_id, r.alias, r.language, r.variant,
-                coalesce(n.name, CASE WHEN (SELECT last_id FROM claim WHERE first_id <= r.id ORDER BY first_id DESC LIMIT 1) >= r.id
-                    THEN 'unknown' ELSE 'unsent' END) AS outcome,
-                nullif(o.status, 0) AS status, coalesce(o.reason, '') AS reason, coalesce(o.attempts, 0) AS attempts,
-                CASE WHEN o.status > 0 THEN o.latency_ms END AS latency_ms,
-                strftime('%Y-%m-%dT%H:%M:%fZ', o.settled_at / 1000.0, 'unixepoch') AS settled_at,
-                strftime('%Y-%m-%dT%H:%M:%fZ', o.invalid_since / 1000.0, 'unixepoch') AS invalid_since
-            FROM recipient r
-            LEFT JOIN outcome o ON o.recipient_id = r.id
-            LEFT JOIN outcome_name n ON n.outcome = o.outcome;
         """
+
+    /// The tables of outcomes, and the views that show them to SQL.
+    static let outcomeTables = """
+        CREATE TABLE outcome_block (             -- `outcome` and `result` show what is in it
+            number INTEGER PRIMARY KEY,          -- of the recipients from number * \(OutcomeBlock.slots) on
+            slots BLOB NOT NULL                  -- \(OutcomeBlock.slots) times \(OutcomeSlot.bytes) bytes, zeros where nothing is recorded
+        );
+        CREATE TABLE reason (number INTEGER PRIMARY KEY, reason TEXT NOT NULL UNIQUE);
+        CREATE TABLE invalid_since (recipient_id INTEGER PRIMARY KEY, invalid_since INTEGER NOT NULL);
+        CREATE TABLE outcome_name (outcome INTEGER PRIMARY KEY, name TEXT NOT NULL);
+        CREATE VIEW outcome AS
+            WITH RECURSIVE place (place) AS (VALUES (0) UNION ALL SELECT place + 1 FROM place WHERE place < \(OutcomeBlock.slots - 1)),
+            slot (recipient_id, digits) AS (
+                SELECT number * \(OutcomeBlock.slots) + place,
+                    hex(substr(slots, place * \(OutcomeSlot.bytes) + 1, \(OutcomeSlot.bytes)))
+                FROM outcome_block CROSS JOIN place)
+            SELECT recipient_id, \(slotColumns("digits"))
+            FROM slot WHERE substr(digits, 1, 1) <> '0';
+        CREATE VIEW result AS
+            WITH slot AS (
+                SELECT r.id AS recipient_id, r.*, CASE WHEN substr(b.slots, r.id % \(OutcomeBlock.slots) * \(OutcomeSlot.bytes) + 1, 1) >= x'10'
+                    THEN hex(substr(b.slots, r.id % \(OutcomeBlock.slots) * \(OutcomeSlot.bytes) + 1, \(OutcomeSlot.bytes))) END AS digits
+                FROM recipient r LEFT JOIN outcome_block b ON b.number = r.id / \(OutcomeBlock.slots)),
+            settled AS (SELECT slot.*, \(slotColumns("digits")) FROM slot)
+            SELECT id, device_token, registration_id, alias, language, variant,
+                coalesce((SELECT name FROM outcome_name n WHERE n.outcome = s.outcome),
+                    CASE WHEN (SELECT last_id FROM claim WHERE first_id <= id ORDER BY first_id DESC LIMIT 1) >= id
+                    THEN 'unknown' ELSE 'unsent' END) AS outcome,
+                nullif(status, 0) AS status, coalesce(reason, '') AS reason, coalesce(attempts, 0) AS attempts,
+                CASE WHEN status > 0 THEN latency_ms END AS latency_ms,
+                strftime('%Y-%m-%dT%H:%M:%fZ', settled_at / 1000.0, 'unixepoch') AS settled_at,
+                strftime('%Y-%m-%dT%H:%M:%fZ', invalid_since / 1000.0, 'unixepoch') AS invalid_since
+            FROM settled s;
+        """
+
+    /// What `OutcomeSlot` holds, of a slot's hex digits in a row that also has `recipient_id`.
+    private static func slotColumns(_ digits: String) -> String {
+        // SQL has no word for reading hex.
+        func number(_ places: ClosedRange<Int>) -> String {
+            let values = places.map { "(instr('123456789ABCDEF', substr(\(digits), \($0), 1)) << \(4 * (places.upperBound - $0)))" }
+            return values.joined(separator: " + ")
+        }
+        return """
+            \(number(1...1)) - 1 AS outcome, \(number(2...4)) AS status,
+            coalesce((SELECT reason FROM reason WHERE number = \(number(5...8))), '') AS reason,
+            \(number(9...12)) AS attempts, \(number(13...20)) AS latency_ms, \(number(21...32)) AS settled_at,
+            (SELECT i.invalid_since FROM invalid_since i WHERE i.recipient_id = slot.recipient_id) AS invalid_since
+            """
+    }
 
     /// Columns of `upsertRecipients`.
     static let recipientColumns = 7
@@ -95,13 +121,13 @@ enum RunSchema {
     }
 
     /// NULL never reaches Swift, so that a damaged record cannot crash it.
-    static func selectRecipients(version: Int) -> String {
-        """
+    static let selectRecipients = """
         SELECT id, coalesce(device_token, ''), coalesce(registration_id, ''), coalesce(alias, ''), coalesce(language, ''), coalesce(fields, ''),
-            \(version < firstVersionWithVariants ? "''" : "coalesce(variant, '')")
+            coalesce(variant, '')
         FROM recipient WHERE id >= ? AND id < ? ORDER BY id
         """
-    }
+
+    static let selectToken = "SELECT device_token FROM recipient WHERE id = ?"
 
     /// What the digest of the recipients is made of. NULL reads as blank text.
     static let selectDigestedRows = """
@@ -113,61 +139,24 @@ enum RunSchema {
         "SELECT r.id, r.device_token, r.fields\(traits.columns) FROM recipient r WHERE r.id >= ? AND r.id < ? ORDER BY r.id"
     }
 
-    /// The same of those whose outcome is open: none, or one from a number on.
-    static func selectUnsettledPushes(_ traits: PushTraits) -> String {
-        """
-        SELECT r.id, r.device_token, r.fields\(traits.columns) FROM recipient r LEFT JOIN outcome o ON o.recipient_id = r.id
-        WHERE r.id >= ?1 AND r.id < ?2 AND coalesce(o.outcome, ?3) >= ?3 ORDER BY r.id
-        """
-    }
+    /// The claims that begin at an id or before it, the last one first.
+    static let selectClaimsFromLast = "SELECT first_id, last_id FROM claim WHERE first_id <= ? ORDER BY first_id DESC"
 
-    static let selectAttempts = """
-        SELECT recipient_id, attempts FROM outcome WHERE recipient_id >= ? AND recipient_id < ? AND outcome >= ? AND attempts > 0
-        """
+    static let selectOutcomeBlock = "SELECT slots FROM outcome_block WHERE number = ?"
 
-    static let deleteOutcomes = "DELETE FROM outcome WHERE recipient_id >= ? AND recipient_id < ? AND outcome >= ?"
+    static let selectOutcomeBlocks = "SELECT number, slots FROM outcome_block ORDER BY number"
 
-    static let selectLastClaim = "SELECT first_id, last_id FROM claim WHERE first_id <= ? ORDER BY first_id DESC LIMIT 1"
-
-    /// Values of an outcome, in the order of `insertOutcomes`.
-    static let outcomeColumns = 8
-
-    /// Any outcomes.
-    static func insertOutcomes(rows: Int) -> String { insertOutcomes(rows: rows, "(?, ?, ?, ?, ?, ?, ?, ?)") }
-
-    /// Values of an outcome in `insertUsualOutcomes`: recipient, latency, moment.
-    static let usualOutcomeColumns = 3
-
-    /// Outcomes that are accepted at the first attempt: what is constant need not be bound for each.
-    static func insertUsualOutcomes(rows: Int) -> String {
-        insertOutcomes(rows: rows, "(?, \(Outcome.accepted.rawValue), 200, '', 1, ?, ?, NULL)")
-    }
-
-    /// Only `unsent` may be replaced; for anything else the statement changes one row less.
-    private static func insertOutcomes(rows: Int, _ row: String) -> String {
-        """
-        INSERT INTO outcome (recipient_id, outcome, status, reason, attempts, latency_ms, settled_at, invalid_since)
-        VALUES \([String](repeating: row, count: rows).joined(separator: ", "))
-        ON CONFLICT (recipient_id) DO UPDATE SET outcome = excluded.outcome, status = excluded.status, reason = excluded.reason,
-            attempts = excluded.attempts, latency_ms = excluded.latency_ms, settled_at = excluded.settled_at,
-            invalid_since = excluded.invalid_since
-        WHERE outcome.outcome = \(Outcome.unsent.rawValue)
-        """
-    }
-
-    static let selectOutcomes = """
-        SELECT recipient_id, coalesce(outcome, -1), status, coalesce(reason, ''), attempts, latency_ms, settled_at,
-            coalesce(invalid_since, \(Int64.min))
-        FROM outcome ORDER BY recipient_id
+    static let upsertOutcomeBlock = """
+        INSERT INTO outcome_block (number, slots) VALUES (?, ?) ON CONFLICT (number) DO UPDATE SET slots = excluded.slots
         """
 
-    /// What figures are counted from; every column but the reason is a number.
-    static let selectForFigures = """
-        SELECT recipient_id, outcome, status, reason, attempts, latency_ms, settled_at FROM outcome ORDER BY recipient_id
-        """
+    static let selectInvalidSince = "SELECT invalid_since FROM invalid_since WHERE recipient_id = ?"
 
-    /// Fills the lookup table and marks the file as a run of this version.
+    static let upsertInvalidSince = "INSERT OR REPLACE INTO invalid_since (recipient_id, invalid_since) VALUES (?, ?)"
+
+    /// Makes what outcomes are kept in, and marks the file as a run of this version.
     static func seal(_ db: Database) throws {
+        try db.execute(sql: outcomeTables)
         for outcome in Outcome.allCases {
             try db.execute(sql: "INSERT INTO outcome_name VALUES (?, ?)", arguments: [outcome.rawValue, outcome.name])
         }
@@ -180,8 +169,6 @@ enum RunSchema {
 enum PushTraits {
     /// Nothing: all get the same text.
     case none
-    /// Its language, in a file that knows no variants.
-    case language
     /// Its language and its variant.
     case languageAndVariant
 
@@ -189,7 +176,6 @@ enum PushTraits {
     fileprivate var columns: String {
         switch self {
         case .none: ""
-        case .language: ", r.language, ''"
         case .languageAndVariant: ", r.language, r.variant"
         }
     }

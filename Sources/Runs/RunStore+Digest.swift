@@ -4,7 +4,7 @@ import GRDB
 /// Whether a plan is still what was previewed, and who agreed to it.
 extension RunStore {
     /// Whether its plan has a digest, and can be approved; plans of older versions have none.
-    public var hasDigest: Bool { version >= RunSchema.firstVersionWithDigest }
+    public var hasDigest: Bool { !digest.isEmpty }
 
     /// Compares all that was planned, every recipient included, with its digest: some 0.3 µs a recipient. Does nothing for a plan without one.
     /// - Throws: `Diagnostic` when campaign, settings or recipients were changed after planning.

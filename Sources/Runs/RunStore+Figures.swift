@@ -39,19 +39,13 @@ extension RunStore {
     func countFigures(_ db: Database, withGroups: Bool = false) throws -> RunFigures {
         let claims = try claims(db)
         var tally = FigureTally(claims: claims)
-        let groups = withGroups ? try GroupTally(db, hasVariants: knowsVariants, audience: plan.audience, claims: claims) : nil
-        try PreparedStatement(db, RunSchema.selectForFigures).forEachRow { row in
-            let recipient = row.number(0)
-            guard (0..<plan.audience).contains(recipient) else { throw RunDiagnostics.damaged(path, "an outcome has no recipient") }
-            let isCounted = tally.add(
-                recipient: recipient, outcome: row.number(1), status: row.number(2), reason: row.text(3), attempts: row.number(4),
-                latency: row.number(5), settledAt: Int64(row.number(6)))
-            guard isCounted else { throw RunDiagnostics.damaged(path, "the outcome of recipient \(recipient) cannot be read") }
-            try groups?.add(recipient: recipient, outcome: row.number(1))
-            return true
+        try forEachOutcome(db) { tally.add($0, $1, $2) }
+        let reasons = try OutcomeReasons.all(db)
+        var figures = try tally.figures(audience: plan.audience) { number in
+            guard let reason = reasons[number] else { throw RunDiagnostics.damaged(path, "a reason is missing") }
+            return reason
         }
-        var figures = tally.figures(audience: plan.audience)
-        figures.groups = try groups?.finish()
+        if withGroups { figures.groups = try GroupTally.count(db, self, claims) }
         return figures
     }
 }

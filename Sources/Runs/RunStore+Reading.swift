@@ -44,7 +44,7 @@ extension RunStore {
         }
     }
 
-    func traits(_ areWanted: Bool) -> PushTraits { areWanted ? (knowsVariants ? .languageAndVariant : .language) : .none }
+    func traits(_ areWanted: Bool) -> PushTraits { areWanted ? .languageAndVariant : .none }
 
     /// Calls `body` with every row of a select of pushes until it returns false.
     func forEachPush(of select: PreparedStatement, _ withTraits: Bool, _ body: (StoredPush) throws -> Bool) throws {
@@ -83,8 +83,7 @@ extension RunStore {
     {
         try read { db in
             var claims = try claims(db)[...]
-            let outcomes = try outcomeCursor(db)
-            var outcome = try outcomes.next()
+            var outcomes = try OutcomeReader(db, self)
             let rows = try recipientCursor(db, 0..<plan.audience)
             var expected = 0
             while let (id, recipient) = try rows.next() {
@@ -92,20 +91,14 @@ extension RunStore {
                 expected += 1
                 while let claim = claims.first, claim.upperBound <= id { claims.removeFirst() }
                 let isClaimed = claims.first?.contains(id) ?? false
-                guard outcome?.recipient ?? id >= id else { throw RunDiagnostics.damaged(path, "an outcome has no recipient") }
-                if outcome?.recipient == id {
-                    try body(id, recipient, outcome, isClaimed)
-                    outcome = try outcomes.next()
-                } else {
-                    try body(id, recipient, nil, isClaimed)
-                }
+                try body(id, recipient, try outcomes.settlement(of: id), isClaimed)
             }
             guard expected == plan.audience else { throw missingRecipient(expected) }
         }
     }
 
     private func recipientCursor(_ db: Database, _ range: Range<Int>) throws -> StatementCursor<(Int, Recipient)> {
-        try StatementCursor(db, sql: RunSchema.selectRecipients(version: version), arguments: [range.lowerBound, range.upperBound]) {
+        try StatementCursor(db, sql: RunSchema.selectRecipients, arguments: [range.lowerBound, range.upperBound]) {
             [self] statement in
             let id = Int(Int64(sqliteStatement: statement, index: 0))
             var token = String(sqliteStatement: statement, index: 1)
@@ -116,20 +109,6 @@ extension RunStore {
                 alias: String(sqliteStatement: statement, index: 3), language: String(sqliteStatement: statement, index: 4),
                 variant: String(sqliteStatement: statement, index: 6), fields: fields)
             return (id, recipient)
-        }
-    }
-
-    func outcomeCursor(_ db: Database) throws -> StatementCursor<Settlement> {
-        try StatementCursor(db, sql: RunSchema.selectOutcomes) { [path] statement in
-            func number(_ index: CInt) -> Int { Int(Int64(sqliteStatement: statement, index: index)) }
-            guard let outcome = Outcome(rawValue: number(1)) else {
-                throw RunDiagnostics.damaged(path, "the outcome of recipient \(number(0)) cannot be read")
-            }
-            let invalidSince = Int64(sqliteStatement: statement, index: 7)
-            return Settlement(
-                recipient: number(0), outcome: outcome, status: number(2), reason: String(sqliteStatement: statement, index: 3),
-                attempts: number(4), latencyMilliseconds: number(5), settledAt: Timestamp(epochMilliseconds: Int64(number(6))),
-                invalidSince: invalidSince == .min ? nil : Timestamp(epochMilliseconds: invalidSince))
         }
     }
 
@@ -149,7 +128,7 @@ extension RunStore {
 
     private func noFields(_ id: Int) -> Diagnostic { RunDiagnostics.damaged(path, "the fields of recipient \(id) cannot be read") }
 
-    private func missingRecipient(_ id: Int) -> Diagnostic {
+    func missingRecipient(_ id: Int) -> Diagnostic {
         RunDiagnostics.damaged(path, "recipient \(id) of \(plan.audience) is missing")
     }
 }

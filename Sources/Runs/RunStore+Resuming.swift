@@ -31,14 +31,23 @@ extension RunStore {
         in range: Range<Int>, resendsUnknown: Bool, withTraits: Bool = false, _ body: (StoredPush) throws -> Void
     ) throws {
         try read { db in
-            let select = try PreparedStatement(db, RunSchema.selectUnsettledPushes(traits(withTraits)))
-            try select.bind(range.lowerBound, at: 1)
-            try select.bind(range.upperBound, at: 2)
-            try select.bind(Self.firstOpenOutcome(resendsUnknown), at: 3)
+            var outcomes = try OutcomeReader(db, self)
+            let open = try range.clamped(to: 0..<plan.audience).filter { id in
+                try outcomes.slot(of: id).map { Self.isOpen($0, resendsUnknown) } ?? true
+            }
+            guard let first = open.first, let last = open.last else { return }
+            let select = try PreparedStatement(db, RunSchema.selectPushes(traits(withTraits)))
+            try select.bind(first, at: 1)
+            try select.bind(last + 1, at: 2)
+            var rest = open[...]
             try forEachPush(of: select, withTraits) { push in
-                try body(push)
+                if push.id == rest.first {
+                    rest.removeFirst()
+                    try body(push)
+                }
                 return true
             }
+            if let missing = rest.first { throw missingRecipient(missing) }
         }
     }
 
@@ -48,26 +57,23 @@ extension RunStore {
     public func takeBack(_ range: Range<Int>, resendsUnknown: Bool) throws -> [Int: Int] {
         try write { db in
             var attempts: [Int: Int] = [:]
-            let (select, delete) = (
-                try PreparedStatement(db, RunSchema.selectAttempts), try PreparedStatement(db, RunSchema.deleteOutcomes)
-            )
-            for statement in [select, delete] {
-                try statement.bind(range.lowerBound, at: 1)
-                try statement.bind(range.upperBound, at: 2)
-                try statement.bind(Self.firstOpenOutcome(resendsUnknown), at: 3)
+            var board = try OutcomeBoard(db, self, ids: range)
+            for id in range {
+                let slot = try board.slot(of: id)
+                guard !slot.isEmpty, Self.isOpen(slot, resendsUnknown) else { continue }
+                if slot.attempts > 0 { attempts[id] = slot.attempts }
+                try board.clear(id)
             }
-            try select.forEachRow { row in
-                attempts[row.number(0)] = row.number(1)
-                return true
-            }
-            try delete.execute()
+            try board.store()
             try forgetFigures(db)
             return attempts
         }
     }
 
-    /// Outcomes from here on are open: `unsent` comes last, `unknown` just before it.
-    private static func firstOpenOutcome(_ resendsUnknown: Bool) -> Int { (resendsUnknown ? Outcome.unknown : .unsent).rawValue }
+    /// Whether somebody of whom this is recorded is sent to again.
+    private static func isOpen(_ slot: OutcomeSlot, _ resendsUnknown: Bool) -> Bool {
+        slot.outcome == .unsent || (resendsUnknown && slot.outcome == .unknown)
+    }
 
     /// Records as unknown who was claimed and has no outcome: what a killed process left behind.
     /// - Returns: how many they were.

@@ -19,9 +19,7 @@ extension RunStore {
             throw broken("recipients \(range.lowerBound) to \(range.upperBound - 1) were claimed, of \(plan.audience)")
         }
         try write { db in
-            // Earlier claims do not overlap one another, so only the last that begins before our end can overlap ours.
-            let lastClaim = try PreparedStatement(db, RunSchema.selectLastClaim)
-            if let earlier = try claim(atOrBefore: range.upperBound - 1, lastClaim), earlier.overlaps(range) {
+            if let earlier = try claims(db, around: range).first {
                 let id = max(earlier.lowerBound, range.lowerBound)
                 throw broken("recipient \(id) is claimed already, perhaps by another volley that sends this run")
             }
@@ -36,93 +34,73 @@ extension RunStore {
     /// was never claimed, unless it is `unsent`.
     /// - Throws: `Diagnostic`; none of the group is recorded then.
     public func record(_ settlements: [Settlement]) throws {
-        guard !settlements.isEmpty else { return }
-        let (usual, others) = OutcomeOrder.split(settlements)
-        do { try record(usual, others, of: settlements, rowsAtATime: Self.rowsAtATime) } catch is RowsAreMissing {
-            // Row by row it is found who was settled twice.
-            try record(usual, others, of: settlements, rowsAtATime: 1)
-        }
-    }
-
-    /// Rows that one statement inserts: beginning and ending a statement costs as much as a row.
-    private static let rowsAtATime = 20
-
-    /// Some row of several was refused.
-    private struct RowsAreMissing: Error {}
-
-    private func record(
-        _ usual: [OutcomeOrder.Usual], _ others: [Int], of settlements: [Settlement], rowsAtATime: Int
-    ) throws {
+        guard let first = settlements.first else { return }
+        var (least, most) = (first.recipient, first.recipient)
+        for settled in settlements { (least, most) = (min(least, settled.recipient), max(most, settled.recipient)) }
+        for id in [least, most] where !(0..<plan.audience).contains(id) { throw broken("recipient \(id) was settled, of \(plan.audience)") }
         try write { db in
-            var checker = ClaimChecker(run: self, lastClaim: try PreparedStatement(db, RunSchema.selectLastClaim))
-            for one in usual { try checker.check(one.recipient, .accepted) }
-            for index in others { try checker.check(settlements[index].recipient, settlements[index].outcome) }
-            try insert(usual, rowsAtATime, RunSchema.insertUsualOutcomes, db, recipient: { $0.recipient }) { one, row, insert in
-                let first = CInt(row * RunSchema.usualOutcomeColumns + 1)
-                try insert.bind(one.recipient, at: first)
-                try insert.bind(one.latencyMilliseconds, at: first + 1)
-                try insert.bind(one.settledAtMilliseconds, at: first + 2)
+            var claimed = ClaimedIDs(try claims(db, around: least..<most + 1))
+            var board = try OutcomeBoard(db, self, ids: least..<most + 1)
+            var reasons = try OutcomeReasons(db)
+            for settled in settlements {
+                guard claimed.contains(settled.recipient) || settled.outcome == .unsent else {
+                    throw broken("recipient \(settled.recipient) is \(settled.outcome) but was never claimed")
+                }
+                let reason = settled.reason.isEmpty ? 0 : try reasons.number(of: settled.reason)
+                do { try board.record(OutcomeSlot(settled, reason: reason), of: settled.recipient) } catch is OutcomeBoard.Refusal {
+                    throw broken("recipient \(settled.recipient) was settled twice")
+                }
+                if let since = settled.invalidSince { try keep(since, of: settled.recipient, db) }
             }
-            try insert(others, rowsAtATime, RunSchema.insertOutcomes, db, recipient: { settlements[$0].recipient }) { index, row, insert in
-                try Self.bind(settlements[index], row: row, insert)
-            }
+            try board.store()
             try forgetFigures(db)
         }
     }
 
-    @inline(__always) private func insert<Element>(
-        _ elements: [Element], _ rowsAtATime: Int, _ sql: (_ rows: Int) -> String, _ db: Database, recipient: (Element) -> Int,
-        _ bind: (Element, _ row: Int, PreparedStatement) throws -> Void
-    ) throws {
-        guard !elements.isEmpty else { return }
-        let several = try PreparedStatement(db, sql(rowsAtATime))
-        let single = try PreparedStatement(db, sql(1))
-        var next = 0
-        while next < elements.count {
-            let isFull = elements.count - next >= rowsAtATime
-            let (insert, rows) = isFull ? (several, rowsAtATime) : (single, 1)
-            for row in 0..<rows { try bind(elements[next + row], row, insert) }
-            if try insert.execute() != rows {
-                guard rows == 1 else { throw RowsAreMissing() }
-                throw broken("recipient \(recipient(elements[next])) was settled twice")
-            }
-            next += rows
+    private func keep(_ invalidSince: Timestamp, of id: Int, _ db: Database) throws {
+        let insert = try PreparedStatement(db, RunSchema.upsertInvalidSince)
+        try insert.bind(id, at: 1)
+        try insert.bind(Int(invalidSince.epochMilliseconds), at: 2)
+        try insert.execute()
+    }
+
+    /// Claims, for many questions about ids that lie close together.
+    private struct ClaimedIDs {
+        private let claims: [Range<Int>]
+        /// The claim that answered last.
+        private var last = 0..<0
+
+        init(_ claims: [Range<Int>]) { self.claims = claims }
+
+        @inline(__always) mutating func contains(_ id: Int) -> Bool { last.contains(id) || isFound(id) }
+
+        private mutating func isFound(_ id: Int) -> Bool {
+            guard let claim = claims.first(where: { $0.contains(id) }) else { return false }
+            last = claim
+            return true
         }
     }
 
-    /// Sees that whoever is settled was claimed. Neighbours mostly share their claim.
-    private struct ClaimChecker {
-        let run: RunStore
-        let lastClaim: PreparedStatement
-        private var claim = 0..<0
-
-        init(run: RunStore, lastClaim: PreparedStatement) { (self.run, self.lastClaim) = (run, lastClaim) }
-
-        @inline(__always) mutating func check(_ recipient: Int, _ outcome: Outcome) throws {
-            if claim.contains(recipient) { return }
-            try look(recipient, outcome)
-        }
-
-        private mutating func look(_ recipient: Int, _ outcome: Outcome) throws {
-            guard (0..<run.plan.audience).contains(recipient) else {
-                throw run.broken("recipient \(recipient) was settled, of \(run.plan.audience)")
+    /// The claims that overlap a range, the last one first.
+    private func claims(_ db: Database, around ids: Range<Int>) throws -> [Range<Int>] {
+        let select = try PreparedStatement(db, RunSchema.selectClaimsFromLast)
+        try select.bind(ids.upperBound - 1, at: 1)
+        var found: [Range<Int>] = []
+        try select.forEachRow { row in
+            let (first, last) = (row.number(0), row.number(1))
+            guard first <= last, last < plan.audience, last < found.last?.lowerBound ?? .max else {
+                throw RunDiagnostics.damaged(path, "a claim cannot be read")
             }
-            guard outcome != .unsent else { return }
-            claim = try run.claim(atOrBefore: recipient, lastClaim) ?? 0..<0
-            guard claim.contains(recipient) else { throw run.broken("recipient \(recipient) is \(outcome) but was never claimed") }
+            guard last >= ids.lowerBound else { return false }
+            // Neighbours are united, as a run of ten million has thousands of them.
+            if let next = found.last, next.lowerBound == last + 1 {
+                found[found.count - 1] = first..<next.upperBound
+            } else {
+                found.append(first..<last + 1)
+            }
+            return true
         }
-    }
-
-    private static func bind(_ settled: Settlement, row: Int, _ insert: PreparedStatement) throws {
-        let first = CInt(row * RunSchema.outcomeColumns + 1)
-        try insert.bind(settled.recipient, at: first)
-        try insert.bind(settled.outcome.rawValue, at: first + 1)
-        try insert.bind(settled.status, at: first + 2)
-        try insert.bind(settled.reason, at: first + 3)
-        try insert.bind(settled.attempts, at: first + 4)
-        try insert.bind(settled.latencyMilliseconds, at: first + 5)
-        try insert.bind(Int(settled.settledAt.epochMilliseconds), at: first + 6)
-        try insert.bind(settled.invalidSince.map { Int($0.epochMilliseconds) }, at: first + 7)
+        return found
     }
 
     /// The first id outside all claims; the audience's size when everyone is claimed.
@@ -134,25 +112,16 @@ extension RunStore {
     public func unsettled() throws -> [Range<Int>] {
         try read { db in
             var gaps: [Range<Int>] = []
-            var claims = try claims(db)[...]
-            var next = claims.first?.lowerBound ?? 0
-            let settled = try StatementCursor(db, sql: "SELECT recipient_id FROM outcome ORDER BY recipient_id") {
-                Int(Int64(sqliteStatement: $0, index: 0))
-            }
-            /// Everything claimed from `next` up to `end` is a gap.
-            func close(upTo end: Int) {
-                while let claim = claims.first, claim.lowerBound < end {
-                    let gap = max(next, claim.lowerBound)..<max(next, claim.lowerBound, min(end, claim.upperBound))
-                    if !gap.isEmpty { gaps.append(gap) }
-                    if claim.upperBound > end { break }
-                    claims.removeFirst()
+            var outcomes = try OutcomeReader(db, self)
+            for claim in try claims(db) {
+                for id in claim where try outcomes.slot(of: id) == nil {
+                    if let last = gaps.indices.last, gaps[last].upperBound == id {
+                        gaps[last] = gaps[last].lowerBound..<id + 1
+                    } else {
+                        gaps.append(id..<id + 1)
+                    }
                 }
             }
-            while let id = try settled.next() {
-                close(upTo: id)
-                next = id + 1
-            }
-            close(upTo: plan.audience)
             return gaps
         }
     }
@@ -174,19 +143,6 @@ extension RunStore {
             }
         }
         return ranges
-    }
-
-    /// The last claim that begins at an id or before it.
-    fileprivate func claim(atOrBefore id: Int, _ select: PreparedStatement) throws -> Range<Int>? {
-        try select.bind(id, at: 1)
-        var claim: Range<Int>?
-        try select.forEachRow { row in
-            let (first, last) = (row.number(0), row.number(1))
-            guard first <= last, last < plan.audience else { throw RunDiagnostics.damaged(path, "a claim cannot be read") }
-            claim = first..<last + 1
-            return false
-        }
-        return claim
     }
 
     /// An invariant that the caller broke: sending must stop at once, and the file stays as it was.

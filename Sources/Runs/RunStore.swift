@@ -12,8 +12,8 @@ public final class RunStore: Sendable {
     public let path: String
     /// What was frozen when the run was planned.
     public let plan: RunPlan
-    /// The file's format.
-    let version: Int
+    /// What the plan is recognised by; blank when an older version made it.
+    let digest: String
     private let isReadOnly: Bool
     private let identity: RunFile.Identity?
     private let connections = Mutex(Connections())
@@ -38,34 +38,40 @@ public final class RunStore: Sendable {
         case .missing: throw RunDiagnostics.missing(path)
         case .forbidden: throw RunDiagnostics.notPermitted(path, toWrite: false)
         }
-        (plan, version) = try RunDiagnostics.translating(path, .reading) {
+        (plan, digest) = try RunDiagnostics.translating(path, .reading) {
             try InterruptedChange.takingBack(path) {
-                var configuration = Configuration()
-                configuration.readonly = true
-                configuration.busyMode = .timeout(10)
-                let database = try DatabaseQueue(path: path, configuration: configuration)
-                let checked = try database.read { try Self.checkedPlan($0, path: path) }
-                try database.close()
-                return checked
+                if try Self.reading(path, { try Self.checkedVersion($0, path: path) }) < RunSchema.version { try RunUpgrade.run(path) }
+                return try Self.reading(path) { try Self.checkedPlan($0, path: path) }
             }
         }
     }
 
     deinit { close() }
 
-    private static func checkedPlan(_ db: Database, path: String) throws -> (plan: RunPlan, version: Int) {
+    private static func reading<T>(_ path: String, _ body: (Database) throws -> T) throws -> T {
+        var configuration = Configuration()
+        configuration.readonly = true
+        configuration.busyMode = .timeout(10)
+        let database = try DatabaseQueue(path: path, configuration: configuration)
+        let result = try database.read(body)
+        try database.close()
+        return result
+    }
+
+    private static func checkedVersion(_ db: Database, path: String) throws -> Int {
         guard try Int.fetchOne(db, sql: "PRAGMA application_id") == RunSchema.applicationID else { throw RunDiagnostics.notARun(path) }
         let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
         guard version <= RunSchema.version else { throw RunDiagnostics.newer(path, version: version) }
         if try isCutOff(db, path: path) { throw RunDiagnostics.damaged(path, "its end is missing") }
-        guard let plan = try RunSchema.plan(from: db, version: version) else {
-            throw RunDiagnostics.damaged(path, "its plan cannot be read")
-        }
-        return (plan, version)
+        return version
     }
 
-    /// Whether its recipients have variants.
-    var knowsVariants: Bool { version >= RunSchema.firstVersionWithVariants }
+    private static func checkedPlan(_ db: Database, path: String) throws -> (plan: RunPlan, digest: String) {
+        guard let plan = try RunSchema.plan(from: db), let digest = try String.fetchOne(db, sql: "SELECT digest FROM run") else {
+            throw RunDiagnostics.damaged(path, "its plan cannot be read")
+        }
+        return (plan, digest)
+    }
 
     /// SQLite notices missing pages by itself, but not that the last one is incomplete. In WAL mode pages may still be in the other file.
     static func isCutOff(_ db: Database, path: String) throws -> Bool {

@@ -118,6 +118,7 @@ public final class RunWriter {
         precondition(plan.id == id && plan.audience == slots, "the plan is of another run")
         try write { db in
             try RunSchema.insert(plan, recipients: digest, into: db)
+            try db.execute(sql: RunSchema.approvalTable)
             try db.execute(sql: RunSchema.sendingTables)
             try RunSchema.seal(db)
         }

@@ -152,18 +152,28 @@ public struct SuppressionList: Sendable {
         let blamesTokens = !(status.state == .stopped && StopReason.absolvesTokens(status.reason))
         return try add { entries in
             try run.read { db in
-                let select = try PreparedStatement(db, SuppressionSchema.selectInvalidTokens)
-                try select.bind(blamesTokens ? 1 : 0, at: 1)
-                try select.forEachRow { row in
-                    let token = row.text(0)
-                    guard RunStore.isToken(token) else { throw RunDiagnostics.damaged(run.path, "a recipient has no device token") }
-                    let reason = String(decoding: row.text(1), as: UTF8.self)
-                    try entries.add(token, reason, Timestamp(epochMilliseconds: Int64(row.number(2))), run: run.plan.id)
-                    return true
+                let token = try PreparedStatement(db, RunSchema.selectToken)
+                var outcomes = try OutcomeReader(db, run)
+                try run.forEachOutcome(db) { id, _, outcome in
+                    guard outcome == .invalidToken, let settled = try outcomes.settlement(of: id),
+                        blamesTokens || !Self.settingsReasons.contains(settled.reason)
+                    else { return }
+                    try token.bind(id, at: 1)
+                    var isFound = false
+                    try token.forEachRow { row in
+                        isFound = RunStore.isToken(row.text(0))
+                        guard isFound else { return false }
+                        try entries.add(row.text(0), settled.reason, settled.invalidSince ?? settled.settledAt, run: run.plan.id)
+                        return false
+                    }
+                    if !isFound { throw RunDiagnostics.damaged(run.path, "recipient \(id) has no device token") }
                 }
             }
         }
     }
+
+    /// Reasons that may be the settings' fault.
+    private static let settingsReasons: Set = ["BadDeviceToken", "DeviceTokenNotForTopic"]
 
     /// Takes what comes in.
     public struct Entries {

@@ -1,4 +1,3 @@
-import Base
 import GRDB
 
 /// What a suppression list looks like inside. Whatever changes here changes `version`.
@@ -72,13 +71,5 @@ enum SuppressionSchema {
 
     static let countReasons = """
         SELECT coalesce(reason, ''), count(*) FROM suppressed WHERE environment = ? GROUP BY reason ORDER BY count(*) DESC, reason
-        """
-
-    /// Of a run file: the devices that are to be suppressed, with APNs' reason and since when. The reasons that may be the settings' fault
-    /// count only with 1 as the argument.
-    static let selectInvalidTokens = """
-        SELECT coalesce(r.device_token, ''), coalesce(o.reason, ''), coalesce(o.invalid_since, o.settled_at)
-        FROM outcome o JOIN recipient r ON r.id = o.recipient_id
-        WHERE o.outcome = \(Outcome.invalidToken.rawValue) AND (?1 OR o.reason NOT IN ('BadDeviceToken', 'DeviceTokenNotForTopic'))
         """
 }

@@ -42,12 +42,12 @@ import Testing
         let path = try makeRun(folder, audience: 1).path
         var bytes = readBytes(path)
         // user_version: bytes 60 to 63 of the header (SQLite, "Database File Format", 1.3).
-        #expect(bytes[60...63] == [0, 0, 0, 3])
+        #expect(bytes[60...63] == [0, 0, 0, 4])
         bytes[63] = 9
         writeBytes(bytes, path)
         #expect(
             diagnostic { _ = try RunStore(path: path) }?.message
-                == "the run file was written by a newer Volley (format 9; this one reads 3)")
+                == "the run file was written by a newer Volley (format 9; this one reads 4)")
     }
 
     @Test("a truncated file is damaged", arguments: [0.3, 0.6, 0.95, 0.9999])
@@ -108,8 +108,35 @@ import Testing
     func missingTable() throws {
         let folder = try TemporaryFolder()
         let path = try makeRun(folder, audience: 10).path
-        _ = query(path, "DROP TABLE outcome")
+        _ = query(path, "DROP TABLE outcome_block")
         #expect(diagnostic { _ = try RunStore(path: path).figures() }?.message.hasPrefix("the run file is damaged") == true)
+    }
+
+    @Test(
+        "what is no outcome is found wherever outcomes are read", .enabled(if: hasSQLiteTool, "needs the sqlite3 tool"),
+        arguments: [
+            ("UPDATE outcome_block SET slots = x'F0C8' || substr(slots, 3) WHERE number = 0", "the outcome of recipient 0 cannot be read"),
+            ("UPDATE outcome_block SET slots = x'10C8' WHERE number = 1", "the outcomes from recipient 250 on cannot be read"),
+            ("UPDATE outcome_block SET slots = 7 WHERE number = 1", "the outcomes from recipient 250 on cannot be read"),
+            ("UPDATE outcome_block SET number = 9 WHERE number = 1", "an outcome has no recipient"),
+            ("UPDATE outcome_block SET number = -1 WHERE number = 1", "an outcome has no recipient"),
+            (
+                "UPDATE outcome_block SET slots = substr(slots, 1, 3200) || x'10C8' || substr(slots, 3203) WHERE number = 1",
+                "an outcome has no recipient"
+            ),
+            ("DELETE FROM reason", "a reason is missing"),
+        ])
+    func outcomes(edit: String, finding: String) throws {
+        let folder = try TemporaryFolder()
+        let run = try makeRun(folder, audience: 450)
+        try run.claim(0..<450, at: noon)
+        try run.record((0..<450).map { settled($0, .failed, status: 503, reason: "ServiceUnavailable") })
+        try run.settleDown()
+        #expect(try RunStore(path: run.path).figures().outcomes[.failed] == 450)
+        #expect(query(run.path, edit).isEmpty)
+        let damaged = try RunStore(path: run.path)
+        #expect(diagnostic { _ = try damaged.figures() }?.message == "the run file is damaged: \(finding)")
+        #expect(diagnostic { try damaged.checkIntegrity() }?.message == "the run file is damaged: \(finding)")
     }
 
     @Test("the body's own error passes through")

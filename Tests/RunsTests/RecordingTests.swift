@@ -41,6 +41,32 @@ import Testing
         #expect(try outcomes(run) == settlements)
     }
 
+    @Test("blocks of outcomes have no seams", arguments: [1, 249, 250, 251, 499, 500, 501, 1001])
+    func blocks(audience: Int) throws {
+        let folder = try TemporaryFolder()
+        let run = try makeRun(folder, audience: audience)
+        try run.claim(0..<audience, at: noon)
+        let settlements = (0..<audience).map { settled($0, $0 % 3 == 0 ? .failed : .accepted, reason: "r\($0 % 7)", latency: $0) }
+        try run.record(settlements.filter { $0.recipient % 2 == 0 })
+        #expect(try run.unsettled().map(\.lowerBound) == Array(stride(from: 1, to: audience, by: 2)))
+        try run.record(settlements.filter { $0.recipient % 2 == 1 })
+        #expect(try run.unsettled().isEmpty)
+        #expect(try outcomes(run) == settlements)
+    }
+
+    @Test("a reason of its own for every push: those that are one too many share one")
+    func manyReasons() throws {
+        let folder = try TemporaryFolder()
+        let run = try makeRun(folder, audience: 66_000)
+        try run.claim(0..<66_000, at: noon)
+        try run.record((0..<66_000).map { settled($0, .rejected, status: 400, reason: "reason \($0)") })
+        let reasons = try run.figures().reasons
+        #expect(reasons.count == 65_535)
+        #expect(reasons["reason 65533"] == 1)
+        #expect(reasons["reason 65534"] == nil)
+        #expect(reasons["OtherReason"] == 466)
+    }
+
     @Test("of one recipient's settlements in a group, a later one replaces unsent and nothing else")
     func orderWithinGroup() throws {
         let folder = try TemporaryFolder()

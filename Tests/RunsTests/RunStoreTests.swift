@@ -260,27 +260,6 @@ import Testing
         }.count
     }
 
-    @Test("a run of a format without variants is read and sent from as it is", .enabled(if: hasSQLiteTool, "needs the sqlite3 tool"))
-    func olderFormat() throws {
-        let folder = try TemporaryFolder()
-        let path = try makeRun(folder, audience: 3).path
-        let edits = "DROP VIEW result; ALTER TABLE recipient DROP COLUMN variant; PRAGMA user_version = 2"
-        #expect(query(path, edits).isEmpty)
-        let run = try RunStore(path: path)
-        #expect(try run.recipients(0..<3) == (0..<3).map { recipient($0) })
-        var languages: [String] = []
-        try run.forEachPush(in: 0..<3, withTraits: true) { push in
-            languages.append(String(decoding: push.language, as: UTF8.self))
-            #expect(push.variant.isEmpty)
-        }
-        #expect(languages == ["en", "en", "en"])
-        try run.claim(0..<3, at: noon)
-        try run.record([settled(1)])
-        var open: [Int] = []
-        try run.forEachUnsettledPush(in: 0..<3, resendsUnknown: true, withTraits: true) { open.append($0.id) }
-        #expect(open == [0, 2])
-    }
-
     @Test("claims and outcomes survive a loss of power: every commit is synchronous")
     func synchronous() throws {
         let folder = try TemporaryFolder()

@@ -1,0 +1,102 @@
+import Base
+import GRDB
+
+/// Outcomes as they stand in a run file, found by recipient; quick when asked in the order of ids. Valid as long as the access that made it.
+struct OutcomeReader {
+    private let run: RunStore
+    private let select: PreparedStatement
+    private let selectSince: PreparedStatement
+    private let reasons: [Int: String]
+    /// Of the block that was asked for last.
+    private var words = [UInt64](repeating: 0, count: OutcomeBlock.words)
+    private var block = -1
+    private var isThere = false
+
+    init(_ db: Database, _ run: RunStore) throws {
+        self.run = run
+        select = try PreparedStatement(db, RunSchema.selectOutcomeBlock)
+        selectSince = try PreparedStatement(db, RunSchema.selectInvalidSince)
+        reasons = try OutcomeReasons.all(db)
+    }
+
+    /// What is recorded of a recipient; nil when nothing is.
+    mutating func slot(of id: Int) throws -> OutcomeSlot? {
+        if id / OutcomeBlock.slots != block { try load(id / OutcomeBlock.slots) }
+        guard isThere else { return nil }
+        let first = id % OutcomeBlock.slots * OutcomeSlot.words
+        let slot = OutcomeSlot(high: words[first], low: words[first + 1])
+        return slot.isEmpty ? nil : slot
+    }
+
+    /// The same in words.
+    mutating func settlement(of id: Int) throws -> Settlement? {
+        guard let slot = try slot(of: id) else { return nil }
+        guard let outcome = slot.outcome else { throw run.unreadableOutcome(of: id) }
+        return Settlement(
+            recipient: id, outcome: outcome, status: slot.status, reason: try reason(slot, of: id), attempts: slot.attempts,
+            latencyMilliseconds: slot.latencyMilliseconds, settledAt: slot.settledAt,
+            // Only APNs says since when, and only of these.
+            invalidSince: outcome == .invalidToken ? try invalidSince(id) : nil)
+    }
+
+    /// The reason that a slot names, blank for none.
+    func reason(_ slot: OutcomeSlot, of id: Int) throws -> String {
+        guard slot.reason != 0 else { return "" }
+        guard let reason = reasons[slot.reason] else { throw run.unreadableOutcome(of: id) }
+        return reason
+    }
+
+    private mutating func load(_ number: Int) throws {
+        (block, isThere) = (number, false)
+        try select.bind(number, at: 1)
+        try select.forEachRow { row in
+            guard words.withUnsafeMutableBufferPointer({ OutcomeBlock.read(row.bytes(0), into: $0) }) else {
+                throw run.unreadableBlock(number)
+            }
+            isThere = true
+            return false
+        }
+    }
+
+    private func invalidSince(_ id: Int) throws -> Timestamp? {
+        try selectSince.bind(id, at: 1)
+        var since: Timestamp?
+        try selectSince.forEachRow { row in
+            since = Timestamp(epochMilliseconds: Int64(row.number(0)))
+            return false
+        }
+        return since
+    }
+}
+
+extension RunStore {
+    /// Calls `body` with every outcome there is, in the order of ids. Reasons are those of `OutcomeReasons`.
+    /// - Throws: `Diagnostic` for what no recipient can have.
+    func forEachOutcome(_ db: Database, _ body: (_ id: Int, OutcomeSlot, Outcome) throws -> Void) throws {
+        let blocks = 0..<(plan.audience + OutcomeBlock.slots - 1) / OutcomeBlock.slots
+        try withUnsafeTemporaryAllocation(of: UInt64.self, capacity: OutcomeBlock.words) { words in
+            try PreparedStatement(db, RunSchema.selectOutcomeBlocks).forEachRow { row in
+                let number = row.number(0)
+                guard blocks.contains(number) else { throw RunDiagnostics.damaged(path, "an outcome has no recipient") }
+                guard OutcomeBlock.read(row.bytes(1), into: words) else { throw unreadableBlock(number) }
+                var id = number * OutcomeBlock.slots
+                for word in stride(from: 0, to: OutcomeBlock.words, by: OutcomeSlot.words) {
+                    let slot = OutcomeSlot(high: words[word], low: words[word + 1])
+                    if !slot.isEmpty {
+                        guard id < plan.audience else { throw RunDiagnostics.damaged(path, "an outcome has no recipient") }
+                        guard let outcome = slot.outcome else { throw unreadableOutcome(of: id) }
+                        try body(id, slot, outcome)
+                    }
+                    id += 1
+                }
+                return true
+            }
+        }
+    }
+
+    func unreadableOutcome(of id: Int) -> Diagnostic { RunDiagnostics.damaged(path, "the outcome of recipient \(id) cannot be read") }
+
+    func unreadableBlock(_ number: Int) -> Diagnostic {
+        RunDiagnostics.damaged(path, "the outcomes from recipient \(number &* OutcomeBlock.slots) on cannot be read")
+    }
+}

@@ -1,0 +1,69 @@
+import GRDB
+
+/// The numbers under which a run file keeps reasons: 1 and more, in the order in which they were first seen; 0 is none.
+struct OutcomeReasons {
+    /// Stands for all reasons that are one too many: somebody invents a new one for each push.
+    private static let last = 0xFFFF
+    private static let other = "OtherReason"
+
+    private let select: PreparedStatement
+    private let insert: PreparedStatement
+    private let count: PreparedStatement
+    private var known: [String: Int] = [:]
+
+    /// Valid within a transaction: what one that fails has added is gone.
+    init(_ db: Database) throws {
+        select = try PreparedStatement(db, "SELECT number FROM reason WHERE reason = ?")
+        insert = try PreparedStatement(db, "INSERT INTO reason (number, reason) VALUES (?, ?)")
+        count = try PreparedStatement(db, "SELECT coalesce(max(number), 0) FROM reason WHERE number < \(Self.last)")
+    }
+
+    /// A reason's number, a new one if need be.
+    mutating func number(of reason: String) throws -> Int {
+        if reason.isEmpty { return 0 }
+        if let number = known[reason] { return number }
+        let number = try stored(reason) ?? added(reason)
+        known[reason] = number
+        return number
+    }
+
+    private func stored(_ reason: String) throws -> Int? {
+        try select.bind(reason, at: 1)
+        return try first(select)
+    }
+
+    private func added(_ reason: String) throws -> Int {
+        let next = try (first(count) ?? 0) + 1
+        guard next < Self.last else {
+            if let number = try stored(Self.other) { return number }
+            return try add(Self.other, Self.last)
+        }
+        return try add(reason, next)
+    }
+
+    private func add(_ reason: String, _ number: Int) throws -> Int {
+        try insert.bind(number, at: 1)
+        try insert.bind(reason, at: 2)
+        try insert.execute()
+        return number
+    }
+
+    private func first(_ statement: PreparedStatement) throws -> Int? {
+        var number: Int?
+        try statement.forEachRow { row in
+            number = row.number(0)
+            return false
+        }
+        return number
+    }
+
+    /// All reasons by number.
+    static func all(_ db: Database) throws -> [Int: String] {
+        var reasons: [Int: String] = [:]
+        try PreparedStatement(db, "SELECT number, reason FROM reason").forEachRow { row in
+            reasons[row.number(0)] = String(decoding: row.text(1), as: UTF8.self)
+            return true
+        }
+        return reasons
+    }
+}

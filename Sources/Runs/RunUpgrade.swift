@@ -1,0 +1,86 @@
+import Base
+import GRDB
+import Glibc
+
+/// Makes a run file of this format of an older one, where it lies and all at once, so that everything else knows one format only.
+///
+/// Format 1 did not know `retry_of`, 2 no variants, digests and approvals, 3 kept a row for each outcome.
+enum RunUpgrade {
+    /// - Throws: `Diagnostic`: another process sends the run, or the file cannot be written; it stays as it was then.
+    static func run(_ path: String) throws {
+        guard access(path, W_OK) == 0, access(RunDiagnostics.folder(of: path), W_OK) == 0 else {
+            throw Diagnostic(
+                "an older Volley wrote this run, and the file has to be written once before this one can read it", file: path,
+                remedy: "Copy it to a folder that may be written.")
+        }
+        // An older Volley that is sending it knows nothing of the new format.
+        let lock = try SendingLock(run: path)
+        let database = try DatabaseQueue(path: path)
+        try database.write { try upgrade($0, path) }
+        try database.close()
+        _ = consume lock
+    }
+
+    private static func upgrade(_ db: Database, _ path: String) throws {
+        let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
+        guard version < RunSchema.version else { return }
+        try db.execute(sql: "DROP VIEW IF EXISTS result")
+        if version < 2 { try add("retry_of TEXT NOT NULL DEFAULT ''", to: "run", db) }
+        if version < 3 {
+            try add("variant TEXT NOT NULL DEFAULT ''", to: "recipient", db)
+            for column in ["preview_text TEXT", "is_test INTEGER", "recipients_digest TEXT", "digest TEXT"] {
+                try add(column + " NOT NULL DEFAULT \(column.hasSuffix("TEXT") ? "''" : "0")", to: "run", db)
+            }
+            try db.execute(sql: RunSchema.approvalTable)
+        }
+        try db.execute(sql: "ALTER TABLE outcome RENAME TO older_outcome")
+        try db.execute(sql: "DROP TABLE outcome_name")
+        try RunSchema.seal(db)
+        try copyOutcomes(db, path)
+        try db.execute(sql: "DROP TABLE older_outcome")
+    }
+
+    private static func add(_ column: String, to table: String, _ db: Database) throws {
+        try db.execute(sql: "ALTER TABLE \(table) ADD COLUMN \(column)")
+    }
+
+    private static func copyOutcomes(_ db: Database, _ path: String) throws {
+        let upsert = try PreparedStatement(db, RunSchema.upsertOutcomeBlock)
+        var reasons = try OutcomeReasons(db)
+        var words = [UInt64](repeating: 0, count: OutcomeBlock.words)
+        var block = 0, isTouched = false
+        func store() throws {
+            guard isTouched else { return }
+            try upsert.bind(block, at: 1)
+            try words.map(\.bigEndian).withUnsafeBytes { bytes in
+                try upsert.bind(blob: bytes, at: 2)
+                try upsert.execute()
+            }
+            for index in words.indices { words[index] = 0 }
+            isTouched = false
+        }
+        let select = try PreparedStatement(
+            db, "SELECT recipient_id, outcome, status, reason, attempts, latency_ms, settled_at FROM older_outcome ORDER BY recipient_id")
+        try select.forEachRow { row in
+            let id = row.number(0)
+            guard id >= 0, let outcome = Outcome(rawValue: row.number(1)) else {
+                throw RunDiagnostics.damaged(path, "the outcome of recipient \(id) cannot be read")
+            }
+            if id / OutcomeBlock.slots != block {
+                try store()
+                block = id / OutcomeBlock.slots
+            }
+            let reason = String(decoding: row.text(3), as: UTF8.self)
+            let settled = Settlement(
+                recipient: id, outcome: outcome, status: row.number(2), reason: reason, attempts: row.number(4),
+                latencyMilliseconds: row.number(5), settledAt: Timestamp(epochMilliseconds: Int64(row.number(6))))
+            let slot = OutcomeSlot(settled, reason: try reasons.number(of: reason))
+            let place = id % OutcomeBlock.slots * OutcomeSlot.words
+            (words[place], words[place + 1], isTouched) = (slot.high, slot.low, true)
+            return true
+        }
+        try store()
+        try db.execute(
+            sql: "INSERT INTO invalid_since SELECT recipient_id, invalid_since FROM older_outcome WHERE invalid_since IS NOT NULL")
+    }
+}
