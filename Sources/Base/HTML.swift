@@ -12,6 +12,9 @@ public struct HTML: ExpressibleByStringInterpolation, Sendable {
     /// Pieces in a row.
     public init(_ pieces: [HTML]) { markup = pieces.map(\.markup).joined(separator: "\n") }
 
+    /// Pieces with nothing between them, for words of a sentence.
+    public init(joined pieces: [HTML]) { markup = pieces.map(\.markup).joined() }
+
     /// What literals with `\(…)` are made of.
     public struct StringInterpolation: StringInterpolationProtocol {
         fileprivate var markup = ""

@@ -11,12 +11,12 @@ public struct RunList: Sendable {
     public init(runs: [RunStore], broken: [Diagnostic]) throws {
         self.broken = broken
         for run in runs {
-            do { reports.append(try Report(run)) } catch let error as Diagnostic { self.broken.append(error) }
+            do { reports.append(try Report(run, isSummary: true)) } catch let error as Diagnostic { self.broken.append(error) }
             run.close()
         }
     }
 
-    /// The document of `runs --json`: `runs`, each like `report --format json`, and `broken`.
+    /// The document of `runs --json`: `runs`, each a summary of `report --format json`, and `broken`.
     public var json: JSONValue {
         let broken = broken.map { diagnostic in
             JSONValue.object(pairs: [

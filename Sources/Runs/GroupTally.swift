@@ -9,6 +9,8 @@ struct GroupTally {
 
     private var places: [UInt64: Int] = [:]
     private var groups: [RunGroup] = []
+    /// Where `other` of a variant is.
+    private var others: [String: Int] = [:]
 
     /// The groups of a run, the largest first.
     static func count(_ db: Database, _ run: RunStore, _ claims: [Range<Int>]) throws -> [RunGroup] {
@@ -37,15 +39,18 @@ struct GroupTally {
     }
 
     private mutating func newPlace(_ hash: UInt64, _ language: String, _ variant: String) -> Int {
-        let isFull = places.count >= Self.maximumGroups
-        let language = isFull ? Self.other : language
-        let known = groups.firstIndex { $0.language == language && $0.variant == variant }
-        if known == nil {
-            groups.append(RunGroup(language: language, variant: variant, outcomes: [Int](repeating: 0, count: Outcome.allCases.count)))
+        guard places.count < Self.maximumGroups else {
+            // Not even hashes are kept any more.
+            if let place = others[variant] { return place }
+            others[variant] = groups.count
+            return append(Self.other, variant)
         }
-        let place = known ?? groups.count - 1
-        // Beyond the limit not even hashes are kept.
-        if !isFull { places[hash] = place }
-        return place
+        places[hash] = groups.count
+        return append(language, variant)
+    }
+
+    private mutating func append(_ language: String, _ variant: String) -> Int {
+        groups.append(RunGroup(language: language, variant: variant, outcomes: [Int](repeating: 0, count: Outcome.allCases.count)))
+        return groups.count - 1
     }
 }

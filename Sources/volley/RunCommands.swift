@@ -125,9 +125,9 @@ struct Retry: ParsableCommand {
 struct Report: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "The delivery report of a run.",
-        discussion: "csv has a line for every device: its outcome, APNs' reason, attempts and latency.")
+        discussion: "csv has a line for every device: its outcome, APNs' reason, attempts and latency. html is one page for a browser or paper.")
 
-    enum Form: String, CaseIterable, ExpressibleByArgument { case text, json, csv }
+    enum Form: String, CaseIterable, ExpressibleByArgument { case text, json, csv, html }
 
     @OptionGroup var target: RunArgument
 

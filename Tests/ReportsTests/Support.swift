@@ -41,16 +41,18 @@ func token(_ number: Int) -> String {
 }
 
 func makeRun(
-    _ folder: TemporaryFolder, id: String = "20261201-090000-spring-sale-7f3a", skipped: [SkipReason: Int] = [:], _ recipients: [Recipient]
+    _ folder: TemporaryFolder, id: String = "20261201-090000-spring-sale-7f3a", skipped: [SkipReason: Int] = [:],
+    plannedAt: Timestamp = start.adding(seconds: -48), retryOf: String? = nil, isTest: Bool = false, preview: JSONValue = .null,
+    settings: JSONValue = .null, _ recipients: [Recipient]
 ) throws -> RunStore {
     let writer = try RunWriter(folder: folder.path, id: id)
     for (slot, recipient) in recipients.enumerated() { try writer.put(recipient, at: slot) }
     return try writer.finish(
         RunPlan(
             id: id, campaign: "spring-sale", app: "shop", campaignFile: "spring.yaml", campaignSource: "", projectFile: "volley.yaml",
-            seed: RunSeed(high: 1, low: 2), fields: [], plannedAt: start.adding(seconds: -48), planHash: "",
+            seed: RunSeed(high: 1, low: 2), fields: [], plannedAt: plannedAt, planHash: "",
             rows: recipients.count + skipped.values.reduce(0, +),
-            audience: recipients.count, skipped: skipped, settings: .null, preview: .null))
+            audience: recipients.count, skipped: skipped, settings: settings, preview: preview, retryOf: retryOf, isTest: isTest))
 }
 
 func recipients(_ count: Int) -> [Recipient] {

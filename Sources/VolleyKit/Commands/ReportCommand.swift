@@ -6,7 +6,7 @@ import Runs
 /// `volley report`: what became of a run.
 public enum ReportCommand {
     /// The forms a report is written in.
-    public enum Format: String, CaseIterable, Sendable { case text, json, csv }
+    public enum Format: String, CaseIterable, Sendable { case text, json, csv, html }
 
     /// - Parameters:
     ///   - run: an id, a path, or `last`.
@@ -20,12 +20,20 @@ public enum ReportCommand {
         switch format {
         case .text:
             let isFile = output != nil
-            let report = try Report(run, chain: RunChain(of: run))
+            let report = try report(run)
             try sink.write(Array((report.text(width: isFile ? 100 : console.width, colour: !isFile && console.colour) + "\n").utf8))
-        case .json: try sink.write(Array((Report(run, chain: RunChain(of: run)).json.indentedText + "\n").utf8))
+        case .json: try sink.write(Array((report(run).json.indentedText + "\n").utf8))
+        case .html:
+            let page = ReportPage(try report(run), madeBy: "Volley \(volleyVersion)", madeAt: .now())
+            try sink.write(Array(page.html.markup.utf8))
         case .csv: try ReportCSV.write(run) { try sink.write($0) }
         }
         try sink.finish()
         return .done
+    }
+
+    /// With all that is known of other runs.
+    private static func report(_ run: RunStore) throws -> Report {
+        try Report(run, chain: RunChain(of: run), earlier: run.earlierRuns())
     }
 }
