@@ -35,7 +35,10 @@ extension Report {
     var languagesOfVariants: [(variant: String, languages: [ReportGroup])] {
         guard variants.count > 1, languages.count > 1, let groups = figures.groups else { return [] }
         return variants.map { variant in
-            (variant.name, Self.sums(groups.filter { $0.variant == variant.name }) { $0.language.isEmpty ? Self.unknownLanguage : $0.language })
+            (
+                variant.name,
+                Self.sums(groups.filter { $0.variant == variant.name }) { $0.language.isEmpty ? Self.unknownLanguage : $0.language }
+            )
         }
     }
 

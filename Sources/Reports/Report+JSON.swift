@@ -49,7 +49,9 @@ extension Report {
         ]
     }
 
-    private var planMembers: [(String, JSONValue)] { [("planned_at", moment(plan.plannedAt)), ("rows", number(plan.rows))] }
+    private var planMembers: [(String, JSONValue)] {
+        [("planned_at", moment(plan.plannedAt)), ("rows", number(plan.rows))] + (prunedAt.map { [("pruned_at", moment($0))] } ?? [])
+    }
 
     private var detailMembers: [(String, JSONValue)] {
         guard figures.groups != nil else { return [] }

@@ -24,7 +24,8 @@ extension Report {
             lines.append("  and \(hidden.count) more reasons for \(TextFormat.count(recipients)) devices; `--format json` names them all")
         }
         lines += groupLines("Languages", languages, style)
-        lines += groupLines("Variants", variants, style, last: holdout.map { ("holdout", "\(Self.devices($0)) kept back: they got nothing") })
+        lines += groupLines(
+            "Variants", variants, style, last: holdout.map { ("holdout", "\(Self.devices($0)) kept back: they got nothing") })
         lines += chainLines(style)
         let speed = speedFacts
         if !speed.isEmpty { lines += [""] + table(speed, style) }
@@ -89,6 +90,7 @@ extension Report {
             }
             facts.append(("Ended", text))
         }
+        if let prunedAt { facts.append(("Pruned", "\(TextStyle.moment(prunedAt)); recipients were removed, figures are as they were")) }
         let devices = "\(TextFormat.count(plan.audience)) \(plan.audience == 1 ? "device" : "devices")"
         facts.append(("Audience", "\(devices) from \(TextFormat.count(plan.rows)) \(plan.rows == 1 ? "row" : "rows")"))
         return table(facts, style)

@@ -10,7 +10,9 @@ public struct Report: Sendable {
     let figures: RunFigures
     /// nil when nobody had to.
     let approval: RunApproval?
-    /// Push by push, of a test; empty otherwise.
+    /// When its recipients were removed; nil when they are there.
+    let prunedAt: Timestamp?
+    /// Push by push, of a test; empty otherwise, and when they were removed.
     let testPushes: [TestPush]
     /// The run and its retries, when there are any, in the order of planning; empty otherwise.
     let chain: [ChainLink]
@@ -31,7 +33,8 @@ public struct Report: Sendable {
         if isSummary { figures.groups = nil }
         self.figures = figures
         approval = try run.approval()
-        testPushes = try run.plan.isTest ? TestPush.all(of: run) : []
+        prunedAt = run.prunedAt
+        testPushes = try run.plan.isTest && run.prunedAt == nil ? TestPush.all(of: run) : []
         self.chain =
             chain.map { $0.runs.count > 1 ? $0.runs : [] }.map { runs in
                 runs.map {
@@ -57,7 +60,7 @@ public struct Report: Sendable {
     public var isClean: Bool { [.rejected, .failed, .unknown].allSatisfy { count($0) == 0 } }
 
     /// Whether its recipients were removed, so that figures are all there is.
-    var isPruned: Bool { false }
+    var isPruned: Bool { prunedAt != nil }
 
     /// Recipients with that outcome.
     func count(_ outcome: Outcome) -> Int { figures.outcomes[outcome, default: 0] }

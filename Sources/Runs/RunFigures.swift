@@ -90,7 +90,9 @@ extension RunFigures {
             latency = LatencyFigures(p50: numbers[0], p90: numbers[1], p99: numbers[2], max: numbers[3])
         }
         // Files of older versions lack what follows: they are counted anew.
-        guard let histogram = json["latency_histogram"]?.numbers, case .array(let attemptPairs)? = json["attempts_by_count"] else { return nil }
+        guard let histogram = json["latency_histogram"]?.numbers, case .array(let attemptPairs)? = json["attempts_by_count"] else {
+            return nil
+        }
         latencyHistogram = histogram
         for pair in attemptPairs {
             guard let numbers = pair.numbers, numbers.count == 2 else { return nil }

@@ -14,7 +14,9 @@ extension RunStore {
     }
 
     private func keptFigures(_ db: Database) throws -> RunFigures? {
-        guard let kept = try String.fetchOne(db, sql: "SELECT json FROM figures"), let json = try? JSONValue(parsing: kept) else { return nil }
+        guard let kept = try String.fetchOne(db, sql: "SELECT json FROM figures"), let json = try? JSONValue(parsing: kept) else {
+            return nil
+        }
         return RunFigures(json: json)
     }
 
@@ -37,6 +39,7 @@ extension RunStore {
     }
 
     func countFigures(_ db: Database, withGroups: Bool = false) throws -> RunFigures {
+        if prunedAt != nil { throw RunDiagnostics.damaged(path, "its figures cannot be read, and its recipients were pruned") }
         let claims = try claims(db)
         var tally = FigureTally(claims: claims)
         try forEachOutcome(db) { tally.add($0, $1, $2) }

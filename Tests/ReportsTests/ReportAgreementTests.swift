@@ -50,15 +50,75 @@ import Testing
     @Test("a retry, its chain and the earlier runs of the campaign agree too")
     func chain() throws {
         let folder = try TemporaryFolder()
-        let earlier = try makeRun(folder, id: "20261101-090000-spring-sale-0001", plannedAt: start.adding(seconds: -2_592_000), recipients(40))
+        let earlier = try makeRun(
+            folder, id: "20261101-090000-spring-sale-0001", plannedAt: start.adding(seconds: -2_592_000), recipients(40))
         try earlier.setState(.running, reason: "", at: start.adding(seconds: -2_592_000))
         try earlier.setState(.cancelled, reason: "", at: start.adding(seconds: -2_592_000))
         let run = try Self.richRun(folder)
         try run.setState(.finished, reason: "", at: start.adding(seconds: 300))
-        _ = try makeRun(folder, id: "20261202-090000-spring-sale-0002", plannedAt: start.adding(seconds: 9), retryOf: run.plan.id, recipients(7))
+        _ = try makeRun(
+            folder, id: "20261202-090000-spring-sale-0002", plannedAt: start.adding(seconds: 9), retryOf: run.plan.id, recipients(7))
         let json = try check(run)
         #expect(json["chain/20261202-090000-spring-sale-0002/audience"] == 7)
         #expect(json["earlier_runs/20261101-090000-spring-sale-0001/audience"] == 40)
+    }
+
+    @Test("after pruning text, JSON and page say what they said before, and the CSV says why it is gone")
+    func pruned() throws {
+        let folder = try TemporaryFolder()
+        let run = try Self.richRun(folder)
+        try run.setState(.cancelled, reason: "a reason", at: start.adding(seconds: 300))
+        let before = try check(run)
+        try run.prune(at: start.adding(seconds: 86_400))
+        let pruned = try RunStore(path: run.path, readOnly: true)
+        let report = try Report(pruned)
+        #expect(figures(of: report.json) == before)
+        #expect(report.json["pruned_at"] == .string("2026-12-02T09:00:00Z"))
+        comparePage(ReportPage(report, madeBy: "Volley", madeAt: start).html.markup, before)
+        compareText(report.text(width: 4000, colour: false), report.json)
+        let error = #expect(throws: Diagnostic.self) { _ = try csv(pruned) }
+        #expect(error?.message.contains("recipients were pruned at 2026-12-02") ?? false)
+    }
+
+    @Test("two runs are compared figure by figure, and in words")
+    func comparison() throws {
+        let folder = try TemporaryFolder()
+        let first = try makeRun(
+            folder, id: "20261101-090000-spring-sale-0001", plannedAt: start.adding(seconds: -2_592_000), recipients(2000))
+        try first.setState(.running, reason: "", at: start)
+        try first.claim(0..<2000, at: start)
+        try first.record(
+            (0..<2000).map {
+                Settlement(
+                    recipient: $0, outcome: $0 < 20 ? .failed : .accepted, status: $0 < 20 ? 503 : 200,
+                    reason: $0 < 20 ? "ServiceUnavailable" : "", attempts: 1, latencyMilliseconds: 40, settledAt: start)
+            })
+        try first.setState(.finished, reason: "", at: start.adding(seconds: 120))
+        let second = try Self.richRun(folder)
+        try second.setState(.finished, reason: "", at: start.adding(seconds: 300))
+        let comparison = try ReportComparison(before: Report(first), after: Report(second))
+        let differences = try #require(comparison.json["differences"])
+        let (before, after) = try (figures(of: Report(first).json), figures(of: Report(second).json))
+        for (path, number) in figures(of: differences) {
+            let parts = path.split(separator: "/").map(String.init)
+            let figure = parts.dropLast().joined(separator: "/")
+            switch parts.last {
+            case "before": #expect(number == before[figure, default: 0], "\(figure)")
+            case "after": #expect(number == after[figure, default: 0], "\(figure)")
+            default: #expect(number == after[figure, default: 0] - before[figure, default: 0], "\(figure)")
+            }
+        }
+        #expect(comparison.json["before"] == (try Report(first).json))
+        let text = comparison.text(width: 100, colour: false)
+        expectSnapshot(text, "comparison")
+        let page = comparison.page(madeBy: "Volley", madeAt: start).markup
+        let shown = figures(ofPage: page)
+        #expect(shown.count > 40)
+        for figure in shown {
+            let path = figure.path.split(separator: "/").map(String.init)
+            #expect(figure.value == (path[0] == "before" ? before : after)[path.dropFirst().joined(separator: "/"), default: 0])
+        }
+        #expect(unbalancedElements(page).isEmpty)
     }
 
     @discardableResult
@@ -67,7 +127,7 @@ import Testing
         let json = figures(of: report.json)
         comparePage(ReportPage(report, madeBy: "Volley", madeAt: start).html.markup, json)
         compareText(report.text(width: 4000, colour: false), report.json)
-        compareCSV(parseCSV(try csv(run, ReportCSV.write)), json)
+        compareCSV(parseCSV(try csv(run)), json)
         return json
     }
 
@@ -104,7 +164,10 @@ import Testing
                 }
             }
         }
-        #expect(lines.contains { $0.starts(with: ["Pushes", "sent"]) && $0[2].trimmed == TextFormat.count(Int(json["attempts"]?.integerValue ?? -1)) })
+        #expect(
+            lines.contains {
+                $0.starts(with: ["Pushes", "sent"]) && $0[2].trimmed == TextFormat.count(Int(json["attempts"]?.integerValue ?? -1))
+            })
         for percentile in ["p50", "p90", "p99", "max"] {
             let number = TextFormat.count(Int(json["latency_ms"]?[percentile]?.integerValue ?? -1))
             #expect(lines.contains { $0.first == "Latency" && $0.contains { $0.trimmed == number } }, "\(percentile)")

@@ -28,7 +28,8 @@ import Testing
         let folder = try TemporaryFolder()
         let recipients = (0..<30).map { id in
             Recipient(
-                token: DeviceToken(normalized: token(id + 0xABCDE)), registrationID: Self.evil, alias: Self.evil, language: Self.evil + "\(id % 2)",
+                token: DeviceToken(normalized: token(id + 0xABCDE)), registrationID: Self.evil, alias: Self.evil,
+                language: Self.evil + "\(id % 2)",
                 variant: Self.evil + "\(id % 3)")
         }
         let note = JSONValue.object(pairs: [("reason", .string("not_matched")), ("rows", .integer(1)), ("why", .string(Self.evil))])
@@ -59,9 +60,18 @@ import Testing
     @Test(
         "the headline tells a manager what came of it",
         arguments: [
-            (RunState.finished, "531 of 600 devices got it. 30 were never sent to, 20 no longer have the app, 13 gave no answer, 5 could not be reached in time and 1 was refused."),
-            (.running, "So far 531 of 600 devices got it. 30 are still to come, 20 no longer have the app, 13 gave no answer, 5 could not be reached in time and 1 was refused."),
-            (.stopped, "531 of 600 devices got it. 30 were never sent to, 20 no longer have the app, 13 gave no answer, 5 could not be reached in time and 1 was refused."),
+            (
+                RunState.finished,
+                "531 of 600 devices got it. 30 were never sent to, 20 no longer have the app, 13 gave no answer, 5 could not be reached in time and 1 was refused."
+            ),
+            (
+                .running,
+                "So far 531 of 600 devices got it. 30 are still to come, 20 no longer have the app, 13 gave no answer, 5 could not be reached in time and 1 was refused."
+            ),
+            (
+                .stopped,
+                "531 of 600 devices got it. 30 were never sent to, 20 no longer have the app, 13 gave no answer, 5 could not be reached in time and 1 was refused."
+            ),
         ])
     func headlines(state: RunState, sentence: String) throws {
         let folder = try TemporaryFolder()

@@ -1,5 +1,6 @@
 import Base
 import Glibc
+import Reports
 import Runs
 import Testing
 
@@ -133,8 +134,8 @@ func parseCSV(_ bytes: [UInt8]) -> [[String]] {
     return rows
 }
 
-func csv(_ run: RunStore, _ write: (RunStore, ([UInt8]) throws -> Void) throws -> Void) throws -> [UInt8] {
+func csv(_ run: RunStore, _ filter: ReportCSV.Filter = ReportCSV.Filter()) throws -> [UInt8] {
     var bytes: [UInt8] = []
-    try write(run) { bytes += $0 }
+    try ReportCSV.write(run, filter) { bytes += $0 }
     return bytes
 }

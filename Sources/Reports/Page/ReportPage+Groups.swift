@@ -10,7 +10,8 @@ extension ReportPage {
         if languages.count > 1 {
             tables.append(
                 groupTable(
-                    "Languages", "By the language that the export gives for the device, not by that of the text it got.", "languages", languages))
+                    "Languages", "By the language that the export gives for the device, not by that of the text it got.", "languages",
+                    languages))
         }
         if !variants.isEmpty { tables.append(groupTable("Variants", "A device always falls into the same one.", "variants", variants)) }
         return """
@@ -134,6 +135,9 @@ extension ReportPage {
         if let end = status.finishedAt {
             let isOdd = report.milliseconds == nil && status.startedAt != nil
             facts.append(("Ended", Self.moment(end) + (isOdd ? "; the clock was set back meanwhile" : "")))
+        }
+        if let prunedAt = report.prunedAt {
+            facts.append(("Pruned", "\(Self.moment(prunedAt)); recipients were removed, figures are as they were"))
         }
         if let pace = plan.preview["seconds_at_pace"], case .double(let seconds) = pace {
             facts.append(("Promised", "\(TextFormat.duration(seconds: seconds)) at the pace it was planned with"))

@@ -58,7 +58,8 @@ extension ReportPage {
         let hidden = all.dropFirst(Self.shownRows)
         let more: HTML =
             hidden.isEmpty
-            ? "" : "<tr class=\"why\"><td colspan=\"4\">and \(TextFormat.count(hidden.count)) more reasons; the JSON report names them all</td></tr>"
+            ? ""
+            : "<tr class=\"why\"><td colspan=\"4\">and \(TextFormat.count(hidden.count)) more reasons; the JSON report names them all</td></tr>"
         return """
             <section>
             <h2>Why some did not get it</h2>
@@ -110,7 +111,9 @@ extension ReportPage {
     }
 
     private var selectedBy: HTML {
-        guard case .object(let members)? = report.plan.preview["selected_by"], report.plan.retryOf == nil, !report.plan.isTest else { return "" }
+        guard case .object(let members)? = report.plan.preview["selected_by"], report.plan.retryOf == nil, !report.plan.isTest else {
+            return ""
+        }
         let rows: [HTML] = members.prefix(Self.shownRows).compactMap { member in
             guard let count = member.value.integerValue else { return nil }
             let share = report.plan.audience == 0 ? 0 : Double(count) / Double(report.plan.audience)

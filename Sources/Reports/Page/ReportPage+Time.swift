@@ -43,7 +43,8 @@ extension ReportPage {
             title: title,
             description: "\(total) devices from \(first) to \(end); most of them, \(TextFormat.count(highest)) in \(length), at \(at).",
             columns: columns, ends: (first, end),
-            note: "\(title): \(total) devices. Each column is \(length), and the highest, at \(at), stands for \(TextFormat.count(highest)).",
+            note:
+                "\(title): \(total) devices. Each column is \(length), and the highest, at \(at), stands for \(TextFormat.count(highest)).",
             name: name
         ).html
     }
@@ -94,7 +95,8 @@ extension ReportPage {
             """
         ]
         if let mean = report.meanPerSecond {
-            facts.append("<dt>Mean rate</dt><dd>\(figure("rate/mean_per_second", mean)) devices a second, from start to end with all pauses</dd>")
+            facts.append(
+                "<dt>Mean rate</dt><dd>\(figure("rate/mean_per_second", mean)) devices a second, from start to end with all pauses</dd>")
         }
         if let peak = report.peakPerSecond, peak > 0 {
             facts.append("<dt>Peak rate</dt><dd>\(figure("rate/peak_per_second", peak)) devices in the busiest second of the clock</dd>")

@@ -151,7 +151,9 @@ public struct ReportPage {
             case .finished:
                 "\(TextFormat.count(repeats)) \(repeats == 1 ? "device" : "devices") failed or gave no answer. Those without an answer may have got it. This sends to them again:"
             }
-        if state == .finished, repeats == 0 || report.plan.isTest || report.chain.contains(where: { $0.retryOf == id }) { return "" }
+        if state == .finished, repeats == 0 || report.isPruned || report.plan.isTest || report.chain.contains(where: { $0.retryOf == id }) {
+            return ""
+        }
         if report.isPruned {
             return """
                 <section class="warnings"><h2>\(title)</h2>\(reason)<p>Its recipients were removed from the run file, so that nothing more can be sent from it.</p></section>
@@ -171,7 +173,9 @@ public struct ReportPage {
             let accepted = report.count(.accepted)
             tiles.append(tile("\(percent(accepted))", "", "got it: APNs took the push over for delivery"))
             tiles.append(
-                tile(figure("outcomes/invalid_token", report.count(.invalidToken)), "gone", "have removed the app since; they are left out from now on"))
+                tile(
+                    figure("outcomes/invalid_token", report.count(.invalidToken)), "gone",
+                    "have removed the app since; they are left out from now on"))
         }
         if let milliseconds = report.milliseconds {
             tiles.append(tile("\(TextFormat.duration(seconds: Double(milliseconds) / 1000))", "", "from the first push to the last answer"))
