@@ -29,7 +29,7 @@ private enum Browser {
           return c.slice(0, 3).map(v => v / 255).map(v => v <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4)
             .reduce((sum, v, i) => sum + v * [.2126, .7152, .0722][i], 0);
         }
-        function parts(text) { const n = text.match(/[\\\\d.]+/g).map(Number); return n.length == 3 ? [...n, 1] : n; }
+        function parts(text) { const n = text.match(/[\\d.]+/g).map(Number); return n.length == 3 ? [...n, 1] : n; }
         frame.onload = () => {
           const page = frame.contentDocument, view = frame.contentWindow, out = { faint: [], wide: [] };
           for (const details of page.querySelectorAll("details")) details.open = true;
@@ -115,7 +115,7 @@ struct BrowserTests {
                 let result = try Browser.run(
                     ["--window-size=1200,1200", "--dump-dom", "file://\(folder.url.path)/harness.html"], isDark: isDark, in: folder.url)
                 #expect(!result.errors.contains("CONSOLE"), "\(file): \(result.errors)")
-                let text = result.output.components(between: "data-result=\"", and: "\"").first ?? ""
+                let text = result.output.components(between: "data-result=\"", and: "\"").first.map(String.init) ?? ""
                 let measured = try JSONValue(parsing: text.replacing("&quot;", with: "\"").replacing("&amp;", with: "&"))
                 #expect(measured["width"] == .integer(Int64(width)), "\(file) \(width)")
                 #expect(measured["dark"] == .bool(isDark))

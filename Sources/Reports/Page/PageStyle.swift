@@ -14,7 +14,7 @@ public enum PageStyle {
         }
         * { box-sizing: border-box; }
         body { margin: 0; background: var(--ground); color: var(--ink); font: 16px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif;
-          -webkit-text-size-adjust: 100%; }
+          -webkit-text-size-adjust: 100%; overflow-wrap: anywhere; }
         main { max-width: 68rem; margin: 0 auto; padding: 1.5rem 1rem 3rem; }
         h1 { font-size: 1.9rem; line-height: 1.2; margin: .1rem 0 .4rem; overflow-wrap: anywhere; }
         h2 { font-size: 1.2rem; margin: 2.2rem 0 .8rem; }
