@@ -39,6 +39,8 @@ private enum Browser {
             if (element.closest("svg") && element.tagName != "svg") continue;
             const box = element.getBoundingClientRect(), style = view.getComputedStyle(element);
             if (box.width && (box.right > WIDTH + 1 || box.left < -1) && !element.closest("table, .scroll")) out.wide.push(element.outerHTML.slice(0, 80));
+            const isText = style.display != "inline" && !element.closest("table, .scroll");
+            if (isText && element.clientWidth && element.scrollWidth > element.clientWidth + 1) out.wide.push("text in " + element.outerHTML.slice(0, 80));
             const hasText = [...element.childNodes].some(n => n.nodeType == 3 && n.data.trim());
             // Phones stand before pictures.
             if (!hasText || !box.width || element.closest(".push")) continue;

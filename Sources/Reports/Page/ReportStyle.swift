@@ -12,8 +12,8 @@ enum ReportStyle {
         .lead { color: var(--ink); font-size: 1.125rem; max-width: 44rem; overflow-wrap: anywhere; }
         .lead + .note { margin-top: .5rem; max-width: 44rem; }
         section > p.note, details > p.note { max-width: 44rem; margin-bottom: .7rem; }
-        .figures { grid-template-columns: repeat(auto-fit, minmax(11rem, 1fr)); }
-        .figure p:first-child { white-space: nowrap; }
+        .figures { grid-template-columns: repeat(auto-fit, minmax(12rem, 1fr)); }
+        .figure b { font-size: 1.4rem; overflow-wrap: normal; }
         .warnings p + p { margin-top: .4rem; }
         .warnings { overflow-wrap: anywhere; }
         .chart { margin: 0 0 1.1rem; background: var(--paper); border: 1px solid var(--line); border-radius: .75rem; padding: .9rem 1rem; break-inside: avoid; }
