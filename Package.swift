@@ -70,9 +70,10 @@ let package = Package(
         room("Base"),
         room("Cryptography", ["Base", "COpenSSL"]),
         room("HTTP2", ["Base", "CNghttp2"]),
+        room("Scheduling", ["Base"]),
 
         // The rooms a campaign walks through, siblings that never import one another.
-        room("Campaigns", ["Base", "CYAML"]),
+        room("Campaigns", ["Base", "Scheduling", "CYAML"]),
         room("Audience", ["Base", "CSIMD", "CISAL"]),
         room("Content", ["Base"]),
         room("Delivery", ["Base", "Cryptography", "HTTP2", "CCurl"]),
@@ -81,7 +82,7 @@ let package = Package(
         room("APNsSimulator", ["Base", "Cryptography", "HTTP2"]),
 
         // Where they are wired together, and where a person types.
-        room("VolleyKit", ["Base", "Cryptography", "Campaigns", "Audience", "Content", "Delivery", "Runs", "Reports", "APNsSimulator"]),
+        room("VolleyKit", ["Base", "Cryptography", "Scheduling", "Campaigns", "Audience", "Content", "Delivery", "Runs", "Reports", "APNsSimulator"]),
         .executableTarget(name: "volley", dependencies: ["VolleyKit", argumentParser], swiftSettings: strict),
 
         // What `make bench` runs.
@@ -98,14 +99,20 @@ let package = Package(
         tests("Base", ["Base"]),
         tests("Cryptography", ["Base", "Cryptography", "TestServers"]),
         tests("HTTP2", ["Base", "HTTP2"]),
-        tests("Campaigns", ["Base", "Campaigns"]),
+        tests("Scheduling", ["Base", "Scheduling"]),
+        tests("Campaigns", ["Base", "Scheduling", "Campaigns"]),
         tests("Audience", ["Base", "Audience", "TestSupport"]),
         tests("Content", ["Base", "Content"]),
         tests("Delivery", ["Base", "Cryptography", "HTTP2", "Delivery", "APNsSimulator", "TestServers"]),
         tests("Runs", ["Base", "Runs"]),
         tests("Reports", ["Base", "Runs", "Reports"]),
         tests("APNsSimulator", ["Base", "Cryptography", "HTTP2", "APNsSimulator"]),
-        tests("VolleyKit", ["APNsSimulator", "Audience", "Base", "Campaigns", "Content", "Delivery", "Runs", "VolleyKit"]),
+        tests(
+            "VolleyKit",
+            [
+                "APNsSimulator", "Audience", "Base", "Campaigns", "Content", "Cryptography", "Delivery", "Runs", "Scheduling", "TestServers",
+                "VolleyKit",
+            ]),
         tests("CommandLine", ["Base", "Cryptography", "TestServers", "volley"]),
         fuzzing,
         simulation,

@@ -10,6 +10,10 @@ public enum WarningName: String, CaseIterable, Hashable, Sendable {
     case passwordInFile = "password-in-file"
     case expiryTooLong = "expiry-too-long"
     case expiresSoon = "expires-soon"
+    case schedulePast = "schedule-past"
+    case timeInQuietHours = "time-in-quiet-hours"
+    case timeInGap = "time-in-gap"
+    case expiresBeforeSchedule = "expires-before-schedule"
     case unusedAllow = "unused-allow"
 
     // What a push says.
@@ -67,7 +71,7 @@ public enum WarningName: String, CaseIterable, Hashable, Sendable {
     public var sources: Set<Source> {
         switch self {
         case .curlyQuotes, .commentInText, .numberChanged, .conditionInList, .mixedConditions, .oddLanguage, .passwordInFile,
-            .expiryTooLong, .expiresSoon, .unusedAllow,
+            .expiryTooLong, .expiresSoon, .schedulePast, .timeInQuietHours, .timeInGap, .expiresBeforeSchedule, .unusedAllow,
             .partlyTranslated, .variantNotTranslated, .sameVariants, .linkWithoutScheme, .outsideAPS, .nothingVisible, .silentAndVisible,
             .mutableWithoutAlert, .mediaNotMutable, .mediaNotHTTPS, .timeSensitive, .criticalAlert:
             [.files]

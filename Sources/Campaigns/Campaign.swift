@@ -1,4 +1,5 @@
 public import Base
+public import Scheduling
 
 /// A campaign as marketing wrote it: checked, with its places, nothing expanded. Paths are as written, relative to `file`.
 public struct Campaign: Sendable {
@@ -20,6 +21,10 @@ public struct Campaign: Sendable {
     public var variants: [MessageVariant]
     /// How it gets there.
     public var delivery: CampaignDelivery
+    /// When it goes out; nil when somebody runs `volley send`.
+    public var schedule: Schedule?
+    /// Where its zone stands, for errors about it; nil without a schedule.
+    public var schedulePosition: SourcePosition?
     /// Warnings that the campaign does not want to hear, each with the reason.
     public var allowed: [AllowedWarning]
 }
@@ -79,6 +84,8 @@ public struct NameList: Sendable {
 public struct CampaignDelivery: Sendable {
     /// Never faster than this; the app's own pace may be slower still.
     public var pace: Pace?
+    /// How often a device may get a push of the app; the app's own cap counts as well.
+    public var frequency: FrequencyCap?
     /// When a push is no longer wanted; nil leaves it to APNs (at most 30 days).
     public var expiry: Expiry?
     /// nil: high, or normal for a silent push.

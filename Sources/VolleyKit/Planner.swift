@@ -36,6 +36,7 @@ struct Planner {
             app: context.app.name.value, environment: try RunSettings(context).environment.listName, folder: runsFolder)
         var query = try context.audienceQuery(now: now)
         query.suppressed = try list.suppressedDevices()
+        query.capped = try history().cappedDevices(beside: query.suppressed, runsFolder: runsFolder)
         let messages = context.messages
         console.progress("reading the exports")
         defer { console.clearProgress() }
@@ -78,7 +79,9 @@ struct Planner {
         var query = try context.audienceQuery(now: now)
         let suppressed = try list.suppressedDevices()
         query.suppressed = suppressed
-        let deviceMemory = try memory?.forDevices(besides: suppressed?.bytes ?? 0) ?? .max
+        let capped = try history().cappedDevices(beside: suppressed, runsFolder: runsFolder)
+        query.capped = capped
+        let deviceMemory = try memory?.forDevices(besides: (suppressed?.bytes ?? 0) + (capped?.bytes ?? 0)) ?? .max
         let messages = context.messages
         if let suppressed { console.detail("\(TextFormat.count(suppressed.count)) devices are suppressed by \(list.path)") }
         console.detail("volley.yaml: \(context.project.file); exports: \(query.files.joined(separator: ", "))")
@@ -102,6 +105,11 @@ struct Planner {
             groups: PreviewGroups(messages, result), samples: samples == 0 ? [] : found,
             notes: SkipNotes(context: context, result: result).all, comparison: comparison, lint: lint, planHash: planHash(result))
         return (preview, query.fields.map(\.value))
+    }
+
+    private func history() throws -> FrequencyHistory {
+        FrequencyHistory(
+            app: context.app.name.value, environment: try RunSettings(context).environment, caps: context.frequencyCaps, now: now)
     }
 
     private func scan(

@@ -18,6 +18,8 @@ struct SendStage: Sendable {
     let settings: RunSettings
     let messages: MessageCatalog
     let console: Console
+    /// Called once the run is recorded as running.
+    var hasBegun: @Sendable () -> Void = {}
 
     /// Batches between reader and sender at most. Without a pace they last while the next claim is being prepared; with one, whatever is
     /// claimed ahead only grows what a crash leaves unknown.
@@ -44,6 +46,7 @@ struct SendStage: Sendable {
             "Sending \(run.plan.id) to \(endpoint) \(route.description) as \(settings.topic), at most \(settings.pace?.description ?? "as fast as it goes")."
         )
         try run.setState(.running, reason: "", at: .now(), from: states)
+        hasBegun()
         // From here on something may have been sent: whatever goes wrong is how the run ended, never "nothing was sent".
         return recorded(sendUntilEnd(delivery))
     }

@@ -35,22 +35,13 @@ struct MistakesInKeysTests {
             "a key like no other",
             "frobnicate: 1\n",
             """
-            campaign.yaml:1:1: unknown key 'frobnicate' at the top level. Valid here: name, app, description, audience, content, variants, delivery, allow.
+            campaign.yaml:1:1: unknown key 'frobnicate' at the top level. Valid here: name, app, description, audience, content, variants, delivery, schedule, allow.
             """),
         Mistake(
             "a key without space within a group",
             "audience: {tags:[a]}\n",
             """
             campaign.yaml:1:16: a space is missing after the ':'. Write it as 'name: value'; if the ':' belongs to a text, put the whole text in quotes.
-            """),
-        Mistake(
-            "keys of later versions",
-            #"""
-            schedule: {at: 2026-12-01 09:00}
-
-            """#,
-            """
-            campaign.yaml:1:1: 'schedule' is part of the campaign language, but this version of Volley cannot do it yet. Remove it.
             """),
         Mistake(
             "a name with capitals and spaces",

@@ -24,7 +24,8 @@ struct SampleTests {
     @Test("there is one for every way to choose an audience")
     func names() {
         let expected = [
-            "beta-testers", "double-eleven", "points-reminder", "service-notice", "silent-refresh", "spring-sale", "vip-invitation",
+            "beta-testers", "double-eleven", "monday-picks", "points-reminder", "service-notice", "silent-refresh", "spring-sale",
+            "vip-invitation",
             "vip-reminder", "weekend-offer",
         ]
         #expect(Self.campaigns == expected.map { $0 + ".yaml" })

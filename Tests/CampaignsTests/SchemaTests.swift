@@ -82,6 +82,8 @@ struct SchemaTests {
             "audience: {everyone: true, where: {a: 1, b: [x, 2]}}",
             "audience: {aliases: [42, true]}", "content: {silent: true, data: {a: [1, {b: null}]}}", "content: {title: 2026}",
             "content: {payload: {aps: {}, x: 1}, languages: {de: {payload: {aps: {}}}}}", "content: {title: x, image: \"{{ picture }}\"}",
+            "schedule: {timezone: UTC, quiet_hours: 9:00 - 24:00, late: skip}",
+            "schedule: {timezone: recipient, fallback_timezone: Etc/GMT+12, repeat: \"*/5 8-18 * * 1-5\", late: skip after 90 minutes}",
             "variants: {a: {share: 33.33}, b: {share: 56.67%}, holdout: {share: 10}}",
         ]
         for yaml in campaigns {
@@ -105,7 +107,7 @@ struct SchemaTests {
 
     private static let all: [(Mistake, ofProject: Bool)] =
         (MistakesInKeysTests.mistakes + MistakesInAudienceTests.mistakes + MistakesInContentTests.mistakes
-        + MistakesInDeliveryTests.mistakes
+        + MistakesInDeliveryTests.mistakes + MistakesInScheduleTests.mistakes
         + VariantReadingTests.mistakes).map { ($0, false) } + MistakesInProjectTests.mistakes.map { ($0, true) }
 
     /// What the shape of a file alone tells.
@@ -113,7 +115,8 @@ struct SchemaTests {
         "unknown key", "is missing", "must hold keys of its own", "must be a text", "must be true or false", "must be a whole number",
         "must be exactly 10", "must be the name of an environment variable", "exclude each other", "stands alone", "selects nobody",
         "has neither 'key' nor 'certificate'", "shows nothing", "cannot stand beside it", "a silent push has no", "is an empty list",
-        " must be high, ", " must be resend ", " must be production, ", "lacks a percent sign", "per what", "lacks a unit",
+        "does not say when", "instead of five", " must be high, ", " must be resend ", " must be production, ",
+        "lacks a percent sign", "per what", "lacks a unit",
         "must begin with https://", "is no bundle id", "cannot be a device token",
     ]
 

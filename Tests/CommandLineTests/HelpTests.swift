@@ -13,7 +13,7 @@ struct HelpTests {
             "volley", "init", "check", "preview", "plan", "approve", "send", "resume", "pause", "cancel", "retry", "runs", "report",
             "prune",
             "suppression", "suppression list", "suppression import", "suppression export", "suppression remove", "push", "doctor",
-            "schema", "simulate",
+            "notify", "schema", "simulate",
         ])
     func snapshot(command: String) throws {
         let folder = FileManager.default.temporaryDirectory
@@ -39,7 +39,7 @@ struct HelpTests {
             "init", "check", "preview", "plan", "approve", "send", "resume", "pause", "cancel", "retry", "runs", "report", "prune",
             "suppression",
             "push",
-            "schema", "simulate",
+            "notify", "schema", "simulate",
         ] {
             #expect(script.output.contains(command))
         }

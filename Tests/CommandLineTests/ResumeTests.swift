@@ -155,7 +155,7 @@ struct ResumeTests {
             bytes.replaceSubrange(page..<page + 64, with: Data(count: 64))
         }
         try bytes.write(to: file)
-        let resumed = try server.folder.volley("resume", "last")
+        let resumed = try server.folder.volley("resume", "runs/\(name)")
         #expect(resumed.status == 2 && resumed.errors.contains("damaged"), "\(resumed.errors)")
     }
 

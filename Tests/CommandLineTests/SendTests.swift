@@ -149,8 +149,8 @@ struct SendTests {
         let folder = try ProjectFolder()
         try folder.writeCampaign(content: "title: \"Hi {{ first_name | default: 'there' }}\"\nbody: World")
         #expect(try folder.volley("plan", "campaign.yaml").status == 0)
-        // Format 2 knew no digests.
-        try folder.editRun("UPDATE recipient SET fields = '[]' WHERE id = 12", "PRAGMA user_version = 2")
+        // Older versions knew no digests.
+        try folder.editRun("UPDATE recipient SET fields = '[]' WHERE id = 12", "UPDATE run SET digest = ''")
         let sent = try folder.volley("send", "--plan", "last", "--yes", "--json")
         #expect(sent.status == 3, "\(sent.errors)")
         #expect(sent.errors.contains("recipient 12"), "\(sent.errors)")

@@ -31,6 +31,8 @@ public struct AudienceQuery: Sendable {
     /// Devices whose tokens are known to be invalid; nil when there are none. One that is selected is skipped as `suppressed`, unless its
     /// newest row says in `registered_at` that it registered later than that.
     public var suppressed: SuppressedDevices?
+    /// Devices that got many pushes lately, made beside `suppressed`; nil when nobody asks. Whoever may get no more is skipped as `frequency`.
+    public var capped: CappedDevices?
     /// Devices an alias expands to at most.
     public var aliasLimit = 10
     /// The share of unreadable rows (0 to 1) beyond which the plan stops.

@@ -18,12 +18,10 @@ struct KeyGroup: Sendable {
 /// The keys of one kind of file: one table for reading, for the nearest name, and for telling where a misplaced key belongs.
 struct FileKeys: Sendable {
     var groups: [KeyGroup]
-    /// Keys of the language that this version cannot do yet.
-    var planned: Set<String> = []
 
     /// What to say about a key that `group` does not have, and the key of the group that was probably meant.
     func complaint(about key: String, in group: KeyGroup) -> (complaint: Complaint, meant: String?) {
-        if !planned.contains(key), let meant = meantKey(key, group) { return meant }
+        if let meant = meantKey(key, group) { return meant }
         return (complaint(aboutForeign: key, in: group), nil)
     }
 
@@ -40,9 +38,6 @@ struct FileKeys: Sendable {
     }
 
     private func complaint(aboutForeign key: String, in group: KeyGroup) -> Complaint {
-        if planned.contains(key) {
-            return Complaint("'\(key)' is part of the campaign language, but this version of Volley cannot do it yet", remedy: "Remove it.")
-        }
         let message = "unknown key \(quoted(key)) \(group.inWords)"
         if let home = groups.first(where: { $0.valid.contains(key) }) {
             return Complaint(message, remedy: "It belongs \(home.inWords); check the indentation.")
@@ -53,7 +48,7 @@ struct FileKeys: Sendable {
 
 /// The groups of a campaign file.
 enum CampaignKeys {
-    static let root = KeyGroup("", ["name", "app", "description", "audience", "content", "variants", "delivery", "allow"])
+    static let root = KeyGroup("", ["name", "app", "description", "audience", "content", "variants", "delivery", "schedule", "allow"])
     static let audience = KeyGroup(
         "audience",
         ["devices", "tags", "aliases", "registration_ids", "everyone", "where", "exclude", "alias_limit", "max_bad_rows"])
@@ -70,22 +65,30 @@ enum CampaignKeys {
         "the variant's content",
         ["title", "subtitle", "body", "sound", "badge", "category", "thread", "image", "link", "data", "payload", "languages"])
     static let translation = KeyGroup("the language", ["title", "subtitle", "body", "sound", "image", "link", "data", "payload"])
-    static let delivery = KeyGroup("delivery", ["pace", "expires", "priority", "collapse", "unknown", "stop_when"])
+    static let delivery = KeyGroup("delivery", ["pace", "frequency", "expires", "priority", "collapse", "unknown", "stop_when"])
     static let stopWhen = KeyGroup("stop_when", StopLimits.outcomes.map(\.name) + ["after"])
+
+    static let schedule = KeyGroup("schedule", ["at", "timezone", "fallback_timezone", "quiet_hours", "repeat", "late"])
 
     static let allowedWarning = KeyGroup("the entry of 'allow'", ["warning", "reason"])
 
     static let file = FileKeys(
-        groups: [root, audience, content, delivery, exclude, tags, stopWhen, variant, variantContent, translation, allowedWarning],
-        planned: ["schedule"])
+        groups: [
+            root, audience, content, delivery, schedule, exclude, tags, stopWhen, variant, variantContent, translation, allowedWarning,
+        ])
 }
 
 /// The groups of volley.yaml.
 enum ProjectKeys {
-    static let root = KeyGroup("", ["runs", "proxy", "apps"])
+    static let root = KeyGroup("", ["runs", "proxy", "notices", "monitoring", "apps"])
     static let app = KeyGroup(
         "the app",
-        ["topic", "environment", "key", "certificate", "devices", "columns", "pace", "approval", "test_devices", "proxy"])
+        [
+            "topic", "environment", "key", "certificate", "devices", "columns", "pace", "frequency", "approval", "test_devices", "proxy",
+            "notices",
+        ])
+    static let notice = KeyGroup("the entry of 'notices'", ["webhook", "secret_env", "ca", "command", "events"])
+    static let monitoring = KeyGroup("monitoring", ["prometheus", "health"])
     static let testDevice = KeyGroup("the test device", ["name", "token", "language", "cells"])
     static let environment = KeyGroup("environment", ["url", "ca"])
     static let key = KeyGroup("key", ["file", "id", "team"])
@@ -94,5 +97,5 @@ enum ProjectKeys {
     static let columns = KeyGroup("columns", ExportColumns.Standard.allCases.map(\.rawValue))
     static let tags = KeyGroup("tags", ["column", "separator"])
 
-    static let file = FileKeys(groups: [root, app, environment, key, certificate, proxy, columns, tags, testDevice])
+    static let file = FileKeys(groups: [root, app, environment, key, certificate, proxy, columns, tags, testDevice, notice, monitoring])
 }

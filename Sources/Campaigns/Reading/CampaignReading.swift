@@ -1,4 +1,5 @@
 import Base
+import Scheduling
 
 /// Turns the top level of a campaign file into a campaign.
 struct CampaignReader {
@@ -14,18 +15,22 @@ struct CampaignReader {
         let audience = section("audience", CampaignKeys.audience, example: "audience: {tags: [discount]}")
         let content = section("content", CampaignKeys.content, example: "content: {title: Hello, body: \"How are you?\"}")
         let delivery = root.has("delivery") ? section("delivery", CampaignKeys.delivery, example: "delivery: {expires: 4h}") : nil
+        let schedule = root.has("schedule") ? section("schedule", CampaignKeys.schedule, example: ScheduleReader.example) : nil
 
         let readAudience = audience.map { AudienceReader(section: $0).read() }
         let readContent = content.map { ContentReader(section: $0, source: source).read() }
         let variants = VariantReader(root: root, source: source, content: readContent).read()
         let readDelivery = delivery.map { DeliveryReader(section: $0, now: now).read() } ?? CampaignDelivery()
+        let readSchedule = schedule.flatMap { ScheduleReader(section: $0, now: now).read() }
+        if let schedule, let readSchedule { checkExpiry(of: readDelivery, for: readSchedule, schedule) }
         let allowed = AllowReader(root: root).read()
         if let readContent { checkPriority(of: readDelivery, for: readContent) }
         var draft = CampaignDraft(app: app, audience: readAudience, content: readContent, variants: variants)
         if let name, let app, let readAudience, let readContent {
             draft.campaign = Campaign(
                 file: source.file, source: source.text, name: name, app: app, description: description?.value, audience: readAudience,
-                content: readContent, variants: variants, delivery: readDelivery, allowed: allowed)
+                content: readContent, variants: variants, delivery: readDelivery, schedule: readSchedule,
+                schedulePosition: schedule.map { $0.node("timezone")?.position ?? $0.position }, allowed: allowed)
         }
         return draft
     }
@@ -34,6 +39,22 @@ struct CampaignReader {
         root.required(key, example: example).flatMap {
             Section($0, group, of: CampaignKeys.file, example: example, findings: root.findings)
         }
+    }
+
+    /// An expiry that is a moment may come before the push does. One that is a length of time counts from there.
+    private func checkExpiry(of delivery: CampaignDelivery, for schedule: Schedule, _ section: Section) {
+        guard case .at(let expiry)? = delivery.expiry, let at = schedule.at, schedule.repeat == nil else { return }
+        let occurrence = schedule.occurrence(at: at)
+        let zone = schedule.zone.fallback
+        // Quiet hours can only be judged on one clock; elsewhere they end at another moment.
+        let isHeld = schedule.quietHours != nil && !schedule.zone.isRecipient
+        let last = isHeld ? schedule.quietHours?.end(from: occurrence.ends, in: zone) ?? occurrence.ends : occurrence.ends
+        guard last >= expiry else { return }
+        let when = last > occurrence.ends ? "when the quiet hours end" : schedule.zone.isRecipient ? "in some zones" : "then"
+        root.findings.warning(
+            .expiresBeforeSchedule, "\(at.words) is too late for the expiry \(expiry): \(when) nothing would be sent any more",
+            at: section.node("at")?.position ?? section.position,
+            remedy: "Write a later expiry, or a time from the start such as expires: 4h.")
     }
 
     /// Source: Apple, "Sending notification requests to APNs": background pushes with priority 10 are an error.

@@ -15,6 +15,7 @@ struct DeliveryReader {
     func read() -> CampaignDelivery {
         var delivery = CampaignDelivery()
         delivery.pace = section.parsed("pace", example: "pace: 5000/s", PaceNotation.pace)
+        delivery.frequency = section.parsed("frequency", example: FrequencyNotation.example, FrequencyNotation.cap)
         delivery.expiry = expiry()
         delivery.priority = section.choice("priority", [("high", .high), ("normal", .normal), ("low", .low)])
         delivery.priorityPosition = section.node("priority")?.position

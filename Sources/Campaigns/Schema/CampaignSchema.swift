@@ -15,7 +15,8 @@ public enum CampaignSchema {
                     "app": SchemaNode.text("Which app of volley.yaml.", example: "shop"),
                     "description": SchemaNode.text(
                         "For people; nothing else reads it.", example: "Spring sale, everyone who likes discounts"),
-                    "audience": audience, "content": content, "variants": variants, "delivery": delivery, "allow": allow,
+                    "audience": audience, "content": content, "variants": variants, "delivery": delivery, "schedule": schedule,
+                    "allow": allow,
                 ]),
             definitions: [("names", names), ("data", data), ("payload", payload)])
     }
@@ -252,6 +253,9 @@ public enum CampaignSchema {
                 "pace": SchemaNode.text(
                     "Never faster than this, in any second: 5000/s, 300000/min, 100/h. The app's own pace may be slower still.",
                     example: "5000/s", pattern: SchemaPattern.pace),
+                "frequency": SchemaNode.text(
+                    "How many pushes of the app a device may get in a stretch of time, counted from past runs. The app's own cap counts as well.",
+                    example: "at most 2 per 7 days", pattern: SchemaPattern.frequency),
                 "expires": SchemaNode.anyOf(
                     "When it is no longer wanted: a time from the start of the run, a date with a time (UTC unless it says otherwise), or 0 for now or never.",
                     [
@@ -278,6 +282,47 @@ public enum CampaignSchema {
                                     usual: Int64(StopLimits.usualAnswers), example: 1000)
                             )
                         ])),
+            ])
+    }
+
+    // MARK: - When
+
+    private static var schedule: JSONValue {
+        let zone = #"^[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z][A-Za-z0-9_+-]*)*$"#
+        let recipient = JSONValue.object(pairs: [
+            ("required", SchemaNode.strings(["timezone"])),
+            ("properties", .object(pairs: [("timezone", .object(pairs: [("const", .string("recipient"))]))])),
+        ])
+        return SchemaNode.object(
+            CampaignKeys.schedule, "When it goes out; without it when somebody runs volley send.", required: ["timezone"],
+            rules: [
+                (
+                    "allOf",
+                    .array([
+                        SchemaNode.hasOneOf(["at", "repeat", "quiet_hours"]),
+                        .object(pairs: [("if", recipient), ("then", SchemaNode.has("fallback_timezone"))]),
+                        SchemaNode.whereThere("fallback_timezone", recipient),
+                    ])
+                )
+            ],
+            [
+                "at": SchemaNode.text(
+                    "The time, or the first of several, on the clock of timezone.", example: "2026-12-01 09:00",
+                    pattern: #"^\s*[0-9]{4}-[0-9]{2}-[0-9]{2}[ Tt][0-9]{2}:[0-9]{2}(:00)?\s*$"#),
+                "timezone": SchemaNode.text(
+                    "Whose clock: a place of the tz database, or recipient for each device by its own.", example: "Europe/Berlin",
+                    pattern: zone),
+                "fallback_timezone": SchemaNode.text(
+                    "With timezone: recipient, the zone of devices whose own is not known.", example: "Europe/Berlin", pattern: zone),
+                "quiet_hours": SchemaNode.text(
+                    "When nothing goes out, on the device's own clock where the export knows it; held until they end.",
+                    example: "21:00-08:00", pattern: #"^\s*[0-9]{1,2}:[0-9]{2}\s*-\s*[0-9]{1,2}:[0-9]{2}\s*$"#),
+                "repeat": SchemaNode.text(
+                    "Again and again: cron's minute, hour, day of the month, month and day of the week.", example: "0 9 * * mon,thu",
+                    pattern: #"^\s*[^\s@]+(\s+[^\s]+){4}\s*$"#),
+                "late": SchemaNode.text(
+                    "What to do when it could not be sent at the time: send, skip, or skip after a time (2h unless said otherwise).",
+                    example: "skip after 2h", pattern: #"^\s*(send|skip(\s+after\s+[0-9]+\s*[a-z]+)?)\s*$"#),
             ])
     }
 }

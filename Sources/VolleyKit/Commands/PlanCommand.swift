@@ -22,6 +22,7 @@ public enum PlanCommand {
             let approval = context.app.needsApproval ? "Approve it with: volley approve \(run.plan.id) --by NAME\n" : ""
             try console.out("\nPlanned as \(run.plan.id) in \(run.path)\n\(approval)Send it with: volley send --plan \(run.plan.id)")
         }
+        if context.app.needsApproval { Notices.tell(.approvalNeeded, of: run, context.project, console) }
         return .done
     }
 }

@@ -76,7 +76,10 @@ public enum SendCommand {
             throw error
         }
         // The plan is kept for whoever approves it.
-        try ApprovalGate.check(run, settings, nil)
+        do { try ApprovalGate.check(run, settings, nil) } catch {
+            Notices.tell(.approvalNeeded, of: run, context.project, console)
+            throw error
+        }
         do { isAgreed = try self.isAgreed(run, settings, isConfirmed, console) } catch {
             try run.remove()
             throw error
@@ -86,7 +89,8 @@ public enum SendCommand {
             console.warn("Nothing was sent, and the plan is gone.")
             return .wrong
         }
-        let dispatch = RunDispatch(run: run, gateway: gateway, route: route, settings: settings, messages: context.messages)
+        let dispatch = RunDispatch(
+            run: run, gateway: gateway, route: route, settings: settings, messages: context.messages, project: context.project)
         return try dispatch.send(from: [.planned], options, console)
     }
 

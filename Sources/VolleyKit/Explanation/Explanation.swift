@@ -9,7 +9,7 @@ struct Explanation: Sendable {
     struct Step: Sendable {
         /// Scripts may rely on these.
         enum Kind: String, Sendable {
-            case selected, conditions, excluded, token, suppressed, newest, aliasLimit = "alias_limit", variant, text, payload
+            case selected, conditions, excluded, token, suppressed, newest, aliasLimit = "alias_limit", frequency, variant, text, payload
         }
 
         var kind: Kind
@@ -90,7 +90,7 @@ struct Explainer {
     /// As far as planning looks at the row.
     private func steps(of row: TracedRow) -> [Explanation.Step] {
         var steps: [Explanation.Step] = []
-        for step in [selected, conditions, exclusion, token, suppression, newest, aliasLimit] {
+        for step in [selected, conditions, exclusion, token, suppression, newest, aliasLimit, frequency] {
             guard let step = step(row) else { continue }
             steps.append(step)
             if !step.holds { return steps }
@@ -186,6 +186,14 @@ struct Explainer {
             ? nil : Explanation.Step(kind: .suppressed, holds: true, text: "APNs has not called its token invalid")
     }
 
+    private func frequency(_ row: TracedRow) -> Explanation.Step? {
+        guard row.verdict != .duplicateToken, query.capped != nil else { return nil }
+        let caps = context.frequencyCaps.map(\.description).joined(separator: ", ")
+        return row.verdict == .frequency
+            ? Explanation.Step(kind: .frequency, holds: false, text: "it got as many pushes lately as it may: \(caps)")
+            : Explanation.Step(kind: .frequency, holds: true, text: "it may get one more: \(caps)")
+    }
+
     private func aliasLimit(_ row: TracedRow) -> Explanation.Step? {
         guard row.verdict == .aliasLimit else { return nil }
         let limit = context.campaign.audience.aliasLimit
@@ -237,6 +245,7 @@ struct Explainer {
             return
                 "its \(column) is blank, which \(place) needs; write {{ \(column) | default: 'there' }}, with a text that suits, to reach it"
         case .notADate(let column, let place): return "its \(column) is no date, as \(place) needs one"
+        case .notHTTPS(let column, _): return "its \(column) makes no image address that begins with https://"
         case .notANumber(let column, let place): return "its \(column) is no number, as \(place) needs one"
         case .nothingShown(let place): return "all its texts come out blank, the first of them that of \(place)"
         case .tooLarge(let bytes):

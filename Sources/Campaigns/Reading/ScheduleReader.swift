@@ -1,0 +1,129 @@
+import Base
+import Scheduling
+
+/// Reads `schedule`: when a campaign goes out.
+struct ScheduleReader {
+    static let example = "schedule: {at: 2026-12-01 09:00, timezone: Europe/Berlin}"
+
+    let section: Section
+    /// Against which a time is judged as past.
+    let now: Timestamp
+
+    /// The schedule; nil when something needed is missing or wrong, which was reported.
+    func read() -> Schedule? {
+        let at = section.parsed("at", example: "at: 2026-12-01 09:00", Self.localTime)
+        let zone = ScheduleZoneReader(section: section).read()
+        let quietHours = notation("quiet_hours", example: "quiet_hours: 21:00-08:00", QuietHours.init)
+        let rule = notation("repeat", example: "repeat: \"0 9 * * mon,thu\"", CronRule.init)
+        let late = section.parsed("late", example: "late: skip after 2h", Self.latePolicy) ?? .usual
+        if !["at", "repeat", "quiet_hours"].contains(where: section.mentions) {
+            section.findings.error(
+                "'schedule' does not say when: it has neither 'at' nor 'repeat' nor 'quiet_hours'", at: section.position,
+                remedy: "For example: \(Self.example).")
+        }
+        guard let zone else { return nil }
+        let schedule = Schedule(at: at, zone: zone, quietHours: quietHours, repeat: rule, late: late)
+        warn(about: schedule)
+        return schedule
+    }
+
+    private func notation<Value>(_ key: String, example: String, _ read: (String) throws(ScheduleMistake) -> Value) -> Value? {
+        guard let text = section.text(key, example: example) else { return nil }
+        do throws(ScheduleMistake) {
+            return try read(text.value)
+        } catch {
+            section.findings.error(error.message, at: text.position(atUTF8Offset: error.utf8Offset), remedy: error.remedy)
+            return nil
+        }
+    }
+
+    /// `2026-12-01 09:00`
+    static func localTime(_ text: String) throws(Complaint) -> LocalTime {
+        let text = text.trimmingSpaces()
+        if let time = LocalTime(text) { return time }
+        let usual = "Write it like 2026-12-01 09:00."
+        if text.utf8.count == 19, text.hasSuffix(":00"), let time = LocalTime(String(text.dropLast(3))) { return time }
+        // An hour without its zero, seconds, an offset: what was meant is known.
+        let words = text.split { $0 == " " || $0 == "T" || $0 == "t" }
+        let clock = words.dropFirst().first ?? ""
+        let isDate = words.first.map { LocalTime("\($0) 00:00") != nil } ?? false
+        if isDate, words.count == 1 {
+            throw Complaint("the date \(quoted(text)) lacks a time", remedy: "For example: at: \(text) 09:00.")
+        }
+        let digits = clock.prefix { $0.isASCII && ($0.isNumber || $0 == ":") }
+        let time = digits.utf8.prefix(2).last == UInt8(ascii: ":") ? "0\(digits)" : String(digits)
+        guard isDate, let date = words.first, let meant = LocalTime("\(date) \(time.prefix(5))") else {
+            let looksLikeDate = text.utf8.count >= 10 && text.utf8.prefix(10).filter { $0 == UInt8(ascii: "-") }.count == 2
+            throw Complaint(
+                looksLikeDate ? "\(quoted(text)) is no date and time that there is" : "\(quoted(text)) is no date and time", remedy: usual)
+        }
+        if clock.count > digits.count || words.count > 2 {
+            throw Complaint(
+                "\(quoted(text)) says more than a date and a time; whose clock is meant stands in 'timezone'",
+                remedy: "Write at: \(meant.words).")
+        }
+        throw Complaint(
+            time.utf8.count > 5 ? "\(quoted(text)) has seconds, and schedules know minutes" : "\(quoted(text)) is no date and time",
+            remedy: "Write at: \(meant.words).")
+    }
+
+    /// `send`, `skip`, `skip after 2h`
+    static func latePolicy(_ text: String) throws(Complaint) -> LatePolicy {
+        let words = text.split(separator: " ").map(String.init)
+        if words == ["send"] { return .send }
+        if words == ["skip"] { return .skip(afterSeconds: LatePolicy.shortestSeconds) }
+        guard words.starts(with: ["skip", "after"]), words.count > 2 else {
+            throw Complaint(
+                "'late' must be send, skip or skip after a time, not \(quoted(text))", remedy: "For example: late: skip after 2h.")
+        }
+        return .skip(afterSeconds: max(LatePolicy.shortestSeconds, try DurationNotation.seconds(words.dropFirst(2).joined(separator: " "))))
+    }
+
+    // MARK: - What is allowed, and rarely meant
+
+    private func warn(about schedule: Schedule) {
+        if let at = schedule.at {
+            warnOfPast(at, schedule)
+            warnOfGap(at, schedule)
+        }
+        guard let quiet = schedule.quietHours else { return }
+        let end = LocalTime(minutes: quiet.end).timeOfDay
+        if let at = schedule.at, quiet.contains(minuteOfDay: at.minuteOfDay) {
+            let free = at.startOfDay.adding(minutes: quiet.end + (quiet.end > at.minuteOfDay ? 0 : 24 * 60))
+            section.findings.warning(
+                .timeInQuietHours, "\(at.timeOfDay) lies in the quiet hours \(quiet), so that everything is held until \(end)",
+                at: place("at"), remedy: "Write at: \(free.words), or change the hours.")
+        }
+        if let times = schedule.repeat?.timesOfDay(where: quiet.contains), let first = times.first {
+            section.findings.warning(
+                .timeInQuietHours,
+                times.count == 1
+                    ? "\(LocalTime(minutes: first).timeOfDay) lies in the quiet hours \(quiet), so that everything is held until \(end)"
+                    : "\(times.count) of its times of day lie in the quiet hours \(quiet): what is held goes out at \(end), one push after the other",
+                at: place("repeat"), remedy: "Leave these times out, or change the hours.")
+        }
+    }
+
+    private func warnOfPast(_ at: LocalTime, _ schedule: Schedule) {
+        guard schedule.repeat == nil, case .skip = schedule.late else { return }
+        let occurrence = schedule.occurrence(at: at)
+        guard schedule.late.isTooLate(bySeconds: Int(now.epochSeconds - occurrence.ends.epochSeconds)) else { return }
+        let zone = schedule.zone.isRecipient ? "everywhere" : "in \(schedule.zone.fallback.name)"
+        section.findings.warning(
+            .schedulePast,
+            "\(at.words) \(zone) is past, and late: \(schedule.late), so nothing would be sent",
+            at: place("at"), remedy: "Write a later time; `volley send FILE --now` sends it at once.")
+    }
+
+    private func warnOfGap(_ at: LocalTime, _ schedule: Schedule) {
+        let occurrence = schedule.occurrence(at: at)
+        guard occurrence.isInGap else { return }
+        let zone = schedule.zone.fallback
+        section.findings.warning(
+            .timeInGap,
+            "\(at.words) never comes in \(zone.name), where clocks go forward just then; it means \(zone.localTime(at: occurrence.begins).words)",
+            at: place("at"), remedy: "Write the time that is meant.")
+    }
+
+    private func place(_ key: String) -> SourcePosition { section.node(key)?.position ?? section.position }
+}

@@ -1,0 +1,76 @@
+import Base
+import Scheduling
+
+/// Reads `timezone` and `fallback_timezone` of a schedule.
+struct ScheduleZoneReader {
+    private static let ownClock = "recipient"
+
+    let section: Section
+
+    /// Whose clock counts; nil when that is missing or wrong, which was reported.
+    func read() -> Schedule.Zone? {
+        // Nothing is guessed: servers mostly run on UTC, and whoever wrote the campaign does not.
+        let node = section.required("timezone", example: "timezone: Europe/Berlin, or timezone: recipient")
+        let text = node.flatMap { section.text($0, "'timezone'", example: "timezone: Europe/Berlin") }
+        if let text, text.value == Self.ownClock { return clocksOfDevices() }
+        let named: ZoneRules? = text.flatMap { zone($0, key: "timezone", mayBeRecipient: true) }
+        if section.has("fallback_timezone"), named != nil {
+            section.findings.error(
+                "'fallback_timezone' stands beside timezone: recipient only; here all devices go by one clock",
+                at: section.place(of: "fallback_timezone"), remedy: "Remove it, or write timezone: recipient.")
+        }
+        return named.map { .named($0) }
+    }
+
+    private func clocksOfDevices() -> Schedule.Zone? {
+        guard let node = section.node("fallback_timezone") else {
+            if !section.mentions("fallback_timezone") {
+                section.findings.error(
+                    "with timezone: recipient the key 'fallback_timezone' is missing: the zone of devices whose own is not known",
+                    at: section.node("timezone")?.position ?? section.position,
+                    remedy: "Add, for example: fallback_timezone: Europe/Berlin.")
+            }
+            return nil
+        }
+        guard let text = section.text(node, "'fallback_timezone'", example: "fallback_timezone: Europe/Berlin") else { return nil }
+        return zone(text, key: "fallback_timezone", mayBeRecipient: false).map { .recipient(fallback: $0) }
+    }
+
+    private func zone(_ text: SourceText, key: String, mayBeRecipient: Bool) -> ZoneRules? {
+        let name = text.value.trimmingSpaces()
+        if let complaint = complaint(about: name, key: key, mayBeRecipient: mayBeRecipient) {
+            section.findings.error(complaint, at: text.position)
+            return nil
+        }
+        do throws(ZoneDatabase.Mistake) {
+            return try ZoneDatabase.system.zone(named: name)
+        } catch {
+            section.findings.error(error.message, at: text.position, remedy: error.remedy)
+            return nil
+        }
+    }
+
+    private func complaint(about name: String, key: String, mayBeRecipient: Bool) -> Complaint? {
+        let small = name.lowercased()
+        let meansOwnClock = nearestName(to: small, among: [Self.ownClock]) != nil || ["local", "device", "user"].contains(small)
+        if meansOwnClock {
+            return mayBeRecipient
+                ? Complaint(
+                    "there is no time zone \(quoted(name))", remedy: "Did you mean '\(Self.ownClock)', each device by its own clock?")
+                : Complaint(
+                    "'\(key)' must be a zone, not \(quoted(name)): it is for devices whose own is not known",
+                    remedy: "For example: \(key): Europe/Berlin.")
+        }
+        if let places = ZoneAbbreviation.places(name) {
+            return Complaint(
+                "\(quoted(name)) is an abbreviation and no place; abbreviations leave open whether summer time counts",
+                remedy: "Write \(key): \(orList(places)).")
+        }
+        if ZoneAbbreviation.isOffset(name) {
+            return Complaint(
+                "\(quoted(name)) is a distance from UTC, and knows no summer time",
+                remedy: "Write the place, for example \(key): Europe/Berlin.")
+        }
+        return nil
+    }
+}

@@ -1,0 +1,103 @@
+/// One of the five fields of a cron rule.
+struct CronField: Sendable {
+    var name: String
+    var values: ClosedRange<Int>
+    /// Names of values, the first that of the lowest one.
+    var names: [String] = []
+
+    static let minute = CronField(name: "minute", values: 0...59)
+    static let hour = CronField(name: "hour", values: 0...23)
+    static let day = CronField(name: "day of the month", values: 1...31)
+    static let month = CronField(
+        name: "month", values: 1...12, names: ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"])
+    /// 0 and 7 are both Sunday.
+    static let weekday = CronField(
+        name: "day of the week", values: 0...7, names: ["sun", "mon", "tue", "wed", "thu", "fri", "sat"])
+
+    /// In the order in which they stand.
+    static let all = [minute, hour, day, month, weekday]
+
+    /// The values that a field names, as bits.
+    /// - Parameter offset: where the field begins in the rule, in UTF-8 bytes.
+    func bits(_ text: Substring, at offset: Int) throws(ScheduleMistake) -> UInt64 {
+        var bits: UInt64 = 0
+        var place = offset
+        for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+            bits |= try self.part(part, at: place)
+            place += part.utf8.count + 1
+        }
+        return bits
+    }
+
+    /// `*`, `5`, `1-5`, `mon-fri`, each also with `/step`.
+    private func part(_ text: Substring, at offset: Int) throws(ScheduleMistake) -> UInt64 {
+        let halves = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        let range = try range(halves[0], at: offset)
+        guard halves.count == 2 else { return Self.bits(range, step: 1) }
+        let stepOffset = offset + halves[0].utf8.count + 1
+        guard halves[0].contains("-") || halves[0] == "*" else {
+            throw ScheduleMistake(
+                "'\(text)' steps from a single \(name)", remedy: "Write \(halves[0])-\(lastWritten)/\(halves[1]), or */\(halves[1]).",
+                at: offset)
+        }
+        guard let step = Self.number(halves[1]), step > 0 else {
+            throw ScheduleMistake("'\(halves[1])' is no step", remedy: "Write a whole number above 0, for example */5.", at: stepOffset)
+        }
+        return Self.bits(range, step: step)
+    }
+
+    private static func bits(_ range: ClosedRange<Int>, step: Int) -> UInt64 {
+        stride(from: range.lowerBound, through: range.upperBound, by: step).reduce(0) { $0 | 1 << UInt64($1) }
+    }
+
+    private var lastWritten: Int { values.upperBound == 7 ? 6 : values.upperBound }
+
+    private func range(_ text: Substring, at offset: Int) throws(ScheduleMistake) -> ClosedRange<Int> {
+        if text == "*" { return values.lowerBound...lastWritten }
+        let ends = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
+        let first = try value(ends[0], at: offset)
+        guard ends.count == 2 else { return first...first }
+        var last = try value(ends[1], at: offset + ends[0].utf8.count + 1)
+        // A week may end with Sunday: fri-sun.
+        if values.upperBound == 7, last == 0, first > 0 { last = 7 }
+        guard first <= last else {
+            throw ScheduleMistake(
+                "the range '\(text)' runs backwards",
+                remedy: "Write \(ends[0])-\(written(lastWritten, like: ends[0])),\(written(values.lowerBound, like: ends[1]))-\(ends[1]).",
+                at: offset)
+        }
+        return first...last
+    }
+
+    private func written(_ value: Int, like text: Substring) -> String {
+        names.isEmpty || Self.number(text) != nil ? String(value) : names[value - values.lowerBound]
+    }
+
+    private func value(_ text: Substring, at offset: Int) throws(ScheduleMistake) -> Int {
+        if let index = names.firstIndex(of: text.lowercased()) { return values.lowerBound + index }
+        if let number = Self.number(text) {
+            if values.contains(number) { return number }
+            throw ScheduleMistake(
+                "\(number) is no \(name)", remedy: "A \(name) is a number from \(values.lowerBound) to \(values.upperBound).", at: offset)
+        }
+        throw ScheduleMistake(
+            text.isEmpty ? "a \(name) is missing" : "'\(text.prefix(60))' is no \(name)", remedy: remedy(for: text), at: offset)
+    }
+
+    private func remedy(for text: Substring) -> String {
+        if let short = names.first(where: { text.utf8.count > 3 && text.lowercased().hasPrefix($0) }) { return "Write \(short)." }
+        if text.contains(where: { "LW#?".contains($0) }) {
+            return "Of the letters and signs that some schedulers know (L, W, #, ?), cron has none; write * for any."
+        }
+        let example = names.isEmpty ? "" : ", or a name from \(names[0]) to \(names[names.count - 1])"
+        return
+            "Write a number from \(values.lowerBound) to \(values.upperBound)\(example), a list (1,3), a range (1-5), a step (*/2), or * for any."
+    }
+
+    private static func number(_ text: Substring) -> Int? {
+        guard (1...4).contains(text.utf8.count), text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
+            return nil
+        }
+        return Int(text)
+    }
+}

@@ -1,0 +1,106 @@
+/// Times that come again and again, in cron's five fields: minute, hour, day of the month, month, day of the week.
+///
+/// As in Vixie's cron, days of the month and of the week unite when both are restricted, that is, when neither field begins with `*`:
+/// `0 9 1 * mon` is the first of every month and every Monday. Source: crontab(5).
+public struct CronRule: Hashable, Sendable, CustomStringConvertible {
+    /// As written.
+    public let description: String
+    private let minutes: UInt64
+    private let hours: UInt64
+    private let days: UInt64
+    private let months: UInt64
+    private let weekdays: UInt64
+    private let daysAreFree: Bool
+    private let weekdaysAreFree: Bool
+    /// Whether it is meant to go out again and again within a day, rather than at times that somebody chose: minute or hour begin with `*`.
+    public let isWildcard: Bool
+
+    /// - Throws: `ScheduleMistake`: it is no rule, or one that never comes true.
+    public init(_ text: String) throws(ScheduleMistake) {
+        description = text
+        let fields = text.split(separator: " ").flatMap { $0.split(separator: "\t") }
+        try Self.checkCount(fields, of: text)
+        var bits: [UInt64] = []
+        for (field, kind) in zip(fields, CronField.all) {
+            bits.append(try kind.bits(field, at: text.utf8.distance(from: text.startIndex, to: field.startIndex)))
+        }
+        (minutes, hours, days, months) = (bits[0], bits[1], bits[2], bits[3])
+        // 7 is Sunday too.
+        weekdays = (bits[4] | bits[4] >> 7) & 0x7F
+        daysAreFree = fields[2].hasPrefix("*")
+        weekdaysAreFree = fields[4].hasPrefix("*")
+        isWildcard = fields[0].hasPrefix("*") || fields[1].hasPrefix("*")
+        guard hasSomeDay else {
+            throw ScheduleMistake(
+                "'\(fields[2]) \(fields[3])' is no date of any year, so this would never go out", remedy: "Correct the day or the month.",
+                at: text.utf8.distance(from: text.startIndex, to: fields[2].startIndex))
+        }
+    }
+
+    private static func checkCount(_ fields: [Substring], of text: String) throws(ScheduleMistake) {
+        if text.hasPrefix("@") {
+            let meaning = ["@hourly": "0 * * * *", "@daily": "0 9 * * *", "@weekly": "0 9 * * mon", "@monthly": "0 9 1 * *"]
+            throw ScheduleMistake(
+                "'\(text.prefix(60))' does not say at which time of the day",
+                remedy: "Write for example \"\(meaning[text] ?? "0 9 * * mon")\".")
+        }
+        guard fields.count != 5 else { return }
+        throw ScheduleMistake(
+            "'\(text.prefix(60))' has \(fields.count) \(fields.count == 1 ? "field" : "fields") instead of five",
+            remedy: fields.count == 6
+                ? "Write minute, hour, day of the month, month and day of the week, without seconds or a year: \"0 9 * * mon,thu\"."
+                : "Write minute, hour, day of the month, month and day of the week: \"0 9 * * mon,thu\" is every Monday and Thursday at 09:00."
+        )
+    }
+
+    /// Whether there is any date at all: `30 feb` is none. Weekdays come in every month.
+    private var hasSomeDay: Bool {
+        if daysAreFree || !weekdaysAreFree { return true }
+        return (1...12).contains { month in
+            months >> UInt64(month) & 1 == 1 && days & (1 << UInt64(LocalTime.days(inMonth: month, of: 2000) + 1) - 1) > 1
+        }
+    }
+
+    /// Whether it comes true at a time.
+    public func matches(_ time: LocalTime) -> Bool {
+        let minute = UInt64(time.minuteOfDay % 60)
+        let hour = UInt64(time.minuteOfDay / 60)
+        return minutes >> minute & 1 == 1 && hours >> hour & 1 == 1 && matchesDay(of: time)
+    }
+
+    private func matchesDay(of time: LocalTime) -> Bool {
+        let date = time.date
+        guard months >> UInt64(date.month) & 1 == 1 else { return false }
+        let isDay = days >> UInt64(date.day) & 1 == 1
+        let isWeekday = weekdays >> UInt64(time.weekday) & 1 == 1
+        return daysAreFree || weekdaysAreFree ? isDay && isWeekday : isDay || isWeekday
+    }
+
+    /// The first time at which it comes true, `start` included; nil when there is none in the next hundred years.
+    public func next(from start: LocalTime) -> LocalTime? {
+        let limit = start.dayNumber + 100 * 366
+        var time = start
+        while time.dayNumber <= limit {
+            if matchesDay(of: time), let minute = firstMinute(from: time.minuteOfDay) {
+                return LocalTime(minutes: time.startOfDay.minutes + minute)
+            }
+            time = LocalTime(minutes: (time.dayNumber + 1) * 24 * 60)
+        }
+        return nil
+    }
+
+    /// The times of day at which it may come true and for which a condition holds, in minutes since midnight. Ascending.
+    public func timesOfDay(where isWanted: (_ minuteOfDay: Int) -> Bool) -> [Int] {
+        (0..<24 * 60).filter { hours >> UInt64($0 / 60) & 1 == 1 && minutes >> UInt64($0 % 60) & 1 == 1 && isWanted($0) }
+    }
+
+    /// The first minute of a day, from one on.
+    private func firstMinute(from minute: Int) -> Int? {
+        (minute / 60..<24).lazy.compactMap { hour -> Int? in
+            guard hours >> UInt64(hour) & 1 == 1 else { return nil }
+            let rest = minutes >> UInt64(hour == minute / 60 ? minute % 60 : 0)
+            guard rest != 0 else { return nil }
+            return hour * 60 + (hour == minute / 60 ? minute % 60 : 0) + rest.trailingZeroBitCount
+        }.first
+    }
+}

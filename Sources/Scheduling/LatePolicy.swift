@@ -1,0 +1,26 @@
+/// What to do when nothing could be sent at the time, because the machine was off, say.
+public enum LatePolicy: Hashable, Sendable, CustomStringConvertible {
+    /// `send`: however late it is.
+    case send
+    /// `skip after 2h`: not when more than so many seconds have passed; at least a minute.
+    case skip(afterSeconds: Int)
+
+    /// `skip`: a minute is nothing that anybody would call late.
+    public static let shortestSeconds = 60
+
+    /// What holds where a campaign says nothing: `skip after 2h`.
+    public static let usual = LatePolicy.skip(afterSeconds: 2 * 3600)
+
+    /// As one writes it in a campaign: `send`, `skip after 2h`.
+    public var description: String {
+        guard case .skip(let seconds) = self else { return "send" }
+        let units = [(86_400, "d"), (3600, "h"), (60, "min"), (1, "s")]
+        let unit = units.first { seconds % $0.0 == 0 } ?? (1, "s")
+        return "skip after \(seconds / unit.0)\(unit.1)"
+    }
+
+    /// Whether so many seconds are too many.
+    public func isTooLate(bySeconds seconds: Int) -> Bool {
+        if case .skip(let limit) = self { seconds > limit } else { false }
+    }
+}

@@ -1,0 +1,84 @@
+public import Base
+
+/// A part of every day in which nothing goes out; it may pass midnight. It begins with its first minute, and its last one is free again.
+public struct QuietHours: Hashable, Sendable, CustomStringConvertible {
+    /// Minutes since midnight, 0 to 1439.
+    public var begin: Int
+    /// Minutes since midnight, 0 to 1439; never the same as `begin`.
+    public var end: Int
+
+    /// - Throws: `ScheduleMistake`: `text` is not of the form `21:00-08:00`, or says nothing.
+    public init(_ text: String) throws(ScheduleMistake) {
+        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+        let example = "Write when they begin and end, for example 21:00-08:00."
+        guard parts.count == 2 else { throw ScheduleMistake("'\(text.prefix(60))' are no hours of a day", remedy: example) }
+        begin = try Self.minute(parts[0], at: 0, remedy: example)
+        end = try Self.minute(parts[1], at: parts[0].utf8.count + 1, remedy: example)
+        if end == 24 * 60 { end = 0 }
+        guard begin != 24 * 60 else {
+            throw ScheduleMistake("a day begins with 00:00, not with 24:00", remedy: "Write 00:00-\(parts[1].drop { $0 == " " }).")
+        }
+        guard begin != end else {
+            throw ScheduleMistake("these hours begin when they end", remedy: example)
+        }
+    }
+
+    private static func minute(_ text: Substring, at offset: Int, remedy: String) throws(ScheduleMistake) -> Int {
+        let spaces = text.prefix { $0 == " " }.utf8.count
+        let trimmed = String(text.dropFirst(spaces).reversed().drop { $0 == " " }.reversed())
+        let parts = trimmed.split(separator: ":", omittingEmptySubsequences: false)
+        guard parts.count == 2, parts.allSatisfy({ $0.utf8.count <= 2 && !$0.isEmpty && $0.utf8.allSatisfy { (48...57).contains($0) } }),
+            parts[1].utf8.count == 2, let hour = Int(parts[0]), let minute = Int(parts[1]),
+            hour < 24 && minute < 60 || hour == 24 && minute == 0
+        else { throw ScheduleMistake("'\(trimmed.prefix(60))' is no time of day", remedy: remedy, at: offset + spaces) }
+        return hour * 60 + minute
+    }
+
+    /// `21:00-08:00`
+    public var description: String {
+        "\(LocalTime(minutes: begin).timeOfDay)-\(LocalTime(minutes: end).timeOfDay)"
+    }
+
+    /// Whether a minute of a day, 0 to 1439, is quiet.
+    public func contains(minuteOfDay minute: Int) -> Bool {
+        begin < end ? (begin..<end).contains(minute) : minute >= begin || minute < end
+    }
+
+    /// Whether it is quiet in a zone.
+    public func contains(_ moment: Timestamp, in zone: ZoneRules) -> Bool {
+        contains(minuteOfDay: zone.localTime(at: moment).minuteOfDay)
+    }
+
+    /// The first moment, from one on, that is not quiet in a zone: the moment itself, or when the quiet hours end that it is in.
+    public func end(from moment: Timestamp, in zone: ZoneRules) -> Timestamp { first(isQuiet: false, from: moment, in: zone) }
+
+    /// The first moment, from one on, that is quiet in a zone.
+    public func begin(from moment: Timestamp, in zone: ZoneRules) -> Timestamp { first(isQuiet: true, from: moment, in: zone) }
+
+    /// Clocks that are changed may begin or end quiet hours too, or do so twice.
+    private func first(isQuiet: Bool, from moment: Timestamp, in zone: ZoneRules) -> Timestamp {
+        if contains(moment, in: zone) == isQuiet { return moment }
+        let limit = moment.adding(seconds: 4 * 86_400)
+        let today = zone.localTime(at: moment).startOfDay
+        var candidates = zone.changes(after: moment, through: limit)
+        for day in -1...4 {
+            candidates += zone.moments(of: today.adding(minutes: day * 24 * 60 + (isQuiet ? begin : end)))
+        }
+        return candidates.filter { $0 > moment && contains($0, in: zone) == isQuiet }.min() ?? limit
+    }
+
+    /// How long it was not quiet between two moments, in seconds.
+    public func audibleSeconds(from start: Timestamp, to end: Timestamp, in zone: ZoneRules) -> Int {
+        // Beyond a year nobody asks for the exact number.
+        var time = max(start, end.adding(seconds: -366 * 86_400))
+        var seconds = 0
+        while time < end {
+            let audible = self.end(from: time, in: zone)
+            guard audible < end else { break }
+            let next = min(begin(from: audible, in: zone), end)
+            seconds += Int(next.epochSeconds - audible.epochSeconds)
+            time = next
+        }
+        return seconds
+    }
+}

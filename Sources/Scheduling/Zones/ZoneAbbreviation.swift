@@ -1,0 +1,35 @@
+/// Names of clocks rather than of places. Most do not say whether summer time is meant (CET is winter only, and the database has files that say
+/// otherwise), and some mean several (CST is Chicago's and Shanghai's), so a campaign names a place instead.
+public enum ZoneAbbreviation {
+    /// The places that an abbreviation may mean, the most populous first; nil when it is none.
+    public static func places(_ name: String) -> [String]? { table[name.uppercased()] }
+
+    /// Whether a text is a distance from UTC (`+02:00`, `UTC+1`, `GMT-5`), which knows no summer time.
+    public static func isOffset(_ text: String) -> Bool {
+        var rest = text.uppercased()[...]
+        for prefix in ["UTC", "GMT"] where rest.hasPrefix(prefix) { rest = rest.dropFirst(prefix.count) }
+        rest = rest.drop { $0 == " " }
+        guard let sign = rest.first, sign == "+" || sign == "-" || sign == "\u{2212}" else { return false }
+        rest = rest.dropFirst()
+        return !rest.isEmpty && rest.allSatisfy { $0.isASCII && ($0.isNumber || $0 == ":") }
+    }
+
+    private static let table: [String: [String]] = [
+        "CET": ["Europe/Berlin"], "CEST": ["Europe/Berlin"], "MET": ["Europe/Berlin"], "MEZ": ["Europe/Berlin"], "MESZ": ["Europe/Berlin"],
+        "EET": ["Europe/Athens"], "EEST": ["Europe/Athens"], "WET": ["Europe/Lisbon"], "WEST": ["Europe/Lisbon"],
+        "BST": ["Europe/London", "Asia/Dhaka"], "MSK": ["Europe/Moscow"], "TRT": ["Europe/Istanbul"],
+        "EST": ["America/New_York"], "EDT": ["America/New_York"], "ET": ["America/New_York"], "EST5EDT": ["America/New_York"],
+        "CST": ["Asia/Shanghai", "America/Chicago"], "CDT": ["America/Chicago"], "CT": ["America/Chicago"], "CST6CDT": ["America/Chicago"],
+        "MST": ["America/Denver", "America/Phoenix"], "MDT": ["America/Denver"], "MT": ["America/Denver"], "MST7MDT": ["America/Denver"],
+        "PST": ["America/Los_Angeles"], "PDT": ["America/Los_Angeles"], "PT": ["America/Los_Angeles"], "PST8PDT": ["America/Los_Angeles"],
+        "AKST": ["America/Anchorage"], "AKDT": ["America/Anchorage"], "HST": ["Pacific/Honolulu"],
+        "AST": ["America/Halifax", "Asia/Riyadh"], "ADT": ["America/Halifax"], "NST": ["America/St_Johns"],
+        "BRT": ["America/Sao_Paulo"], "ART": ["America/Argentina/Buenos_Aires"],
+        "IST": ["Asia/Kolkata", "Europe/Dublin", "Asia/Jerusalem"], "PKT": ["Asia/Karachi"], "GST": ["Asia/Dubai"],
+        "WIB": ["Asia/Jakarta"], "ICT": ["Asia/Bangkok"], "SGT": ["Asia/Singapore"], "HKT": ["Asia/Hong_Kong"], "PHT": ["Asia/Manila"],
+        "JST": ["Asia/Tokyo"], "KST": ["Asia/Seoul"],
+        "AWST": ["Australia/Perth"], "ACST": ["Australia/Adelaide"], "ACDT": ["Australia/Adelaide"], "AEST": ["Australia/Sydney"],
+        "AEDT": ["Australia/Sydney"], "NZST": ["Pacific/Auckland"], "NZDT": ["Pacific/Auckland"],
+        "CAT": ["Africa/Maputo"], "EAT": ["Africa/Nairobi"], "WAT": ["Africa/Lagos"], "SAST": ["Africa/Johannesburg"],
+    ]
+}

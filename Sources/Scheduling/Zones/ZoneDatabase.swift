@@ -1,0 +1,120 @@
+import Base
+import Glibc
+
+/// The tz database of the system: Debian's package tzdata, kept up to date like any other.
+public struct ZoneDatabase: Sendable {
+    /// Where the zones' files lie.
+    public let folder: String
+
+    /// A database in a folder.
+    public init(folder: String) { self.folder = folder }
+
+    /// `TZDIR`, as the C library takes it, else /usr/share/zoneinfo.
+    public static var system: ZoneDatabase {
+        let named = getenv("TZDIR").map { String(cString: $0) } ?? ""
+        return ZoneDatabase(folder: named.isEmpty ? "/usr/share/zoneinfo" : named)
+    }
+
+    /// Why a zone cannot be had.
+    public struct Mistake: Error, Hashable, Sendable {
+        /// What is wrong, without a full stop.
+        public var message: String
+        /// What to do, a whole sentence.
+        public var remedy: String
+    }
+
+    /// The rules of a zone, by its name in the tz database. Names are case-sensitive.
+    /// - Throws: `Mistake`: there is no such zone, with the nearest one, or no database.
+    public func zone(named name: String) throws(Mistake) -> ZoneRules {
+        if Self.isName(name), let file = read(name).flatMap(ZoneFile.init) { return ZoneRules(name: name, file) }
+        // Whoever lacks the database has the one zone that needs none.
+        if name == "UTC" { return .utc }
+        throw mistake(name)
+    }
+
+    /// Whether something may be a name, and no path to elsewhere. Zones below `right` count leap seconds, those below `posix` are the usual
+    /// ones again; the rest are the machine's own settings.
+    static func isName(_ name: String) -> Bool {
+        guard (1...64).contains(name.utf8.count), !["localtime", "posixrules", "Factory"].contains(name) else { return false }
+        let parts = name.split(separator: "/", omittingEmptySubsequences: false)
+        guard let first = parts.first, first != "right", first != "posix" else { return false }
+        return parts.allSatisfy { part in
+            guard let start = part.utf8.first, isLetter(start) else { return false }
+            return part.utf8.allSatisfy { isLetter($0) || "0123456789_+-".utf8.contains($0) }
+        }
+    }
+
+    private static func isLetter(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20) && byte < 0x80
+    }
+
+    /// Every name, also older ones that mean another; empty without a database.
+    public func names() -> [String] {
+        if let compiled = read("tzdata.zi") {
+            let names = lines(compiled).compactMap { words in
+                switch words.first {
+                case "Z" where words.count > 1: words[1]
+                case "L" where words.count > 2: words[2]
+                default: nil
+                }
+            }
+            if !names.isEmpty { return names.filter(Self.isName).sorted() }
+        }
+        let table = read("zone1970.tab") ?? read("zone.tab") ?? []
+        let names = lines(table, separator: "\t").compactMap { $0.count > 2 && !$0[0].hasPrefix("#") ? $0[2] : nil }
+        return Set(names + ["UTC"]).filter(Self.isName).sorted()
+    }
+
+    private func lines(_ bytes: [UInt8], separator: Character = " ") -> [[String]] {
+        String(decoding: bytes, as: UTF8.self).split(separator: "\n").map { $0.split(separator: separator).map(String.init) }
+    }
+
+    private func mistake(_ name: String) -> Mistake {
+        let names = names()
+        let shown = name.unicodeScalars.prefix(60).map { $0.value < 0x20 ? " " : String($0) }.joined()
+        if names.count < 10 {
+            return Mistake(
+                message: "there is no time zone database in \(folder), so the zone '\(shown)' is not known",
+                remedy: "Install the package tzdata, or name its folder in TZDIR.")
+        }
+        let wanted = name.replacingSpaces()
+        if names.contains(name) {
+            return Mistake(
+                message: "the file of the zone '\(shown)' in \(folder) cannot be read", remedy: "Install the package tzdata anew.")
+        }
+        return Mistake(
+            message: "there is no time zone '\(shown)'",
+            remedy: nearest(to: wanted, among: names).map { "Did you mean '\($0)'?" }
+                ?? "Zones are named after a continent and a city, for example Europe/Berlin, America/New_York or Asia/Shanghai.")
+    }
+
+    /// The zone that was probably meant: the same in other letters, the same city elsewhere, or one that is a slip away.
+    private func nearest(to name: String, among names: [String]) -> String? {
+        guard !name.isEmpty, name.utf8.count <= 64 else { return nil }
+        let small = name.lowercased()
+        if let same = names.first(where: { $0.lowercased() == small }) { return same }
+        let city = small.split(separator: "/").last.map(String.init) ?? small
+        func cityOf(_ name: String) -> String { (name.split(separator: "/").last.map(String.init) ?? name).lowercased() }
+        if let same = names.first(where: { cityOf($0) == city && $0.contains("/") }) { return same }
+        if let near = nearestName(to: name, among: names) { return near }
+        let cities = names.filter { $0.contains("/") }.map(cityOf)
+        return nearestName(to: city, among: cities).flatMap { near in names.first { $0.contains("/") && cityOf($0) == near } }
+    }
+
+    /// The bytes of a file of the database; nil when there is none.
+    private func read(_ name: String) -> [UInt8]? {
+        guard let file = fopen("\(folder)/\(name)", "rb") else { return nil }
+        defer { fclose(file) }
+        // The largest file is the compiled source, of some 110 KB.
+        var bytes = [UInt8](repeating: 0, count: 1 << 18)
+        let count = fread(&bytes, 1, bytes.count, file)
+        // A folder can be opened, but not read.
+        guard ferror(file) == 0 else { return nil }
+        return Array(bytes.prefix(count))
+    }
+}
+
+extension String {
+    /// `New York` as the tz database writes it.
+    fileprivate func replacingSpaces() -> String { String(map { $0 == " " ? "_" : $0 }) }
+}

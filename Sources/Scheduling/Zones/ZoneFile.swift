@@ -1,0 +1,61 @@
+/// A zone's file as the tz database's compiler writes it. Source: RFC 9636, TZif; only what clocks need is read. Bytes may be anything.
+struct ZoneFile {
+    /// Ascending, seconds since 1970.
+    var transitions: [Int64]
+    /// Seconds east of UTC from each transition on.
+    var offsets: [Int]
+    /// Seconds east of UTC before the first.
+    var firstOffset: Int
+    /// For all that comes after the last transition; nil when the file ends without a rule.
+    var footer: PosixZone?
+
+    private struct Header {
+        static let length = 44
+        var isUTCCount, isStandardCount, leapCount, timeCount, typeCount, characterCount: Int
+    }
+
+    /// nil when the bytes are no zone of format 2 or later, or count leap seconds.
+    init?(_ bytes: [UInt8]) {
+        guard let first = Self.header(bytes[...]), bytes[4] >= UInt8(ascii: "2") else { return nil }
+        // The first block is for readers that know 32 bits only.
+        let oldBlock =
+            first.timeCount * 5 + first.typeCount * 6 + first.characterCount + first.leapCount * 8 + first.isStandardCount
+            + first.isUTCCount
+        var rest = bytes.dropFirst(Header.length + oldBlock)
+        guard let header = Self.header(rest), header.typeCount > 0, header.leapCount == 0 else { return nil }
+        rest = rest.dropFirst(Header.length)
+        let block =
+            header.timeCount * 9 + header.typeCount * 6 + header.characterCount + header.isStandardCount + header.isUTCCount
+        guard rest.count >= block else { return nil }
+        let types = rest.dropFirst(header.timeCount * 9)
+        let offsetOfType = (0..<header.typeCount).map { type in
+            Int(Int32(truncatingIfNeeded: Self.number(types.dropFirst(type * 6).prefix(4))))
+        }
+        guard offsetOfType.allSatisfy({ abs($0) <= ZoneRules.largestOffset }) else { return nil }
+        transitions = (0..<header.timeCount).map { Int64(bitPattern: Self.number(rest.dropFirst($0 * 8).prefix(8))) }
+        let indices = rest.dropFirst(header.timeCount * 8).prefix(header.timeCount)
+        guard indices.allSatisfy({ Int($0) < header.typeCount }), zip(transitions, transitions.dropFirst()).allSatisfy(<) else {
+            return nil
+        }
+        offsets = indices.map { offsetOfType[Int($0)] }
+        firstOffset = offsetOfType[0]
+        let tail = rest.dropFirst(block)
+        guard tail.first == UInt8(ascii: "\n"), let end = tail.dropFirst().firstIndex(of: UInt8(ascii: "\n")) else { return nil }
+        let text = String(decoding: tail[tail.startIndex + 1..<end], as: UTF8.self)
+        footer = PosixZone(text)
+        if footer == nil, !text.isEmpty { return nil }
+    }
+
+    private static func header(_ bytes: ArraySlice<UInt8>) -> Header? {
+        guard bytes.count >= Header.length, bytes.prefix(4).elementsEqual("TZif".utf8) else { return nil }
+        // No zone comes near; it keeps sums of damaged files small.
+        let counts = (0..<6).map { Int(number(bytes.dropFirst(20 + $0 * 4).prefix(4))) }
+        guard counts.allSatisfy({ $0 < 1 << 20 }) else { return nil }
+        return Header(
+            isUTCCount: counts[0], isStandardCount: counts[1], leapCount: counts[2], timeCount: counts[3], typeCount: counts[4],
+            characterCount: counts[5])
+    }
+
+    /// Big-endian.
+    private static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
+}
