@@ -116,7 +116,7 @@ let package = Package(
                 "TestServers",
                 "VolleyKit",
             ]),
-        tests("CommandLine", ["Base", "Cryptography", "TestServers", "volley"]),
+        tests("CommandLine", ["APNsSimulator", "Base", "Cryptography", "TestServers", "volley"]),
         fuzzing,
         simulation,
     ],
