@@ -36,7 +36,8 @@ struct HelpTests {
         let script = try VolleyBinary.run(["--generate-completion-script", shell], in: FileManager.default.temporaryDirectory)
         #expect(script.status == 0)
         for command in [
-            "init", "check", "preview", "plan", "approve", "send", "schedule", "resume", "pause", "cancel", "retry", "runs", "report", "prune",
+            "init", "check", "preview", "plan", "approve", "send", "schedule", "resume", "pause", "cancel", "retry", "runs", "report",
+            "prune",
             "suppression",
             "push",
             "notify", "schema", "simulate",

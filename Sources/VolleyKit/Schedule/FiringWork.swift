@@ -27,7 +27,8 @@ struct FiringWork: Sendable {
             let now = Timestamp.now()
             let context = try CampaignContext.read(file: firing.file, options: options, now: now)
             let times = context.campaign.schedule?.occurrences(from: firing.begins, through: firing.begins) ?? []
-            guard context.campaign.name.value == firing.key.campaign, let time = times.first(where: { $0.name == firing.key.occurrence }) else {
+            guard context.campaign.name.value == firing.key.campaign, let time = times.first(where: { $0.name == firing.key.occurrence })
+            else {
                 return .withdrawn("its file was changed just before it was planned, and says another time or name")
             }
             let settings = try RunSettings(context)
