@@ -107,7 +107,12 @@ let package = Package(
         tests("Runs", ["Base", "Runs"]),
         tests("Reports", ["Base", "Runs", "Reports"]),
         tests("APNsSimulator", ["Base", "Cryptography", "HTTP2", "APNsSimulator"]),
-        tests("VolleyKit", ["APNsSimulator", "Audience", "Base", "Campaigns", "Content", "Delivery", "Runs", "Scheduling", "VolleyKit"]),
+        tests(
+            "VolleyKit",
+            [
+                "APNsSimulator", "Audience", "Base", "Campaigns", "Content", "Cryptography", "Delivery", "Runs", "Scheduling", "TestServers",
+                "VolleyKit",
+            ]),
         tests("CommandLine", ["Base", "Cryptography", "TestServers", "volley"]),
         fuzzing,
         simulation,

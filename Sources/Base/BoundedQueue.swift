@@ -43,6 +43,16 @@ public final class BoundedQueue<Element: Sendable>: @unchecked Sendable {
         return true
     }
 
+    /// Puts if there is room; never waits. False when there is none, or the queue is closed, and the element is dropped.
+    public func putIfRoom(_ element: Element) -> Bool {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        guard elements.count < capacity, !isClosed else { return false }
+        elements.append(element)
+        pthread_cond_signal(notEmpty)
+        return true
+    }
+
     /// Waits for an element; nil once the queue is closed and empty.
     public func take() -> Element? {
         pthread_mutex_lock(mutex)

@@ -3,7 +3,7 @@
 /// - Returns: milliseconds since 1970, or nil when it is no date.
 public func dateMilliseconds(_ bytes: UnsafeBufferPointer<UInt8>) -> Int64? {
     if bytes.count == 10 || bytes.count == 19 || bytes.count == 20, let moment = commonDate(bytes) { return moment }
-    guard bytes.count >= 9, bytes.count <= 64 else { return nil }
+    guard bytes.count >= 8, bytes.count <= 64 else { return nil }
     return Timestamp(bytes)?.epochMilliseconds
 }
 

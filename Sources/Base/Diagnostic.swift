@@ -78,7 +78,7 @@ public struct Diagnostic: Error, Hashable, Sendable, CustomStringConvertible {
         text += message
         if let remedy { text += ". \(remedy)" }
         if let name { text += " [\(name.rawValue)]" }
-        return text
+        return TextFormat.printable(text)
     }
 }
 

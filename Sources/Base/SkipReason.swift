@@ -18,6 +18,8 @@ public enum SkipReason: String, CaseIterable, Hashable, Sendable {
     case duplicateToken = "duplicate_token"
     /// Beyond the most recently active devices of its alias.
     case aliasLimit = "alias_limit"
+    /// It got as many pushes lately as the app or the campaign allows.
+    case frequency = "frequency"
     /// Kept back to compare with.
     case holdout = "holdout"
     /// A column that the text needs is blank, and the template has no default.

@@ -12,6 +12,21 @@ public enum TextFormat {
         return String(kept)
     }
 
+    /// Text of an export or a file for a terminal, of any length: control characters, which could steer it, become spaces; line ends stay.
+    public static func printable(_ text: String) -> String {
+        let isPlain = text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F && $0 != 0xC2 && $0 != 0xE2 || $0 == 0x0A }
+        if isPlain { return text }
+        return String(String.UnicodeScalarView(text.unicodeScalars.map { $0 != "\n" && isControl($0) ? " " : $0 }))
+    }
+
+    /// Also what turns the direction of everything behind it.
+    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x202A...0x202E, 0x2066...0x2069: true
+        default: scalar.properties.generalCategory == .control
+        }
+    }
+
     /// `1,096,469`
     public static func count(_ number: Int) -> String {
         var digits = String(number.magnitude)

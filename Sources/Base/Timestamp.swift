@@ -62,7 +62,8 @@ public struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible
 
 extension Timestamp {
     /// Reads what exports hold: `2026-11-01`, `2026-11-01 09:30[:15[.123]]` with `T` or a space, with `Z` or an offset such as `+08:00`
-    /// (UTC when absent), or epoch seconds (9 to 11 digits) or milliseconds (12 to 14 digits); nil for anything else.
+    /// (UTC when absent); `20261101`, `202611010930` and `20261101093015`, as `CompactDate` tells them from numbers; epoch seconds (9 to 11
+    /// digits) or milliseconds (12 to 14 digits); nil for anything else.
     public init?(_ bytes: some Collection<UInt8>) {
         var scanner = DateScanner(Array(bytes))
         guard let moment = scanner.scan() else { return nil }
@@ -97,7 +98,7 @@ public func civilDate(fromDays days: Int) -> (year: Int, month: Int, day: Int) {
 }
 
 /// The number of days in a month.
-private func daysInMonth(_ month: Int, year: Int) -> Int {
+func daysInMonth(_ month: Int, year: Int) -> Int {
     switch month {
     case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
     case 4, 6, 9, 11: 30
@@ -112,6 +113,7 @@ private struct DateScanner {
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
     mutating func scan() -> Timestamp? {
+        if let compact = bytes.withUnsafeBufferPointer(CompactDate.init) { return compact.timestamp }
         if (9...14).contains(bytes.count), let epoch = number(digits: bytes.count), index == bytes.count {
             return bytes.count <= 11 ? Timestamp(epochSeconds: Int64(epoch)) : Timestamp(epochMilliseconds: Int64(epoch))
         }

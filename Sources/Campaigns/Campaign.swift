@@ -84,6 +84,8 @@ public struct NameList: Sendable {
 public struct CampaignDelivery: Sendable {
     /// Never faster than this; the app's own pace may be slower still.
     public var pace: Pace?
+    /// How often a device may get a push of the app; the app's own cap counts as well.
+    public var frequency: FrequencyCap?
     /// When a push is no longer wanted; nil leaves it to APNs (at most 30 days).
     public var expiry: Expiry?
     /// nil: high, or normal for a silent push.

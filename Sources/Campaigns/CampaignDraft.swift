@@ -44,6 +44,7 @@ extension Campaign {
         let findings = Findings()
         let root = rootSection(of: source, CampaignKeys.root, CampaignKeys.file, example: "name: spring-sale", findings: findings)
         var draft = root.map { CampaignReader(root: $0, source: source, now: now).read() } ?? CampaignDraft()
+        findings.preferFalseSpaces(in: source)
         draft.findings = Diagnostics(findings.all).all
         if findings.hasErrors { draft.campaign = nil }
         return draft

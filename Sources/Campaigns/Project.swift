@@ -10,6 +10,10 @@ public struct Project: Sendable {
     public var apps: [App]
     /// The proxy of all apps that name none themselves; nil leaves it to the environment.
     public var proxy: ProxySetting?
+    /// Who is told of the runs of all apps.
+    public var notices: [NoticeTarget]
+    /// Files that `volley schedule` keeps up to date; nil for none.
+    public var monitoring: Monitoring?
 
     /// The app of that name, or nil.
     public func app(named name: String) -> App? { apps.first { $0.name.value == name } }
@@ -33,12 +37,16 @@ public struct App: Sendable {
     public var columns: ExportColumns
     /// Never faster than this, whatever a campaign asks for.
     public var pace: Pace?
+    /// How often a device may get a push, whatever a campaign asks for.
+    public var frequency: FrequencyCap?
     /// Whether somebody must approve each run before it is sent.
     public var needsApproval: Bool
     /// Where `volley send --test` goes.
     public var testDevices: [TestDevice]
     /// The app's own proxy, else the one at the top level of volley.yaml; nil when neither is there and the environment decides.
     public var proxy: ProxySetting?
+    /// Who is told of its runs, beside those whom the project names.
+    public var notices: [NoticeTarget]
 }
 
 /// A device of `test_devices`.

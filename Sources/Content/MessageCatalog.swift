@@ -107,6 +107,9 @@ public struct MessageCatalog: Sendable {
         return messages.lazy.map { $0.template.unknownLanguages(among: tags) }.first { !$0.isEmpty } ?? []
     }
 
+    /// The number of the first variant that is no holdout; 0 when all get the same.
+    public var firstSentVariant: Int { variants.firstIndex { $0.firstMessage != nil } ?? 0 }
+
     /// The names of the variants in the order of the file, the holdout included; empty when all get the same.
     public var variantNames: [String] { variants.count == 1 && variants[0].name.isEmpty ? [] : variants.map(\.name) }
 }

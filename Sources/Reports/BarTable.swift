@@ -17,6 +17,12 @@ struct BarTable {
     var whole: Int?
 
     func lines(_ style: TextStyle) -> [String] {
+        // Names of tags and languages come from exports.
+        let rows = rows.map { row in
+            var row = row
+            (row.name, row.explanation) = (TextFormat.printable(row.name), TextFormat.printable(row.explanation))
+            return row
+        }
         let names = rows.map(\.name.count).max() ?? 0
         let numbers = rows.map { TextFormat.count($0.number).count }.max() ?? 0
         let largest = rows.map(\.number).max() ?? 0

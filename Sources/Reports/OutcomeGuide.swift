@@ -34,6 +34,7 @@ enum OutcomeGuide {
         case .suppressed: "known to be invalid"
         case .duplicateToken: "the same device again"
         case .aliasLimit: "too many devices of an alias"
+        case .frequency: "got enough pushes lately"
         case .holdout: "kept back to compare"
         case .renderError: "a text has a blank"
         case .payloadTooLarge: "the payload is too large"

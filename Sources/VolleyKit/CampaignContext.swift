@@ -126,6 +126,9 @@ struct CampaignContext {
         try Route(options.transport, app.proxy, to: settings.environment)
     }
 
+    /// All caps that count: the campaign's, and the app's.
+    var frequencyCaps: [FrequencyCap] { [campaign.delivery.frequency, app.frequency].compactMap { $0 } }
+
     /// The pace that counts: the campaign's, never faster than the app's.
     var pace: Pace? { Pace.slower(campaign.delivery.pace, app.pace) }
 }

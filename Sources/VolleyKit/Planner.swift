@@ -39,6 +39,7 @@ struct Planner {
             app: context.app.name.value, environment: try RunSettings(context).environment.listName, folder: runsFolder)
         var query = try context.audienceQuery(now: now)
         query.suppressed = try list.suppressedDevices()
+        query.capped = try history().cappedDevices(beside: query.suppressed, runsFolder: runsFolder)
         let messages = context.messages
         console.progress("reading the exports")
         defer { console.clearProgress() }
@@ -87,7 +88,9 @@ struct Planner {
         query.carriesTimezone = clocks != nil
         let suppressed = try list.suppressedDevices()
         query.suppressed = suppressed
-        let deviceMemory = try memory?.forDevices(besides: suppressed?.bytes ?? 0) ?? .max
+        let capped = try history().cappedDevices(beside: suppressed, runsFolder: runsFolder)
+        query.capped = capped
+        let deviceMemory = try memory?.forDevices(besides: (suppressed?.bytes ?? 0) + (capped?.bytes ?? 0)) ?? .max
         let messages = context.messages
         if let suppressed { console.detail("\(TextFormat.count(suppressed.count)) devices are suppressed by \(list.path)") }
         console.detail("volley.yaml: \(context.project.file); exports: \(query.files.joined(separator: ", "))")
@@ -113,6 +116,11 @@ struct Planner {
             notes: SkipNotes(context: context, result: result).all, comparison: comparison, schedule: schedule, lint: lint,
             planHash: planHash(result, times, result.waves))
         return (preview, query.fields.map(\.value) + (query.carriesTimezone ? [ExportColumns.Standard.timezone.rawValue] : []))
+    }
+
+    private func history() throws -> FrequencyHistory {
+        FrequencyHistory(
+            app: context.app.name.value, environment: try RunSettings(context).environment, caps: context.frequencyCaps, now: now)
     }
 
     private func scan(

@@ -5,7 +5,7 @@ import Content
 enum RenderCause: Hashable {
     /// What is wrong with the cell of a column.
     enum Flaw: Int, CaseIterable {
-        case blank, notADate, notANumber
+        case blank, notADate, notANumber, notHTTPS
     }
 
     /// A number of `MessageCatalog.columns`.
@@ -43,6 +43,7 @@ enum RenderCause: Hashable {
         case .blank(let column, _): self = cause(column, .blank)
         case .notADate(let column, _): self = cause(column, .notADate)
         case .notANumber(let column, _): self = cause(column, .notANumber)
+        case .notHTTPS(let column, _): self = cause(column, .notHTTPS)
         case .nothingShown: self = .nothingShown
         case .tooLarge: return nil
         }

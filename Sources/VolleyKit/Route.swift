@@ -20,11 +20,8 @@ struct Route: Sendable {
     }
 
     /// The way of a run that was planned before, maybe with another volley.yaml: as the file is now. Without one the environment decides.
-    /// - Returns: the way, and what reading the file warned about.
-    static func ofPlan(_ plan: RunPlan, _ settings: RunSettings, _ options: CommonOptions) throws -> (Route, [Diagnostic]) {
-        let present = try PresentProject(of: plan, options)
-        let setting = present.app?.proxy ?? present.project?.proxy
-        return (try Route(options.transport, setting, to: settings.environment), present.warnings)
+    init(_ options: CommonOptions, _ present: PresentProject, _ settings: RunSettings) throws(Diagnostic) {
+        try self.init(options.transport, present.app?.proxy ?? present.project?.proxy, to: settings.environment)
     }
 
     /// Sends that way.

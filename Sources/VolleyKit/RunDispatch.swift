@@ -13,9 +13,12 @@ struct RunDispatch {
     let route: Route
     let settings: RunSettings
     let messages: MessageCatalog
+    /// volley.yaml as it is now; nil when it is gone.
+    let project: Project?
 
-    init(run: RunStore, gateway: Gateway, route: Route, settings: RunSettings, messages: MessageCatalog) {
+    init(run: RunStore, gateway: Gateway, route: Route, settings: RunSettings, messages: MessageCatalog, project: Project) {
         (self.run, self.gateway, self.route, self.settings, self.messages) = (run, gateway, route, settings, messages)
+        self.project = project
     }
 
     /// Opens what the run names, and says what is worth a warning.
@@ -25,20 +28,20 @@ struct RunDispatch {
         settings = try RunSettings(json: run.plan.settings, runFile: run.path)
         // The campaign is taken as it was planned; an expiry that has passed since is found by the sender, device by device.
         messages = try MessageCatalog(frozenIn: run.plan)
-        let warnings: [Diagnostic]
-        (route, warnings) = try Route.ofPlan(run.plan, settings, options)
+        let present = try PresentProject(of: run.plan, options)
+        project = present.project
+        route = try Route(options, present, settings)
         gateway = try Gateway(settings, now: .now())
-        console.show(warnings + gateway.warnings)
+        console.show(present.warnings + gateway.warnings)
     }
 
     /// Sends until the run has ended, and shows its report.
     /// - Parameter states: in which the run must be.
     func send(from states: Set<RunState>, _ options: CommonOptions, _ console: Console) throws -> ExitStatus {
-        let stage = SendStage(
-            run: run, endpoint: gateway.endpoint, credentials: gateway.credentials, route: route, settings: settings, messages: messages,
-            console: console)
-        let end = try stage.send(from: states)
+        let notices = notices(console)
+        let end = try deliver(from: states, console, notices)
         let isShown = show(ledger: gateway.close(), options, console)
+        defer { notices.finish(withinSeconds: Notices.longestFarewellSeconds) }
         switch end {
         case .finished:
             let isClean = try Report(run).isClean
@@ -53,6 +56,21 @@ struct RunDispatch {
             console.warn("Cancelled; what was not sent is unsent in the report.")
             return .stopped
         }
+    }
+
+    /// Whom the project tells of runs; a test is nobody's business but the tester's.
+    private func notices(_ console: Console) -> Notices { Notices(run.plan.isTest ? nil : project, patience: .short, console: console) }
+
+    /// Sends until the run has ended, and tells of its beginning and its end.
+    /// - Parameter occurrence: the time of the schedule that the run belongs to.
+    func deliver(from states: Set<RunState>, _ console: Console, _ notices: Notices, occurrence: String? = nil) throws -> RunEnd {
+        var stage = SendStage(
+            run: run, endpoint: gateway.endpoint, credentials: gateway.credentials, route: route, settings: settings, messages: messages,
+            console: console)
+        stage.hasBegun = { [run] in notices.post(Notice(.started, of: run, occurrence: occurrence)) }
+        let end = try stage.send(from: states)
+        notices.post(Notice(ofEndedRun: run, occurrence: occurrence))
+        return end
     }
 
     /// Shows the report of a run that has ended, and how it compares to the simulator's ledger. What goes wrong here does not change

@@ -20,6 +20,8 @@ struct SendStage: Sendable {
     let console: Console
     /// By which a run in waves waits.
     var clock = WaitClock.system
+    /// Called once the run is recorded as running.
+    var hasBegun: @Sendable () -> Void = {}
 
     /// Batches between reader and sender at most. Without a pace they last while the next claim is being prepared; with one, whatever is
     /// claimed ahead only grows what a crash leaves unknown.
@@ -37,6 +39,7 @@ struct SendStage: Sendable {
             "Sending \(run.plan.id) to \(endpoint) \(route.description) as \(settings.topic), at most \(settings.pace?.description ?? "as fast as it goes")."
         )
         try run.setState(.running, reason: "", at: .now(), from: states)
+        hasBegun()
         // From here on something may have been sent: whatever goes wrong is how the run ended, never "nothing was sent".
         guard !run.plan.waves.isEmpty else { return recorded(sendUntilEnd(delivery)) }
         do { return recorded(try sendWaves()) } catch { return recorded(.stopped(reason: "The run file cannot be used. \(error)")) }

@@ -123,6 +123,26 @@ enum PushTypeName: String, CaseIterable, ExpressibleByArgument {
 
 enum PriorityName: String, CaseIterable, ExpressibleByArgument { case high, normal, low }
 
+struct Notify: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Try whether notices arrive: tell everybody whom volley.yaml names.",
+        discussion: """
+            Sends the event `test` once to each webhook and each command of `notices`, whatever other events it wants, and says what became of it. \
+            Nothing is sent to any device. Exit code 2 when somebody was not told.
+            """)
+
+    @Argument(help: "Only those who are told of this app's runs.")
+    var app: String?
+
+    @OptionGroup var json: JSONOption
+    @OptionGroup var shared: SharedOptions
+
+    func run() throws {
+        let console = shared.console
+        try perform(console, json) { try NotifyCommand.run(app: app, options: shared.common(json: json), console: console) }
+    }
+}
+
 struct Doctor: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Find out what is wrong on the way to APNs, without sending to anyone.",

@@ -37,6 +37,30 @@ import Testing
         #expect(result.skipped == [.suppressed: 4] && result.isBalanced)
     }
 
+    @Test("whoever got as many pushes as any cap allows is skipped; each cap counts for itself")
+    func capped() throws {
+        let rows = (0..<300).map { "r\($0),\(token($0)),u\($0 / 2),t,2026-01-01," }
+        let suppressed = suppress((1, "2026-05-01"))
+        let caps = [FrequencyCap(pushes: 2, seconds: 86_400), FrequencyCap(pushes: 3, seconds: 604_800)]
+        for suppressed in [nil, suppressed] {
+            let capped = CappedDevices(caps, beside: suppressed) { add in
+                func push(_ number: Int, _ times: Int, _ caps: Set<Int>) {
+                    for _ in 0..<times { Array(token(number).utf8).withUnsafeBufferPointer { add($0, caps.contains) } }
+                }
+                for number in 0..<300 { push(number, 1, [0, 1]) }
+                push(1, 1, [0, 1])
+                push(2, 1, [0])
+                push(3, 1, [1])
+                push(4, 2, [1])
+                push(5, 500, [])
+                push(6, 500, [0])
+            }
+            let (result, sink) = try export(rows).with { ($0.suppressed, $0.capped) = (suppressed, capped) }.run()
+            #expect(result.skipped == (suppressed == nil ? [.frequency: 4] : [.frequency: 3, .suppressed: 1]) && result.isBalanced)
+            #expect(!sink.ids.contains { ["r1", "r2", "r4", "r6"].contains($0) } && sink.ids.count == 296)
+        }
+    }
+
     @Test("of several rows of a device the newest decides, whichever comes first")
     func newestRowDecides() throws {
         let rows = [

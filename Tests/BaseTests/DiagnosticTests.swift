@@ -90,4 +90,10 @@ import Testing
         #expect(nearestName(to: "tagss", among: ["flags", "tags"]) == "tags")
         #expect(nearestName(to: "a", among: []) == nil)
     }
+
+    @Test("what a file holds does not steer the terminal")
+    func controlCharacters() {
+        #expect(Diagnostic("no '\u{1B}[31mred\u{7}\u{202E}'", file: "a\u{9B}b").description == "a b: no ' [31mred  '")
+        #expect(Diagnostic("größe – «ok» 👍🏽\nnext").description == "größe – «ok» 👍🏽\nnext")
+    }
 }

@@ -24,7 +24,7 @@ import Testing
     @Test(
         "everything else is refused",
         arguments: [
-            "", "2026", "2026-11", "2026-1-1", "20261101", "12345678", "123456789012345", "2026-13-01", "2026-00-01", "2026-11-00",
+            "", "2026", "2026-11", "2026-1-1", "20261131", "12345678", "123456789012345", "2026-13-01", "2026-00-01", "2026-11-00",
             "2026-11-31", "2026-02-29",
             "1900-02-29", "2100-02-29", "2026-11-01T", "2026-11-01 9:30", "2026-11-01T24:00", "2026-11-01T09:60", "2026-11-01T09:30:61",
             "2026-11-01T09:30:",
@@ -101,5 +101,27 @@ import Testing
         #expect(moment.adding(seconds: 0.5).epochMilliseconds == 1500)
         #expect(moment.adding(seconds: -2) < moment)
         #expect(Timestamp.now() > Timestamp(epochSeconds: 1_700_000_000))
+    }
+
+    @Test(
+        "dates without marks",
+        arguments: [
+            ("20261101", "2026-11-01T00:00:00Z"), ("202611010930", "2026-11-01T09:30:00Z"), ("20261101093015", "2026-11-01T09:30:15Z"),
+            ("20240229", "2024-02-29T00:00:00Z"), ("197001010000", "1970-01-01T00:00:00Z"),
+        ])
+    func compact(text: String, moment: String) {
+        #expect(Timestamp(text)?.description == moment)
+        #expect(Array(text.utf8).withUnsafeBufferPointer(dateMilliseconds) == Timestamp(moment)?.epochMilliseconds)
+    }
+
+    @Test("what is no date without marks is a number, or nothing")
+    func notCompact() {
+        for text in ["20260229", "20261301", "12345678", "2026110", "202611012530"] where text.count < 12 {
+            #expect(Timestamp(text) == nil)
+        }
+        #expect(Timestamp("202611012530")?.epochMilliseconds == 202_611_012_530)
+        #expect(Timestamp("1796126400123")?.epochMilliseconds == 1_796_126_400_123)
+        #expect(Timestamp("1796126400")?.epochSeconds == 1_796_126_400)
+        #expect(Timestamp("20261399999999")?.epochMilliseconds == 20_261_399_999_999)
     }
 }

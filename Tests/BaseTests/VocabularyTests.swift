@@ -23,7 +23,7 @@ import Testing
         #expect(
             SkipReason.allCases.map(\.rawValue) == [
                 "bad_row", "not_matched", "filtered", "excluded", "missing_token", "bad_token", "suppressed", "duplicate_token",
-                "alias_limit", "holdout",
+                "alias_limit", "frequency", "holdout",
                 "render_error", "payload_too_large",
             ])
         #expect(

@@ -69,9 +69,9 @@ struct MistakesInProjectTests {
 
             """#,
             """
-            volley.yaml:5:5: unknown key 'retries' in 'shop'. Valid here: topic, environment, key, certificate, devices, columns, pace, approval, test_devices, proxy.
-            volley.yaml:6:5: unknown key 'holidays' in 'shop'. Valid here: topic, environment, key, certificate, devices, columns, pace, approval, test_devices, proxy.
-            volley.yaml:7:5: unknown key 'volume' in 'shop'. Valid here: topic, environment, key, certificate, devices, columns, pace, approval, test_devices, proxy.
+            volley.yaml:5:5: unknown key 'retries' in 'shop'. Valid here: topic, environment, key, certificate, devices, columns, pace, frequency, approval, test_devices, proxy, notices.
+            volley.yaml:6:5: unknown key 'holidays' in 'shop'. Valid here: topic, environment, key, certificate, devices, columns, pace, frequency, approval, test_devices, proxy, notices.
+            volley.yaml:7:5: unknown key 'volume' in 'shop'. Valid here: topic, environment, key, certificate, devices, columns, pace, frequency, approval, test_devices, proxy, notices.
             """),
         Mistake(
             "test devices that are none",

@@ -129,4 +129,27 @@ struct NotationTests {
     func redaction() {
         #expect(quoted(String(repeating: "ab", count: 32)) == "'abab…abab'")
     }
+
+    @Test(
+        "how often",
+        arguments: [
+            ("at most 2 per 7 days", FrequencyCap(pushes: 2, seconds: 604_800)),
+            ("At most 1 per day", FrequencyCap(pushes: 1, seconds: 86_400)),
+            ("3 per week", FrequencyCap(pushes: 3, seconds: 604_800)),
+            ("at most 1 push in 12 hours", FrequencyCap(pushes: 1, seconds: 43_200)),
+            ("at most 2 times a day", FrequencyCap(pushes: 2, seconds: 86_400)), ("1 per 24h", FrequencyCap(pushes: 1, seconds: 86_400)),
+        ])
+    func frequency(text: String, cap: FrequencyCap) throws {
+        #expect(try FrequencyNotation.cap(text) == cap)
+        #expect(try FrequencyNotation.cap(cap.description) == cap)
+    }
+
+    @Test(
+        "what does not say how often",
+        arguments: [
+            "weekly", "2", "at most 2", "at most per day", "at most 0 per day", "at most 999 per day", "2 per 30min", "2 per 90min",
+            "2 per 400 days",
+            "two per day", "at most 2 per", "per 7 days", "2 per fortnight", "",
+        ])
+    func noFrequency(text: String) { #expect(throws: Complaint.self) { try FrequencyNotation.cap(text) } }
 }

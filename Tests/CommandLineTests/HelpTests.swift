@@ -12,7 +12,7 @@ struct HelpTests {
         arguments: [
             "volley", "init", "check", "preview", "plan", "approve", "send", "resume", "pause", "cancel", "retry", "runs", "report",
             "suppression", "suppression list", "suppression import", "suppression export", "suppression remove", "push", "doctor",
-            "schema", "simulate",
+            "notify", "schema", "simulate",
         ])
     func snapshot(command: String) throws {
         let folder = FileManager.default.temporaryDirectory
@@ -37,7 +37,7 @@ struct HelpTests {
         for command in [
             "init", "check", "preview", "plan", "approve", "send", "resume", "pause", "cancel", "retry", "runs", "report", "suppression",
             "push",
-            "schema", "simulate",
+            "notify", "schema", "simulate",
         ] {
             #expect(script.output.contains(command))
         }

@@ -28,6 +28,21 @@ struct VariantTests {
 
         """
 
+    @Test("the holdout holds nobody who could not have been sent to")
+    func comparableHoldout() throws {
+        let folder = try ProjectFolder(export: Self.export(devices: 400))
+        try folder.write(
+            "campaign.yaml",
+            Self.campaign.replacingOccurrences(of: "body: long", with: "body: \"{{ first_name }}\"")
+                .replacingOccurrences(of: "body: short", with: "body: \"{{ first_name }}\"").replacingOccurrences(
+                    of: "kurz", with: "\"{{ first_name }}\""))
+        let preview = try folder.volley("preview", "campaign.yaml", "--json").json()
+        // One row in ten has no name, and Chinese texts print none.
+        let nameless = (0..<400).filter { $0 % 10 == 1 && Self.languages[$0 % 4] != "zh_CN" }.count
+        #expect(preview["skipped"]?.int("render_error") == nameless, "\(preview)")
+        #expect(preview.int("audience").map { $0 + (preview["skipped"]?.int("holdout") ?? 0) } == 400 - nameless)
+    }
+
     @Test("who was previewed is who gets it, in the right words, and the report says which")
     func sent() throws {
         let server = try LedgeredServer(devices: 1)

@@ -29,10 +29,13 @@ struct ConditionTests {
         #expect(try body(text) == ".")
     }
 
-    @Test("a column alone asks whether there is anything to see in its cell")
+    @Test("a column alone asks whether there is anything to see in its cell that does not say no")
     func presence() throws {
-        #expect(try holds("a", ["a": "0"]))
-        #expect(try holds("a", ["a": "false"]))
+        for no in ["0", "false", "FALSE", " False ", " 0"] {
+            #expect(try !holds("a", ["a": no]))
+            #expect(try holds("a != blank", ["a": no]))
+        }
+        for yes in ["1", "00", "no", "true", "falsehood", "x", "0.0", "\"0\""] { #expect(try holds("a", ["a": yes])) }
         for blank in ["", " ", "\u{A0}\n", "\u{200B}"] {
             #expect(try !holds("a", ["a": blank]))
             #expect(try holds("a == blank", ["a": blank]))

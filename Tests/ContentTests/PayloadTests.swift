@@ -21,7 +21,7 @@ import Testing
         #expect(
             try payload(content, ["store": "Köln"])
                 == #"{"aps":{"alert":{"title":"Hi there","subtitle":"Only until Sunday","body":"Köln has 20 % off"},"badge":1,"sound":"default","#
-                + #""thread-id":"spring","category":"SALE","mutable-content":1,"content-available":1},"image":"https://cdn.example.com/Köln.jpg","#
+                + #""thread-id":"spring","category":"SALE","mutable-content":1,"content-available":1},"image":"https://cdn.example.com/K%C3%B6ln.jpg","#
                 + #""link":"shop://sale","campaign":"spring","list":[1,2.5,true,null,{"to":"x"}]}"#)
         #expect(try PayloadTemplate(content).pushType == .alert)
     }
@@ -216,5 +216,41 @@ import Testing
                 "c.yaml:14:3: warning: 'alert' stands beside aps, where APNs does not look. If APNs shall use it, write it as 'body' directly under 'content'. [outside-aps]",
                 "c.yaml:15:3: warning: 'thread-id' stands beside aps, where APNs does not look. If APNs shall use it, write it as 'thread' directly under 'content'. [outside-aps]",
             ])
+    }
+
+    @Test(
+        "what no web address may hold is percent-encoded, what may is left alone",
+        arguments: [
+            ("shop://sale?name={{ a }}&x=1", "José & Co", "shop://sale?name=Jos%C3%A9%20&%20Co&x=1"),
+            ("shop://sale?name={{ a }}", "plain-text_1.0~%20", "shop://sale?name=plain-text_1.0~%20"),
+            ("{{ a }}", "https://x.example/ä?q=a+b#[1]", "https://x.example/%C3%A4?q=a+b#[1]"),
+            ("shop://{{ a }}", "\"\\<>^`{|}\n", "shop://%22%5C%3C%3E%5E%60%7B%7C%7D"),
+            ("shop://größe", "", "shop://gr%C3%B6%C3%9Fe"), (" {{ a }}", " https://x.example ", "https://x.example"),
+        ])
+    func addresses(link: String, cell: String, expected: String) throws {
+        let rendered = try payload(
+            content {
+                $0.body = plain("Hi")
+                $0.link = plain(link)
+            }, ["a": cell])
+        #expect(try JSONValue(parsing: rendered)["link"]?.stringValue == expected)
+    }
+
+    @Test("an image from a column must be at a https address")
+    func imageFromColumn() throws {
+        func image(_ text: String, _ cell: String) throws -> String {
+            let rendered = try payload(
+                content {
+                    $0.body = plain("Hi")
+                    $0.image = plain(text)
+                }, ["a": cell])
+            return (try? JSONValue(parsing: rendered))?["image"]?.stringValue ?? rendered
+        }
+        #expect(try image("{{ a }}", "https://x.example/a b.jpg") == "https://x.example/a%20b.jpg")
+        #expect(try image("{{ a }}", "HTTPS://x.example/a.jpg") == "HTTPS://x.example/a.jpg")
+        #expect(try image("https://{{ a }}/a.jpg", "x.example") == "https://x.example/a.jpg")
+        for wrong in ["http://x.example/a.jpg", "x.example/a.jpg", "https://", "httpsx//x", "ftp://x"] {
+            #expect(try image("{{ a }}", wrong) == "c.yaml:1:4: a makes no address that begins with https://")
+        }
     }
 }

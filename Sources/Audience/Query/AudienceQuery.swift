@@ -31,6 +31,8 @@ public struct AudienceQuery: Sendable {
     /// Devices whose tokens are known to be invalid; nil when there are none. One that is selected is skipped as `suppressed`, unless its
     /// newest row says in `registered_at` that it registered later than that.
     public var suppressed: SuppressedDevices?
+    /// Devices that got many pushes lately, made beside `suppressed`; nil when nobody asks. Whoever may get no more is skipped as `frequency`.
+    public var capped: CappedDevices?
     /// Devices an alias expands to at most.
     public var aliasLimit = 10
     /// The share of unreadable rows (0 to 1) beyond which the plan stops.
@@ -41,6 +43,8 @@ public struct AudienceQuery: Sendable {
     public var carriesTimezone = false
     /// Where the campaign asks for each device's own clock: an export without the column is a warning there. nil when it does not.
     public var timezonePosition: SourcePosition?
+    /// Where the campaign names tags, aliases and registration ids, for warnings; names from lists in files of their own have no place.
+    public var places = NamePlaces()
     /// The moment against which `within` and `older than` are judged.
     public var now: Timestamp
 
@@ -49,5 +53,22 @@ public struct AudienceQuery: Sendable {
         self.files = files
         self.columns = columns
         self.now = now
+    }
+}
+
+/// Where a campaign writes the names that it selects by; of a name that stands there twice the first place.
+public struct NamePlaces: Sendable {
+    let tags: [String: SourcePosition]
+    let aliases: [String: SourcePosition]
+    let registrationIDs: [String: SourcePosition]
+
+    /// The places of names; no more than a thousand of each are kept, as nobody writes more by hand.
+    public init(tags: [SourceText] = [], aliases: [SourceText] = [], registrationIDs: [SourceText] = []) {
+        func places(_ names: [SourceText]) -> [String: SourcePosition] {
+            Dictionary(names.prefix(1_000).map { (trimmedText($0.value), $0.position) }) { first, _ in first }
+        }
+        self.tags = places(tags)
+        self.aliases = places(aliases)
+        self.registrationIDs = places(registrationIDs)
     }
 }

@@ -11,6 +11,7 @@ struct BlockScanner: ~Copyable {
     private let hasConditions: Bool
     private let hasExcludedDevices: Bool
     private let suppressed: SuppressedDevices?
+    private let capped: CappedDevices?
     /// The file that the filter is prepared for.
     private var file = -1
     private var languages = BlockLanguages()
@@ -33,6 +34,7 @@ struct BlockScanner: ~Copyable {
         hasConditions = !plan.query.conditions.isEmpty
         hasExcludedDevices = !plan.excluded.isEmpty
         suppressed = plan.query.suppressed
+        capped = plan.query.capped
     }
 
     /// Reads a block as far as whole records reach.
@@ -125,6 +127,7 @@ struct BlockScanner: ~Copyable {
         _ row: CellRow, _ columns: ColumnPlan, _ token: UnsafeBufferPointer<UInt8>, _ fingerprint: UInt64, _ harvest: inout Harvest
     ) {
         suppressed?.prefetch(fingerprint)
+        capped?.prefetch(fingerprint)
         let lastActive = lastActive(row, columns)
         if selector.selectingAlias >= 0 {
             harvest.aliasHits.append(
@@ -137,7 +140,8 @@ struct BlockScanner: ~Copyable {
         (judgement, element) = harvest.records.withRecord(harvest.records.count - 1) { record in
             (judge(record), Self.element(record, lastActive))
         }
-        // Asked last, when what was prefetched has come; as a reason it comes before those of the judge.
+        // Asked last, when what was prefetched has come; as reasons they come before those of the judge.
+        if let capped, capped.contains(fingerprint) { judgement = Judgement(reason: .frequency) }
         if isSuppressed(fingerprint, row, columns) { judgement = Judgement(reason: .suppressed) }
         harvest.digest.append(element)
         if !wantsRecords { harvest.records.removeLast() }

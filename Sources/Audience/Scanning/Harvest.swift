@@ -107,9 +107,10 @@ extension SkipReason {
         case .suppressed: 6
         case .duplicateToken: 7
         case .aliasLimit: 8
-        case .holdout: 9
-        case .renderError: 10
-        case .payloadTooLarge: 11
+        case .frequency: 9
+        case .holdout: 10
+        case .renderError: 11
+        case .payloadTooLarge: 12
         }
     }
 }

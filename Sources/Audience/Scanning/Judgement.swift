@@ -4,7 +4,7 @@ public import Base
 public struct Judgement: Hashable, Sendable {
     /// Bytes of the payload as rendered, also of one that is too large; 0 when it cannot be rendered.
     public var payloadBytes: Int
-    /// Why the recipient cannot be sent to (renderError, payloadTooLarge, suppressed, holdout), or nil.
+    /// Why the recipient cannot be sent to (renderError, payloadTooLarge, suppressed, frequency, holdout), or nil.
     public var reason: SkipReason?
     /// What the recipient is counted under beside its reason: a number of the judge's own, below `groupLimit`.
     public var group: Int

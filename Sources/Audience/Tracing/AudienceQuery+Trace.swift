@@ -40,7 +40,7 @@ private struct DeviceTracer {
 
         /// Whether it takes one of the places that an alias has.
         var takesPlace: Bool {
-            [nil, .aliasLimit, .holdout, .renderError, .payloadTooLarge].contains(reason)
+            [nil, .aliasLimit, .frequency, .holdout, .renderError, .payloadTooLarge].contains(reason)
         }
     }
 

@@ -16,7 +16,7 @@ struct RowTracer {
         /// Why it goes no further by itself, or nil when it has a device that may be sent to.
         var ownReason: SkipReason?
         /// What is known of its device when this is its newest row; nil without a device.
-        var reason: SkipReason? { ownReason ?? (traced.suppressedSince == nil ? traced.judgement?.reason : .suppressed) }
+        var reason: SkipReason? { ownReason ?? traced.earlierReason ?? traced.judgement?.reason }
     }
 
     let plan: ScanPlan
@@ -123,6 +123,7 @@ struct RowTracer {
             }
         if ownReason == nil, let digits, let fingerprint {
             traced.suppressedSince = suppressedSince(fingerprint, row, columns)
+            traced.isCapped = plan.query.capped?.contains(fingerprint) ?? false
             if asksJudge { (traced.judgement, traced.recipient) = judged(row, columns, digits) }
         }
         traced.verdict = ownReason

@@ -16,6 +16,8 @@ public struct TracedRow: Sendable {
     public var exclusions: [String]
     /// Since when its token is known to be invalid, when that counts.
     public var suppressedSince: Timestamp?
+    /// Whether its device got as many pushes lately as it may.
+    public var isCapped = false
     /// What the judge says of it; nil when it did not get so far.
     public var judgement: Judgement?
     /// With the cells that templates need; nil when it did not get so far.
@@ -27,6 +29,9 @@ public struct TracedRow: Sendable {
     public var decidedBy: SourcePosition?
     /// For `aliasLimit`: who has the alias's places, the most recently active first.
     public var chosenInstead: [ChosenDevice]
+
+    /// What is known of its device from earlier runs, as a reason.
+    var earlierReason: SkipReason? { suppressedSince != nil ? .suppressed : isCapped ? .frequency : nil }
 
     /// A device within an alias's limit.
     public struct ChosenDevice: Hashable, Sendable {

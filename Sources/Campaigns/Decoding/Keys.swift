@@ -65,7 +65,7 @@ enum CampaignKeys {
         "the variant's content",
         ["title", "subtitle", "body", "sound", "badge", "category", "thread", "image", "link", "data", "payload", "languages"])
     static let translation = KeyGroup("the language", ["title", "subtitle", "body", "sound", "image", "link", "data", "payload"])
-    static let delivery = KeyGroup("delivery", ["pace", "expires", "priority", "collapse", "unknown", "stop_when"])
+    static let delivery = KeyGroup("delivery", ["pace", "frequency", "expires", "priority", "collapse", "unknown", "stop_when"])
     static let stopWhen = KeyGroup("stop_when", StopLimits.outcomes.map(\.name) + ["after"])
 
     static let schedule = KeyGroup("schedule", ["at", "timezone", "fallback_timezone", "quiet_hours", "repeat", "late"])
@@ -80,10 +80,15 @@ enum CampaignKeys {
 
 /// The groups of volley.yaml.
 enum ProjectKeys {
-    static let root = KeyGroup("", ["runs", "proxy", "apps"])
+    static let root = KeyGroup("", ["runs", "proxy", "notices", "monitoring", "apps"])
     static let app = KeyGroup(
         "the app",
-        ["topic", "environment", "key", "certificate", "devices", "columns", "pace", "approval", "test_devices", "proxy"])
+        [
+            "topic", "environment", "key", "certificate", "devices", "columns", "pace", "frequency", "approval", "test_devices", "proxy",
+            "notices",
+        ])
+    static let notice = KeyGroup("the entry of 'notices'", ["webhook", "secret_env", "ca", "command", "events"])
+    static let monitoring = KeyGroup("monitoring", ["prometheus", "health"])
     static let testDevice = KeyGroup("the test device", ["name", "token", "language", "cells"])
     static let environment = KeyGroup("environment", ["url", "ca"])
     static let key = KeyGroup("key", ["file", "id", "team"])
@@ -92,5 +97,5 @@ enum ProjectKeys {
     static let columns = KeyGroup("columns", ExportColumns.Standard.allCases.map(\.rawValue))
     static let tags = KeyGroup("tags", ["column", "separator"])
 
-    static let file = FileKeys(groups: [root, app, environment, key, certificate, proxy, columns, tags, testDevice])
+    static let file = FileKeys(groups: [root, app, environment, key, certificate, proxy, columns, tags, testDevice, notice, monitoring])
 }

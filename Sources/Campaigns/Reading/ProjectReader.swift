@@ -11,13 +11,16 @@ struct ProjectReader {
     func read() -> Project? {
         let runs = root.text("runs", example: "runs: runs")
         let proxy = ProxyReader(section: root).setting()
+        let notices = NoticeReader(section: root).targets()
+        let monitoring = MonitoringReader(root: root).monitoring()
         guard let node = root.required("apps", example: "apps: {\(Self.appExample)}") else { return nil }
         guard let entries = Section.entries(of: node, name: "apps", example: "apps: {\(Self.appExample)}", findings: root.findings) else {
             return nil
         }
         if entries.isEmpty { root.findings.error("'apps' is empty", at: node.position, remedy: "For example: apps: {\(Self.appExample)}.") }
         let apps = entries.compactMap { app($0, commonProxy: proxy) }
-        return Project(file: file, runs: runs?.value ?? "runs", apps: apps, proxy: proxy)
+        return Project(
+            file: file, runs: runs?.value ?? "runs", apps: apps, proxy: proxy, notices: notices, monitoring: monitoring)
     }
 
     private func app(_ entry: YAMLEntry, commonProxy: ProxySetting?) -> App? {
@@ -34,13 +37,16 @@ struct ProjectReader {
         let devices = section.paths("devices", example: "devices: exports/devices.csv")
         let columns = reader.columns()
         let pace = section.parsed("pace", example: "pace: 9000/s", PaceNotation.pace)
+        let frequency = section.parsed("frequency", example: FrequencyNotation.example, FrequencyNotation.cap)
         let needsApproval = section.choice("approval", [("required", true), ("none", false)]) ?? false
         let testDevices = TestDeviceReader(section: section).devices()
         let proxy = ProxyReader(section: section).setting()
+        let notices = NoticeReader(section: section).targets()
         guard let topic, let environment else { return nil }
         return App(
             name: entry.key, topic: topic, environment: environment, key: key, certificate: certificate, devices: devices, columns: columns,
-            pace: pace, needsApproval: needsApproval, testDevices: testDevices, proxy: proxy ?? commonProxy)
+            pace: pace, frequency: frequency, needsApproval: needsApproval, testDevices: testDevices, proxy: proxy ?? commonProxy,
+            notices: notices)
     }
 }
 

@@ -253,6 +253,9 @@ public enum CampaignSchema {
                 "pace": SchemaNode.text(
                     "Never faster than this, in any second: 5000/s, 300000/min, 100/h. The app's own pace may be slower still.",
                     example: "5000/s", pattern: SchemaPattern.pace),
+                "frequency": SchemaNode.text(
+                    "How many pushes of the app a device may get in a stretch of time, counted from past runs. The app's own cap counts as well.",
+                    example: "at most 2 per 7 days", pattern: SchemaPattern.frequency),
                 "expires": SchemaNode.anyOf(
                     "When it is no longer wanted: a time from the start of the run, a date with a time (UTC unless it says otherwise), or 0 for now or never.",
                     [

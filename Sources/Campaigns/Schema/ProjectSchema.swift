@@ -11,9 +11,11 @@ public enum ProjectSchema {
                 [
                     "runs": SchemaNode.text("The folder of run files.", example: "runs", rules: [("default", .string("runs"))]),
                     "proxy": SchemaNode.reference("proxy", "The proxy of all apps that name none; without it the environment decides."),
+                    "notices": SchemaNode.reference("notices", "Who is told of the runs of all apps."),
+                    "monitoring": monitoring,
                     "apps": SchemaNode.map("Apps by the name that campaigns call them.", app),
                 ]),
-            definitions: [("proxy", proxy)])
+            definitions: [("proxy", proxy), ("notices", notices)])
     }
 
     private static var app: JSONValue {
@@ -81,10 +83,14 @@ public enum ProjectSchema {
                 "columns": columns,
                 "pace": SchemaNode.text(
                     "Never faster than this, whatever a campaign asks for.", example: "9000/s", pattern: SchemaPattern.pace),
+                "frequency": SchemaNode.text(
+                    "How many pushes a device may get in a stretch of time, whatever a campaign asks for; counted from past runs.",
+                    example: "at most 2 per 7 days", pattern: SchemaPattern.frequency),
                 "approval": SchemaNode.choice(
                     "required: nothing is sent that nobody approved with volley approve.", ["required", "none"], usual: "none"),
                 "test_devices": testDevices,
                 "proxy": SchemaNode.reference("proxy", "The app's own proxy; none goes straight to the server."),
+                "notices": SchemaNode.reference("notices", "Who is told of the app's runs, beside those named at the top level."),
             ])
     }
 
@@ -110,6 +116,42 @@ public enum ProjectSchema {
                 ])
             )
         ])
+    }
+
+    private static var notices: JSONValue {
+        let entry = SchemaNode.object(
+            ProjectKeys.notice, "Who is told, and of what.",
+            rules: [
+                ("anyOf", .array([SchemaNode.has("webhook"), SchemaNode.has("command")])),
+                ("if", SchemaNode.has("command")), ("then", SchemaNode.hasNone(of: ["webhook", "secret_env", "ca"])),
+            ],
+            [
+                "webhook": SchemaNode.text(
+                    "An address that gets a POST with JSON; https, http on this machine only.", example: "https://hooks.example.com/volley",
+                    pattern: "^[hH][tT][tT][pP][sS]?://[^@#]+$"),
+                "secret_env": variable("The environment variable with the secret that signs the notices.", example: "VOLLEY_SECRET"),
+                "ca": SchemaNode.text("A PEM file with the only authority to trust; without it the system's.", example: "ca.pem"),
+                "command": .object(pairs: [
+                    ("type", .string("array")), ("description", .string("A program and its arguments; it reads JSON from standard input.")),
+                    ("minItems", .integer(1)), ("items", SchemaNode.text("Program or argument.", example: "./on-notice.sh")),
+                    ("examples", .array([SchemaNode.strings(["./on-notice.sh"])])),
+                ]),
+                "events": .object(pairs: [
+                    ("type", .string("array")), ("description", .string("Of what; without it of everything.")), ("minItems", .integer(1)),
+                    ("items", SchemaNode.choice("An event.", NoticeEvent.allCases.filter { $0 != .test }.map(\.rawValue))),
+                ]),
+            ])
+        return .object(pairs: [("type", .string("array")), ("minItems", .integer(1)), ("items", entry)])
+    }
+
+    private static var monitoring: JSONValue {
+        SchemaNode.object(
+            ProjectKeys.monitoring, "Files that volley schedule keeps up to date.", rules: [("minProperties", .integer(1))],
+            [
+                "prometheus": SchemaNode.text(
+                    "Metrics for node_exporter's textfile collector.", example: "/var/lib/node_exporter/volley.prom", pattern: "\\.prom$"),
+                "health": SchemaNode.text("A JSON document that says whether all is well.", example: "health.json"),
+            ])
     }
 
     private static var columns: JSONValue {

@@ -117,6 +117,9 @@ enum SchemaNode {
 enum SchemaPattern {
     /// `PaceNotation`
     static let pace = #"^\s*[0-9]+\s*/\s*([sS]|[sS][eE][cC]|second|min|minute|[hH]|hour)\s*$"#
+    /// `FrequencyNotation`
+    static let frequency =
+        #"^\s*([aA]t\s+most\s+)?[0-9]+\s+((times?|push|pushes)\s+)?(per|in|a|every)\s+([0-9]+\s*)?(h|hrs?|hours?|d|days?|w|weeks?)\s*$"#
     /// `DurationNotation`
     static let duration =
         #"^\s*[0-9]+\s*(s|secs?|seconds?|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?)\s*$"#

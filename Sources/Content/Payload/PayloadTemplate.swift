@@ -101,6 +101,7 @@ public struct PayloadTemplate: Sendable {
         case .blank: .blank(column: column, place: output.place)
         case .notADate: .notADate(column: column, place: output.place)
         case .notANumber: .notANumber(column: column, place: output.place)
+        case .notHTTPS: .notHTTPS(column: column, place: output.place)
         case .nothingShown: .nothingShown(place: output.place)
         }
     }
@@ -113,6 +114,8 @@ public enum RenderFailure: Hashable, Sendable, CustomStringConvertible {
     /// `date` or `number` and `pluralize` met something else in this column.
     case notADate(column: String, place: SourcePosition)
     case notANumber(column: String, place: SourcePosition)
+    /// The image's address, of which this column is the first part that is not constant, does not begin with https://.
+    case notHTTPS(column: String, place: SourcePosition)
     /// All texts that people would see came out blank; with the place of the first.
     case nothingShown(place: SourcePosition)
     /// The payload has so many bytes.
@@ -121,7 +124,7 @@ public enum RenderFailure: Hashable, Sendable, CustomStringConvertible {
     /// The reason under which the row is counted.
     public var skipReason: SkipReason {
         switch self {
-        case .blank, .notADate, .notANumber, .nothingShown: .renderError
+        case .blank, .notADate, .notANumber, .notHTTPS, .nothingShown: .renderError
         case .tooLarge: .payloadTooLarge
         }
     }
@@ -132,6 +135,7 @@ public enum RenderFailure: Hashable, Sendable, CustomStringConvertible {
         case .blank(let column, let place): "\(place): \(column) is blank"
         case .notADate(let column, let place): "\(place): \(column) is no date"
         case .notANumber(let column, let place): "\(place): \(column) is no number"
+        case .notHTTPS(let column, let place): "\(place): \(column) makes no address that begins with https://"
         case .nothingShown(let place): "\(place): title and body are blank"
         case .tooLarge(let bytes): "the payload has \(bytes) bytes"
         }

@@ -25,6 +25,17 @@ extension PayloadWriter {
         emit(.init(kind: .shownEnd))
     }
 
+    /// The same for a web address, in which characters that no address may hold are percent-encoded.
+    /// - Parameter mustBeSecure: whether only an address that begins with https:// may be sent.
+    mutating func compileAddress(_ nodes: [TemplateNode], _ text: SourceText, mustBeSecure: Bool) {
+        let isFixed = nodes.allSatisfy { if case .text(let text) = $0 { WebAddress.isClean(text) } else { false } }
+        if isFixed { return compile(nodes) }
+        emit(.init(kind: .addressStart))
+        let first = Int32(compiled.outputs.count)
+        compile(nodes)
+        emit(.init(kind: .addressEnd, output: first, hasFallback: !mustBeSecure || compiled.outputs.count == Int(first)))
+    }
+
     /// Ends the payload: after this nothing may be appended.
     mutating func finish() {
         if let firstDoubtfulText, !showsSomething {
@@ -144,6 +155,7 @@ extension PayloadWriter {
     private mutating func compile(_ test: TemplateTest) -> CompiledTest {
         let column = Int32(index(of: test.column))
         switch test.kind {
+        case .truthy: return CompiledTest(kind: .truthy, column: column)
         case .present: return CompiledTest(kind: .present, column: column)
         case .blank: return CompiledTest(kind: .blank, column: column)
         case .text(let comparison, let text):

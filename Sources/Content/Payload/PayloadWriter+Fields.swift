@@ -17,12 +17,12 @@ extension PayloadWriter {
                 (
                     "image",
                     { writer in
-                        let nodes = writer.appendTemplate(image)
+                        let nodes = writer.appendAddress(image, mustBeSecure: true)
                         writer.checkImage(image, nodes)
                     }
                 ))
         }
-        if let link = content.link { members.append(("link", { $0.appendTemplate(link) })) }
+        if let link = content.link { members.append(("link", { $0.appendAddress(link) })) }
         if case .object(let data, _) = content.data {
             checkData(data, content)
             members += data.map { member in (member.name.value, { $0.append(member.value) }) }

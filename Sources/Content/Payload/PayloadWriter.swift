@@ -70,6 +70,18 @@ struct PayloadWriter {
         return nodes
     }
 
+    /// A web address with templates, between quotes. Answers its nodes.
+    @discardableResult
+    mutating func appendAddress(_ text: SourceText, mustBeSecure: Bool = false) -> [TemplateNode] {
+        var parser = TemplateParser(text, isShown: false)
+        let nodes = parser.parse()
+        findings += parser.mistakes
+        append(raw: "\"")
+        compileAddress(nodes, text, mustBeSecure: mustBeSecure)
+        append(raw: "\"")
+        return nodes
+    }
+
     /// Any value of `data` or `payload`.
     mutating func append(_ node: ContentNode) {
         switch node {

@@ -1,7 +1,7 @@
 import Base
 
 /// A date and time of day as written in a cell: `2026-11-01`, `2026-11-01 09:30[:15[.123]]` with `T` or a space, with `Z` or an offset such as
-/// `+08:00`, or epoch seconds (9 to 11 digits) or milliseconds (12 to 14), which are taken in UTC. What `Timestamp` reads.
+/// `+08:00`, without marks (`CompactDate`), or epoch seconds (9 to 11 digits) or milliseconds (12 to 14), which are taken in UTC. What `Timestamp` reads.
 ///
 /// An offset is passed over: who writes 20:00+01:00 means eight o'clock.
 struct CivilMoment: Equatable {
@@ -29,6 +29,10 @@ struct CivilMoment: Equatable {
         var scanner = Scanner(bytes: bytes, index: 0, end: bytes.count)
         scanner.trim()
         let length = scanner.end - scanner.index
+        if let date = CompactDate(UnsafeBufferPointer(rebasing: bytes[scanner.index..<scanner.end])) {
+            (year, month, day, hour, minute, second) = (date.year, date.month, date.day, date.hour, date.minute, date.second)
+            return
+        }
         if length >= 9, length <= 14, let number = scanner.epoch() {
             self = CivilMoment(epochMilliseconds: length <= 11 ? number * 1000 : number)
             return

@@ -19,6 +19,8 @@ struct CompiledPayload: Sendable {
             case shownStart, shownEnd
             /// Fails when all of those texts were blank.
             case mustShow
+            /// Before and behind a web address; without `hasFallback` it fails unless the address is one of https.
+            case addressStart, addressEnd
         }
 
         var kind: Kind
@@ -42,7 +44,7 @@ struct CompiledPayload: Sendable {
 
     /// Why nothing was rendered, and at which output.
     struct Failure {
-        enum Kind { case blank, notADate, notANumber, nothingShown }
+        enum Kind { case blank, notADate, notANumber, notHTTPS, nothingShown }
 
         var kind: Kind
         var output: Int
@@ -69,6 +71,7 @@ struct CompiledPayload: Sendable {
                 var language = DeviceLanguage(tag: language)
                 var index = 0
                 var shownStart = old
+                var addressStart = old
                 var showsSomething = false
                 while true {
                     let step = steps[index]
@@ -86,6 +89,13 @@ struct CompiledPayload: Sendable {
                         if !showsSomething {
                             bytes.removeSubrange(old...)
                             return Failure(kind: .nothingShown, output: Int(step.output))
+                        }
+                    case .addressStart: addressStart = bytes.count
+                    case .addressEnd:
+                        WebAddress.encode(&bytes, from: addressStart)
+                        if !step.hasFallback, !WebAddress.isSecure(bytes, from: addressStart) {
+                            bytes.removeSubrange(old...)
+                            return Failure(kind: .notHTTPS, output: Int(step.output))
                         }
                     case .branch: if !holds(step.range, cells, &bytes) { index = Int(step.target) }
                     case .cell:

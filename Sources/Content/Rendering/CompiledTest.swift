@@ -3,7 +3,7 @@ import Base
 /// A comparison of a column, ready to be asked.
 struct CompiledTest: BitwiseCopyable {
     enum Kind: UInt8 {
-        case present, blank
+        case truthy, present, blank
         /// With the text in `literal`, byte by byte.
         case text
         /// With `values[value]`.
@@ -42,11 +42,12 @@ extension CompiledPayload {
         let cell = cells[Int(test.column)]
         if isBlank(escaped: cell) {
             // A blank cell is equal to nothing, so it is unequal to everything.
-            return test.kind == .blank || test.kind != .present && test.kind != .contains && test.comparison == .notEqual
+            return test.kind == .blank || ![.truthy, .present, .contains].contains(test.kind) && test.comparison == .notEqual
         }
         switch test.kind {
         case .present: return true
         case .blank: return false
+        case .truthy: return withText(of: cell, &bytes) { !isFalse(trimmed($0)) }
         default: return withText(of: cell, &bytes) { compare(test, trimmed($0)) }
         }
     }
@@ -77,6 +78,12 @@ extension CompiledPayload {
         bytes.removeSubrange(start...)
         return result
     }
+}
+
+/// Whether a cell says no, as databases and spreadsheets write it.
+private func isFalse(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+    if text.count == 1 { return text[0] == UInt8(ascii: "0") }
+    return text.count == 5 && zip(text, "false".utf8).allSatisfy { $0 | 0x20 == $1 }
 }
 
 /// Without spaces, tabs and line ends at either end.

@@ -119,7 +119,7 @@ struct ConditionTag {
             return nil
         }
         let source = SourceText(column, at: place(index))
-        guard part.count > 1 else { return TemplateTest(column: source, kind: .present) }
+        guard part.count > 1 else { return TemplateTest(column: source, kind: .truthy) }
         let operation = part[part.startIndex + 1]
         guard let (comparison, contains) = readOperator(operation, column, part) else { return nil }
         guard part.count > 2 else {

@@ -99,7 +99,9 @@ struct TemplateCondition: Hashable, Sendable {
 /// A comparison of a column.
 struct TemplateTest: Hashable, Sendable {
     enum Kind: Hashable, Sendable {
-        /// The column alone, or `!= blank`.
+        /// The column alone: neither blank nor `false` nor `0`.
+        case truthy
+        /// `!= blank`
         case present
         /// `== blank`
         case blank

@@ -83,7 +83,10 @@ public enum SendCommand {
             throw error
         }
         // The plan is kept for whoever approves it.
-        try ApprovalGate.check(run, settings, nil)
+        do { try ApprovalGate.check(run, settings, nil) } catch {
+            Notices.tell(.approvalNeeded, of: run, context.project, console)
+            throw error
+        }
         do { isAgreed = try self.isAgreed(run, settings, isConfirmed, console) } catch {
             try run.remove()
             throw error
@@ -95,7 +98,7 @@ public enum SendCommand {
         }
         let dispatch = try RunDispatch(
             run: run, gateway: gateway, route: route, settings: RunSettings(json: run.plan.settings, runFile: run.path),
-            messages: context.messages)
+            messages: context.messages, project: context.project)
         return try dispatch.send(from: [.planned], options, console)
     }
 

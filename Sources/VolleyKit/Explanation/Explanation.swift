@@ -9,7 +9,7 @@ struct Explanation: Sendable {
     struct Step: Sendable {
         /// Scripts may rely on these.
         enum Kind: String, Sendable {
-            case selected, conditions, excluded, token, suppressed, newest, aliasLimit = "alias_limit", variant, text, payload
+            case selected, conditions, excluded, token, suppressed, newest, aliasLimit = "alias_limit", frequency, variant, text, payload
         }
 
         var kind: Kind
@@ -90,7 +90,7 @@ struct Explainer {
     /// As far as planning looks at the row.
     private func steps(of row: TracedRow) -> [Explanation.Step] {
         var steps: [Explanation.Step] = []
-        for step in [selected, conditions, exclusion, token, suppression, newest, aliasLimit] {
+        for step in [selected, conditions, exclusion, token, suppression, newest, aliasLimit, frequency] {
             guard let step = step(row) else { continue }
             steps.append(step)
             if !step.holds { return steps }
@@ -186,6 +186,14 @@ struct Explainer {
             ? nil : Explanation.Step(kind: .suppressed, holds: true, text: "APNs has not called its token invalid")
     }
 
+    private func frequency(_ row: TracedRow) -> Explanation.Step? {
+        guard row.verdict != .duplicateToken, query.capped != nil else { return nil }
+        let caps = context.frequencyCaps.map(\.description).joined(separator: ", ")
+        return row.verdict == .frequency
+            ? Explanation.Step(kind: .frequency, holds: false, text: "it got as many pushes lately as it may: \(caps)")
+            : Explanation.Step(kind: .frequency, holds: true, text: "it may get one more: \(caps)")
+    }
+
     private func aliasLimit(_ row: TracedRow) -> Explanation.Step? {
         guard row.verdict == .aliasLimit else { return nil }
         let limit = context.campaign.audience.aliasLimit
@@ -210,6 +218,10 @@ struct Explainer {
         if !messages.variantNames.isEmpty {
             let name = messages.variantNames[token.withUnsafeBufferPointer { chooser.variant(of: $0) }]
             let isHoldout = name == MessageVariant.holdoutName
+            // Nobody is held back who could not have been sent to.
+            if isHoldout, let failure = failureWithout(holdout: recipient, &chooser) {
+                return [Explanation.Step(kind: .payload, holds: false, text: words(failure))]
+            }
             let reason = "a hash of campaign and device decides, always alike"
             let text =
                 isHoldout ? "it is in the holdout, which gets nothing, to compare with (\(reason))" : "its variant is \(name) (\(reason))"
@@ -231,12 +243,22 @@ struct Explainer {
         return steps
     }
 
+    /// Why somebody of the holdout could not have been sent to, as `PayloadJudge` sees it; nil when there is no reason.
+    private func failureWithout(holdout recipient: Recipient, _ chooser: inout MessageChooser) -> RenderFailure? {
+        let messages = context.messages
+        let language = Array(recipient.language.utf8)
+        let number = language.withUnsafeBufferPointer { chooser.message(variant: messages.firstSentVariant, language: $0) }
+        var payload: [UInt8] = []
+        return number.flatMap { messages.messages[$0].template.render(recipient.fields, language: recipient.language, into: &payload) }
+    }
+
     private func words(_ failure: RenderFailure) -> String {
         switch failure {
         case .blank(let column, let place):
             return
                 "its \(column) is blank, which \(place) needs; write {{ \(column) | default: 'there' }}, with a text that suits, to reach it"
         case .notADate(let column, let place): return "its \(column) is no date, as \(place) needs one"
+        case .notHTTPS(let column, _): return "its \(column) makes no image address that begins with https://"
         case .notANumber(let column, let place): return "its \(column) is no number, as \(place) needs one"
         case .nothingShown(let place): return "all its texts come out blank, the first of them that of \(place)"
         case .tooLarge(let bytes):

@@ -19,7 +19,7 @@ struct PhoneCard {
     private func card(inner: Int) -> [String] {
         let mark = push.image.isEmpty ? "" : "▣ "
         var lines = [row("\(app)\(gap(app, "\(mark)now", inner))\(mark)now", inner)]
-        for (_, text) in push.texts { lines += TextWidth.wrapped(safe(text), to: inner).map { row($0, inner) } }
+        for (_, text) in push.texts { lines += TextWidth.wrapped(TextFormat.printable(text), to: inner).map { row($0, inner) } }
         if push.texts.isEmpty { lines.append(row("(no text)", inner)) }
         let edge = String(repeating: "─", count: inner + 2)
         return ["  ╭\(edge)╮"] + lines + ["  ╰\(edge)╯"]
@@ -38,15 +38,6 @@ struct PhoneCard {
         let marks = push.marks.map { $0.value.isEmpty ? $0.name : "\($0.name) \($0.value)" }
         if !marks.isEmpty { notes.append(marks.joined(separator: " · ")) }
         if !push.ownKeys.isEmpty { notes.append("for the app: " + push.ownKeys.map { "\($0.name) \($0.value)" }.joined(separator: " · ")) }
-        return notes.flatMap { TextWidth.wrapped(safe($0), to: max(20, width - 4)) }.map { "    \($0)" }
-    }
-
-    /// A cell from an export must not steer the terminal; line breaks are part of a text.
-    private func safe(_ text: String) -> String {
-        String(
-            String.UnicodeScalarView(
-                text.unicodeScalars.map { scalar in
-                    scalar == "\n" || scalar.properties.generalCategory != .control ? scalar : " "
-                }))
+        return notes.flatMap { TextWidth.wrapped(TextFormat.printable($0), to: max(20, width - 4)) }.map { "    \($0)" }
     }
 }

@@ -66,6 +66,11 @@ struct SkipNotes {
             return ("\(count) \(have) no date in \(column.value), which \(column.position) needs; look at the export", column.value)
         case .notANumber:
             return ("\(count) \(have) no number in \(column.value), which \(column.position) needs; look at the export", column.value)
+        case .notHTTPS:
+            return (
+                "the image of \(count) would not be at an address that begins with https://, which iOS demands; look at \(column.value) in the export",
+                column.value
+            )
         }
     }
 
@@ -87,6 +92,9 @@ struct SkipNotes {
         case .duplicateToken: return "another row of the same device is newer, or came first"
         case .aliasLimit:
             return "an alias gets the push on the \(audience.aliasLimit) devices used last; write alias_limit below 'audience' for more"
+        case .frequency:
+            let caps = context.frequencyCaps.map(\.description).joined(separator: ", ")
+            return "these devices got as many pushes of the app lately as they may: \(caps)"
         case .holdout: return "kept back to compare with, and they get nothing"
         case .renderError: return ""
         case .payloadTooLarge: return tooLarge

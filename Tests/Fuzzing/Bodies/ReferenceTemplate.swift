@@ -79,13 +79,14 @@ struct ReferenceTemplate {
         if isMissing(self.cell(test.column)) {
             switch test.kind {
             case .blank: return true
-            case .present, .contains: return false
+            case .truthy, .present, .contains: return false
             case .text(let comparison, _), .number(let comparison, _), .truth(let comparison, _): return comparison == .notEqual
             }
         }
         switch test.kind {
         case .blank: return false
         case .present: return true
+        case .truthy: return cell != "0" && cell.lowercased() != "false"
         case .contains(let part): return Array(cell.utf8).contains(Array(part.utf8))
         case .text(.equal, let text): return Array(cell.utf8) == Array(trimmedAll(text).utf8)
         case .text(.notEqual, let text): return Array(cell.utf8) != Array(trimmedAll(text).utf8)

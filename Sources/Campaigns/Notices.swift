@@ -1,0 +1,48 @@
+public import Base
+
+/// What somebody may be told of.
+public enum NoticeEvent: String, CaseIterable, Hashable, Sendable {
+    /// Sending has begun, or goes on after it was stopped.
+    case started
+    /// Every recipient has its outcome.
+    case finished
+    /// Sending ended early: stopped by itself, interrupted, or cancelled.
+    case stopped
+    /// A plan waits for `volley approve`.
+    case approvalNeeded = "approval_needed"
+    /// A campaign is not sent at a time of its schedule.
+    case skipped
+    /// A campaign of a schedule cannot be planned at its time.
+    case failed
+    /// The file of a scheduled campaign has mistakes.
+    case invalid
+    /// `volley notify` tries the way; whoever is told of anything is told of this.
+    case test
+}
+
+/// An entry of `notices` in volley.yaml: who is told, and of what.
+public struct NoticeTarget: Sendable {
+    /// How somebody is told.
+    public enum Way: Sendable {
+        /// An https URL that gets a POST (http on this machine only), the environment variable with the secret that signs it, and a file with the
+        /// only authority to trust, as written.
+        case webhook(url: SourceText, secretVariable: SourceText?, certificateAuthority: SourceText?)
+        /// A program and its arguments; a program with a slash is a path relative to volley.yaml.
+        case command([SourceText])
+    }
+
+    /// How.
+    public var way: Way
+    /// Of what; `test` is always among them.
+    public var events: Set<NoticeEvent>
+    /// Where the entry stands.
+    public var position: SourcePosition
+}
+
+/// `monitoring` of volley.yaml: files that `volley schedule` keeps up to date, as written.
+public struct Monitoring: Sendable {
+    /// Metrics for the textfile collector of Prometheus' node_exporter.
+    public var prometheus: SourceText?
+    /// A JSON document that says whether all is well.
+    public var health: SourceText?
+}

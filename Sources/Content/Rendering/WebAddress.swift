@@ -1,0 +1,41 @@
+/// Addresses that cells are part of. What may stand in one is left alone, so that a whole address in a cell stays what it is; what may not
+/// (spaces, letters beyond ASCII, quotes, …) is percent-encoded, as iOS makes no URL of such a text.
+/// Source: RFC 3986, 2.1 to 2.4.
+enum WebAddress {
+    /// Whether nothing has to be encoded.
+    static func isClean(_ text: String) -> Bool { text.utf8.allSatisfy(isAllowed) }
+
+    /// Encodes an address that stands, escaped for JSON, from `start` to the end. White space around it goes.
+    static func encode(_ bytes: inout [UInt8], from start: Int) {
+        guard !bytes[start...].allSatisfy(isAllowed) else { return }
+        let escaped = Array(bytes[start...])
+        var plain: [UInt8] = []
+        escaped.withUnsafeBufferPointer { appendUnescaped($0, to: &plain) }
+        bytes.removeSubrange(start...)
+        let text = plain.drop { $0 <= 0x20 }.reversed().drop { $0 <= 0x20 }.reversed()
+        for byte in text {
+            if isAllowed(byte) {
+                bytes.append(byte)
+            } else {
+                bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+    }
+
+    /// Whether an address that `encode` has seen begins with `https://`, in any case.
+    static func isSecure(_ bytes: [UInt8], from start: Int) -> Bool {
+        let scheme = "https://".utf8
+        return bytes.count - start > scheme.count && zip(bytes[start...], scheme).allSatisfy { $0 | 0x20 == $1 | 0x20 }
+    }
+
+    private static let digits = Array("0123456789ABCDEF".utf8)
+
+    /// Reserved and unreserved characters, and the percent sign of what is encoded already.
+    private static func isAllowed(_ byte: UInt8) -> Bool {
+        switch byte {
+        // All of ASCII that can be seen, without " < > \ ^ ` { | }
+        case 0x21, 0x23...0x3B, 0x3D, 0x3F...0x5B, 0x5D, 0x5F, 0x61...0x7A, 0x7E: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,31 @@
+import Audience
+import Base
+import Runs
+
+/// How often the devices of an app got a push lately, from the run files of earlier campaigns.
+struct FrequencyHistory {
+    let app: String
+    /// Pushes count for plans to the same APNs only: a rehearsal against the simulator reached nobody.
+    let environment: FrozenEnvironment
+    let caps: [FrequencyCap]
+    let now: Timestamp
+
+    /// Devices that may get no more; nil without caps.
+    /// - Throws: `Diagnostic` when a run cannot be read: not to know whom it reached would mean to push once more to somebody.
+    func cappedDevices(beside suppressed: SuppressedDevices?, runsFolder: String) throws -> CappedDevices? {
+        guard let longest = caps.map(\.seconds).max() else { return nil }
+        let (runs, broken) = try RunStore.runs(ofApp: app, reachingSince: now.adding(seconds: -Double(longest)), in: runsFolder)
+        if let broken = broken.first {
+            throw Diagnostic(
+                "whom a run reached is not known, and \(caps[0]) was asked for: \(broken.message)", file: broken.file,
+                remedy: "Repair or remove the file; or leave 'frequency' out for this campaign.")
+        }
+        let starts = caps.map { now.adding(seconds: -Double($0.seconds)) }
+        return try CappedDevices(caps, beside: suppressed) { add in
+            for run in runs where try RunSettings(json: run.plan.settings, runFile: run.path).environment.listName == environment.listName {
+                try run.forEachReached { token, moment in add(token) { cap in moment.map { $0 > starts[cap] } ?? true } }
+                run.close()
+            }
+        }
+    }
+}

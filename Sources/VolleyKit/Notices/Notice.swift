@@ -1,0 +1,103 @@
+import Base
+import Campaigns
+import Reports
+import Runs
+
+/// Something that people, or programs of theirs, are told of. It never holds a token.
+struct Notice: Sendable {
+    var event: NoticeEvent
+    /// The same in every attempt to deliver it.
+    var id: String
+    var time: Timestamp
+    var campaign: String?
+    var app: String?
+    var run: String?
+    /// The run's state.
+    var state: RunState?
+    /// The time of the schedule, as it is named: `2026-12-01T09:00`.
+    var occurrence: String?
+    /// The campaign file.
+    var file: String?
+    var audience: Int?
+    var outcomes: [Outcome: Int] = [:]
+    /// Why: a sentence or two; blank where the event says all.
+    var reason = ""
+    /// Members of the report.
+    var report: JSONValue?
+
+    init(_ event: NoticeEvent, at time: Timestamp = .now()) {
+        self.event = event
+        self.time = time
+        // 128 random bits, in hex.
+        var random = SystemRandomNumberGenerator()
+        id = (0..<4).map { _ in
+            let digits = String(UInt32.random(in: 0...UInt32.max, using: &random), radix: 16)
+            return String(repeating: "0", count: 8 - digits.count) + digits
+        }.joined()
+    }
+
+    /// The document that is posted, or given to a command.
+    var json: JSONValue {
+        func optional(_ value: String?) -> JSONValue { value.map { .string($0) } ?? .null }
+        return .object(pairs: [
+            ("event", .string(event.rawValue)), ("id", .string(id)), ("time", .string(time.description)), ("text", .string(text)),
+            ("campaign", optional(campaign)), ("app", optional(app)), ("file", optional(file)), ("occurrence", optional(occurrence)),
+            ("run", optional(run)),
+            ("state", optional(state?.rawValue)), ("audience", audience.map { .integer(Int64($0)) } ?? .null),
+            (
+                "outcomes",
+                outcomes.isEmpty
+                    ? .null
+                    : .object(pairs: Outcome.allCases.map { ($0.name, .integer(Int64(outcomes[$0, default: 0]))) })
+            ),
+            ("reason", .string(reason)), ("report", report ?? .null),
+        ])
+    }
+
+    /// One sentence for people; chat programs show it as it is.
+    var text: String {
+        let name = campaign ?? file ?? "Volley"
+        let time = occurrence.map { " (\($0))" } ?? ""
+        let because = reason.isEmpty ? "" : ": \(reason)"
+        let devices = audience.map { " to \(TextFormat.count($0)) device\($0 == 1 ? "" : "s")" } ?? ""
+        switch event {
+        case .started: return "\(name)\(time) is being sent\(devices)."
+        case .finished: return "\(name)\(time) was sent\(devices): \(outcomesInWords)."
+        case .stopped: return "\(name)\(time) was \(state == .cancelled ? "cancelled" : "stopped")\(because)"
+        case .approvalNeeded: return "\(name)\(time) waits for approval: volley approve \(run ?? "RUN") --by NAME"
+        case .skipped: return "\(name)\(time) is not sent\(because)"
+        case .failed: return "\(name)\(time) cannot be planned\(because)"
+        case .invalid: return "\(name) has mistakes and is not sent\(because)"
+        case .test: return "Volley tries whether its notices arrive."
+        }
+    }
+
+    private var outcomesInWords: String {
+        let parts = Outcome.allCases.filter { outcomes[$0, default: 0] > 0 }.map {
+            "\(TextFormat.count(outcomes[$0, default: 0])) \($0.name)"
+        }
+        return parts.isEmpty ? "nobody was in the audience" : parts.joined(separator: ", ")
+    }
+}
+
+extension Notice {
+    /// Something about a run.
+    /// - Parameter occurrence: the time of the schedule it belongs to.
+    init(_ event: NoticeEvent, of run: RunStore, occurrence: String? = nil) {
+        self.init(event)
+        (campaign, app, self.run, audience) = (run.plan.campaign, run.plan.app, run.plan.id, run.plan.audience)
+        (file, self.occurrence) = (run.plan.campaignFile, occurrence)
+        guard let status = try? run.status() else { return }
+        (state, reason) = (status.state, status.reason)
+    }
+
+    /// How a run ended. What cannot be read of its figures is left out.
+    init(ofEndedRun run: RunStore, occurrence: String? = nil) {
+        self.init(.stopped, of: run, occurrence: occurrence)
+        if state == .finished { event = .finished }
+        guard let report = try? Report(run), let figures = try? run.figures() else { return }
+        outcomes = figures.outcomes
+        let members = ["skipped", "reasons", "attempts", "started_at", "finished_at", "rate", "latency_ms"]
+        self.report = .object(pairs: members.compactMap { name in report.json[name].map { (name, $0) } })
+    }
+}

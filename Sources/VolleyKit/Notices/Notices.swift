@@ -1,0 +1,152 @@
+import Base
+import Campaigns
+import Glibc
+import Runs
+import Synchronization
+
+/// Tells those whom volley.yaml names. Nothing waits for it while a run is being sent, and nothing fails with it: what cannot be delivered is a
+/// warning.
+final class Notices: Sendable {
+    /// When another attempt is made, and when no more.
+    struct Patience: Sendable {
+        /// After the first failure; twice as long after each further one.
+        var firstPauseSeconds = 0.5
+        var longestPauseSeconds = 30.0
+        /// From a notice's own moment on; at least one attempt is always made.
+        var totalSeconds: Double
+
+        /// For commands that end when their run does.
+        static let short = Patience(totalSeconds: 25)
+        /// For a process that goes on anyway.
+        static let long = Patience(totalSeconds: 300)
+
+        /// Seconds to wait after `failures` attempts in a row.
+        func pause(after failures: Int, asked: Int?) -> Double {
+            let usual = firstPauseSeconds * Double(1 << min(failures - 1, 20))
+            return min(max(usual, Double(asked ?? 0)), longestPauseSeconds)
+        }
+    }
+
+    private struct Channel: Sendable {
+        var app: String?
+        var events: Set<NoticeEvent>
+        var queue: BoundedQueue<Posted>
+        var thread: WorkerThread<Void>
+    }
+
+    private struct Posted: Sendable {
+        var notice: Notice
+        var at: ContinuousClock.Instant
+    }
+
+    /// How long a command waits at its end for those who are hard to tell.
+    static let longestFarewellSeconds = 30.0
+
+    /// More of them wait for nobody: whoever cannot be reached for so long has other worries.
+    private static let longestQueue = 1_000
+
+    private let console: Console
+    private let channels: Mutex<[Channel]>
+    private let waiting = Atomic(0)
+    private let mustEnd: Flag
+
+    private final class Flag: Sendable { let isSet = Atomic(false) }
+
+    /// Those whom a project names, with those of its apps. Who cannot be told (a secret is missing) is said now.
+    /// - Parameter project: nil for nobody.
+    init(_ project: Project?, patience: Patience, console: Console) {
+        self.console = console
+        let mustEnd = Flag()
+        self.mustEnd = mustEnd
+        var channels: [Channel] = []
+        for (app, target) in project?.noticeTargets ?? [] {
+            guard let project else { break }
+            do {
+                let proxy = app?.proxy ?? project.proxy
+                let way = try NoticeWay(target, projectFile: project.file, proxy: proxy, console: console)
+                let queue = BoundedQueue<Posted>(capacity: Self.longestQueue)
+                let thread = WorkerThread("notices") { Self.deliver(queue, by: way, patience, mustEnd, console) }
+                channels.append(Channel(app: app?.name.value, events: target.events, queue: queue, thread: thread))
+            } catch {
+                var warning = error
+                warning.severity = .warning
+                console.warn(warning.description)
+            }
+        }
+        self.channels = Mutex(channels)
+    }
+
+    /// Tells whoever wants to know, later and elsewhere.
+    func post(_ notice: Notice) {
+        channels.withLock { channels in
+            for channel in channels where channel.events.contains(notice.event) && (channel.app == nil || channel.app == notice.app) {
+                if !channel.queue.putIfRoom(Posted(notice: notice, at: ContinuousClock.now)) {
+                    console.warn("A notice (\(notice.event.rawValue)) is dropped: \(Self.longestQueue) others wait already.")
+                }
+            }
+        }
+    }
+
+    /// Waits until all were told, or cannot be, and takes no more. What is under way after so long is given up.
+    func finish(withinSeconds limit: Double) {
+        let channels = channels.withLock { channels in
+            defer { channels = [] }
+            return channels
+        }
+        for channel in channels { channel.queue.close() }
+        let clock = ContinuousClock()
+        let end = clock.now + .seconds(limit)
+        while clock.now < end, channels.contains(where: { !$0.thread.isFinished }) { usleep(5_000) }
+        // A pause between two attempts ends at once, and an attempt after its time limit; the process may end before that.
+        mustEnd.isSet.store(true, ordering: .relaxed)
+        for channel in channels where channel.thread.isFinished { channel.thread.join() }
+    }
+
+    private static func deliver(
+        _ queue: BoundedQueue<Posted>, by way: NoticeWay, _ patience: Patience, _ mustEnd: Flag, _ console: Console
+    ) {
+        while let posted = queue.take() {
+            let notice = posted.notice
+            if let failure = deliver(posted, by: way, patience, mustEnd) {
+                console.warn("\(way.name) was not told of '\(notice.event.rawValue)'\(notice.run.map { " of \($0)" } ?? ""): \(failure)")
+            }
+        }
+    }
+
+    /// - Returns: why nobody was told; nil when somebody was.
+    private static func deliver(_ posted: Posted, by way: NoticeWay, _ patience: Patience, _ mustEnd: Flag) -> String? {
+        let clock = ContinuousClock()
+        let end = posted.at + .seconds(patience.totalSeconds)
+        var failures = 0
+        while true {
+            switch way.attempt(posted.notice, now: .now()) {
+            case .delivered: return nil
+            case .refused(let failure): return failure
+            case .failed(let failure, let asked):
+                failures += 1
+                let next = clock.now + .seconds(patience.pause(after: failures, asked: asked))
+                guard next < end else { return "\(failure) (\(failures) attempt\(failures == 1 ? "" : "s"))" }
+                while clock.now < next {
+                    if mustEnd.isSet.load(ordering: .relaxed) { return failure }
+                    usleep(5_000)
+                }
+            }
+        }
+    }
+}
+
+extension Notices {
+    /// Tells of one thing in a command that ends with it.
+    static func tell(_ event: NoticeEvent, of run: RunStore, _ project: Project, _ console: Console) {
+        let notices = Notices(project, patience: .short, console: console)
+        notices.post(Notice(event, of: run))
+        notices.finish(withinSeconds: longestFarewellSeconds)
+    }
+}
+
+extension Project {
+    /// Everybody who is named, with the app whose runs they are told of; nil for all apps.
+    var noticeTargets: [(app: App?, target: NoticeTarget)] {
+        notices.map { (nil, $0) } + apps.flatMap { app in app.notices.map { (app, $0) } }
+    }
+}

@@ -1,0 +1,81 @@
+import Base
+import Foundation
+import Testing
+
+@Suite("frequency: at most so many pushes per device") struct FrequencyTests {
+    private func send(_ folder: ProjectFolder, _ name: String, tags: String? = nil, frequency: String? = nil) throws -> JSONValue {
+        try folder.writeCampaign(
+            "\(name).yaml", name: name, audience: "devices: devices.csv\n" + (tags.map { "tags: [\($0)]" } ?? "everyone: true"),
+            delivery: frequency.map { "frequency: \($0)" })
+        let sent = try folder.volley("send", "\(name).yaml", "--yes", "--json")
+        #expect(sent.status == 0, "\(sent.errors)")
+        return try sent.json()
+    }
+
+    @Test("pushes of all campaigns of the app count, and whoever has enough is skipped")
+    func acrossCampaigns() throws {
+        let folder = try ProjectFolder()
+        #expect(try send(folder, "first").int("audience") == 20)
+        #expect(try send(folder, "second", tags: "news", frequency: "at most 2 per 7 days").int("audience") == 10)
+        // Ten have got two, ten have got one.
+        let third = try send(folder, "third", frequency: "at most 2 per 7 days")
+        #expect(third.int("audience") == 10 && third["skipped"]?.int("frequency") == 10)
+        let fourth = try send(folder, "fourth", frequency: "at most 2 per 7 days")
+        #expect(fourth.int("audience") == 0 && fourth["skipped"]?.int("frequency") == 20)
+        #expect(try send(folder, "fifth").int("audience") == 20)
+    }
+
+    @Test("the app's own cap counts for every campaign, and a campaign's may be stricter")
+    func app() throws {
+        let folder = try ProjectFolder(app: "environment: simulator\nfrequency: at most 2 per day")
+        _ = try send(folder, "first")
+        #expect(try send(folder, "second", tags: "news", frequency: "at most 1 per 30 days").int("audience") == 0)
+        #expect(try send(folder, "third", tags: "news").int("audience") == 10)
+        #expect(try send(folder, "fourth").int("audience") == 10)
+    }
+
+    @Test("what is older than the stretch, was refused, is a test, or went elsewhere does not count")
+    func notCounted() throws {
+        let server = try LedgeredServer(devices: 20)
+        let folder = server.folder
+        func audience() throws -> Int? {
+            try folder.writeCampaign("capped.yaml", name: "capped", delivery: "frequency: at most 1 per 2 hours")
+            return try folder.volley("preview", "capped.yaml", "--json").json().int("audience")
+        }
+        try folder.writeCampaign()
+        #expect(try folder.volley("send", "campaign.yaml", "--yes").status == 0)
+        #expect(try audience() == 0)
+        // An hour and fifty minutes ago, then two hours and ten.
+        let shift = "UPDATE run SET started_at = started_at - %, finished_at = finished_at - %"
+        try folder.editRun(shift.replacingOccurrences(of: "%", with: "6600000"), "DELETE FROM outcome_block")
+        // Claimed, and nobody knows what became of it: it may have arrived.
+        #expect(try audience() == 0)
+        try folder.editRun(shift.replacingOccurrences(of: "%", with: "1200000"))
+        #expect(try audience() == 20)
+        try folder.editRun("UPDATE run SET finished_at = finished_at + 7800000", "DELETE FROM claim")
+        #expect(try audience() == 20)
+    }
+
+    @Test("--why says so")
+    func why() throws {
+        let folder = try ProjectFolder()
+        _ = try send(folder, "first")
+        try folder.writeCampaign(delivery: "frequency: at most 1 per week")
+        let why = try folder.volley("preview", "campaign.yaml", "--why", "reg3")
+        #expect(why.output.contains("it got as many pushes lately as it may: at most 1 per 7 days"), "\(why.output)")
+        try folder.writeCampaign(delivery: "frequency: at most 2 per week")
+        #expect(try folder.volley("preview", "campaign.yaml", "--why", "reg3").output.contains("it may get one more: at most 2 per 7 days"))
+    }
+
+    @Test("a run that cannot be read stops the plan: whom it reached is not known")
+    func broken() throws {
+        let folder = try ProjectFolder()
+        _ = try send(folder, "first")
+        try folder.write("runs/20261101-000000-x-0000.sqlite", "nothing")
+        try folder.writeCampaign(delivery: "frequency: at most 1 per week")
+        let planned = try folder.volley("plan", "campaign.yaml")
+        #expect(planned.status == 2 && planned.errors.contains("whom a run reached is not known"), "\(planned.errors)")
+        try folder.writeCampaign()
+        #expect(try folder.volley("plan", "campaign.yaml").status == 0)
+    }
+}
