@@ -146,8 +146,10 @@ struct Planner {
             + AudienceLint(context: context, result: result).warnings
             + RenderedLint(context: context, samples: samples).warnings + (comparison?.warnings ?? [])
             + (schedule?.warnings(context.campaign) ?? [])
+        // Of devices that get it after its expiry the rows tell more than the campaign alone.
+        let files = context.warnings.filter { schedule == nil || $0.name != .expiresBeforeSchedule }
         return Lint(
-            context.warnings + age + rows + (credentialWarnings ?? []), allowed: context.campaign.allowed,
+            files + age + rows + (credentialWarnings ?? []), allowed: context.campaign.allowed,
             lookedAt: credentialWarnings == nil ? [.files, .headers, .rows] : Set(WarningName.Source.allCases))
     }
 
