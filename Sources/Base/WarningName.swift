@@ -38,6 +38,7 @@ public enum WarningName: String, CaseIterable, Hashable, Sendable {
     case columnNotFound = "column-not-found"
     case columnTwice = "column-twice"
     case staleExport = "stale-export"
+    case timezoneNotFound = "timezone-not-found"
 
     // What the rows of the exports show.
     case badRow = "bad-row"
@@ -47,6 +48,8 @@ public enum WarningName: String, CaseIterable, Hashable, Sendable {
     case registrationIDNotFound = "registration-id-not-found"
     case conditionNeverHolds = "condition-never-holds"
     case languageNotSpoken = "language-not-spoken"
+    case timezonesUnknown = "timezones-unknown"
+    case sentInQuietHours = "sent-in-quiet-hours"
     case languageFormsUnknown = "language-forms-unknown"
     case audienceEmpty = "audience-empty"
     case audienceNearlyEveryone = "audience-nearly-everyone"
@@ -72,16 +75,18 @@ public enum WarningName: String, CaseIterable, Hashable, Sendable {
     public var sources: Set<Source> {
         switch self {
         case .curlyQuotes, .commentInText, .numberChanged, .conditionInList, .mixedConditions, .oddLanguage, .passwordInFile,
-            .expiryTooLong, .expiresSoon, .schedulePast, .timeInQuietHours, .timeInGap, .expiresBeforeSchedule, .unusedAllow,
+            .expiryTooLong, .expiresSoon, .schedulePast, .timeInQuietHours, .timeInGap, .unusedAllow,
             .partlyTranslated, .variantNotTranslated, .sameVariants, .pluralFormMissing, .linkWithoutScheme, .outsideAPS, .nothingVisible,
             .silentAndVisible,
             .mutableWithoutAlert, .mediaNotMutable, .mediaNotHTTPS, .timeSensitive, .criticalAlert:
             [.files]
         // Of a text its constant part is known at once, and the whole of it when it is rendered.
         case .textCutOff, .doubleBlank, .placeholderInText: [.files, .rows]
-        case .columnNotFound, .columnTwice, .staleExport: [.headers]
+        // Which devices it is too late for only the rows show.
+        case .expiresBeforeSchedule: [.files, .rows]
+        case .columnNotFound, .columnTwice, .staleExport, .timezoneNotFound: [.headers]
         case .badRow, .keyTwice, .tagNotFound, .aliasNotFound, .registrationIDNotFound, .conditionNeverHolds, .languageNotSpoken,
-            .languageFormsUnknown,
+            .languageFormsUnknown, .timezonesUnknown, .sentInQuietHours,
             .audienceEmpty, .audienceNearlyEveryone, .audienceChanged:
             [.rows]
         case .certificateExpires, .secretReadable: [.credentials]

@@ -3,7 +3,11 @@ import Synchronization
 /// A word from another thread to a sender that runs.
 public final class SendControl: Sendable {
     /// Who asked, as the reason of what is then unsent says.
-    public enum Word: String, Sendable { case interrupted = "Interrupted", paused = "Paused", cancelled = "Cancelled" }
+    public enum Word: String, Sendable {
+        case interrupted = "Interrupted", paused = "Paused", cancelled = "Cancelled"
+        /// Nothing may go out at this time of day.
+        case quietHours = "QuietHours"
+    }
 
     private let word = Mutex<Word?>(nil)
     private let interrupted = Atomic(false)

@@ -37,11 +37,14 @@ public struct RunPlan: Sendable, Hashable {
     /// Whether it goes to the app's test devices instead of the audience: no run of the campaign to compare others with.
     public var isTest: Bool
 
+    /// Who goes out when, in the order of ids and without a gap; empty when all go out as soon as the run is sent.
+    public var waves: [RunWave]
+
     /// A plan.
     public init(
         id: String, campaign: String, app: String, campaignFile: String, campaignSource: String, projectFile: String, seed: RunSeed,
         fields: [String], plannedAt: Timestamp, planHash: String, rows: Int, audience: Int, skipped: [SkipReason: Int], settings: JSONValue,
-        preview: JSONValue, previewText: String = "", retryOf: String? = nil, isTest: Bool = false
+        preview: JSONValue, previewText: String = "", retryOf: String? = nil, isTest: Bool = false, waves: [RunWave] = []
     ) {
         self.id = id
         self.campaign = campaign
@@ -61,5 +64,6 @@ public struct RunPlan: Sendable, Hashable {
         self.previewText = previewText
         self.retryOf = retryOf
         self.isTest = isTest
+        self.waves = waves
     }
 }

@@ -22,6 +22,7 @@ extension RunSchema {
                 JSONValue.array(plan.fields.map { .string($0) }).text, plan.projectFile, plan.campaignFile, plan.campaignSource,
                 plan.settings.text, plan.preview.text, plan.retryOf ?? "", plan.previewText, plan.isTest ? 1 : 0, recipients.text,
             ])
+        try insert(plan.waves, into: db)
         try db.execute(sql: "UPDATE run SET digest = ?", arguments: [try digest(of: db)])
     }
 
@@ -37,13 +38,14 @@ extension RunSchema {
             let seed = (row[10] as String?).flatMap(seed), let fields = (row[11] as String?).flatMap(fieldNames),
             let skipped = (row[12] as String?).flatMap(skips), let settings = (row[13] as String?).flatMap({ try? JSONValue(parsing: $0) }),
             let preview = (row[14] as String?).flatMap({ try? JSONValue(parsing: $0) }), let retryOf = row[15] as String?,
-            let previewText = row[16] as String?, let isTest = row[17] as Int?
+            let previewText = row[16] as String?, let isTest = row[17] as Int?,
+            let waves = try waves(from: db, audience: audience)
         else { return nil }
         return RunPlan(
             id: texts[0], campaign: texts[1], app: texts[2], campaignFile: texts[3], campaignSource: texts[4], projectFile: texts[5],
             seed: seed, fields: fields, plannedAt: Timestamp(epochMilliseconds: plannedAt), planHash: texts[6], rows: rows,
             audience: audience, skipped: skipped, settings: settings, preview: preview,
-            previewText: previewText, retryOf: retryOf.isEmpty ? nil : retryOf, isTest: isTest != 0)
+            previewText: previewText, retryOf: retryOf.isEmpty ? nil : retryOf, isTest: isTest != 0, waves: waves)
     }
 
     /// What a plan is recognised by: SHA-256 of everything that planning stored, in the notation of SQL, the recipients through their own digest.
@@ -54,7 +56,7 @@ extension RunSchema {
         ]
         let text = try String.fetchOne(db, sql: "SELECT \(columns.map { "quote(\($0))" }.joined(separator: " || ',' || ")) FROM run")
         var hash = SHA256()
-        hash.update("volley run 3\n\(text ?? "")")
+        hash.update("volley run 3\n\(text ?? "")\(try waveText(of: db))")
         return hash.finalizeHex()
     }
 

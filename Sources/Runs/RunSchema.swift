@@ -118,8 +118,8 @@ enum RunSchema {
     static let recipientColumns = 7
 
     /// Stores so many recipients; one that is there is replaced.
-    static func upsertRecipients(_ count: Int) -> String {
-        "INSERT OR REPLACE INTO recipient (id, device_token, registration_id, alias, language, variant, fields) VALUES "
+    static func upsertRecipients(_ count: Int, into table: String = "recipient") -> String {
+        "INSERT OR REPLACE INTO \(table) (id, device_token, registration_id, alias, language, variant, fields) VALUES "
             + repeatElement("(?, ?, ?, ?, ?, ?, ?)", count: count).joined(separator: ", ")
     }
 

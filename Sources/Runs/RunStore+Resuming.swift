@@ -73,7 +73,7 @@ extension RunStore {
     }
 
     /// Whether somebody of whom this is recorded is sent to again.
-    private static func isOpen(_ slot: OutcomeSlot, _ resendsUnknown: Bool) -> Bool {
+    static func isOpen(_ slot: OutcomeSlot, _ resendsUnknown: Bool) -> Bool {
         slot.outcome == .unsent || (resendsUnknown && slot.outcome == .unknown)
     }
 

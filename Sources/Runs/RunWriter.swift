@@ -24,14 +24,18 @@ public final class RunWriter {
     private var slots = 0
     /// Of what the file holds, all that was flushed.
     private var digest = RecipientsDigest()
+    /// Brings recipients into the order of waves; nil when they stay in that of slots.
+    private var sorter: WaveSorter?
 
     /// - Parameters:
     ///   - folder: the folder of runs; made when missing.
     ///   - variants: nil when all get the same.
+    ///   - sorter: nil when all go out together, in the order of slots. With one `drop` must be called.
     /// - Throws: `Diagnostic`: the folder cannot be written, the disk is full, there is a run of that id.
-    public init(folder: String, id: String, variants: VariantNames? = nil) throws {
+    public init(folder: String, id: String, variants: VariantNames? = nil, sorter: WaveSorter? = nil) throws {
         self.folder = folder
         self.variants = variants
+        self.sorter = sorter
         ownVariant = variants == nil ? "" : nil
         self.id = id
         path = RunFile.join(folder, id + RunFile.partialSuffix)
@@ -44,7 +48,10 @@ public final class RunWriter {
             throw RunDiagnostics.system("cannot write a run file", path: path, errno: errno, activity: .planning)
         }
         close(descriptor)
-        do { database = try RunDiagnostics.translating(path, .planning) { try Self.newDatabase(path) } } catch {
+        do {
+            database = try RunDiagnostics.translating(path, .planning) { try Self.newDatabase(path) }
+            if sorter != nil { try write { try WaveSorter.prepare($0) } }
+        } catch {
             RunFile.remove(path)
             throw error
         }
@@ -91,6 +98,11 @@ public final class RunWriter {
         try flush()
         precondition(slots == self.slots, "slots are counted differently")
         let remaining = slots - dropped.count
+        if sorter != nil {
+            try sort(dropping: dropped)
+            self.slots = remaining
+            return
+        }
         try write { db in
             let move = try db.cachedStatement(sql: "UPDATE OR REPLACE recipient SET id = ? WHERE id = ?")
             let select = try PreparedStatement(db, RunSchema.selectDigestedRows)
@@ -111,11 +123,20 @@ public final class RunWriter {
         self.slots = remaining
     }
 
+    private func sort(dropping dropped: BitSet) throws {
+        try write { db in
+            try sorter?.move(dropping: dropped, db)
+            let select = try PreparedStatement(db, RunSchema.selectDigestedRows)
+            try forEachRow(from: 0, to: .max, select) { digest.add($0, $1) }
+        }
+        sorter = nil
+    }
+
     /// Stores the plan, makes everything durable, and gives the file its name.
     /// - Throws: `Diagnostic`: the disk is full, there is a run of that id.
     public func finish(_ plan: RunPlan) throws -> RunStore {
         try flush()
-        precondition(plan.id == id && plan.audience == slots, "the plan is of another run")
+        precondition(plan.id == id && plan.audience == slots && sorter == nil, "the plan is of another run")
         try write { db in
             try RunSchema.insert(plan, recipients: digest, into: db)
             try db.execute(sql: RunSchema.approvalTable)
@@ -152,17 +173,24 @@ public final class RunWriter {
     private func flush() throws {
         guard pendingCount > 0 else { return }
         try write { db in
-            let several = try PreparedStatement(db, RunSchema.upsertRecipients(Self.rowsAtATime))
-            let single = try PreparedStatement(db, RunSchema.upsertRecipients(1))
+            let table = sorter == nil ? "recipient" : "temp.\(WaveSorter.table)"
+            let several = try PreparedStatement(db, RunSchema.upsertRecipients(Self.rowsAtATime, into: table))
+            let single = try PreparedStatement(db, RunSchema.upsertRecipients(1, into: table))
             let select = try PreparedStatement(db, RunSchema.selectDigestedRows)
             for batch in pending {
                 try batch.forEachGroup(of: Self.rowsAtATime) { group in
                     let isFull = group.count == Self.rowsAtATime
                     for (row, (slot, recipient)) in group.enumerated() {
                         precondition(slot <= slots, "a new slot must be the next one")
-                        if slot == slots { slots += 1 } else { try forget(slot, before: row, of: group, isFull: isFull, select) }
+                        let isNew = slot == slots
+                        if isNew { slots += 1 }
                         let stored = self.row(recipient)
-                        digest.add(slot, stored)
+                        if sorter != nil {
+                            sorter?.note(recipient, at: slot)
+                        } else {
+                            if !isNew { try forget(slot, before: row, of: group, isFull: isFull, select) }
+                            digest.add(slot, stored)
+                        }
                         try bind(slot, stored, row: isFull ? row : 0, to: isFull ? several : single)
                         if !isFull { try single.execute() }
                     }

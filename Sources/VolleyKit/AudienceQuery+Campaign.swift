@@ -2,6 +2,7 @@ import Audience
 import Base
 import Campaigns
 import Content
+import Scheduling
 
 /// Turns an audience as written into a query that can run: lists loaded, paths resolved.
 struct AudienceCompiler {
@@ -107,7 +108,9 @@ extension CampaignContext {
     func audienceQuery(now: Timestamp) throws -> AudienceQuery {
         let compiler = AudienceCompiler(
             audience: campaign.audience, file: campaign.file, app: app, project: project, fields: messages.columns)
-        return try compiler.query(now: now)
+        var query = try compiler.query(now: now)
+        if let schedule = campaign.schedule, schedule.zone.isRecipient { query.timezonePosition = campaign.schedulePosition }
+        return query
     }
 
     /// Shows a mistake of a key, certificate or authority where volley.yaml names that file.

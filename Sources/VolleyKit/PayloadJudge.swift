@@ -9,14 +9,18 @@ import Content
 final class PayloadJudge {
     private let messages: MessageCatalog
     private let single: PayloadTemplate?
+    /// When each device gets its push; nil when that does not depend on the device.
+    private let times: SendTimes?
     private let numbersOfColumns: [String: Int]
     // Nothing calls back into this: the checks of who else holds them would cost more than a small cell.
     @exclusivity(unchecked) private var cells = EscapedCells()
     @exclusivity(unchecked) private var payload: [UInt8] = []
     @exclusivity(unchecked) private var chooser: MessageChooser
 
-    init(_ messages: MessageCatalog) {
+    /// - Parameter times: nil when no recipient carries its zone, or nobody asks.
+    init(_ messages: MessageCatalog, _ times: SendTimes? = nil) {
         self.messages = messages
+        self.times = times
         single = messages.hasChoice || !messages.variantNames.isEmpty ? nil : messages.messages[0].template
         numbersOfColumns = Dictionary(messages.columns.enumerated().map { ($1.value, $0) }) { first, _ in first }
         chooser = MessageChooser(messages)
@@ -45,7 +49,8 @@ final class PayloadJudge {
         payload.removeAll(keepingCapacity: true)
         precondition(cells.locate(in: recipient.fields), "cells that were just written cannot be read")
         if let failure = template.append(cells, language: recipient.language, to: &payload) { return judgement(of: failure, group) }
-        return Judgement(payloadBytes: payload.count, group: group)
+        guard let times else { return Judgement(payloadBytes: payload.count, group: group) }
+        return Judgement(payloadBytes: payload.count, group: group, wave: times.number(of: cells[cells.count - 1]))
     }
 
     private func judgement(of failure: RenderFailure, _ group: Int) -> Judgement {

@@ -4,6 +4,7 @@ import Campaigns
 import Content
 import Cryptography
 import Runs
+import Scheduling
 
 /// From a campaign to its audience: once over the exports, into a preview or a run file.
 struct Planner {
@@ -11,6 +12,8 @@ struct Planner {
     let console: Console
     let now: Timestamp
     private let memory: MemoryAllowance?
+    /// When it is to go out.
+    var departure = Departure.now
     /// What keys and certificates showed; nil when they were not looked at.
     var credentialWarnings: [Diagnostic]?
 
@@ -27,7 +30,7 @@ struct Planner {
     func preview(samples: Int, runsFolder: String) throws -> Preview {
         let list = SuppressionList(
             app: context.app.name.value, environment: try RunSettings(context).environment.listName, folder: runsFolder)
-        return try scan(samples: samples, writer: nil, suppressing: list, runsFolder: runsFolder).preview
+        return try scan(samples: samples, sendTimes(), writer: nil, suppressing: list, runsFolder: runsFolder).preview
     }
 
     /// Why somebody would get it, or not.
@@ -53,16 +56,20 @@ struct Planner {
     func plan(_ settings: RunSettings, runsFolder: String) throws -> (run: RunStore, preview: Preview) {
         let seed = RunSeed.random()
         let id = RunID.make(campaign: context.campaign.name.value, now: now, seed: seed)
-        let writer = try RunWriter(folder: runsFolder, id: id, variants: context.messages.variantsOfDevices)
+        let times = try sendTimes()
+        let writer = try RunWriter(folder: runsFolder, id: id, variants: context.messages.variantsOfDevices, sorter: times?.sorter)
         let list = SuppressionList(app: context.app.name.value, environment: settings.environment.listName, folder: runsFolder)
-        let (preview, fields) = try scan(samples: 1, writer: writer, suppressing: list, runsFolder: runsFolder)
+        let (preview, fields) = try scan(samples: 1, times, writer: writer, suppressing: list, runsFolder: runsFolder)
+        var settings = settings
+        settings.schedule = frozenSchedule
         let plan = RunPlan(
             id: id, campaign: context.campaign.name.value, app: context.app.name.value,
             campaignFile: FilePaths.absolute(context.campaign.file), campaignSource: context.campaign.source,
             projectFile: FilePaths.absolute(context.project.file), seed: seed, fields: fields, plannedAt: now,
             planHash: preview.planHash, rows: preview.audience.rows, audience: preview.audience.audience,
             skipped: preview.audience.skipped, settings: settings.json, preview: preview.json,
-            previewText: preview.text(width: 100, colour: false, cards: Preview.cardsBesidePlan))
+            previewText: preview.text(width: 100, colour: false, cards: Preview.cardsBesidePlan),
+            waves: times?.runWaves(preview.audience.waves) ?? [])
         return (try writer.finish(plan), preview)
     }
 
@@ -70,13 +77,15 @@ struct Planner {
     func examples(runsFolder: String) throws -> [Recipient] {
         let list = SuppressionList(
             app: context.app.name.value, environment: try RunSettings(context).environment.listName, folder: runsFolder)
-        return try scan(samples: 1, writer: nil, suppressing: list, runsFolder: runsFolder).preview.samples.map(\.recipient)
+        return try scan(samples: 1, nil, writer: nil, suppressing: list, runsFolder: runsFolder).preview.samples.map(\.recipient)
     }
 
     private func scan(
-        samples: Int, writer: RunWriter?, suppressing list: SuppressionList, runsFolder: String
+        samples: Int, _ times: SendTimes?, writer: RunWriter?, suppressing list: SuppressionList, runsFolder: String
     ) throws -> (preview: Preview, fields: [String]) {
         var query = try context.audienceQuery(now: now)
+        let clocks = try deviceClocks(times)
+        query.carriesTimezone = clocks != nil
         let suppressed = try list.suppressedDevices()
         query.suppressed = suppressed
         let capped = try history().cappedDevices(beside: suppressed, runsFolder: runsFolder)
@@ -89,7 +98,7 @@ struct Planner {
         let finder = SampleFinder(messages: messages, wanted: max(1, samples))
         let sink = PlanSink(keeping: finder.slotsToKeep, writer: writer.map(RecipientWriter.init))
         let result = try scan(query, into: sink, deviceMemory) {
-            let judge = PayloadJudge(messages)
+            let judge = PayloadJudge(messages, clocks)
             return { judge.judge($0) }
         }
         let found = try finder.samples(of: result, kept: sink.kept) { sink in
@@ -97,14 +106,16 @@ struct Planner {
             _ = try scan(query, into: sink, deviceMemory) { { _ in Judgement() } }
         }
         let comparison = try RunStore.lastBegun(of: context.campaign.name.value, in: runsFolder).map { RunComparison($0.plan, result) }
-        let lint = try lint(query, result, found, comparison)
+        let schedule = previewSchedule(times ?? clocks, result.waves)
+        let lint = try lint(query, result, found, comparison, schedule)
         console.show(lint)
         let preview = Preview(
             campaign: context.campaign.name.value, app: context.app.name.value, destination: context.app.destination, audience: result,
             payloadBytes: PayloadBytes(counts: result.payloadBytes), pace: context.pace,
             groups: PreviewGroups(messages, result), samples: samples == 0 ? [] : found,
-            notes: SkipNotes(context: context, result: result).all, comparison: comparison, lint: lint, planHash: planHash(result))
-        return (preview, query.fields.map(\.value))
+            notes: SkipNotes(context: context, result: result).all, comparison: comparison, schedule: schedule, lint: lint,
+            planHash: planHash(result, times, result.waves))
+        return (preview, query.fields.map(\.value) + (query.carriesTimezone ? [ExportColumns.Standard.timezone.rawValue] : []))
     }
 
     private func history() throws -> FrequencyHistory {
@@ -128,15 +139,19 @@ struct Planner {
     }
 
     private func lint(
-        _ query: AudienceQuery, _ result: AudienceResult, _ samples: [PreviewSample], _ comparison: RunComparison?
+        _ query: AudienceQuery, _ result: AudienceResult, _ samples: [PreviewSample], _ comparison: RunComparison?,
+        _ schedule: PreviewSchedule?
     ) throws -> Lint {
         let age = ExportAge.warnings(of: query.files, environment: try RunSettings(context).environment, now: now)
         let rows =
             unknownLanguages(result) + result.warnings + result.badRows.map(asWarning)
             + AudienceLint(context: context, result: result).warnings
             + RenderedLint(context: context, samples: samples).warnings + (comparison?.warnings ?? [])
+            + (schedule?.warnings(context.campaign) ?? [])
+        // Of devices that get it after its expiry the rows tell more than the campaign alone.
+        let files = context.warnings.filter { schedule == nil || $0.name != .expiresBeforeSchedule }
         return Lint(
-            context.warnings + age + rows + (credentialWarnings ?? []), allowed: context.campaign.allowed,
+            files + age + rows + (credentialWarnings ?? []), allowed: context.campaign.allowed,
             lookedAt: credentialWarnings == nil ? [.files, .headers, .rows] : Set(WarningName.Source.allCases))
     }
 
@@ -156,12 +171,13 @@ struct Planner {
     }
 
     /// What a plan is recognised by: equal when campaign, rules, and all that the exports say of the selected devices are equal.
-    private func planHash(_ result: AudienceResult) -> String {
+    private func planHash(_ result: AudienceResult, _ times: SendTimes?, _ counts: [Int: Int]) -> String {
         var hash = SHA256()
         for part in [Self.rules, context.campaign.source, context.app.topic.value, context.app.destination] {
             hash.update(Array(part.utf8) + [0])
         }
         hash.update(result.digest.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * UInt64($0))) } })
+        for wave in times?.runWaves(counts) ?? [] { hash.update("\(wave.ids.lowerBound) \(wave.zone) \(wave.due)\n") }
         return hash.finalizeHex()
     }
 

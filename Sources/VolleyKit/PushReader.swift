@@ -13,6 +13,8 @@ struct PushReader: Sendable {
     let resendsUnknown: Bool
     /// nil to claim as far ahead as the queue goes.
     let allowance: ClaimAllowance?
+    /// The clock that claims are dated by.
+    let now: @Sendable () -> Timestamp
     /// Is told of attempts that were recorded of recipients who are sent to again.
     let noteAttempts: @Sendable ([Int: Int]) -> Void
 
@@ -24,31 +26,33 @@ struct PushReader: Sendable {
 
     init(
         run: RunStore, messages: MessageCatalog, pace: Pace?, resendsUnknown: Bool = true, allowance: ClaimAllowance? = nil,
-        noteAttempts: @escaping @Sendable ([Int: Int]) -> Void = { _ in }
+        now: @escaping @Sendable () -> Timestamp = { .now() }, noteAttempts: @escaping @Sendable ([Int: Int]) -> Void = { _ in }
     ) {
         (self.run, self.messages, self.pace) = (run, messages, pace)
-        (self.resendsUnknown, self.allowance, self.noteAttempts) = (resendsUnknown, allowance, noteAttempts)
+        (self.resendsUnknown, self.allowance, self.now, self.noteAttempts) = (resendsUnknown, allowance, now, noteAttempts)
     }
 
     private var claimSize: Int { min(Self.largestClaim, pace?.pushesAhead ?? .max) }
 
-    /// Reads, renders, claims and hands over until the run is through or the queue was closed: first who was claimed before and is not
-    /// settled, then who was never claimed.
+    /// Reads, renders, claims and hands over until some recipients are through or the queue was closed: first who was claimed before and is not
+    /// settled, then who was never claimed. Who comes before them is claimed already.
     /// - Returns: recipients that were claimed but not handed over, because the queue was closed.
     /// - Throws: `Diagnostic` when the run file cannot be read or claimed from; everybody claimed was handed over then.
-    func read(into batches: BoundedQueue<PushBatch>) throws -> [Int] {
+    func read(_ ids: Range<Int>? = nil, into batches: BoundedQueue<PushBatch>) throws -> [Int] {
+        let ids = ids ?? 0..<run.plan.audience
         let unclaimed = try run.firstUnclaimed()
-        for start in stride(from: 0, to: unclaimed, by: Self.largestClaim) {
-            let left = try readAgain(start..<min(start + Self.largestClaim, unclaimed), into: batches)
+        let claimed = min(unclaimed, ids.upperBound)
+        for start in stride(from: ids.lowerBound, to: claimed, by: Self.largestClaim) {
+            let left = try readAgain(start..<min(start + Self.largestClaim, claimed), into: batches)
             if !left.isEmpty { return left }
         }
-        var next = unclaimed
-        while next < run.plan.audience {
+        var next = max(unclaimed, ids.lowerBound)
+        while next < ids.upperBound {
             let size = allowance?.wait(forAtMost: claimSize) { batches.isFinished } ?? claimSize
-            let claim = next..<min(next + size, run.plan.audience)
+            let claim = next..<min(next + size, ids.upperBound)
             // All of it before the claim: whoever cannot be read must not be claimed.
             let rendered = try render(claim, isClaimed: false)
-            try run.claim(claim, at: .now())
+            try run.claim(claim, at: now())
             let left = handOver(rendered[...], to: batches)
             if !left.isEmpty { return left }
             next = claim.upperBound
@@ -82,6 +86,9 @@ struct PushReader: Sendable {
         var batch = PushBatch()
         var chooser = MessageChooser(messages)
         let hasChoice = messages.hasChoice
+        let hasZone = run.plan.fields.count > messages.columns.count && run.plan.fields.last == ExportColumns.Standard.timezone.rawValue
+        // The zone of a device follows what its texts need.
+        let cells = messages.columns.count + (hasZone ? 1 : 0)
         func append(_ push: StoredPush) throws {
             if batch.pushes.isEmpty {
                 // A little more than the last one needed: payloads of a run differ in a few cells.
@@ -89,7 +96,7 @@ struct PushReader: Sendable {
             }
             try batch.append(recipient: push.id, token: push.token) { bytes in
                 let message = hasChoice ? chooser.message(variant: push.variant, language: push.language) : 0
-                guard push.cells.count == messages.columns.count, let message,
+                guard push.cells.count == cells, let message,
                     messages.append(message: message, push.cells, language: push.language, to: &bytes) == nil
                 else {
                     throw Diagnostic(

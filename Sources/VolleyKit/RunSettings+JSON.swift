@@ -27,6 +27,7 @@ extension RunSettings {
             ("app_pace", appPace?.json ?? .null),
             ("unknown", .string(unknownPolicy.rawValue)),
             ("stop_when", stopLimits?.json ?? .null),
+            ("schedule", schedule?.json ?? .null),
             ("approval", .string(needsApproval ? "required" : "none")),
             ("rendering", .integer(Int64(renderingRules))),
         ])
@@ -62,6 +63,10 @@ extension RunSettings {
         // Plans of older versions have none.
         appPace = json["app_pace"].flatMap { Pace(json: $0) }
         unknownPolicy = try need(json["unknown"]?.stringValue.flatMap(UnknownPolicy.init(rawValue:)), "unknown")
+        // Plans of older versions have none.
+        if let schedule = json["schedule"], schedule != .null {
+            self.schedule = try need(FrozenSchedule(json: schedule), "schedule")
+        }
         // Plans of older versions know none.
         needsApproval = json["approval"]?.stringValue == "required"
         renderingRules = json["rendering"]?.integerValue.map { Int($0) } ?? 1

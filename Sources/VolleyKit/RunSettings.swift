@@ -19,6 +19,8 @@ struct RunSettings: Sendable {
     var appPace: Pace?
     var unknownPolicy: UnknownPolicy
     var stopLimits: StopLimits?
+    /// Where its waves come from; nil when all go out at once.
+    var schedule: FrozenSchedule?
     /// Whether somebody must approve what is sent.
     var needsApproval: Bool
     /// By which rules its payloads were measured (`MessageCatalog.renderingRules`).

@@ -9,12 +9,14 @@ extension SendStage {
     private static let ticksPerLook = 10
 
     /// Shows the progress, and passes on what is asked for here and in other terminals, until the delivery has ended.
-    func watch(_ loop: WorkerThread<SendEnd>, _ state: SendState, _ control: SendControl) {
+    /// - Parameter moment: when nothing more may go out; nil for never.
+    func watch(_ loop: WorkerThread<SendEnd>, _ state: SendState, _ control: SendControl, until moment: Timestamp?) {
         var ticks = 0
         var meter = ProgressMeter()
         Interruption.pass(to: control, until: loop, console) {
             ticks += 1
             if ticks % Self.ticksPerLook == 0, !control.isInterrupted { obey(control, state) }
+            if let moment, !control.isInterrupted, clock.now() >= moment { control.interrupt(.quietHours) }
             guard console.showsProgress else { return }
             if let rate = meter.rate(state.progress.done) { console.progress(state.progress.line(rate: rate)) }
         }

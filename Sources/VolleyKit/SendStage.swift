@@ -18,6 +18,8 @@ struct SendStage: Sendable {
     let settings: RunSettings
     let messages: MessageCatalog
     let console: Console
+    /// By which a run in waves waits.
+    var clock = WaitClock.system
     /// Called once the run is recorded as running.
     var hasBegun: @Sendable () -> Void = {}
 
@@ -31,8 +33,21 @@ struct SendStage: Sendable {
     /// - Parameter states: in which the run must be.
     /// - Returns: how it ended; also when recording failed, which ends the run as stopped.
     func send(from states: Set<RunState>) throws -> RunEnd {
-        // What expires "after 4 hours" does so after the run began, however often it is resumed.
-        let start = try run.status().startedAt ?? Timestamp.now()
+        // What expires "after 4 hours" does so after the run began, however often it is resumed; in waves after each of them.
+        let delivery = try Sender(senderSettings(startingAt: try run.status().startedAt ?? Timestamp.now()))
+        console.detail(
+            "Sending \(run.plan.id) to \(endpoint) \(route.description) as \(settings.topic), at most \(settings.pace?.description ?? "as fast as it goes")."
+        )
+        try run.setState(.running, reason: "", at: .now(), from: states)
+        hasBegun()
+        // From here on something may have been sent: whatever goes wrong is how the run ended, never "nothing was sent".
+        guard !run.plan.waves.isEmpty else { return recorded(sendUntilEnd(delivery)) }
+        do { return recorded(try sendWaves()) } catch { return recorded(.stopped(reason: "The run file cannot be used. \(error)")) }
+    }
+
+    /// What the sender needs to know.
+    /// - Parameter start: from when on the expiry counts.
+    func senderSettings(startingAt start: Timestamp) -> SenderSettings {
         var sender = SenderSettings(
             endpoint: endpoint, credentials: credentials, headers: settings.headers(startingAt: start), runSeed: run.plan.seed)
         sender.pace = settings.pace
@@ -41,18 +56,11 @@ struct SendStage: Sendable {
         sender.resendsUnknown = resendsUnknown
         sender.stopLimits = settings.stopLimits
         route.apply(to: &sender)
-        let delivery = try Sender(sender)
-        console.detail(
-            "Sending \(run.plan.id) to \(endpoint) \(route.description) as \(settings.topic), at most \(settings.pace?.description ?? "as fast as it goes")."
-        )
-        try run.setState(.running, reason: "", at: .now(), from: states)
-        hasBegun()
-        // From here on something may have been sent: whatever goes wrong is how the run ended, never "nothing was sent".
-        return recorded(sendUntilEnd(delivery))
+        return sender
     }
 
     /// Nobody else sends this run now: who was claimed and has no outcome was left behind by a process that is gone.
-    private func settleLost() throws {
+    func settleLost() throws {
         if !resendsUnknown, try run.firstUnclaimed() > 0 { _ = try run.settleLost(at: .now()) }
     }
 
@@ -77,7 +85,7 @@ struct SendStage: Sendable {
             let (end, asked): (SendEnd, SendControl.Word?)
             do {
                 try settleLost()
-                (end, asked) = try deliver(with: delivery)
+                (end, asked) = try deliver(with: delivery, 0..<run.plan.audience)
             } catch { return .stopped(reason: "The run file cannot be used. \(error)") }
             switch (end, asked) {
             case (.finished, _): return .finished
@@ -90,16 +98,21 @@ struct SendStage: Sendable {
         }
     }
 
-    private func deliver(with delivery: Sender) throws -> (SendEnd, SendControl.Word?) {
+    /// - Parameters:
+    ///   - ids: the recipients to send to.
+    ///   - moment: when quiet hours begin for them; nil when none do.
+    func deliver(
+        with delivery: Sender, _ ids: Range<Int>, until moment: Timestamp? = nil
+    ) throws -> (SendEnd, SendControl.Word?) {
         let batches = BoundedQueue<PushBatch>(capacity: queuedBatches)
         let results = BoundedQueue<[Settlement]>(capacity: 64)
         let control = SendControl()
         let state = SendState(total: run.plan.audience, settled: try settledSoFar())
         let allowance = ClaimAllowance(control: control, recorded: { state.recorded }, pace: settings.pace)
-        let reader = WorkerThread("read") { read(into: batches, allowance, state) }
+        let reader = WorkerThread("read") { read(ids, into: batches, allowance, state) }
         let recorder = WorkerThread("record") { record(from: results, state, control) }
         let loop = WorkerThread("deliver") { delivery.run(source: batches, results: results, control: control) }
-        watch(loop, state, control)
+        watch(loop, state, control, until: moment)
         let end = loop.join()
         // The sender may have stopped while the reader was about to hand over one more batch.
         batches.close()
@@ -124,12 +137,14 @@ struct SendStage: Sendable {
     }
 
     /// - Returns: recipients that were claimed but not handed over.
-    private func read(into batches: BoundedQueue<PushBatch>, _ allowance: ClaimAllowance, _ state: SendState) -> [Int] {
+    private func read(
+        _ ids: Range<Int>, into batches: BoundedQueue<PushBatch>, _ allowance: ClaimAllowance, _ state: SendState
+    ) -> [Int] {
         defer { batches.close() }
         let reader = PushReader(
             run: run, messages: messages, pace: settings.pace, resendsUnknown: resendsUnknown, allowance: allowance,
-            noteAttempts: state.noteAttempts)
-        do { return try reader.read(into: batches) } catch {
+            now: clock.now, noteAttempts: state.noteAttempts)
+        do { return try reader.read(ids, into: batches) } catch {
             state.fail("Reading and claiming stopped. \(error)")
             return []
         }

@@ -114,6 +114,9 @@ struct Send: ParsableCommand {
     @Flag(name: .long, help: "Send each text once to the app's test devices in volley.yaml, and to nobody else. Asks nothing.")
     var test = false
 
+    @Flag(name: .long, help: "Send at once and to everybody, whatever the campaign's schedule says.")
+    var now = false
+
     @Flag(name: .long, help: "Do not ask.")
     var yes = false
 
@@ -122,6 +125,7 @@ struct Send: ParsableCommand {
     @OptionGroup var shared: SharedOptions
 
     func validate() throws {
+        guard plan == nil || !now else { throw ValidationError("--now is for a campaign file: a plan keeps its times.") }
         guard (file == nil) != (plan == nil) else { throw ValidationError("Name a campaign file, or a plan with --plan.") }
         guard plan == nil || !test else { throw ValidationError("--test is for a campaign file: its plan is one of its own.") }
         guard plan == nil || planning.memory == nil else {
@@ -133,7 +137,8 @@ struct Send: ParsableCommand {
         let console = shared.console
         try perform(console, json) {
             let source: SendCommand.Source = plan.map { .plan(run: $0) } ?? (test ? .test(file: file ?? "") : .campaign(file: file ?? ""))
-            return try SendCommand.run(source, isConfirmed: yes, options: shared.common(json: json, planning: planning), console: console)
+            return try SendCommand.run(
+                source, isConfirmed: yes, isNow: now, options: shared.common(json: json, planning: planning), console: console)
         }
     }
 }

@@ -10,22 +10,34 @@ struct DeviceClass: Hashable {
     var payloadBytes: Int
     /// The judge's own number.
     var group: Int
+    /// The judge's own number of the time at which it gets its push.
+    var wave: Int
     /// Why it cannot be sent to.
     var reason: SkipReason?
 
     /// Whether it takes one of the places that an alias has: not when it was left out before aliases are looked at.
     var takesPlaceInAlias: Bool { reason.map { $0.ordinal >= SkipReason.aliasLimit.ordinal } ?? true }
 
-    /// All of it in a word: 24 bits of selection (`DeviceTable.classLimit`), 14 of language (`LanguageNames`), 13 of bytes (no payload that
+    /// What tells classes apart.
+    struct Key: Hashable {
+        fileprivate var word: UInt64
+        fileprivate var wave: UInt16
+    }
+
+    fileprivate var key: Key { Key(word: word, wave: UInt16(truncatingIfNeeded: wave)) }
+
+    /// All but the wave in a word: 24 bits of selection (`DeviceTable.classLimit`), 14 of language (`LanguageNames`), 13 of bytes (no payload that
     /// can be sent has more than 5120; larger ones are all the same), 9 of group (`Judgement.groupLimit`), 4 of reason.
-    fileprivate var key: UInt64 {
+    private var word: UInt64 {
         UInt64(truncatingIfNeeded: selection) << 40 | UInt64(truncatingIfNeeded: language & 0x3FFF) << 26
             | UInt64(truncatingIfNeeded: min(payloadBytes, AudienceResult.measurablePayload)) << 13 | UInt64(
                 truncatingIfNeeded: min(group, 0x1FF)) << 4
             | UInt64(truncatingIfNeeded: (reason?.ordinal ?? -1) + 1)
     }
 
-    fileprivate init(key: UInt64) {
+    fileprivate init(key: Key) {
+        wave = Int(key.wave)
+        let key = key.word
         selection = Int(key >> 40)
         language = Int(key >> 26 & 0x3FFF)
         payloadBytes = Int(key >> 13 & 0x1FFF)
@@ -33,8 +45,9 @@ struct DeviceClass: Hashable {
         reason = key & 0xF == 0 ? nil : SkipReason.allCases[Int(key & 0xF) - 1]
     }
 
-    init(selection: Int, language: Int, payloadBytes: Int, group: Int = 0, reason: SkipReason?) {
-        (self.selection, self.language, self.payloadBytes, self.group, self.reason) = (selection, language, payloadBytes, group, reason)
+    init(selection: Int, language: Int, payloadBytes: Int, group: Int = 0, wave: Int = 0, reason: SkipReason?) {
+        (self.selection, self.language, self.payloadBytes) = (selection, language, payloadBytes)
+        (self.group, self.wave, self.reason) = (group, wave, reason)
     }
 }
 
@@ -43,12 +56,12 @@ struct DeviceClass: Hashable {
 struct ClassTable: ~Copyable {
     /// The sets that classes name.
     var selections = SelectionSets()
-    private var keys: [UInt64] = []
+    private var keys: [DeviceClass.Key] = []
     private var counts: [Int] = []
     /// Number + 1; 0 is free.
     private var table: UnsafeMutablePointer<UInt32>
     private var mask: Int
-    private var lastKey = UInt64.max
+    private var lastKey = DeviceClass.Key(word: .max, wave: .max)
     private var lastNumber = 0
 
     init() {
@@ -68,7 +81,7 @@ struct ClassTable: ~Copyable {
         return key == lastKey ? lastNumber : try find(key, deviceClass)
     }
 
-    private mutating func find(_ key: UInt64, _ deviceClass: DeviceClass) throws -> Int {
+    private mutating func find(_ key: DeviceClass.Key, _ deviceClass: DeviceClass) throws -> Int {
         var place = start(key)
         while table[place] != 0 {
             let number = Int(table[place]) - 1
@@ -93,8 +106,8 @@ struct ClassTable: ~Copyable {
     }
 
     /// Both halves of the product: the lower one alone knows nothing of a key's high bits.
-    private func start(_ key: UInt64) -> Int {
-        let product = key.multipliedFullWidth(by: 0x9E37_79B9_7F4A_7C15)
+    private func start(_ key: DeviceClass.Key) -> Int {
+        let product = (key.word ^ UInt64(key.wave)).multipliedFullWidth(by: 0x9E37_79B9_7F4A_7C15)
         return Int(truncatingIfNeeded: product.high ^ product.low >> 32) & mask
     }
 

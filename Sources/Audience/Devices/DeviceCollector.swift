@@ -42,7 +42,7 @@ struct DeviceCollector: ~Copyable {
         @inline(__always) func deviceClass(of candidate: Candidate) -> DeviceClass {
             DeviceClass(
                 selection: selections[Int(candidate.selection)], language: languages[Int(candidate.language)],
-                payloadBytes: Int(candidate.payloadBytes), group: Int(candidate.group),
+                payloadBytes: Int(candidate.payloadBytes), group: Int(candidate.group), wave: Int(candidate.wave),
                 reason: candidate.reason == 0 ? nil : SkipReason.allCases[Int(candidate.reason) - 1])
         }
     }

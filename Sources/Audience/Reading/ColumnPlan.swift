@@ -50,6 +50,7 @@ extension ColumnPlan {
             required(.language, if: false),
             required(.lastActive, if: false),
             query.suppressed == nil ? nil : required(.registeredAt, if: false),
+            query.carriesTimezone ? required(.timezone, if: false) : nil,
         ]
         let conditionColumns = query.conditions.map { named($0.column) }
         let fieldColumns = query.fields.map { named($0) }
@@ -64,7 +65,7 @@ extension ColumnPlan {
         (tags, language, lastActive) = (cell(standards[3]), cell(standards[4]), cell(standards[5]))
         registeredAt = cell(standards[6])
         conditions = conditionColumns.map(cell)
-        fields = fieldColumns.map(cell)
+        fields = fieldColumns.map(cell) + (query.carriesTimezone ? [cell(standards[7])] : [])
     }
 }
 
@@ -133,6 +134,15 @@ struct ColumnResolver {
                 .columnNotFound, "\(file) has no column '\(name.value)'", at: name.position,
                 remedy: nearest.map { "Did you mean '\($0)'?" })
         }
+    }
+
+    /// What devices' own clocks need, and the export lacks.
+    func noTimezone(at position: SourcePosition) -> Diagnostic {
+        let name = columns.candidates(for: .timezone)[0]
+        let nearest = nearestName(to: name, among: header.filter { !$0.isEmpty })
+        return .warning(
+            .timezoneNotFound, "\(file) has no column '\(name)', so that the fallback_timezone counts for all of its devices", at: position,
+            remedy: "Say in volley.yaml where it is: `columns: {timezone: \(nearest ?? "NAME")}`.")
     }
 
     /// Headers that are there twice: the first counts.

@@ -30,6 +30,8 @@ public struct AudienceResult: Sendable {
     public var payloadBytes: [Int: Int]
     /// Recipients by the group of their judgement.
     public var groups: [Int: Int]
+    /// Recipients by the wave of their judgement.
+    public var waves: [Int: Int]
     /// Devices that did not become recipients, by reason and the group of their judgement.
     public var skippedGroups: [SkipReason: [Int: Int]]
     /// The first ten rows that could not be read, with file and line.

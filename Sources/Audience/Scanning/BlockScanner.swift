@@ -150,6 +150,7 @@ struct BlockScanner: ~Copyable {
                 fingerprint: fingerprint, moment: ActivityMoment(lastActive), selection: Int32(truncatingIfNeeded: selection(&harvest)),
                 language: languages.number(of: row.bytes(columns.language), &harvest.languages),
                 payloadBytes: UInt16(clamping: judgement.payloadBytes), group: UInt16(clamping: judgement.group),
+                wave: UInt16(clamping: judgement.wave),
                 reason: judgement.reason.map { UInt8($0.ordinal + 1) } ?? 0))
     }
 

@@ -13,6 +13,8 @@ struct Candidate: BitwiseCopyable {
     var payloadBytes: UInt16
     /// Of the judgement.
     var group: UInt16
+    /// Of the judgement.
+    var wave: UInt16
     /// The ordinal of why it cannot be sent to, + 1; 0 when it can.
     var reason: UInt8
 }

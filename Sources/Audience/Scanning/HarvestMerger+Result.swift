@@ -15,6 +15,7 @@ extension HarvestMerger {
         var byLanguage = [Int](repeating: 0, count: devices.languages.names.count)
         var byPayloadBytes: [Int: Int] = [:]
         var byGroup: [Int: Int] = [:]
+        var byWave: [Int: Int] = [:]
         var skippedByGroup: [SkipReason: [Int: Int]] = [:]
         var (audience, largestSkipped) = (0, 0)
         devices.classes.forEach { deviceClass, count in
@@ -28,13 +29,14 @@ extension HarvestMerger {
             byLanguage[deviceClass.language] += count
             byPayloadBytes[deviceClass.payloadBytes, default: 0] += count
             byGroup[deviceClass.group, default: 0] += count
+            byWave[deviceClass.wave, default: 0] += count
             for number in devices.classes.selections[deviceClass.selection] { selectedBy[Int(number)] += count }
         }
         let spoken = zip(devices.languages.names, byLanguage).filter { $0.1 > 0 }
         let result = AudienceResult(
             rows: rows, audience: audience, skipped: skipped.byReason,
             selectedBy: Array(zip(names, selectedBy)).map { (selector: $0.0, recipients: $0.1) },
-            languages: Dictionary(spoken, uniquingKeysWith: +), payloadBytes: byPayloadBytes, groups: byGroup,
+            languages: Dictionary(spoken, uniquingKeysWith: +), payloadBytes: byPayloadBytes, groups: byGroup, waves: byWave,
             skippedGroups: skippedByGroup, badRows: badRows,
             warnings: warnings + duplicateKeys + unseenNames() + conditions.warnings(plan.query.conditions),
             firstRecipients: settled.first.mapValues { recipients in

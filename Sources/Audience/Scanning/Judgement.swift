@@ -9,14 +9,18 @@ public struct Judgement: Hashable, Sendable {
     /// What the recipient is counted under beside its reason: a number of the judge's own, below `groupLimit`.
     public var group: Int
 
+    /// Which of the campaign's sending times is its own: a number of the judge's own; 0 when all go out together.
+    public var wave: Int
+
     /// Groups that can be told apart.
     public static let groupLimit = 512
 
     /// A judgement.
-    public init(payloadBytes: Int = 0, reason: SkipReason? = nil, group: Int = 0) {
+    public init(payloadBytes: Int = 0, reason: SkipReason? = nil, group: Int = 0, wave: Int = 0) {
         self.payloadBytes = payloadBytes
         self.reason = reason
         self.group = group
+        self.wave = wave
     }
 }
 

@@ -17,6 +17,7 @@ struct ScanPreparation {
         excluded = try ExcludedDevices(query, hash: hash, limits: limits)
         var mistakes: [Diagnostic] = []
         var places: Set<SourcePosition> = []
+        var lacksTimezone = false
         for path in query.files {
             do throws(Diagnostic) {
                 guard var format = ExportFormat(path: path) else { throw ExportFormat.unknown(path: path) }
@@ -24,6 +25,10 @@ struct ScanPreparation {
                 let resolver = ColumnResolver(columns: query.columns, header: header, file: path)
                 warnings += resolver.duplicateNames()
                 warnings += resolver.absentNames(looksForRegistration: query.suppressed != nil)
+                if let position = query.timezonePosition, !lacksTimezone, resolver.column(of: .timezone) == nil {
+                    warnings.append(resolver.noTimezone(at: position))
+                    lacksTimezone = true
+                }
                 do throws(Diagnostics) {
                     files.append(ExportFile(path: path, format: format, header: header, plan: try columns(header, path)))
                 } catch {

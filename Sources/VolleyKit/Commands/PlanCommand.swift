@@ -10,8 +10,9 @@ public enum PlanCommand {
         Interruption.install()
         let now = Timestamp.now()
         let context = try CampaignContext.read(file: file, options: options, now: now)
-        let (run, preview) = try Planner(context: context, memory: options.memory, console: console, now: now).plan(
-            RunSettings(context), runsFolder: context.runsFolder(options))
+        var planner = try Planner(context: context, memory: options.memory, console: console, now: now)
+        planner.departure = try .ofPlanning(context.campaign, now: now)
+        let (run, preview) = try planner.plan(RunSettings(context), runsFolder: context.runsFolder(options))
         if options.isJSON {
             guard case .object(let members) = preview.json else { return .done }
             try console.out(.object([JSONMember("run", .string(run.plan.id)), JSONMember("file", .string(run.path))] + members))
@@ -19,8 +20,10 @@ public enum PlanCommand {
             try console.out(
                 preview.text(
                     width: console.width, colour: console.colour, isVerbose: console.options.isVerbose, cards: Preview.cardsBesidePlan))
+            let waiting = run.plan.waves.contains { $0.due > now } ? " (which waits for its times)" : ""
             let approval = context.app.needsApproval ? "Approve it with: volley approve \(run.plan.id) --by NAME\n" : ""
-            try console.out("\nPlanned as \(run.plan.id) in \(run.path)\n\(approval)Send it with: volley send --plan \(run.plan.id)")
+            try console.out(
+                "\nPlanned as \(run.plan.id) in \(run.path)\n\(approval)Send it with: volley send --plan \(run.plan.id)\(waiting)")
         }
         if context.app.needsApproval { Notices.tell(.approvalNeeded, of: run, context.project, console) }
         return .done

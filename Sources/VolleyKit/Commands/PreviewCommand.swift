@@ -13,7 +13,9 @@ public enum PreviewCommand {
         Interruption.install()
         let now = Timestamp.now()
         let context = try CampaignContext.read(file: file, options: options, now: now)
-        let preview = try Planner(context: context, memory: options.memory, console: console, now: now).preview(
+        var planner = try Planner(context: context, memory: options.memory, console: console, now: now)
+        planner.departure = .ofPreview(context.campaign, now: now)
+        let preview = try planner.preview(
             samples: samples ?? (context.messages.hasChoice ? 1 : 3), runsFolder: context.runsFolder(options))
         if let page { try write(PreviewPage(preview: preview, description: context.campaign.description, madeAt: now), to: page, console) }
         if options.isJSON {

@@ -14,13 +14,17 @@ public enum SendCommand {
         case test(file: String)
     }
 
-    /// - Parameter isConfirmed: `--yes`: does not ask. Where the app demands approval, it does not replace one.
-    public static func run(_ source: Source, isConfirmed: Bool, options: CommonOptions, console: Console) throws -> ExitStatus {
+    /// - Parameters:
+    ///   - isConfirmed: `--yes`: does not ask. Where the app demands approval, it does not replace one.
+    ///   - isNow: `--now`: at once and to everybody, whatever the campaign's schedule says.
+    public static func run(
+        _ source: Source, isConfirmed: Bool, isNow: Bool = false, options: CommonOptions, console: Console
+    ) throws -> ExitStatus {
         Interruption.install()
         switch source {
         case .campaign(let file):
             try checkConsent(isConfirmed, console)
-            return try sendCampaign(file, isConfirmed, options, console)
+            return try sendCampaign(file, isConfirmed, isNow, options, console)
         case .plan(let run):
             try checkConsent(isConfirmed, console)
             return try sendPlan(run, isConfirmed, options, console)
@@ -55,15 +59,18 @@ public enum SendCommand {
         }
     }
 
-    private static func sendCampaign(_ file: String, _ isConfirmed: Bool, _ options: CommonOptions, _ console: Console) throws -> ExitStatus
-    {
+    private static func sendCampaign(
+        _ file: String, _ isConfirmed: Bool, _ isNow: Bool, _ options: CommonOptions, _ console: Console
+    ) throws -> ExitStatus {
         let now = Timestamp.now()
         let context = try CampaignContext.read(file: file, options: options, now: now)
+        let departure = try Departure.ofSending(context.campaign, isNow: isNow, now: now)
         let settings = try RunSettings(context)
         let route = try context.route(settings, options)
         let gateway = try context.placingCredentials { try Gateway(settings, now: now) }
         var planner = try Planner(context: context, memory: options.memory, console: console, now: now)
         planner.credentialWarnings = gateway.warnings
+        planner.departure = departure
         let (run, preview) = try planner.plan(settings, runsFolder: context.runsFolder(options))
         let isAgreed: Bool
         do {
@@ -89,8 +96,9 @@ public enum SendCommand {
             console.warn("Nothing was sent, and the plan is gone.")
             return .wrong
         }
-        let dispatch = RunDispatch(
-            run: run, gateway: gateway, route: route, settings: settings, messages: context.messages, project: context.project)
+        let dispatch = try RunDispatch(
+            run: run, gateway: gateway, route: route, settings: RunSettings(json: run.plan.settings, runFile: run.path),
+            messages: context.messages, project: context.project)
         return try dispatch.send(from: [.planned], options, console)
     }
 

@@ -30,6 +30,7 @@ extension Preview {
         } else {
             lines.append("Time          as fast as the server allows: no pace is set")
         }
+        if let schedule { lines += schedule.lines }
         if let comparison { lines += comparisonLines(comparison, width) }
         lines.append("Plan hash     \(planHash.prefix(16))")
         for sample in samples.prefix(cards) { lines += sampleLines(sample, width, isVerbose) }

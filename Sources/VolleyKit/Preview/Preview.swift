@@ -18,6 +18,8 @@ struct Preview: Sendable {
     var notes: [SkipNote]
     /// The campaign's last run; nil when there is none.
     var comparison: RunComparison?
+    /// When it goes out; nil for a campaign without a schedule.
+    var schedule: PreviewSchedule?
     var lint: Lint
     var planHash: String
 
@@ -51,6 +53,7 @@ struct Preview: Sendable {
     private var morePairs: [(String, JSONValue)] {
         var pairs = [("skipped_why", JSONValue.array(notes.map(\.json))), ("warnings", .array(lint.shown.map(\.json)))]
         if !lint.silenced.isEmpty { pairs.append(("silenced", lint.silencedJSON)) }
+        if let schedule { pairs.append(("schedule", schedule.json)) }
         if let comparison { pairs.append(("compared_with", comparison.json)) }
         return pairs
     }

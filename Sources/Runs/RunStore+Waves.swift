@@ -1,0 +1,76 @@
+public import Base
+import GRDB
+
+/// What happens to waves while a run is being sent, on record so that whoever resumes the run knows.
+extension RunStore {
+    /// The waves to whom it became too late, by their first ids.
+    public func skippedWaves() throws -> Set<Int> {
+        guard !plan.waves.isEmpty else { return [] }
+        return try read { db in Set(try Int.fetchAll(db, sql: "SELECT first_id FROM skipped_wave")) }
+    }
+
+    /// When recipients were claimed last, of the whole run or of some of it; nil when none were.
+    public func lastClaim() throws -> Timestamp? {
+        try read { db in
+            try Int64.fetchOne(db, sql: "SELECT max(claimed_at) FROM claim").map(Timestamp.init(epochMilliseconds:))
+        }
+    }
+
+    /// When the first of some recipients were claimed; nil when none were.
+    public func firstClaim(of ids: Range<Int>) throws -> Timestamp? {
+        try read { db in
+            try Int64.fetchOne(
+                db, sql: "SELECT min(claimed_at) FROM claim WHERE last_id >= ? AND first_id < ?",
+                arguments: [ids.lowerBound, ids.upperBound]
+            ).map(Timestamp.init(epochMilliseconds:))
+        }
+    }
+
+    /// Whether there is nothing left to send to some recipients: all are claimed, and none of their outcomes is open.
+    public func isSettled(_ ids: Range<Int>, resendsUnknown: Bool) throws -> Bool {
+        guard try firstUnclaimed() >= ids.upperBound else { return false }
+        return try read { db in
+            var outcomes = try OutcomeReader(db, self)
+            for id in ids {
+                guard let slot = try outcomes.slot(of: id), !Self.isOpen(slot, resendsUnknown) else { return false }
+            }
+            return true
+        }
+    }
+
+    /// Records as unsent whoever of some recipients was never sent to: they wait for another time, or it is too late for them. Others may be
+    /// sent to before them, so they are claimed in the same transaction, as claims leave no gap. Whoever is unknown remains so.
+    /// - Parameters:
+    ///   - isTooLate: whether they stay unsent when the run goes on; they are a whole wave then.
+    /// - Returns: how many are unsent for this reason.
+    @discardableResult
+    public func putOff(_ ids: Range<Int>, reason: String, isTooLate: Bool, at now: Timestamp) throws -> Int {
+        let unclaimed = max(try firstUnclaimed(), ids.lowerBound)..<max(ids.upperBound, try firstUnclaimed())
+        return try write { db in
+            if !unclaimed.isEmpty {
+                try db.execute(
+                    sql: "INSERT INTO claim (first_id, last_id, claimed_at) VALUES (?, ?, ?)",
+                    arguments: [unclaimed.lowerBound, unclaimed.upperBound - 1, now.epochMilliseconds])
+            }
+            var board = try OutcomeBoard(db, self, ids: ids)
+            var reasons = try OutcomeReasons(db)
+            let number = try reasons.number(of: reason)
+            var count = 0
+            for id in ids {
+                let slot = try board.slot(of: id)
+                guard unclaimed.contains(id) || slot.outcome == .unsent else { continue }
+                let unsent = Settlement(
+                    recipient: id, outcome: .unsent, reason: reason, attempts: slot.isEmpty ? 0 : slot.attempts, settledAt: now)
+                do { try board.record(OutcomeSlot(unsent, reason: number), of: id) } catch is OutcomeBoard.Refusal { continue }
+                count += 1
+            }
+            try board.store()
+            if isTooLate {
+                try db.execute(
+                    sql: "INSERT OR REPLACE INTO skipped_wave VALUES (?, ?)", arguments: [ids.lowerBound, now.epochMilliseconds])
+            }
+            try forgetFigures(db)
+            return count
+        }
+    }
+}

@@ -1,0 +1,24 @@
+public import Base
+
+extension Schedule {
+    /// The first occurrence that begins at a moment or later; nil when there is none any more.
+    public func nextOccurrence(from moment: Timestamp) -> Occurrence? {
+        guard hasTimes else { return nil }
+        if `repeat` == nil { return at.map(occurrence).flatMap { $0.begins >= moment ? $0 : nil } }
+        // Most rules come true within days, some within years: the first Monday the 29th of February.
+        let start = at.map { max(moment, occurrence(at: $0).begins) } ?? moment
+        for days in [3, 40, 400, 4000, 40_000] {
+            if let next = occurrences(from: start, through: start.adding(seconds: Double(days) * 86_400)).first { return next }
+        }
+        return nil
+    }
+
+    /// Whether it is too late to send to anybody at an occurrence. Quiet hours do not count as lateness.
+    public func isPast(_ occurrence: Occurrence, at now: Timestamp) -> Bool {
+        guard now > occurrence.ends else { return false }
+        let seconds =
+            quietHours?.audibleSeconds(from: occurrence.ends, to: now, in: zone.fallback)
+            ?? Int(now.epochSeconds - occurrence.ends.epochSeconds)
+        return late.isTooLate(bySeconds: seconds)
+    }
+}

@@ -1,0 +1,118 @@
+import Base
+import Delivery
+import Runs
+import Scheduling
+
+/// A run that goes out in waves: a session of the sender for each, and rests between them.
+extension SendStage {
+    /// Sends wave after wave, waits between them, and obeys words from elsewhere meanwhile.
+    func sendWaves() throws -> RunEnd {
+        var agenda = try agenda()
+        while true {
+            let now = clock.now()
+            switch agenda.next(at: now) {
+            case .finished: return .finished
+            case .skip(let wave, let seconds):
+                try skip(run.plan.waves[wave], seconds: seconds, at: now)
+                agenda.noteOver(wave)
+            case .wait(let moment, let wave):
+                if let end = wait(until: moment, for: run.plan.waves[wave], left: agenda.left) { return end }
+            case .deliver(let wave, let moment):
+                let (end, asked) = try deliver(run.plan.waves[wave], until: moment)
+                agenda.noteActivity(at: clock.now())
+                switch (end, asked) {
+                case (.finished, _): agenda.noteOver(wave)
+                case (.stopped(let reason), _): return .stopped(reason: reason)
+                case (.interrupted, .quietHours): break
+                case (.interrupted, .cancelled): return .cancelled
+                case (.interrupted, .paused): if let end = waitWhilePaused() { return end }
+                case (.interrupted, _): return .interrupted
+                }
+            }
+        }
+    }
+
+    private func agenda() throws -> WaveAgenda {
+        let (skipped, unclaimed) = (try run.skippedWaves(), try run.firstUnclaimed())
+        let waves = try run.plan.waves.map { wave in
+            let isBegun = unclaimed > wave.ids.lowerBound
+            let isOver =
+                try skipped.contains(wave.ids.lowerBound) || isBegun && run.isSettled(wave.ids, resendsUnknown: resendsUnknown)
+            return (zone: try zone(of: wave), due: wave.due, isOver: isOver)
+        }
+        return WaveAgenda(
+            waves, quietHours: settings.schedule?.quietHours, late: settings.schedule?.late ?? .send, lastActivity: try run.lastClaim())
+    }
+
+    private func zone(of wave: RunWave) throws(Diagnostic) -> ZoneRules {
+        do throws(ZoneDatabase.Mistake) { return try ZoneDatabase.system.zone(named: wave.zone) } catch {
+            throw Diagnostic(error.message, file: run.path, remedy: error.remedy)
+        }
+    }
+
+    private func deliver(_ wave: RunWave, until moment: Timestamp?) throws -> (SendEnd, SendControl.Word?) {
+        try putOff(before: wave)
+        try settleLost()
+        let start = WaveAgenda.start(
+            try run.firstClaim(of: wave.ids), at: clock.now(), settings.schedule?.quietHours, try zone(of: wave))
+        console.detail(
+            "Sending to \(TextFormat.count(wave.ids.count)) devices at \(localWords(wave, clock.now())).")
+        return try deliver(with: Sender(senderSettings(startingAt: start)), wave.ids, until: moment)
+    }
+
+    private func skip(_ wave: RunWave, seconds: Int, at now: Timestamp) throws {
+        try putOff(before: wave)
+        let count = try run.putOff(wave.ids, reason: Self.tooLate, isTooLate: true, at: now)
+        guard count > 0 else { return }
+        console.warn(
+            "\(TextFormat.count(count)) device\(count == 1 ? " was" : "s were") to get the push at \(localWords(wave, wave.due)): "
+                + "that is too late by \(TextFormat.duration(seconds: Double(seconds))), so \(count == 1 ? "it gets" : "they get") none (schedule.late). "
+                + "`volley retry \(run.plan.id) --outcome unsent` sends to them all the same, once the run is over.")
+    }
+
+    /// Claims leave no gap: who is before a wave, and waits for the end of quiet hours, is put off.
+    private func putOff(before wave: RunWave) throws {
+        let unclaimed = try run.firstUnclaimed()
+        guard unclaimed < wave.ids.lowerBound else { return }
+        try run.putOff(unclaimed..<wave.ids.lowerBound, reason: SendControl.Word.quietHours.rawValue, isTooLate: false, at: clock.now())
+    }
+
+    /// What the report says of those to whom it became too late.
+    static let tooLate = "TooLate"
+
+    /// `09:00 in Asia/Tokyo (2026-12-01T00:00:00Z)`
+    private func localWords(_ wave: RunWave, _ moment: Timestamp) -> String {
+        guard let zone = try? zone(of: wave) else { return moment.description }
+        return "\(zone.localTime(at: moment).words) in \(zone.name) (\(moment))"
+    }
+
+    // MARK: - Waiting
+
+    /// Looks into the run file every so many rests.
+    private static let restsPerLook = 5
+
+    /// Waits for a moment (nil), or until the run is to end.
+    private func wait(until moment: Timestamp, for wave: RunWave, left: Int) -> RunEnd? {
+        let seconds = Double(moment.epochMilliseconds - clock.now().epochMilliseconds) / 1000
+        let others = left > 1 ? "; \(left - 1) more time\(left == 2 ? "" : "s") after that" : ""
+        console.say(
+            "Waiting \(TextFormat.duration(seconds: seconds)) until \(localWords(wave, moment))\(others). "
+                + "Ctrl-C ends here, and `volley resume \(run.plan.id)` goes on.")
+        var rests = 0
+        while clock.now() < moment {
+            clock.rest()
+            rests += 1
+            if Interruption.isRequested { return .interrupted }
+            guard rests % Self.restsPerLook == 0 else { continue }
+            guard run.isInPlace else {
+                return .stopped(reason: "The run file \(run.path) was removed or replaced while the run was waiting.")
+            }
+            switch try? run.status().state {
+            case .paused: if let end = waitWhilePaused() { return end }
+            case .cancelled: return .cancelled
+            default: break
+            }
+        }
+        return nil
+    }
+}

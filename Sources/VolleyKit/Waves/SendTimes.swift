@@ -1,0 +1,131 @@
+import Base
+import Runs
+import Scheduling
+
+/// When each device of an audience gets its push, by the zone that its row names. Zones whose clocks agree at these hours share a wave, so that
+/// there are some forty waves and not some four hundred.
+struct SendTimes: Sendable {
+    /// Those whose clocks agree.
+    struct Wave: Sendable {
+        var zone: ZoneRules
+        var due: Timestamp
+    }
+
+    /// In sending order.
+    let waves: [Wave]
+    /// Whether a device's zone matters at all.
+    let isByDevice: Bool
+    /// The wave of devices whose zone is not known.
+    let fallback: Int
+    /// Waves by the hash of a zone's name. No two names that there are share one.
+    private let places: [UInt64: Int]
+
+    /// - Parameters:
+    ///   - occurrence: nil for a campaign that is sent by hand, from `now` on.
+    /// - Throws: `Diagnostic` when there is no database of zones.
+    init(_ schedule: Schedule, _ occurrence: Occurrence?, now: Timestamp, zones: ZoneDatabase = .system) throws(Diagnostic) {
+        let own = schedule.zone.fallback
+        isByDevice = schedule.zone.isRecipient && occurrence != nil || schedule.quietHours != nil
+        func due(in zone: ZoneRules) -> Timestamp {
+            let base = occurrence.map { schedule.zone.isRecipient ? zone.firstMoment(of: $0.localTime) : $0.begins } ?? now
+            return schedule.quietHours?.end(from: base, in: zone) ?? base
+        }
+        guard isByDevice else {
+            (waves, places, fallback) = ([Wave(zone: own, due: due(in: own))], [:], 0)
+            return
+        }
+        var groups: [ClockKey: [ZoneRules]] = [:]
+        for name in Set(zones.names() + [own.name]) {
+            guard let zone = name == own.name ? own : try? zones.zone(named: name) else { continue }
+            groups[ClockKey(zone, due: due(in: zone), schedule.quietHours), default: []].append(zone)
+        }
+        let sorted = groups.map { (due: $0.key.due, zones: $0.value.sorted(by: Self.isBetterKnown)) }
+            .sorted { ($0.due, $0.zones[0].name) < ($1.due, $1.zones[0].name) }
+        guard sorted.count <= WaveSorter.mostWaves else {
+            throw Diagnostic("the clocks of the zones in \(zones.folder) differ in more than \(WaveSorter.mostWaves) ways")
+        }
+        waves = sorted.map { Wave(zone: $0.zones[0], due: $0.due) }
+        var places: [UInt64: Int] = [:]
+        for (number, group) in sorted.enumerated() {
+            for zone in group.zones { places[Self.hash(zone.name.utf8)] = number }
+        }
+        self.places = places
+        fallback = places[Self.hash(own.name.utf8)] ?? 0
+    }
+
+    /// What zones of a wave share: when it goes out, and, where quiet hours count, all that their clocks show in the two weeks after.
+    private struct ClockKey: Hashable {
+        var due: Timestamp
+        var offsets: [Int64] = []
+
+        init(_ zone: ZoneRules, due: Timestamp, _ quietHours: QuietHours?) {
+            self.due = due
+            guard quietHours != nil else { return }
+            let start = due.adding(seconds: -2 * 86_400)
+            offsets = [Int64(zone.offset(at: start))]
+            for change in zone.changes(after: start, through: due.adding(seconds: 14 * 86_400)) {
+                offsets += [change.epochSeconds, Int64(zone.offset(at: change))]
+            }
+        }
+    }
+
+    /// Which zone a wave is called after: one that people know, else the first of the alphabet.
+    private static func isBetterKnown(_ left: ZoneRules, _ right: ZoneRules) -> Bool {
+        func rank(_ name: String) -> Int { wellKnown.firstIndex(of: name) ?? (name.contains("/") && !name.hasPrefix("Etc/") ? 100 : 101) }
+        return (rank(left.name), left.name) < (rank(right.name), right.name)
+    }
+
+    private static let wellKnown = [
+        "UTC", "Europe/London", "Europe/Berlin", "Europe/Athens", "Europe/Moscow", "Asia/Dubai", "Asia/Kolkata", "Asia/Bangkok",
+        "Asia/Shanghai", "Asia/Tokyo", "Australia/Sydney", "Pacific/Auckland", "America/Sao_Paulo", "America/New_York", "America/Chicago",
+        "America/Denver", "America/Los_Angeles",
+    ]
+
+    // MARK: - Devices
+
+    /// Judgements have this number where the row names no zone.
+    var blankNumber: Int { waves.count }
+    /// And this one where it names one that does not exist.
+    var unknownNumber: Int { waves.count + 1 }
+
+    /// What a judgement says of a cell: the number of its wave, or one of the above.
+    func number(of cell: UnsafeBufferPointer<UInt8>) -> Int {
+        var name = cell[...]
+        while name.first == UInt8(ascii: " ") { name.removeFirst() }
+        while name.last == UInt8(ascii: " ") { name.removeLast() }
+        if name.isEmpty { return blankNumber }
+        return places[Self.hash(name)] ?? unknownNumber
+    }
+
+    /// The wave that a judgement's number means.
+    func place(of number: Int) -> Int { number < waves.count ? number : fallback }
+
+    /// FNV-1a. Source: Fowler, Noll, Vo, "The FNV Non-Cryptographic Hash Algorithm".
+    private static func hash(_ bytes: some Sequence<UInt8>) -> UInt64 {
+        bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+    }
+}
+
+extension SendTimes {
+    /// Brings recipients into the order of waves while they are written; nil when all go out together.
+    var sorter: WaveSorter? {
+        guard waves.count > 1 else { return nil }
+        var cells = EscapedCells()
+        return WaveSorter(waves: waves.count) { recipient in
+            precondition(cells.locate(in: recipient.fields) && cells.count > 0, "the cell of the zone is the last one")
+            return place(of: number(of: cells[cells.count - 1]))
+        }
+    }
+
+    /// The waves of a run in which anybody is.
+    /// - Parameter counts: recipients by the numbers of their judgements.
+    func runWaves(_ counts: [Int: Int]) -> [RunWave] {
+        var devices = [Int](repeating: 0, count: waves.count)
+        for (number, count) in counts { devices[isByDevice ? place(of: number) : 0] += count }
+        var first = 0
+        return zip(waves, devices).filter { $0.1 > 0 }.map { wave, count in
+            defer { first += count }
+            return RunWave(ids: first..<first + count, zone: wave.zone.name, due: wave.due)
+        }
+    }
+}

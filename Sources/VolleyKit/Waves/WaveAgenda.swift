@@ -1,0 +1,85 @@
+import Base
+import Runs
+import Scheduling
+
+/// What comes next in a run that goes out in waves. Decides only: it reads no clock and waits for nothing, so that days pass in no time in tests.
+struct WaveAgenda {
+    /// What is to be done.
+    enum Step: Hashable {
+        /// Send to who is left of a wave; at the latest when its quiet hours begin that has to end.
+        case deliver(Int, until: Timestamp?)
+        /// It is too late for who is left of a wave, by so many seconds.
+        case skip(Int, seconds: Int)
+        /// Nothing can be sent before a moment, when a wave can.
+        case wait(until: Timestamp, wave: Int)
+        case finished
+    }
+
+    private struct Wave {
+        var zone: ZoneRules
+        var due: Timestamp
+        var isOver: Bool
+    }
+
+    private let quietHours: QuietHours?
+    private let late: LatePolicy
+    private var waves: [Wave]
+    /// When anything was sent last: what waits for its turn behind others is not late.
+    private var lastActivity: Timestamp?
+
+    /// - Parameters:
+    ///   - waves: in sending order, each with whether nothing of it is left to be done.
+    ///   - lastActivity: when an earlier process sent something last.
+    init(
+        _ waves: [(zone: ZoneRules, due: Timestamp, isOver: Bool)], quietHours: QuietHours?, late: LatePolicy, lastActivity: Timestamp?
+    ) {
+        self.waves = waves.map { Wave(zone: $0.zone, due: $0.due, isOver: $0.isOver) }
+        (self.quietHours, self.late, self.lastActivity) = (quietHours, late, lastActivity)
+    }
+
+    /// What is to be done now.
+    func next(at now: Timestamp) -> Step {
+        let open = waves.indices.filter { !waves[$0].isOver }
+        var ready: [(wave: Int, at: Timestamp)] = []
+        for number in open {
+            let wave = waves[number]
+            let moment = quietHours?.end(from: max(wave.due, now), in: wave.zone) ?? max(wave.due, now)
+            ready.append((number, moment))
+            guard moment <= now else { continue }
+            let seconds = idleSeconds(of: wave, at: now)
+            if late.isTooLate(bySeconds: seconds) { return .skip(number, seconds: seconds) }
+        }
+        guard let first = ready.min(by: { $0.at < $1.at }) else { return .finished }
+        guard first.at <= now else { return .wait(until: first.at, wave: first.wave) }
+        return .deliver(first.wave, until: quietHours?.begin(from: now, in: waves[first.wave].zone))
+    }
+
+    /// How long nothing was sent although this wave could have been.
+    private func idleSeconds(of wave: Wave, at now: Timestamp) -> Int {
+        let since = max(wave.due, lastActivity ?? wave.due)
+        guard since < now else { return 0 }
+        return quietHours?.audibleSeconds(from: since, to: now, in: wave.zone) ?? Int(now.epochSeconds - since.epochSeconds)
+    }
+
+    /// Something was sent until now.
+    mutating func noteActivity(at now: Timestamp) { lastActivity = max(now, lastActivity ?? now) }
+
+    /// Nothing of a wave is left to be done.
+    mutating func noteOver(_ wave: Int) { waves[wave].isOver = true }
+
+    /// How many waves are not over.
+    var left: Int { waves.count { !$0.isOver } }
+
+    /// From when on the expiry of a wave counts: from when it was sent first, or went on after quiet hours.
+    /// - Parameter firstClaim: when the first of it were claimed; nil when none were.
+    static func start(_ firstClaim: Timestamp?, at now: Timestamp, _ quietHours: QuietHours?, _ zone: ZoneRules) -> Timestamp {
+        guard let firstClaim, firstClaim < now else { return now }
+        guard let quietHours else { return firstClaim }
+        var start = firstClaim
+        while true {
+            let end = quietHours.end(from: quietHours.begin(from: start, in: zone), in: zone)
+            guard end <= now, end > start else { return start }
+            start = end
+        }
+    }
+}

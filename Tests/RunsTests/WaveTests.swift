@@ -1,0 +1,94 @@
+import Base
+import Runs
+import Testing
+
+@Suite("Waves in run files")
+struct WaveTests {
+    /// Recipients with the number of their wave as only cell, stored in this order.
+    private func run(_ folder: TemporaryFolder, _ waves: [Int], dropping: [Int] = []) throws -> RunStore {
+        let sorter = WaveSorter(waves: 3) { Int($0.fields[2] - UInt8(ascii: "0")) }
+        let writer = try RunWriter(folder: folder.path, id: "run", sorter: sorter)
+        // A slot may come twice, with another wave.
+        try writer.put(recipient(0, fields: ["2"]), at: 0)
+        for (slot, wave) in waves.enumerated() { try writer.put(recipient(slot, fields: [String(wave)]), at: slot) }
+        var dropped = BitSet()
+        for slot in dropping { dropped.insert(slot) }
+        try writer.drop(dropped, of: waves.count)
+        let kept = waves.enumerated().filter { !dropping.contains($0.offset) }.map(\.element)
+        var planned = plan("run", audience: kept.count)
+        planned.fields = ["timezone"]
+        for wave in 0..<3 {
+            let first = planned.waves.last?.ids.upperBound ?? 0
+            let count = kept.count { $0 == wave }
+            guard count > 0 else { continue }
+            planned.waves.append(
+                RunWave(ids: first..<first + count, zone: "Etc/GMT-\(wave)", due: noon.adding(seconds: Double(wave) * 3600)))
+        }
+        return try writer.finish(planned)
+    }
+
+    @Test("recipients come in the order of their waves, in each as they were found, and the dropped are gone")
+    func order() throws {
+        let folder = try TemporaryFolder()
+        let run = try run(folder, [1, 0, 2, 1, 0, 0, 2], dropping: [4, 6])
+        let tokens = try run.recipients(0..<5).map(\.token.hex)
+        #expect(tokens == [1, 5, 0, 3, 2].map(token))
+        #expect(run.plan.waves.map(\.ids) == [0..<2, 2..<4, 4..<5])
+        #expect(try RunStore(path: run.path).plan.waves == run.plan.waves)
+        try run.checkUnchanged()
+        try run.checkIntegrity()
+        #expect(folder.names == ["run.sqlite"])
+    }
+
+    @Test("thousands of them, some renewed and dropped, are those that a sort would give")
+    func many() throws {
+        let folder = try TemporaryFolder()
+        var random = Seeded(state: 7)
+        let waves = (0..<25_000).map { _ in Int.random(in: 0..<3, using: &random) }
+        let dropping = (0..<500).map { $0 * 41 }
+        let run = try run(folder, waves, dropping: dropping)
+        let expected = (0..<3).flatMap { wave in waves.indices.filter { waves[$0] == wave && !dropping.contains($0) } }
+        #expect(try run.recipients(0..<run.plan.audience).map(\.token.hex) == expected.map(token))
+        try run.checkUnchanged()
+    }
+
+    @Test("a time that was changed afterwards is noticed", .enabled(if: hasSQLiteTool, "sqlite3 is not installed"))
+    func digest() throws {
+        for change in ["UPDATE wave SET due_at = due_at + 1 WHERE first_id = 0", "UPDATE wave SET zone = 'Etc/UTC' WHERE first_id = 0"] {
+            let folder = try TemporaryFolder()
+            let run = try run(folder, [0, 1, 1])
+            run.close()
+            _ = query(run.path, change)
+            #expect(diagnostic { try RunStore(path: run.path).checkUnchanged() }?.message.contains("changed after it was planned") == true)
+        }
+        let folder = try TemporaryFolder()
+        let gap = try run(folder, [0, 1, 1])
+        gap.close()
+        _ = query(gap.path, "DELETE FROM wave WHERE first_id = 1")
+        #expect(diagnostic { _ = try RunStore(path: gap.path) }?.message.contains("damaged") == true)
+    }
+
+    @Test("whoever is put off is claimed and unsent, without a gap, and sent to later; too late is too late for good")
+    func puttingOff() throws {
+        let folder = try TemporaryFolder()
+        let run = try run(folder, [0, 0, 0, 1, 1, 2])
+        try run.setState(.running, reason: "", at: noon)
+        try run.claim(0..<2, at: noon)
+        try run.record([settled(0)])
+        // Recipient 1 is under way, so that nobody knows; 2 was never claimed.
+        #expect(try run.putOff(0..<3, reason: "QuietHours", isTooLate: false, at: noon.adding(seconds: 60)) == 1)
+        #expect(try run.firstUnclaimed() == 3 && run.lastClaim() == noon.adding(seconds: 60))
+        #expect(try run.figures().outcomes.filter { $0.value > 0 } == [.accepted: 1, .unknown: 1, .unsent: 4])
+        #expect(try !run.isSettled(0..<3, resendsUnknown: false))
+        #expect(try run.takeBack(2..<3, resendsUnknown: false).isEmpty)
+        try run.record([settled(1), settled(2)])
+        #expect(try run.isSettled(0..<3, resendsUnknown: true))
+        #expect(try run.putOff(3..<5, reason: "TooLate", isTooLate: true, at: noon.adding(seconds: 90)) == 2)
+        #expect(try run.skippedWaves() == [3])
+        #expect(try run.firstClaim(of: 3..<5) == noon.adding(seconds: 90))
+        try run.claim(5..<6, at: noon)
+        try run.record([settled(5)])
+        try run.checkIntegrity()
+        #expect(try run.figures().outcomes.filter { $0.value > 0 } == [.accepted: 4, .unsent: 2])
+    }
+}
