@@ -34,6 +34,7 @@ extension Project {
         let findings = Findings()
         let root = rootSection(of: source, ProjectKeys.root, ProjectKeys.file, example: "runs: runs", findings: findings)
         let project = root.flatMap { ProjectReader(root: $0, file: source.file).read() }
+        findings.preferFalseSpaces(in: source)
         let warnings = try findings.warnings()
         guard let project else { preconditionFailure("volley.yaml was refused without saying why") }
         return (project, warnings)

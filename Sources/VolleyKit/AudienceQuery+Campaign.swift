@@ -31,6 +31,10 @@ struct AudienceCompiler {
         query.aliasLimit = audience.aliasLimit
         query.maximumBadRowShare = audience.maximumBadRowShare
         query.fields = fields
+        query.places = NamePlaces(
+            tags: names(audience.anyTags, audience.allTags, audience.noneTags, audience.excludedTags),
+            aliases: names(audience.aliases, audience.excludedAliases),
+            registrationIDs: names(audience.registrationIDs, audience.excludedRegistrationIDs))
         guard mistakes.isEmpty else { throw Diagnostics(mistakes + missingColumns(query)) }
         return query
     }
@@ -67,7 +71,9 @@ struct AudienceCompiler {
                 for missing in found where !FilePaths.exists(missing) {
                     mistakes.append(
                         Diagnostic(
-                            "there is no file \(missing)", at: path.position, remedy: "Paths are relative to the file that names them."))
+                            "there is no file \(missing)", at: path.position,
+                            remedy: FilePaths.nearest(to: missing).map { "Did you mean \($0)?" }
+                                ?? "Paths are relative to the file that names them."))
                 }
                 files += found.filter { !files.contains($0) && FilePaths.exists($0) }
             } catch {
@@ -76,6 +82,8 @@ struct AudienceCompiler {
         }
         return files
     }
+
+    private func names(_ lists: NameList...) -> [SourceText] { lists.flatMap(\.names) }
 
     private func load(_ list: NameList, _ mistakes: inout [Diagnostic]) -> [String] {
         var names = list.names.map(\.value)

@@ -26,6 +26,36 @@ enum FilePaths {
 
     static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
+    /// The file that a path with slips of the finger most likely means; nil when none is near.
+    static func nearest(to path: String) -> String? {
+        var found = path.hasPrefix("/") ? "/" : ""
+        // Backslashes come from Windows.
+        for name in path.split(whereSeparator: { $0 == "/" || $0 == "\\" }).map(String.init) {
+            if exists(found + name) || name == "." || name == ".." {
+                found += name + "/"
+            } else {
+                guard let nearest = nearestName(to: name, among: entries(of: found.isEmpty ? "." : found)) else { return nil }
+                found += nearest + "/"
+            }
+        }
+        found.removeLast()
+        return found == path || found.isEmpty ? nil : found
+    }
+
+    /// What a folder holds, sorted; of a very large one, some of it.
+    private static func entries(of folder: String) -> [String] {
+        guard let stream = opendir(folder) else { return [] }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while names.count < 10_000, let entry = readdir(stream) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if !name.hasPrefix(".") { names.append(name) }
+        }
+        return names.sorted()
+    }
+
     /// Makes a folder and those above it.
     static func makeFolder(_ path: String) throws(Diagnostic) {
         if path.isEmpty || exists(path) { return }

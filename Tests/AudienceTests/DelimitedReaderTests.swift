@@ -61,6 +61,30 @@ import Testing
         #expect(rows.map(\.cells) == [["1,2", "x\ty"]])
     }
 
+    @Test(
+        "a .csv whose header is separated by semicolons or tabs is read so, in a scan, in the trace of a device and in a list of excluded ones",
+        arguments: [";", "\t"])
+    func otherSeparators(separator: String) throws {
+        let folder = TemporaryFolder()
+        let rows = [["token", "tags", "note"], [token(1), "\"a;b\"", "1,5"], [token(2), "b", ""], [token(3), "c", ""]]
+        let file = folder.file("devices.csv", rows.map { $0.joined(separator: separator) }.joined(separator: "\n"))
+        let gone = folder.file("gone.csv", "note\(separator)token\nx\(separator)\(token(2))\n")
+        let query = AudienceQuery(file).with { $0.anyTags = ["b"] }
+        #expect(try query.run(chunkSize: 16).sink.recipients.map(\.token.hex) == [token(1), token(2)])
+        #expect(try query.with { $0.excludedDevices = [gone] }.run().sink.recipients.map(\.token.hex) == [token(1)])
+        let trace = try query.trace(TraceSubject(token(2)), judging: { { _ in Judgement() } })
+        #expect(trace.rows.count == 1)
+    }
+
+    @Test("a comma in the header decides, and text with semicolons stays text")
+    func commaWins() throws {
+        let folder = TemporaryFolder()
+        let file = folder.file("devices.csv", "token,tags;more\n\(token(1)),a;b\n")
+        let (result, _) = try AudienceQuery(file).with { $0.everyone = true }.run()
+        #expect(result.audience == 1)
+        #expect(AudienceQuery(file).with { $0.anyTags = ["a"] }.mistakes().first?.message.contains("'tags;more'") == true)
+    }
+
     @Test("quotes, doubled quotes, separators and line breaks in quotes are text")
     func quoting() throws {
         let rows = try read(Array("a,b\n\"Berlin, \"\"Mitte\"\"\",\"two\r\nlines\"\n".utf8))

@@ -102,7 +102,10 @@ import Testing
             ("missing.csv", nil, "no such file"), ("empty.csv", [], "empty"), ("blank.csv", [0x0A, 0x0A], "no header row"),
             ("utf16.csv", [0xFF, 0xFE, 0x61, 0], "UTF-16"), ("utf16be.csv", [0xFE, 0xFF, 0, 0x61], "UTF-16"),
             ("zipped.csv", [0x1F, 0x8B, 8, 0], "compressed"), ("book.csv", [0x50, 0x4B, 3, 4], "spreadsheet"),
-            ("devices.xlsx", [0x50, 0x4B, 3, 4], "name does not tell"), ("plain.csv.gz", [0x61, 0x2C, 0x62, 0x0A], "damaged"),
+            ("devices.xlsx", [0x50, 0x4B, 3, 4], "spreadsheet"), ("devices.zip", [0x50, 0x4B, 3, 4], "zip archive"),
+            ("devices.txt", [0x61, 0x0A], "name does not tell"),
+            ("excel.csv", Array("sep=;\ndevice_token;tags\n".utf8), "Remove that line"),
+            ("plain.csv.gz", [0x61, 0x2C, 0x62, 0x0A], "damaged"),
             ("latin.csv", [0x74, 0xFC, 0x0A], "not UTF-8"), ("open.csv", [0x22, 0x61, 0x0A], "never closed"),
         ] as [(String, [UInt8]?, String)])
     func unreadable(name: String, content: [UInt8]?, message: String) {

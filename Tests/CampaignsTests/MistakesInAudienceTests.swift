@@ -12,6 +12,35 @@ struct MistakesInAudienceTests {
 
     static let mistakes: [Mistake] = [
         Mistake(
+            "a list of names without spaces behind the hyphens",
+            "audience:\n  tags:\n    -discount\n    -daily\n",
+            """
+            campaign.yaml:3:5: '-discount -daily' is read as a single name. In a list a space follows each hyphen: - discount; for a name that begins with a hyphen put it in quotes.
+            """),
+        Mistake(
+            "names on lines of their own",
+            "audience:\n  aliases:\n    user1\n    user2\n",
+            """
+            campaign.yaml:3:5: 'user1 user2' is read as a single name. For several names write aliases: [user1, user2]; for a name with spaces put it in quotes.
+            """),
+        Mistake(
+            "ids with spaces between them, in a list",
+            "audience:\n  registration_ids: [191e35f7e07 191e35f7e08]\n",
+            """
+            campaign.yaml:2:22: '191e35f7e07 191e35f7e08' is no registration id, as it holds a space. Separate ids by commas, or write each behind a hyphen of its own.
+            """),
+        Mistake(
+            "values of a condition without brackets",
+            "audience:\n  tags: [a]\n  where: {store: \"Paris, France\", language: [de, \"en, de\"]}\n",
+            ""),
+        Mistake(
+            "a condition in words, and one in a list, which is none",
+            "audience:\n  tags: [a]\n  where: {last_active: older 30 days, note: [last 30 days], points: more than 100}\n",
+            """
+            campaign.yaml:3:24: 'older 30 days' is no condition. Write last_active: older than 30 days; for a cell that reads so, write a list: ["older 30 days"].
+            campaign.yaml:3:69: 'more than 100' is no condition. Write points: "> 100"; for a cell that reads so, write a list: ["more than 100"].
+            """),
+        Mistake(
             "everyone beside tags and aliases",
             #"""
             audience:

@@ -30,7 +30,7 @@ struct MistakesInDeliveryTests {
         Mistake(
             "a priority as a number",
             "delivery: {priority: 10}\n",
-            "campaign.yaml:1:22: 'priority' must be high, normal or low, not '10'. For example: priority: high."),
+            "campaign.yaml:1:22: 'priority' is written as a word. Write priority: high."),
         Mistake(
             "an unknown policy",
             "delivery: {unknown: retry}\n",
@@ -160,11 +160,13 @@ struct MistakesInDeliveryTests {
         Mistake(
             "an expiry in words",
             "delivery:\n  expires: soon\n",
-            "campaign.yaml:2:12: 'soon' is no length of time. Write it like one of these: 30s, 15min, 4h, 2d, 1w."),
+            "campaign.yaml:2:12: 'soon' is neither a length of time nor a date. Write for example 4h or 2d, counted from the start, or a moment such as 2026-12-01 18:00 +01:00."
+        ),
         Mistake(
             "an expiry below 0",
             "delivery:\n  expires: -4h\n",
-            "campaign.yaml:2:12: '-4h' is no length of time. Write it like one of these: 30s, 15min, 4h, 2d, 1w."),
+            "campaign.yaml:2:12: '-4h' is neither a length of time nor a date. Write for example 4h or 2d, counted from the start, or a moment such as 2026-12-01 18:00 +01:00."
+        ),
         Mistake(
             "an expiry too far away",
             "delivery:\n  expires: 9999999w\n",

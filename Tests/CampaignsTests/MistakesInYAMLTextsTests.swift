@@ -29,7 +29,7 @@ struct MistakesInYAMLTextsTests {
             content: {title: Hi}
 
             """#,
-            "campaign.yaml:2:1: a space is missing after the ':'. Write it as 'name: value'."),
+            "campaign.yaml:2:1: a space is missing after the ':' of 'app'. Write app: shop."),
         Mistake(
             "a line without colon",
             #"""

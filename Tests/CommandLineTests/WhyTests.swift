@@ -90,7 +90,7 @@ struct WhyTests {
         try folder.write("gone.csv", "device_token,invalid_since\n\(ProjectFolder.token(5)),2026-11-05T10:00:00Z\n")
         #expect(try folder.volley("suppression", "import", "gone.csv", "--app", "shop").status == 0)
         var text = ""
-        for who in ["a3", "anna", "a5", "a6", "a7", "a8", "a9", "a14", "a15", "none", "bad", "aa00…0001", "nobody"] {
+        for who in ["a3", "anna", "a5", "a6", "a7", "a8", "a9", "a12", "a14", "a15", "none", "bad", "aa00…0001", "nobody"] {
             let result = try folder.volley("preview", "campaign.yaml", "--why", who)
             #expect(result.status == 0 && result.errors.isEmpty, "\(result.errors)")
             text += "$ volley preview campaign.yaml --why \(who)\n\(result.output)\n"

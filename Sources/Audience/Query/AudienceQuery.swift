@@ -39,6 +39,8 @@ public struct AudienceQuery: Sendable {
     public var maximumBadRowShare = 0.01
     /// The columns whose cells a recipient carries along, in the order of `Recipient.fields`.
     public var fields: [SourceText] = []
+    /// Where the campaign names tags, aliases and registration ids, for warnings; names from lists in files of their own have no place.
+    public var places = NamePlaces()
     /// The moment against which `within` and `older than` are judged.
     public var now: Timestamp
 
@@ -47,5 +49,22 @@ public struct AudienceQuery: Sendable {
         self.files = files
         self.columns = columns
         self.now = now
+    }
+}
+
+/// Where a campaign writes the names that it selects by; of a name that stands there twice the first place.
+public struct NamePlaces: Sendable {
+    let tags: [String: SourcePosition]
+    let aliases: [String: SourcePosition]
+    let registrationIDs: [String: SourcePosition]
+
+    /// The places of names; no more than a thousand of each are kept, as nobody writes more by hand.
+    public init(tags: [SourceText] = [], aliases: [SourceText] = [], registrationIDs: [SourceText] = []) {
+        func places(_ names: [SourceText]) -> [String: SourcePosition] {
+            Dictionary(names.prefix(1_000).map { (trimmedText($0.value), $0.position) }) { first, _ in first }
+        }
+        self.tags = places(tags)
+        self.aliases = places(aliases)
+        self.registrationIDs = places(registrationIDs)
     }
 }

@@ -53,6 +53,8 @@ extension ColumnPlan {
         ]
         let conditionColumns = query.conditions.map { named($0.column) }
         let fieldColumns = query.fields.map { named($0) }
+        // Without a header row nothing else can be said of columns.
+        if resolver.lacksHeader, let first = mistakes.first { throw Diagnostics(first) }
         if !mistakes.isEmpty { throw Diagnostics(mistakes) }
 
         for case let column? in standards + conditionColumns + fieldColumns where !columns.contains(column) { columns.append(column) }
@@ -96,9 +98,12 @@ struct ColumnResolver {
             remedy: nearest.map { "Did you mean '\($0)'?" } ?? "Its columns are \(list).")
     }
 
+    /// Whether the first line is a device's and no header.
+    var lacksHeader: Bool { column(of: .token) == nil && header.contains { $0.utf8.count >= 32 && DeviceToken($0) != nil } }
+
     /// A column that selecting needs and the export lacks.
     func missing(_ standard: ExportColumns.Standard) -> Diagnostic {
-        if standard == .token, header.contains(where: { $0.utf8.count >= 32 && DeviceToken($0) != nil }) {
+        if standard == .token, lacksHeader {
             return Diagnostic(
                 "the export has no header row: its first line holds a device token", file: file,
                 remedy: "Its first line must name the columns, for example token,alias,tags.")

@@ -8,12 +8,13 @@ import Glibc
 /// once a mask says which of them end a field; all fields are only counted and their ends kept, and only cells that the query asks for
 /// are looked at.
 ///
-/// Beyond RFC 4180: lines may end in LF, CRLF or CR; blank lines are no rows; a quote inside an unquoted field is an ordinary
+/// Beyond RFC 4180: columns may be separated by semicolons or tabs, which the header tells; lines may end in LF, CRLF or CR; blank lines are no rows; a quote inside an unquoted field is an ordinary
 /// character. Stricter than most readers: text after a closing quote makes the row unreadable, as does a wrong number of fields.
 /// The tests hold a slow, obvious reader that says the same.
 struct DelimitedReader: RowReader, ~Copyable {
     private var buffer: RecordBuffer
-    private let separator: UInt8
+    /// Between the fields of a record.
+    let separator: UInt8
     private var fieldEnds: UnsafeMutablePointer<Int32>
     private var fieldCapacity: Int
     /// Of the last record.
@@ -40,11 +41,20 @@ struct DelimitedReader: RowReader, ~Copyable {
     private static let carriageReturn = UInt8(ascii: "\r")
 
     /// Opens the file and reads its header.
+    /// - Parameter separator: a comma may turn out to be another one: see `otherSeparator`.
     static func open(path: String, isGzip: Bool, separator: UInt8, limits: ReadingLimits) throws(Diagnostic) -> DelimitedReader {
         var reader = DelimitedReader(
             buffer: try RecordBuffer.open(path: path, isGzip: isGzip, limits: limits), separator: separator)
         try reader.readHeader()
-        return reader
+        guard let other = reader.otherSeparator else { return reader }
+        return try open(path: path, isGzip: isGzip, separator: other, limits: limits)
+    }
+
+    /// Where a comma stands in numbers (1,5), spreadsheet programs separate the columns of what they call CSV by semicolons, and others use
+    /// tabs: a header that is a single column with such a character in it is taken for theirs.
+    private var otherSeparator: UInt8? {
+        guard separator == UInt8(ascii: ","), header.count == 1, let only = header.first else { return nil }
+        return [UInt8(ascii: ";"), UInt8(ascii: "\t")].first { only.utf8.contains($0) }
     }
 
     /// Reads a block of a file whose header has so many columns.
@@ -129,6 +139,11 @@ struct DelimitedReader: RowReader, ~Copyable {
         use(columns: Array(0..<columnCount))
         beginRow()
         header = (0..<columnCount).map { row.text($0, separator: []) }
+        if let first = header.first?.lowercased(), first.hasPrefix("sep="), columnCount <= 2 {
+            throw Diagnostic(
+                "the first line tells a spreadsheet program the separator", at: position,
+                remedy: "Remove that line: the first one must name the columns.")
+        }
         state = .record
     }
 

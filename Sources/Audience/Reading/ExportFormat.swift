@@ -28,7 +28,17 @@ struct ExportFormat: Hashable, Sendable {
 
     /// The mistake of a name that `init` refuses.
     static func unknown(path: String) -> Diagnostic {
-        Diagnostic(
+        let name = path.lowercased()
+        if [".xlsx", ".xls", ".ods", ".numbers"].contains(where: name.hasSuffix) {
+            return Diagnostic(
+                "this is a spreadsheet, and Volley reads text", file: path,
+                remedy: "In the spreadsheet program save it as 'CSV UTF-8', and name that file here.")
+        }
+        if name.hasSuffix(".zip") {
+            return Diagnostic(
+                "this is a zip archive", file: path, remedy: "Unpack it, and name the file that it holds; .csv.gz is read as it is.")
+        }
+        return Diagnostic(
             "its name does not tell what the file holds", file: path,
             remedy: "Exports end in .csv, .tsv, .json or .jsonl, and may be compressed: .csv.gz.")
     }

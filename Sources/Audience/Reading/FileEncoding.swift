@@ -10,7 +10,9 @@ enum FileEncoding {
     static func check(_ bytes: UnsafeBufferPointer<UInt8>, file: String) throws(Diagnostic) -> Int {
         if bytes.isEmpty { throw Diagnostic("the file is empty", file: file, remedy: "Was the export finished?") }
         if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]) {
-            throw Diagnostic("the file is encoded as UTF-16", file: file, remedy: "Save or export it as UTF-8.")
+            throw Diagnostic(
+                "the file is encoded as UTF-16", file: file,
+                remedy: "Save or export it as UTF-8; spreadsheet programs call that 'CSV UTF-8'.")
         }
         if bytes.starts(with: [0x1F, 0x8B]) {
             throw Diagnostic("the file is compressed, but its name does not say so", file: file, remedy: "Rename it to \(file).gz.")

@@ -107,12 +107,15 @@ struct RecordBuffer: ~Copyable {
             "a record is longer than \(limit >> 20) MiB", file: file, remedy: "A quote that is never closed does this; check the export.")
     }
 
+    /// What is wrong with a record in another encoding.
+    static let notUTF8 = "the row is not UTF-8"
+
     /// Why a record cannot be used as text, or nil.
     func flaw(from start: Int, to end: Int) -> String? {
         guard end > cleanEnd else { return nil }
         let record = UnsafeBufferPointer(start: base + start, count: end - start)
         if record.contains(0) { return "the row contains a NUL byte" }
-        return firstInvalidUTF8(record) == nil ? nil : "the row is not UTF-8"
+        return firstInvalidUTF8(record) == nil ? nil : Self.notUTF8
     }
 }
 

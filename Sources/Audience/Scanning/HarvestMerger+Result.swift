@@ -60,7 +60,9 @@ extension HarvestMerger {
         let share = Double(count) * 100 / Double(rows)
         let summary = Diagnostic(
             "\(count) of \(rows) rows cannot be read (\(percent(share)) %, at most \(percent(plan.query.maximumBadRowShare * 100)) % are allowed)",
-            remedy: "Repair the export, or allow more in the campaign: `audience: {max_bad_rows: \(Int(share.rounded(.up)))%}`.")
+            remedy: badRows.allSatisfy { $0.message.hasPrefix(RecordBuffer.notUTF8) }
+                ? "The export seems to be written in an older encoding, such as Windows-1252. Save it again as UTF-8; spreadsheet programs call that 'CSV UTF-8'."
+                : "Repair the export, or allow more in the campaign: `audience: {max_bad_rows: \(Int(share.rounded(.up)))%}`.")
         throw Diagnostics([summary] + badRows)
     }
 
@@ -78,20 +80,25 @@ extension HarvestMerger {
     }
 
     private func unseenNames() -> [Diagnostic] {
-        unseen(plan.selectors.tags.names, seen.tags, .tagNotFound, "tag", among: sampledTags)
-            + unseen(plan.selectors.aliases.names, seen.aliases, .aliasNotFound, "alias")
-            + unseen(plan.selectors.registrationIDs.names, seen.registrationIDs, .registrationIDNotFound, "registration id")
+        let places = plan.query.places
+        return unseen(plan.selectors.tags.names, seen.tags, .tagNotFound, "tag", places.tags, among: sampledTags)
+            + unseen(plan.selectors.aliases.names, seen.aliases, .aliasNotFound, "alias", places.aliases)
+            + unseen(
+                plan.selectors.registrationIDs.names, seen.registrationIDs, .registrationIDNotFound, "registration id",
+                places.registrationIDs)
     }
 
     /// Names of the query that no row carries; of a long list the first ten and a count.
     private func unseen(
-        _ names: [String], _ wasSeen: [Bool], _ warning: WarningName, _ kind: String, among valid: Set<String> = []
+        _ names: [String], _ wasSeen: [Bool], _ warning: WarningName, _ kind: String, _ places: [String: SourcePosition],
+        among valid: Set<String> = []
     ) -> [Diagnostic] {
         let missing = zip(names, wasSeen).filter { !$0.1 }.map(\.0)
         var warnings = missing.prefix(10).map { name in
-            let nearest = nearestName(to: name, among: valid.sorted())
-            return Diagnostic.warning(
-                warning, "no row of the exports carries the \(kind) '\(name)'", remedy: nearest.map { "Did you mean '\($0)'?" })
+            let message = "no row of the exports carries the \(kind) '\(DeviceToken(name)?.redacted ?? name)'"
+            let remedy = remedy(forUnseen: name, kind, among: valid)
+            guard let place = places[name] else { return Diagnostic.warning(warning, message, remedy: remedy) }
+            return Diagnostic.warning(warning, message, at: place, remedy: remedy)
         }
         if missing.count > 10 {
             let rest = missing.count - 10
@@ -99,5 +106,18 @@ extension HarvestMerger {
                 .warning(warning, "nor \(rest) more of the campaign's \(kind == "alias" ? "aliases" : kind + "s")"))
         }
         return warnings
+    }
+
+    private func remedy(forUnseen name: String, _ kind: String, among valid: Set<String>) -> String? {
+        if DeviceToken(name) != nil {
+            let columns = plan.query.columns.candidates(for: kind == "alias" ? .alias : .registrationID).map { "'\($0)'" }
+            return
+                "It looks like a device token, but is looked for in the column \(columns.joined(separator: " or ")); `volley push` sends to a single token."
+        }
+        if kind == "tag", name.contains(",") {
+            let parts = name.split(separator: ",").map { trimmedText(String($0)) }
+            return "Are several meant? Write each in quotes of its own, or none in quotes: tags: [\(parts.joined(separator: ", "))]."
+        }
+        return nearestName(to: name, among: valid.sorted()).map { "Did you mean '\($0)'?" }
     }
 }

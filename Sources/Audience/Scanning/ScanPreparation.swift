@@ -19,8 +19,8 @@ struct ScanPreparation {
         var places: Set<SourcePosition> = []
         for path in query.files {
             do throws(Diagnostic) {
-                guard let format = ExportFormat(path: path) else { throw ExportFormat.unknown(path: path) }
-                guard let header = try Self.header(path, format, limits) else { continue }
+                guard var format = ExportFormat(path: path) else { throw ExportFormat.unknown(path: path) }
+                guard let header = try Self.header(path, &format, limits) else { continue }
                 let resolver = ColumnResolver(columns: query.columns, header: header, file: path)
                 warnings += resolver.duplicateNames()
                 warnings += resolver.absentNames(looksForRegistration: query.suppressed != nil)
@@ -37,9 +37,14 @@ struct ScanPreparation {
     }
 
     /// nil for JSON without an object.
-    private static func header(_ path: String, _ format: ExportFormat, _ limits: ReadingLimits) throws(Diagnostic) -> [String]? {
+    /// - Parameter format: with the separator that the file turns out to have.
+    private static func header(
+        _ path: String, _ format: inout ExportFormat, _ limits: ReadingLimits
+    ) throws(Diagnostic) -> [String]? {
         guard case .delimited(let separator) = format.records else { return try sampleKeys(path: path, format: format, limits: limits) }
-        return try DelimitedReader.open(path: path, isGzip: format.isGzip, separator: separator, limits: limits).header
+        let reader = try DelimitedReader.open(path: path, isGzip: format.isGzip, separator: separator, limits: limits)
+        format.records = .delimited(separator: reader.separator)
+        return reader.header
     }
 
     private func columns(_ header: [String], _ path: String) throws(Diagnostics) -> ColumnPlan {

@@ -22,6 +22,12 @@ final class Findings {
         if !isKnown { all.append(diagnostic) }
     }
 
+    /// Puts one mistake in the place of all that were found from a line on.
+    func replaceErrors(from line: Int, by mistake: Diagnostic) {
+        all.removeAll { $0.severity == .error && ($0.position?.line ?? 0) >= line }
+        all.append(mistake)
+    }
+
     var hasErrors: Bool { all.contains { $0.severity == .error } }
 
     /// The warnings, in the order of their places, of a reading that went well.

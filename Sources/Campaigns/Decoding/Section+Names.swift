@@ -20,20 +20,64 @@ extension Section {
         var list = NameList()
         let example = "\(key): [one, two]"
         switch node.content {
-        case .sequence(let items): list.names = items.compactMap { text($0, "an entry of '\(key)'", example: example) }
+        case .sequence(let items):
+            list.names = items.compactMap { text($0, "an entry of '\(key)'", example: example) }
+            list.names.forEach { checkEntry($0, key) }
         case .mapping: list.file = namesFile(node, key)
         case .scalar, .unreadable:
             guard let name = text(node, "'\(key)'", example: example) else { break }
-            // `tags: discount, daily` is a single name for YAML; below 'exclude' it would exclude nobody.
-            if name.style == .plain, name.value.contains(",") {
-                let parts = name.value.split(separator: ",").map { $0.trimmingSpaces() }.joined(separator: ", ")
-                findings.error(
-                    "\(quoted(name.value)) is read as a single name", at: name.position,
-                    remedy: "For several names write \(key): [\(parts)]; for a name with a comma put it in quotes.")
-            }
+            checkSingle(name, key)
             list.names = [name]
         }
         return list
+    }
+
+    /// `tags: discount, daily` is a single name for YAML; below 'exclude' it would exclude nobody.
+    private func checkSingle(_ name: SourceText, _ key: String) {
+        guard name.style == .plain else { return checkEntry(name, key) }
+        func complain(_ parts: [some StringProtocol], _ otherwise: String) {
+            let shown = parts.prefix(3).map { $0.trimmingSpaces() }.joined(separator: ", ") + (parts.count > 3 ? ", …" : "")
+            findings.error(
+                "\(quoted(name.value)) is read as a single name", at: name.position,
+                remedy: "For several names write \(key): [\(shown)]\(otherwise).")
+        }
+        let lines = lines(of: name)
+        if let comma = name.value.first(where: { ",，、;；".contains($0) }) {
+            let mark = comma == "," ? "a comma" : "a '\(comma)'"
+            complain(
+                name.value.split { ",，、;；".contains($0) }.filter { $0.contains { !$0.isWhitespace } },
+                "; for a name with \(mark) put it in quotes")
+        } else if name.value.hasPrefix("-") {
+            findings.error(
+                "\(quoted(name.value)) is read as a single name", at: name.position,
+                remedy: "In a list a space follows each hyphen: - \(name.value.drop { $0 == "-" }.prefix { $0 != " " }); "
+                    + "for a name that begins with a hyphen put it in quotes.")
+        } else if lines > 1 || key == "registration_ids" && name.value.contains(" ") {
+            complain(name.value.split(separator: " "), lines > 1 ? "; for a name with spaces put it in quotes" : "")
+        } else {
+            checkEntry(name, key)
+        }
+    }
+
+    private func lines(of name: SourceText) -> Int { Set(name.parts.map(\.line)).count }
+
+    /// What a single entry of a list cannot be.
+    private func checkEntry(_ name: SourceText, _ key: String) {
+        if name.style == .plain, lines(of: name) > 1 {
+            findings.error(
+                "\(quoted(name.value)) is read as a single name, as its lines are indented like parts of one", at: name.position,
+                remedy: "Indent all entries of a list alike; for a name with spaces put it in quotes.")
+            return
+        }
+        if name.style == .plain, let comma = name.value.first(where: { "，、".contains($0) }) {
+            findings.error(
+                "\(quoted(name.value)) is read as a single name, as '\(comma)' separates nothing for YAML", at: name.position,
+                remedy: "Write ',' and a space between names; for a name with a '\(comma)' put it in quotes.")
+        } else if key == "registration_ids", name.value.trimmingSpaces().contains(" ") {
+            findings.error(
+                "\(quoted(name.value)) is no registration id, as it holds a space", at: name.position,
+                remedy: "Separate ids by commas, or write each behind a hyphen of its own.")
+        }
     }
 
     private func namesFile(_ node: YAMLNode, _ key: String) -> SourceText? {

@@ -33,7 +33,8 @@ extension Section {
             if let truth = CoreSchema.bool(text.value) { return truth }
             if let meant = ["yes": true, "y": true, "on": true, "no": false, "n": false, "off": false][text.value.lowercased()] {
                 findings.error("'\(key)' must be true or false, not \(node.inWords)", at: node.position, remedy: "Write \(key): \(meant).")
-                return nil
+                // So that what does not go with it is said in the same go.
+                return meant
             }
         }
         if let text = node.text, CoreSchema.bool(text.value) != nil {

@@ -35,6 +35,9 @@ struct Section {
         switch node.content {
         case .mapping(let entries): return entries
         case .unreadable: return nil
+        case .scalar(let value, .plain) where KeyAccident(Array(value.unicodeScalars)) != nil:
+            if let accident = KeyAccident(Array(value.unicodeScalars)) { findings.error(accident.complaint, at: node.position) }
+            return nil
         default:
             findings.error(
                 node.isNull ? "'\(name)' is empty" : "'\(name)' must hold keys of its own, not \(node.inWords)", at: node.position,

@@ -33,7 +33,15 @@ struct ConditionReader {
             guard let text = section.text(entry.value, "the condition on \(quoted(column))", example: "\(column): [one, two]") else {
                 return nil
             }
-            return section.checked(text, Self.test)
+            guard isSingleValue(text, column) else { return nil }
+            return section.checked(text) { value throws(Complaint) in
+                if let meant = Self.conditionInWords(value) {
+                    throw Complaint(
+                        "\(quoted(value)) is no condition",
+                        remedy: "Write \(column): \(meant); for a cell that reads so, write a list: [\"\(value)\"].")
+                }
+                return try Self.test(value)
+            }
         case .mapping:
             section.findings.error(
                 "the condition on \(quoted(column)) must be a value, a list or a comparison, not \(entry.value.inWords)",
@@ -41,6 +49,16 @@ struct ConditionReader {
             return nil
         case .unreadable: return nil
         }
+    }
+
+    /// `language: en, de` is a single text for YAML, which no cell holds.
+    private func isSingleValue(_ text: SourceText, _ column: String) -> Bool {
+        guard text.style == .plain, text.value.contains(where: { ",，、".contains($0) }) else { return true }
+        let parts = text.value.split { ",，、".contains($0) }.map { $0.trimmingSpaces() }.filter { !$0.isEmpty }.joined(separator: ", ")
+        section.findings.error(
+            "\(quoted(text.value)) is read as a single value", at: text.position,
+            remedy: "For several values write \(column): [\(parts)]; for a value with a comma put it in quotes.")
+        return false
     }
 
     private func values(_ items: [YAMLNode], column: String, at place: SourcePosition) -> ColumnTest? {
@@ -79,6 +97,24 @@ struct ConditionReader {
             throw Complaint("the comparison \(quoted(text)) compares with nothing", remedy: "For example: \">= 3.2.0\".")
         }
         return .comparison(comparison, operand)
+    }
+
+    /// What a condition in other words, such as `last 30 days` or `at least 3.2`, most likely means; nil when the text is no condition.
+    private static func conditionInWords(_ text: String) -> String? {
+        let words = text.split(separator: " ").map { $0.lowercased() }
+        let openings: [(words: [String], age: String, comparison: String)] = [
+            (["last"], "within", ""), (["in", "the", "last"], "within", ""), (["the", "last"], "within", ""), (["past"], "within", ""),
+            (["newer", "than"], "within", ">"), (["younger", "than"], "within", "<"), (["less", "than"], "within", "<"),
+            (["more", "than"], "older than", ">"), (["older"], "older than", "<"), (["at", "least"], "older than", ">="),
+            (["at", "most"], "within", "<="), (["greater", "than"], "older than", ">"), (["since"], "", ">="), (["after"], "", ">"),
+            (["before"], "", "<"), (["until"], "", "<="),
+        ]
+        guard let opening = openings.first(where: { words.starts(with: $0.words) }) else { return nil }
+        let rest = words.dropFirst(opening.words.count)
+        guard let first = rest.first, first.first?.isNumber == true else { return nil }
+        let length = rest.prefix(2).joined(separator: " ")
+        if !opening.age.isEmpty, (try? DurationNotation.seconds(length)) != nil { return "\(opening.age) \(length)" }
+        return opening.comparison.isEmpty ? nil : "\"\(opening.comparison) \(first)\""
     }
 
     private static func age(_ text: String) throws(Complaint) -> ColumnTest? {

@@ -16,7 +16,7 @@ struct ContentReader {
         content.title = shownText("title", example: "title: \"Spring sale\"")
         content.subtitle = shownText("subtitle", example: "subtitle: Only until Sunday")
         content.body = shownText("body", example: "body: \"20 % off everything.\"")
-        content.sound = section.text("sound", example: "sound: default")
+        content.sound = sound()
         content.badge = badge()
         content.category = section.text("category", example: "category: SALE")
         content.thread = section.text("thread", example: "thread: spring")
@@ -80,6 +80,22 @@ struct ContentReader {
         let comment = gap.drop { $0 == " " || $0 == "\t" }
         guard comment.first == "#", comment.count < gap.count else { return nil }
         return String(String.UnicodeScalarView(comment.dropFirst()))
+    }
+
+    /// A sound is a name; `true` would be taken for one that no app has.
+    private func sound() -> SourceText? {
+        if let node = section.node("sound"), let text = node.text, text.style == .plain, let isMeant = Self.truth(of: text.value) {
+            findings.error(
+                "'sound' is the name of a sound, not \(quoted(text.value))", at: node.position,
+                remedy: isMeant ? "Write sound: default, or the name of a file in the app." : "For a push without sound remove the key.")
+            return nil
+        }
+        return section.text("sound", example: "sound: default")
+    }
+
+    private static func truth(of text: String) -> Bool? {
+        ["true": true, "yes": true, "on": true, "false": false, "no": false, "off": false, "none": false, "silent": false][
+            text.lowercased()]
     }
 
     private func badge() -> Int? {

@@ -17,12 +17,22 @@ struct DeliveryReader {
         delivery.pace = section.parsed("pace", example: "pace: 5000/s", PaceNotation.pace)
         delivery.frequency = section.parsed("frequency", example: FrequencyNotation.example, FrequencyNotation.cap)
         delivery.expiry = expiry()
-        delivery.priority = section.choice("priority", [("high", .high), ("normal", .normal), ("low", .low)])
+        delivery.priority = priority()
         delivery.priorityPosition = section.node("priority")?.position
         delivery.collapseID = collapseID()
         delivery.unknownPolicy = section.choice("unknown", [("resend", .resend), ("skip", .skip)]) ?? .resend
         delivery.stopLimits = section.node("stop_when").flatMap { StopReader($0, findings: section.findings)?.read() }
         return delivery
+    }
+
+    private func priority() -> PushPriority? {
+        let choices: [(String, PushPriority)] = [("high", .high), ("normal", .normal), ("low", .low)]
+        // The number that APNs gets is as clear, but a file that says "5" is not to those who read it later.
+        if let text = section.node("priority")?.text, let meant = choices.first(where: { String($0.1.rawValue) == text.value }) {
+            section.findings.error("'priority' is written as a word", at: text.position, remedy: "Write priority: \(meant.0).")
+            return nil
+        }
+        return section.choice("priority", choices)
     }
 
     private func collapseID() -> SourceText? {
@@ -64,7 +74,7 @@ struct DeliveryReader {
         if text == "0" { return .immediately }
         let dateLength = 10
         guard text.utf8.count >= dateLength, text.utf8.prefix(dateLength).filter({ $0 == UInt8(ascii: "-") }).count == 2 else {
-            let seconds = try DurationNotation.seconds(text)
+            let seconds = try ExpiryNotation.seconds(text)
             return seconds == 0 ? .immediately : .after(seconds: seconds)
         }
         guard text.utf8.count > dateLength else {
@@ -76,6 +86,30 @@ struct DeliveryReader {
                 "\(quoted(text)) is no date and time", remedy: "Write it like 2026-12-01 09:00 (UTC) or 2026-12-01 09:00 +02:00.")
         }
         return .at(moment)
+    }
+}
+
+/// Lengths of time of `expires`, which takes moments as well.
+private enum ExpiryNotation {
+    /// The seconds of a length of time.
+    static func seconds(_ text: String) throws(Complaint) -> Int {
+        if looksLikeDate(text) {
+            throw Complaint(
+                "\(quoted(text)) is no date as Volley reads it: the year comes first, as day and month are easily mixed up",
+                remedy: "Write it like 2026-12-01 09:00 (UTC) or 2026-12-01 09:00 +02:00.")
+        }
+        guard text.first?.isNumber == true else {
+            throw Complaint(
+                "\(quoted(text)) is neither a length of time nor a date",
+                remedy: "Write for example 4h or 2d, counted from the start, or a moment such as 2026-12-01 18:00 +01:00.")
+        }
+        return try DurationNotation.seconds(text)
+    }
+
+    /// `1.12.2030`, `12/01/2030 9:00`, `2030/12/01`
+    private static func looksLikeDate(_ text: String) -> Bool {
+        let parts = text.prefix { $0 != " " && $0 != "T" }.split(omittingEmptySubsequences: false) { "./-".contains($0) }
+        return parts.count >= 3 && parts.prefix(2).allSatisfy { !$0.isEmpty && $0.allSatisfy(\.isNumber) }
     }
 }
 

@@ -33,6 +33,7 @@ struct YAMLSource {
                 "the file is written in UTF-16, not in UTF-8", file: file,
                 remedy: "Save it again with the encoding UTF-8; most editors offer that under 'Save as'.")
         }
+        if let complaint = Self.otherDocument(bytes) { throw Diagnostic(complaint.message, file: file, remedy: complaint.remedy) }
         self.file = file
         self.bytes = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes
         (lineStarts, endColumn) = try Self.checkCharacters(of: self.bytes, file: file)
@@ -47,6 +48,9 @@ struct YAMLSource {
         return SourcePosition(file: file, line: line, column: column)
     }
 
+    /// At least 1.
+    var lineCount: Int { lineStarts.count }
+
     /// A line without its end (of a very long one, the beginning), counted from 1; empty beyond the last.
     func line(_ number: Int) -> [Unicode.Scalar] {
         guard number >= 1, number <= lineStarts.count else { return [] }
@@ -54,6 +58,16 @@ struct YAMLSource {
         let end = min(number < lineStarts.count ? lineStarts[number] : bytes.count, start + Self.shownLineBytes)
         let line = String(decoding: bytes[start..<end], as: UTF8.self)
         return Array(line.unicodeScalars.prefix { $0 != "\n" && $0 != "\r" })
+    }
+
+    /// What word processors save when nobody tells them otherwise.
+    private static func otherDocument(_ bytes: [UInt8]) -> Complaint? {
+        let remedy = "Save it as plain text (.txt, UTF-8) and name it .yaml, or write it with a text editor."
+        if bytes.starts(with: "{\\rtf".utf8) { return Complaint("this is a Rich Text document, not a text file", remedy: remedy) }
+        if bytes.starts(with: "PK\u{3}\u{4}".utf8) {
+            return Complaint("this is a document of a word processor or a spreadsheet, not a text file", remedy: remedy)
+        }
+        return nil
     }
 
     private static func looksLikeUTF16(_ bytes: [UInt8]) -> Bool {

@@ -142,6 +142,7 @@ struct YAMLSyntaxTranslator {
     }
 
     private func unexpectedColon() -> Diagnostic {
+        if let accident = keyAccident() { return accident }
         let before = String(String.UnicodeScalarView(line.prefix(max(0, problem.position.column - 1))))
         if before.contains(": ") {
             return Diagnostic(
@@ -153,12 +154,27 @@ struct YAMLSyntaxTranslator {
             remedy: "Give it the same indentation as the line above it, or put a text of several lines in quotes.")
     }
 
+    /// YAML takes `title:Hello` for a text, which goes on in the next line; only the colon there stops it.
+    private func keyAccident() -> Diagnostic? {
+        let above = stride(from: problem.position.line - 1, to: 0, by: -1).first { source.line($0).contains { $0 != " " } }
+        for number in [problem.position.line, above].compactMap(\.self) {
+            guard let accident = KeyAccident(source.line(number)) else { continue }
+            return Diagnostic(
+                accident.complaint.message, at: SourcePosition(file: source.file, line: number, column: accident.column),
+                remedy: accident.complaint.remedy)
+        }
+        return nil
+    }
+
     private func missingKey() -> Diagnostic {
         Diagnostic("a key is missing before the ':'", at: problem.position, remedy: "Write it as 'name: value'.")
     }
 
     private func missingColon() -> Diagnostic {
         let line = source.line(beginning.line)
+        if let accident = KeyAccident(line) {
+            return Diagnostic(accident.complaint.message, at: beginning, remedy: accident.complaint.remedy)
+        }
         let rest = String(String.UnicodeScalarView(line.dropFirst(beginning.column - 1)))
         if rest.contains(":") {
             return Diagnostic("a space is missing after the ':'", at: beginning, remedy: "Write it as 'name: value'.")

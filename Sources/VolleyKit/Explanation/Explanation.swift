@@ -218,6 +218,10 @@ struct Explainer {
         if !messages.variantNames.isEmpty {
             let name = messages.variantNames[token.withUnsafeBufferPointer { chooser.variant(of: $0) }]
             let isHoldout = name == MessageVariant.holdoutName
+            // Nobody is held back who could not have been sent to.
+            if isHoldout, let failure = failureWithout(holdout: recipient, &chooser) {
+                return [Explanation.Step(kind: .payload, holds: false, text: words(failure))]
+            }
             let reason = "a hash of campaign and device decides, always alike"
             let text =
                 isHoldout ? "it is in the holdout, which gets nothing, to compare with (\(reason))" : "its variant is \(name) (\(reason))"
@@ -237,6 +241,15 @@ struct Explainer {
             steps.append(Explanation.Step(kind: .payload, holds: true, text: "its payload has \(TextFormat.count(payload.count)) bytes"))
         }
         return steps
+    }
+
+    /// Why somebody of the holdout could not have been sent to, as `PayloadJudge` sees it; nil when there is no reason.
+    private func failureWithout(holdout recipient: Recipient, _ chooser: inout MessageChooser) -> RenderFailure? {
+        let messages = context.messages
+        let language = Array(recipient.language.utf8)
+        let number = language.withUnsafeBufferPointer { chooser.message(variant: messages.firstSentVariant, language: $0) }
+        var payload: [UInt8] = []
+        return number.flatMap { messages.messages[$0].template.render(recipient.fields, language: recipient.language, into: &payload) }
     }
 
     private func words(_ failure: RenderFailure) -> String {

@@ -75,7 +75,8 @@ struct PreviewPage {
         }
         if let bytes = preview.payloadBytes {
             let size = bytes.min == bytes.max ? "\(bytes.max)" : "\(bytes.min)–\(bytes.max)"
-            figures.append(figure(size, "bytes", "a payload; half of them have at most \(bytes.p50)"))
+            figures.append(
+                figure(size, "bytes", bytes.min == bytes.max ? "each payload" : "a payload; half of them have at most \(bytes.p50)"))
         }
         if let comparison = preview.comparison {
             let change = comparison.change.map { $0 == 0 ? "±0 %" : "\($0 < 0 ? "−" : "+")\(TextFormat.percent(abs($0)))" } ?? "new"
