@@ -25,7 +25,7 @@ struct BadCampaignTests {
             (head + tail + "delivery:\n  pace: 0/s\n", "campaign.yaml:9:9: ", "pace"),
             ("name: test\napp: shp\n" + tail, "campaign.yaml:2:6: ", "'shop'"),
             (head + tail + "variants:\n  a: {share: 50}\n", "campaign.yaml:9:3: ", "add up to 50"),
-            (head + tail + "schedule:\n  at: 2026-12-01 09:00\n", "campaign.yaml:8:1: ", "schedule"),
+            (head + tail + "schedule:\n  at: 2026-12-01 09:00\n", "campaign.yaml:9:3: ", "timezone"),
             (head + tail + "  languages:\n    german: {title: Hallo}\n", "campaign.yaml:9:5: ", "'de'"),
             (head + tail + "  body: \"{{ frist_name }}\"\n", "campaign.yaml:8:", "first_name"),
             (head + tail + "  body: \"{{ first_name | upkase }}\"\n", "campaign.yaml:8:26: ", "upcase"),
