@@ -109,7 +109,9 @@ struct Planner {
 
     private func history() throws -> FrequencyHistory {
         FrequencyHistory(
-            app: context.app.name.value, environment: try RunSettings(context).environment, caps: context.frequencyCaps, now: now)
+            app: context.app.name.value, environment: try RunSettings(context).environment,
+            caps: context.messages.pushType == .background ? [] : context.frequencyCaps,
+            now: now)
     }
 
     private func scan(
@@ -164,7 +166,7 @@ struct Planner {
     }
 
     /// Changes whenever the rules of planning do.
-    private static let rules = "volley plan 3"
+    private static let rules = "volley plan 4"
 
     private func progressLine(_ progress: ScanProgress, elapsed: Duration) -> String {
         let seconds = max(elapsed / .seconds(1), 0.001)

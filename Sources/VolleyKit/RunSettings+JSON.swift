@@ -28,6 +28,7 @@ extension RunSettings {
             ("unknown", .string(unknownPolicy.rawValue)),
             ("stop_when", stopLimits?.json ?? .null),
             ("approval", .string(needsApproval ? "required" : "none")),
+            ("rendering", .integer(Int64(renderingRules))),
         ])
     }
 
@@ -63,6 +64,7 @@ extension RunSettings {
         unknownPolicy = try need(json["unknown"]?.stringValue.flatMap(UnknownPolicy.init(rawValue:)), "unknown")
         // Plans of older versions know none.
         needsApproval = json["approval"]?.stringValue == "required"
+        renderingRules = json["rendering"]?.integerValue.map { Int($0) } ?? 1
         // Plans of older versions have none.
         if let limits = json["stop_when"], limits != .null { stopLimits = try need(StopLimits(json: limits), "stop_when") }
     }

@@ -33,7 +33,7 @@ extension PayloadWriter {
         emit(.init(kind: .addressStart))
         let first = Int32(compiled.outputs.count)
         compile(nodes)
-        emit(.init(kind: .addressEnd, output: first, hasFallback: !mustBeSecure || compiled.outputs.count == Int(first)))
+        emit(.init(kind: .addressEnd, output: first, mustBeSecure: mustBeSecure && compiled.outputs.count > Int(first)))
     }
 
     /// Ends the payload: after this nothing may be appended.
@@ -161,6 +161,9 @@ extension PayloadWriter {
         case .text(let comparison, let text):
             let trimmed = String(text.drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }.reversed())
             if comparison == .equal || comparison == .notEqual {
+                if test.column.value == ExportColumns.Standard.language.rawValue, let tag = LanguageTag.normalized(trimmed) {
+                    return CompiledTest(kind: .language, column: column, comparison: comparison, literal: literal(tag))
+                }
                 return CompiledTest(kind: .text, column: column, comparison: comparison, literal: literal(trimmed))
             }
             compiled.values.append(ComparisonValue(trimmed))

@@ -49,6 +49,7 @@ extension Preview {
 
     private func table(_ title: String, _ rows: [(String, Int)], of total: Int, _ width: Int) -> [String] {
         guard !rows.isEmpty else { return [] }
+        let rows = rows.map { (TextFormat.printable($0.0), $0.1) }
         let names = max(20, rows.map(\.0.count).max() ?? 0)
         let bars = max(8, min(30, width - names - 26))
         return [title]

@@ -1,5 +1,6 @@
 import Audience
 import Base
+import Reports
 
 /// A preview as a page: one file that needs no network and no script, for a phone, a large screen or paper.
 struct PreviewPage {
@@ -21,7 +22,7 @@ struct PreviewPage {
         <meta name="color-scheme" content="light dark">
         <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
         <title>Preview of \(preview.campaign)</title>
-        <style>\(PreviewStyle.sheet)</style>
+        <style>\(PageStyle.sheet)\(PreviewStyle.sheet)</style>
         </head>
         <body>
         <main>
