@@ -6,6 +6,7 @@ SHELL := /bin/bash
 
 PREFIX ?= /usr/local
 DESTDIR ?=
+SYSTEMD ?=
 SWIFT ?= swift
 PACKAGES := libcurl4-openssl-dev libssl-dev libyaml-dev libnghttp2-dev libsqlite3-dev libisal-dev pkg-config tzdata
 TEST_PACKAGES := nghttp2-server
@@ -134,7 +135,7 @@ lint: ## Check formatting and the rules of .swift-format
 format: ## Format all sources
 	$(SWIFT) format format --in-place --recursive --parallel $(SOURCES)
 
-install: build ## Install binary, man page and completions under PREFIX (/usr/local)
+install: build ## Install binary, man page and completions under PREFIX (/usr/local); SYSTEMD=1 adds the units of docs/systemd
 	@mkdir -p .build/manual
 	$(SWIFT) package --allow-writing-to-package-directory generate-manual --output-directory .build/manual >/dev/null
 	install -D -m 755 $(RELEASE)/volley $(DESTDIR)$(PREFIX)/bin/volley
@@ -144,6 +145,9 @@ install: build ## Install binary, man page and completions under PREFIX (/usr/lo
 	$(RELEASE)/volley --generate-completion-script bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/volley
 	$(RELEASE)/volley --generate-completion-script zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_volley
 	$(RELEASE)/volley --generate-completion-script fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/volley.fish
+	$(if $(SYSTEMD),for unit in docs/systemd/volley*; do \
+	    install -d $(DESTDIR)$(PREFIX)/lib/systemd/system; \
+	    sed 's|/usr/local/bin/volley|$(PREFIX)/bin/volley|' $$unit > $(DESTDIR)$(PREFIX)/lib/systemd/system/$${unit##*/}; done)
 
 clean: ## Remove everything that was built, and the demo's runs
 	rm -rf .build campaigns/runs

@@ -82,7 +82,9 @@ let package = Package(
         room("APNsSimulator", ["Base", "Cryptography", "HTTP2"]),
 
         // Where they are wired together, and where a person types.
-        room("VolleyKit", ["Base", "Cryptography", "Scheduling", "Campaigns", "Audience", "Content", "Delivery", "Runs", "Reports", "APNsSimulator"]),
+        room(
+            "VolleyKit",
+            ["Base", "Cryptography", "Scheduling", "Campaigns", "Audience", "Content", "Delivery", "Runs", "Reports", "APNsSimulator"]),
         .executableTarget(name: "volley", dependencies: ["VolleyKit", argumentParser], swiftSettings: strict),
 
         // What `make bench` runs.
@@ -110,7 +112,8 @@ let package = Package(
         tests(
             "VolleyKit",
             [
-                "APNsSimulator", "Audience", "Base", "Campaigns", "Content", "Cryptography", "Delivery", "Runs", "Scheduling", "TestServers",
+                "APNsSimulator", "Audience", "Base", "Campaigns", "Content", "Cryptography", "Delivery", "Runs", "Scheduling",
+                "TestServers",
                 "VolleyKit",
             ]),
         tests("CommandLine", ["APNsSimulator", "Base", "Cryptography", "TestServers", "volley"]),

@@ -8,7 +8,9 @@ enum RunFile {
     static let partialSuffix = ".sqlite.partial"
 
     /// Whether a file of the folder is a run, by its name.
-    static func isRun(_ name: String) -> Bool { name.hasSuffix(suffix) && !name.hasPrefix(SuppressionList.prefix) }
+    static func isRun(_ name: String) -> Bool {
+        name.hasSuffix(suffix) && !name.hasPrefix(SuppressionList.prefix) && name != ScheduleStore.fileName
+    }
 
     /// The last part of a path.
     static func name(_ path: String) -> Substring { path.lastIndex(of: "/").map { path[path.index(after: $0)...] } ?? path[...] }

@@ -59,6 +59,11 @@ public final class RunWriter {
 
     deinit { cancel() }
 
+    /// Removes what a process that is gone left of a plan. Whoever calls knows that nobody is writing it.
+    public static func removeUnfinished(id: String, folder: String) {
+        RunFile.remove(RunFile.join(folder, id + RunFile.partialSuffix))
+    }
+
     /// Gives up: removes what was written. Does nothing after `finish`.
     public func cancel() {
         guard let database else { return }

@@ -13,11 +13,13 @@ struct AudienceCompiler {
     let project: Project
     /// The columns that templates name.
     let fields: [SourceText]
+    /// Whose dates the paths of exports have; nil for this machine's.
+    var zone: ZoneRules?
 
     /// - Throws: every list or export that cannot be read, and with them every column that is missing.
     func query(now: Timestamp) throws -> AudienceQuery {
         var mistakes: [Diagnostic] = []
-        var query = AudienceQuery(files: exportFiles(&mistakes), columns: app.columns, now: now)
+        var query = AudienceQuery(files: exportFiles(now, &mistakes), columns: app.columns, now: now)
         query.anyTags = load(audience.anyTags, &mistakes)
         query.allTags = load(audience.allTags, &mistakes)
         query.noneTags = load(audience.noneTags, &mistakes)
@@ -28,7 +30,7 @@ struct AudienceCompiler {
         query.excludedTags = load(audience.excludedTags, &mistakes)
         query.excludedAliases = load(audience.excludedAliases, &mistakes)
         query.excludedRegistrationIDs = load(audience.excludedRegistrationIDs, &mistakes)
-        query.excludedDevices = expand(audience.excludedDevices, besideFile: file, &mistakes)
+        query.excludedDevices = expand(audience.excludedDevices, besideFile: file, now, &mistakes)
         query.aliasLimit = audience.aliasLimit
         query.maximumBadRowShare = audience.maximumBadRowShare
         query.fields = fields
@@ -53,9 +55,9 @@ struct AudienceCompiler {
     }
 
     /// The campaign's exports, or the app's.
-    private func exportFiles(_ mistakes: inout [Diagnostic]) -> [String] {
-        if !audience.devices.isEmpty { return expand(audience.devices, besideFile: file, &mistakes) }
-        if !app.devices.isEmpty { return expand(app.devices, besideFile: project.file, &mistakes) }
+    private func exportFiles(_ now: Timestamp, _ mistakes: inout [Diagnostic]) -> [String] {
+        if !audience.devices.isEmpty { return expand(audience.devices, besideFile: file, now, &mistakes) }
+        if !app.devices.isEmpty { return expand(app.devices, besideFile: project.file, now, &mistakes) }
         mistakes.append(
             Diagnostic(
                 "no device export is named, neither here nor for the app '\(app.name.value)' in \(project.file)",
@@ -64,11 +66,14 @@ struct AudienceCompiler {
         return []
     }
 
-    private func expand(_ paths: [SourceText], besideFile file: String, _ mistakes: inout [Diagnostic]) -> [String] {
+    private func expand(
+        _ paths: [SourceText], besideFile file: String, _ now: Timestamp, _ mistakes: inout [Diagnostic]
+    ) -> [String] {
         var files: [String] = []
+        let dates = DatedPath(now: now, zone: zone ?? ZoneDatabase.system.machineZone)
         for path in paths {
             do {
-                let found = try AudienceQuery.expand(paths: [FilePaths.resolve(path.value, besideFile: file)])
+                let found = try AudienceQuery.expand(paths: [FilePaths.resolve(dates.filled(path), besideFile: file)])
                 for missing in found where !FilePaths.exists(missing) {
                     mistakes.append(
                         Diagnostic(
@@ -77,8 +82,10 @@ struct AudienceCompiler {
                                 ?? "Paths are relative to the file that names them."))
                 }
                 files += found.filter { !files.contains($0) && FilePaths.exists($0) }
-            } catch {
+            } catch let error as Diagnostics {
                 mistakes += error.all.map { placed($0, at: path.position) }
+            } catch {
+                mistakes.append(error as? Diagnostic ?? Diagnostic("\(error)", at: path.position))
             }
         }
         return files
@@ -107,7 +114,8 @@ extension CampaignContext {
     /// - Throws: every list or export that cannot be read, and with them every column that is missing.
     func audienceQuery(now: Timestamp) throws -> AudienceQuery {
         let compiler = AudienceCompiler(
-            audience: campaign.audience, file: campaign.file, app: app, project: project, fields: messages.columns)
+            audience: campaign.audience, file: campaign.file, app: app, project: project, fields: messages.columns,
+            zone: campaign.schedule?.zone.fallback)
         var query = try compiler.query(now: now)
         if let schedule = campaign.schedule, schedule.zone.isRecipient { query.timezonePosition = campaign.schedulePosition }
         return query

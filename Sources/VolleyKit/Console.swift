@@ -13,11 +13,14 @@ public final class Console: Sendable {
         public var isQuiet: Bool
         /// Says more about what happens.
         public var isVerbose: Bool
+        /// Whether a line may show how far something is; false where several things go on at once.
+        public var hasProgress: Bool
 
         /// What a command may show.
-        public init(isQuiet: Bool = false, isVerbose: Bool = false) {
+        public init(isQuiet: Bool = false, isVerbose: Bool = false, hasProgress: Bool = true) {
             self.isQuiet = isQuiet
             self.isVerbose = isVerbose
+            self.hasProgress = hasProgress
         }
     }
 
@@ -51,7 +54,7 @@ public final class Console: Sendable {
     }
 
     /// Whether progress lines are wanted and can be overwritten.
-    var showsProgress: Bool { errorIsTerminal && !options.isQuiet }
+    var showsProgress: Bool { errorIsTerminal && !options.isQuiet && options.hasProgress }
 
     /// A result, with a line break behind it.
     func out(_ text: String) throws { try write(Array((text + "\n").utf8)) }

@@ -24,6 +24,9 @@ enum FilePaths {
         return String(cString: resolved)
     }
 
+    /// A file of a folder.
+    static func join(_ folder: String, _ name: String) -> String { folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)" }
+
     static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
     /// The file that a path with slips of the finger most likely means; nil when none is near.

@@ -11,6 +11,9 @@ enum Interruption {
     /// Whether someone asked the process to end.
     static var isRequested: Bool { signals.load(ordering: .relaxed) > 0 }
 
+    /// Ends everything that goes on in this process in good order, as the first Ctrl-C does.
+    static func request() { signals.wrappingAdd(1, ordering: .relaxed) }
+
     /// Takes over SIGINT, SIGTERM and SIGHUP for the rest of the process; a SIGHUP that is ignored (nohup) stays ignored.
     static func install() {
         // Made before a signal can arrive: making a global in a handler is not safe.

@@ -53,9 +53,10 @@ struct Planner {
     }
 
     /// Freezes the audience into a run file. Nothing of it remains when this throws.
-    func plan(_ settings: RunSettings, runsFolder: String) throws -> (run: RunStore, preview: Preview) {
+    /// - Parameter id: a name that was chosen before; nil makes one.
+    func plan(_ settings: RunSettings, runsFolder: String, id: String? = nil) throws -> (run: RunStore, preview: Preview) {
         let seed = RunSeed.random()
-        let id = RunID.make(campaign: context.campaign.name.value, now: now, seed: seed)
+        let id = id ?? RunID.make(campaign: context.campaign.name.value, now: now, seed: seed)
         let times = try sendTimes()
         let writer = try RunWriter(folder: runsFolder, id: id, variants: context.messages.variantsOfDevices, sorter: times?.sorter)
         let list = SuppressionList(app: context.app.name.value, environment: settings.environment.listName, folder: runsFolder)

@@ -78,14 +78,19 @@ struct RunDispatch {
         return end
     }
 
+    /// Leaves one file behind, and puts the devices that turned out to be gone on their list.
+    func settle(_ console: Console) throws {
+        try run.settleDown()
+        // What a test says of a device is no word about the audience.
+        if !run.plan.isTest { SuppressionList.absorb(run, console) }
+    }
+
     /// Shows the report of a run that has ended, and how it compares to the simulator's ledger. What goes wrong here does not change
     /// what was sent, so it is said and no more.
     /// - Returns: whether everything could be shown, and agrees.
     private func show(ledger: LedgerSummary?, _ options: CommonOptions, _ console: Console) -> Bool {
         do {
-            try run.settleDown()
-            // What a test says of a device is no word about the audience.
-            if !run.plan.isTest { SuppressionList.absorb(run, console) }
+            try settle(console)
             let report = try Report(run, chain: RunChain(of: run))
             try console.out(options.isJSON ? report.json.indentedText : report.text(width: console.width, colour: console.colour))
             // The ledger counts devices, and a test device may get several texts.

@@ -12,6 +12,7 @@ extension SendStage {
         let groups = OutcomeGroups(results)
         while let group = groups.next() {
             state.progress.add(group)
+            SendTally.ofThisProcess.add(app: run.plan.app, campaign: run.plan.campaign, group)
             unrecorded += state.withEarlierAttempts(group)
             do {
                 try run.record(unrecorded)

@@ -70,7 +70,7 @@ struct SendStage: Sendable {
             switch end {
             case .finished: try run.setState(.finished, reason: "", at: .now())
             case .stopped(let reason): try run.setState(.stopped, reason: reason, at: .now())
-            case .interrupted: try run.setState(.stopped, reason: "interrupted", at: .now())
+            case .interrupted: try run.setState(.stopped, reason: RunEnd.interruptReason, at: .now())
             case .cancelled: try run.setState(.cancelled, reason: RunEnd.cancelReason, at: .now())
             }
             return end
@@ -163,4 +163,5 @@ enum RunEnd: Hashable, Sendable {
     case cancelled
 
     static let cancelReason = "cancelled"
+    static let interruptReason = "interrupted"
 }

@@ -142,3 +142,37 @@ struct Send: ParsableCommand {
         }
     }
 }
+
+struct Schedule: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Wait, and send each campaign at its time; the process that stays.",
+        discussion: """
+            Sends every campaign with a `schedule` when it is due: planned afresh from the export as it is then. Files may be added, changed and \
+            removed meanwhile. No time fires twice, whatever is restarted when; what was missed follows `late` of the campaign. Ctrl-C or SIGTERM \
+            stop in good order, and the next start goes on. docs/operating.md says how to run it for months.
+            """)
+
+    @Argument(help: "Campaign files, or folders of them.", completion: campaignCompletion)
+    var paths: [String]
+
+    @Flag(name: .long, help: "Show what comes within 30 days and what became of the last week, and end.")
+    var list = false
+
+    @OptionGroup var planning: PlanningOptions
+    @OptionGroup var json: JSONOption
+    @OptionGroup var shared: SharedOptions
+
+    func validate() throws {
+        guard list || !json.json else { throw ValidationError("--json is for --list; volley schedule itself never ends with a result.") }
+    }
+
+    func run() throws {
+        let console = Console(.init(isQuiet: shared.quiet, isVerbose: shared.verbose, hasProgress: false))
+        let options = shared.common(json: json, planning: planning)
+        try perform(console, json) {
+            try list
+                ? ScheduleCommand.list(paths, options: options, console: console)
+                : ScheduleCommand.run(paths, options: options, console: console)
+        }
+    }
+}

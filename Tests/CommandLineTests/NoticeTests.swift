@@ -114,4 +114,36 @@ struct NoticeTests {
             #expect(isTold || tried.output.contains("certificate"), "\(tried.output)")
         }
     }
+
+    /// The example of docs/operating.md in one language.
+    private func documented(_ language: String) throws -> String {
+        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+            .appendingPathComponent("docs/operating.md")
+        let blocks = try String(contentsOf: file, encoding: .utf8).components(separatedBy: "\n```")
+        return String(try #require(blocks.first { $0.hasPrefix(language + "\n") && $0.contains("v1") }).dropFirst(language.count + 1))
+    }
+
+    @Test("the documented ways to check a signature take a genuine notice, and none that was tampered with", .enabled(if: hasPython))
+    func signature() throws {
+        let server = try TestWebhook()
+        let folder = try folder("[{webhook: \"\(server.url())\", secret_env: VOLLEY_SECRET}]")
+        #expect(try folder.volley("notify", environment: ["VOLLEY_SECRET": "s3cret"]).status == 0)
+        let request = try #require(server.requests.first), signature = try #require(request.headers["volley-signature"])
+        let call = "\nimport sys\nsys.exit(0 if is_genuine(sys.argv[1], sys.stdin.buffer.read(), b's3cret') else 1)\n"
+        try folder.write("check.py", try documented("python") + call)
+        try folder.write("check.sh", try documented("sh"))
+        let later = signature.replacing(/t=\d/) { _ in "t=9" }
+        let cases = [
+            (signature, request.body, true), (signature, request.body.replacing("test", with: "tset"), false), (later, request.body, false),
+            (signature.replacing("v1=", with: "v1=0"), request.body, false),
+        ]
+        for (signature, body, isGenuine) in cases {
+            for command in [["/usr/bin/python3", "check.py"], ["/bin/sh", "check.sh"]] {
+                let checked = try RunningVolley(
+                    executable: command[0], [command[1], signature], in: folder.url, environment: ["VOLLEY_SECRET": "s3cret"], input: body
+                ).finish()
+                #expect((checked.status == 0) == isGenuine, "\(command): \(signature) \(checked.errors)")
+            }
+        }
+    }
 }

@@ -76,10 +76,11 @@ final class Notices: Sendable {
         self.channels = Mutex(channels)
     }
 
-    /// Tells whoever wants to know, later and elsewhere.
+    /// Tells whoever wants to know, later and elsewhere. Of what belongs to no app that is known, everybody is told.
     func post(_ notice: Notice) {
         channels.withLock { channels in
-            for channel in channels where channel.events.contains(notice.event) && (channel.app == nil || channel.app == notice.app) {
+            for channel in channels where channel.events.contains(notice.event) {
+                if let app = notice.app, let wanted = channel.app, wanted != app { continue }
                 if !channel.queue.putIfRoom(Posted(notice: notice, at: ContinuousClock.now)) {
                     console.warn("A notice (\(notice.event.rawValue)) is dropped: \(Self.longestQueue) others wait already.")
                 }

@@ -1,0 +1,91 @@
+public import Base
+
+/// What became of one time of a campaign's schedule.
+public struct Firing: Hashable, Sendable {
+    /// How far it is.
+    public enum State: String, CaseIterable, Hashable, Sendable {
+        /// Its run has a name; whether it has a file, the folder says.
+        case planning
+        /// Its plan waits for approval.
+        case waiting
+        /// Its run may have been begun.
+        case sending
+        /// Every recipient has its outcome.
+        case finished
+        /// The run stopped by itself.
+        case stopped
+        /// Somebody cancelled the run.
+        case cancelled
+        /// Nothing of it was sent, nor will be.
+        case skipped
+
+        /// Whether something is still to be done.
+        public var isOpen: Bool { self == .planning || self == .waiting || self == .sending }
+    }
+
+    /// What it is called: there is never a second one of the same name.
+    public struct Key: Hashable, Sendable, CustomStringConvertible {
+        /// The campaign's name.
+        public var campaign: String
+        /// The time on the schedule's clock: `2026-12-01T09:00`.
+        public var occurrence: String
+
+        /// A key.
+        public init(campaign: String, occurrence: String) {
+            self.campaign = campaign
+            self.occurrence = occurrence
+        }
+
+        /// `spring-sale (2026-12-01T09:00)`
+        public var description: String { "\(campaign) (\(occurrence))" }
+    }
+
+    /// Which.
+    public var key: Key
+    /// The campaign file, by its absolute path.
+    public var file: String
+    /// The run; nil when none was ever to be made.
+    public var run: String?
+    /// How far it is.
+    public var state: State
+    /// Why, a sentence; blank for most states.
+    public var reason: String
+    /// When it goes out to the first device, and to the last.
+    public var begins: Timestamp, ends: Timestamp
+    /// When this was written.
+    public var changedAt: Timestamp
+
+    /// A firing.
+    public init(
+        key: Key, file: String, run: String?, state: State, reason: String = "", begins: Timestamp, ends: Timestamp, changedAt: Timestamp
+    ) {
+        self.key = key
+        self.file = file
+        self.run = run
+        self.state = state
+        self.reason = reason
+        self.begins = begins
+        self.ends = ends
+        self.changedAt = changedAt
+    }
+}
+
+/// What is known of a campaign with a schedule, beyond its file.
+public struct ScheduledCampaign: Hashable, Sendable {
+    /// Its name.
+    public var name: String
+    /// The campaign file, by its absolute path.
+    public var file: String
+    /// Its times, in a form that is equal for equal ones; blank when its file is gone.
+    public var times: String
+    /// All times up to this moment are decided, or were never to be: none of them fires any more.
+    public var decidedThrough: Timestamp
+
+    /// A campaign.
+    public init(name: String, file: String, times: String, decidedThrough: Timestamp) {
+        self.name = name
+        self.file = file
+        self.times = times
+        self.decidedThrough = decidedThrough
+    }
+}

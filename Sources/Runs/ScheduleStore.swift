@@ -1,0 +1,202 @@
+public import Base
+import GRDB
+import Glibc
+
+/// What `volley schedule` must not forget: `schedule.sqlite` in the folder of runs. One process writes; any number may read meanwhile. Every change
+/// is on the disk when its call returns.
+///
+/// Calls throw `Diagnostic`: the file is damaged, of a newer version, no schedule, not permitted; the disk is full.
+public final class ScheduleStore: Sendable {
+    /// The name in a folder of runs.
+    public static let fileName = "schedule.sqlite"
+    /// "Vols"
+    private static let applicationID = 0x566F_6C73
+    private static let version = 1
+
+    /// The file.
+    public let path: String
+    private let database: DatabasePool
+
+    /// Opens the file for writing; makes it when it is not there.
+    /// - Parameter folder: of runs; made when missing.
+    public init(folder: String) throws {
+        let path = RunFile.join(folder, Self.fileName)
+        self.path = path
+        try RunFile.makeFolder(folder)
+        // Only its owner may read what is sent when. SQLite takes the empty file as a new database.
+        let descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            throw RunDiagnostics.system("cannot write the schedule", path: path, errno: errno, activity: .sending)
+        }
+        Glibc.close(descriptor)
+        database = try Self.translating(path) {
+            var configuration = Configuration()
+            configuration.busyMode = .timeout(10)
+            configuration.maximumReaderCount = 1
+            let pool = try DatabasePool(path: path, configuration: configuration)
+            try pool.writeWithoutTransaction { db in
+                // With NORMAL, which GRDB chooses for WAL, the last commit could be lost with the power, and a time would fire twice.
+                try db.execute(sql: "PRAGMA synchronous = FULL")
+                try db.inTransaction(.immediate) {
+                    try Self.prepare(db, path)
+                    return .commit
+                }
+            }
+            return pool
+        }
+    }
+
+    /// Leaves one file behind. Nothing may be asked afterwards.
+    public func close() {
+        try? database.close()
+        try? RunStore.leaveWAL(path)
+    }
+
+    /// What a folder's schedule says, whether or not a process is writing it; nothing when there is none.
+    /// - Parameter since: firings that ended before this moment and are not open are left out.
+    public static func read(folder: String, since: Timestamp) throws -> (firings: [Firing], campaigns: [ScheduledCampaign]) {
+        let path = RunFile.join(folder, fileName)
+        guard RunFile.kind(path) == .file, RunFile.size(path) > 0 else { return ([], []) }
+        return try translating(path) {
+            var configuration = Configuration()
+            configuration.readonly = true
+            configuration.busyMode = .timeout(10)
+            let database = try DatabaseQueue(path: path, configuration: configuration)
+            let result = try database.read { db in
+                try check(db, path) ? (try firings(db, since: since), try campaigns(db)) : ([], [])
+            }
+            try database.close()
+            return result
+        }
+    }
+
+    /// Firings that are open, or that ended at or after a moment; in the order of their times.
+    public func firings(since: Timestamp) throws -> [Firing] {
+        try Self.translating(path) { try database.read { try Self.firings($0, since: since) } }
+    }
+
+    /// All campaigns that ever had a schedule here, by name.
+    public func campaigns() throws -> [ScheduledCampaign] { try Self.translating(path) { try database.read(Self.campaigns) } }
+
+    /// Writes firings and campaigns, new or changed, all or none.
+    public func save(_ firings: [Firing], _ campaigns: [ScheduledCampaign]) throws {
+        try Self.translating(path) {
+            try database.write { db in
+                for firing in firings { try Self.save(firing, db) }
+                for campaign in campaigns {
+                    try db.execute(
+                        sql: "INSERT OR REPLACE INTO campaign (name, file, times, decided_through) VALUES (?, ?, ?, ?)",
+                        arguments: [campaign.name, campaign.file, campaign.times, campaign.decidedThrough.epochMilliseconds])
+                }
+            }
+        }
+    }
+
+    /// Of each campaign the last firing that came to an end.
+    public func lastEnded() throws -> [Firing] {
+        let open = Set(Firing.State.allCases.filter(\.isOpen))
+        return try Self.translating(path) {
+            try database.read { db in
+                try Self.campaigns(db).compactMap { campaign in
+                    try Row.fetchAll(
+                        db, sql: Self.columns + " WHERE campaign = ? ORDER BY begins_at DESC LIMIT 5", arguments: [campaign.name]
+                    ).compactMap(Self.firing).first { !open.contains($0.state) }
+                }
+            }
+        }
+    }
+
+    private static func save(_ firing: Firing, _ db: Database) throws {
+        try db.execute(
+            sql: """
+                INSERT INTO firing (campaign, occurrence, file, run, state, reason, begins_at, ends_at, changed_at)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                ON CONFLICT (campaign, occurrence) DO UPDATE SET
+                    state = excluded.state, reason = excluded.reason, changed_at = excluded.changed_at, run = excluded.run
+                """,
+            arguments: [
+                firing.key.campaign, firing.key.occurrence, firing.file, firing.run, firing.state.rawValue, firing.reason,
+                firing.begins.epochMilliseconds, firing.ends.epochMilliseconds, firing.changedAt.epochMilliseconds,
+            ])
+    }
+
+    private static let columns = "SELECT campaign, occurrence, file, run, state, reason, begins_at, ends_at, changed_at FROM firing"
+
+    private static func firings(_ db: Database, since: Timestamp) throws -> [Firing] {
+        let open = Firing.State.allCases.filter(\.isOpen).map { "'\($0.rawValue)'" }.joined(separator: ", ")
+        return try Row.fetchAll(
+            db, sql: columns + " WHERE ends_at >= ? OR state IN (\(open)) ORDER BY begins_at, campaign",
+            arguments: [since.epochMilliseconds]
+        ).compactMap(firing)
+    }
+
+    /// nil for a state that this version does not know.
+    private static func firing(_ row: Row) -> Firing? {
+        guard let state = (row[4] as String?).flatMap(Firing.State.init) else { return nil }
+        return Firing(
+            key: .init(campaign: row[0], occurrence: row[1]), file: row[2], run: row[3], state: state, reason: row[5],
+            begins: Timestamp(epochMilliseconds: row[6]), ends: Timestamp(epochMilliseconds: row[7]),
+            changedAt: Timestamp(epochMilliseconds: row[8]))
+    }
+
+    private static func campaigns(_ db: Database) throws -> [ScheduledCampaign] {
+        try Row.fetchAll(db, sql: "SELECT name, file, times, decided_through FROM campaign ORDER BY name").map {
+            ScheduledCampaign(name: $0[0], file: $0[1], times: $0[2], decidedThrough: Timestamp(epochMilliseconds: $0[3]))
+        }
+    }
+
+    private static func prepare(_ db: Database, _ path: String) throws {
+        if try check(db, path) { return }
+        try db.execute(
+            sql: """
+                CREATE TABLE firing (
+                    campaign TEXT NOT NULL, occurrence TEXT NOT NULL,       -- spring-sale, 2026-12-01T09:00
+                    file TEXT NOT NULL, run TEXT, state TEXT NOT NULL, reason TEXT NOT NULL,
+                    begins_at INTEGER NOT NULL, ends_at INTEGER NOT NULL, changed_at INTEGER NOT NULL,  -- epoch milliseconds
+                    PRIMARY KEY (campaign, occurrence)
+                ) WITHOUT ROWID;
+                CREATE INDEX firing_by_end ON firing (ends_at);
+                CREATE INDEX firing_by_campaign ON firing (campaign, begins_at);
+                CREATE TABLE campaign (
+                    name TEXT NOT NULL PRIMARY KEY, file TEXT NOT NULL, times TEXT NOT NULL, decided_through INTEGER NOT NULL
+                ) WITHOUT ROWID;
+                PRAGMA application_id = \(applicationID);
+                PRAGMA user_version = \(version);
+                """)
+    }
+
+    /// - Returns: false when the file is empty.
+    /// - Throws: `Diagnostic` when it is no schedule that this version can use.
+    private static func check(_ db: Database, _ path: String) throws -> Bool {
+        let identity = try Int.fetchOne(db, sql: "PRAGMA application_id")
+        if identity != applicationID {
+            guard identity == 0, try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") == 0 else { throw notASchedule(path) }
+            return false
+        }
+        let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
+        guard version <= Self.version else {
+            throw Diagnostic(
+                "the schedule's record was written by a newer Volley (format \(version); this one reads \(Self.version))", file: path,
+                remedy: "Use the newer Volley.")
+        }
+        return true
+    }
+
+    private static func notASchedule(_ path: String) -> Diagnostic {
+        Diagnostic(
+            "this is no record of a schedule, but stands where one should", file: path,
+            remedy: "Restore it from a backup. Without it Volley does not know which times were sent already.")
+    }
+
+    private static func translating<Value>(_ path: String, _ body: () throws -> Value) throws -> Value {
+        do { return try body() } catch let error as DatabaseError {
+            switch error.resultCode {
+            case .SQLITE_NOTADB, .SQLITE_CORRUPT: throw notASchedule(path)
+            default:
+                var diagnostic = RunDiagnostics.diagnostic(for: error, path: path, activity: .sending)
+                diagnostic.message = diagnostic.message.replacing("the run file", with: "the schedule's record")
+                throw diagnostic
+            }
+        }
+    }
+}

@@ -1,0 +1,43 @@
+import Base
+import Campaigns
+import Runs
+import Scheduling
+
+/// `volley schedule`: waits, and sends each campaign at its time.
+public enum ScheduleCommand {
+    /// Works until it is interrupted.
+    /// - Parameter paths: campaign files, and folders of them.
+    public static func run(_ paths: [String], options: CommonOptions, console: Console) throws -> ExitStatus {
+        Interruption.install()
+        let (project, folder) = try project(paths, options)
+        let files = try ScheduleFiles(paths, runsFolder: folder, options: options)
+        let lock = try ScheduleLock(folder: folder)
+        defer { withExtendedLifetime(lock) {} }
+        let daemon = try ScheduleDaemon(files: files, project: project, runsFolder: folder, options: options, console: console)
+        console.say("volley schedule is at work; its record is \(FilePaths.join(folder, ScheduleStore.fileName)).")
+        try daemon.run()
+        return .interrupted
+    }
+
+    /// Shows what comes next, whether or not a process is at work.
+    public static func list(_ paths: [String], options: CommonOptions, console: Console) throws -> ExitStatus {
+        let (project, folder) = try project(paths, options)
+        let files = try ScheduleFiles(paths, runsFolder: folder, options: options)
+        let now = Timestamp.now()
+        let (firings, records) = try ScheduleStore.read(folder: folder, since: now.adding(seconds: -ScheduleList.daysBack * 86_400))
+        let list = ScheduleList(
+            files.read(now: now), firings: firings, records: records, isAtWork: ScheduleLock.isHeld(folder: folder),
+            here: ZoneDatabase.system.machineZone, now: now, needsApproval: { project.app(named: $0)?.needsApproval ?? false })
+        try options.isJSON ? console.out(list.json) : console.out(list.text(colour: console.colour))
+        return .done
+    }
+
+    /// One volley.yaml says where runs are kept, whom to tell, and what to keep up to date: `--config`, or that of the first file or folder.
+    private static func project(_ paths: [String], _ options: CommonOptions) throws -> (Project, String) {
+        guard let first = paths.first, let path = options.config ?? Project.find(startingAt: ScheduleFiles.startingFolder(of: first)) else {
+            throw Diagnostic("there is no volley.yaml beside these campaigns or above", remedy: "Name one with --config.")
+        }
+        let project = try Project.read(file: path).0
+        return (project, project.runsFolder(options))
+    }
+}

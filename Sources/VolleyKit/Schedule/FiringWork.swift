@@ -1,0 +1,105 @@
+import Base
+import Campaigns
+import Runs
+import Scheduling
+
+/// What is done for one firing: planning, looking, sending. Blocks its thread, and leaves deciding to the scheduler.
+struct FiringWork: Sendable {
+    let runsFolder: String
+    let options: CommonOptions
+    let console: Console
+
+    /// How planning ended.
+    enum Planned: Sendable {
+        case planned(needsApproval: Bool)
+        case failed(String)
+        /// The campaign is not to be sent at this time any more.
+        case withdrawn(String)
+        /// The process is to end.
+        case interrupted
+    }
+
+    private func path(_ firing: Firing) -> String { FilePaths.join(runsFolder, "\(firing.run ?? "").sqlite") }
+
+    /// Plans a campaign from its file and its exports as they are now, into the firing's run.
+    func plan(_ firing: Firing) -> Planned {
+        do {
+            let now = Timestamp.now()
+            let context = try CampaignContext.read(file: firing.file, options: options, now: now)
+            let times = context.campaign.schedule?.occurrences(from: firing.begins, through: firing.begins) ?? []
+            guard context.campaign.name.value == firing.key.campaign, let time = times.first(where: { $0.name == firing.key.occurrence })
+            else {
+                return .withdrawn("its file was changed just before it was planned, and says another time or name")
+            }
+            let settings = try RunSettings(context)
+            _ = try context.route(settings, options)
+            var planner = try Planner(context: context, memory: options.memory, console: console, now: now)
+            planner.departure = .at(time)
+            planner.credentialWarnings = try context.placingCredentials { try Gateway.check(settings, now: now) }
+            // Left by a process that was killed; nobody else plans this run.
+            RunWriter.removeUnfinished(id: firing.run ?? "", folder: runsFolder)
+            let (run, _) = try planner.plan(settings, runsFolder: runsFolder, id: firing.run)
+            defer { run.close() }
+            return .planned(needsApproval: settings.needsApproval)
+        } catch is CancellationError {
+            return .interrupted
+        } catch {
+            return .failed("\(error)")
+        }
+    }
+
+    /// What there is of the firing's run.
+    func examine(_ firing: Firing) -> Scheduler.Finding {
+        guard firing.run != nil, FilePaths.exists(path(firing)) else { return .nothing }
+        do {
+            let run = try RunStore(path: path(firing), readOnly: true)
+            defer { run.close() }
+            if run.isBeingSent { return .elsewhere }
+            let status = try run.status()
+            switch status.state {
+            case .planned: return .plan(needsApproval: try needsApproval(run))
+            case .running, .paused: return .elsewhere
+            case .finished: return .ended(.finished, reason: "")
+            case .cancelled: return .ended(.cancelled, reason: status.reason)
+            // One that was cut off has no end, one that was interrupted is to go on.
+            case .stopped where status.finishedAt == nil || status.reason == RunEnd.interruptReason: return .unfinished
+            case .stopped: return .ended(.stopped, reason: status.reason)
+            }
+        } catch {
+            return .ended(.stopped, reason: "\(error)")
+        }
+    }
+
+    private func needsApproval(_ run: RunStore) throws -> Bool {
+        guard try run.approval() == nil else { return false }
+        if try RunSettings(json: run.plan.settings, runFile: run.path).needsApproval { return true }
+        return try PresentProject(of: run.plan, options).app?.needsApproval ?? false
+    }
+
+    /// Cancels a plan.
+    func withdraw(_ firing: Firing) {
+        do {
+            let run = try RunStore(path: path(firing))
+            try run.setState(.cancelled, reason: firing.reason, at: .now(), from: [.planned])
+            try run.settleDown()
+        } catch { console.warn("The plan \(firing.run ?? "") cannot be cancelled. \(error)") }
+    }
+
+    /// Sends the firing's run to its end.
+    /// - Throws: `Diagnostic`: nothing was sent by this call.
+    func send(_ firing: Firing, _ notices: Notices) throws -> RunEnd {
+        let run = try RunStore(path: path(firing))
+        defer { run.close() }
+        try run.checkIntegrity()
+        try run.checkUnchanged()
+        let dispatch = try RunDispatch(run, options, console)
+        let present = try PresentProject(of: run.plan, options)
+        if try run.status().state == .planned { try present.checkUnchanged(dispatch.settings) }
+        try ApprovalGate.check(run, dispatch.settings, present)
+        let end = try dispatch.deliver(
+            from: [.planned, .stopped, .running], console, notices, occurrence: firing.key.occurrence)
+        _ = dispatch.gateway.close()
+        do { try dispatch.settle(console) } catch { console.warn("\(run.plan.id) is over, but its file cannot be closed. \(error)") }
+        return end
+    }
+}

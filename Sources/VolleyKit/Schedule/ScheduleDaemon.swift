@@ -1,0 +1,220 @@
+import Base
+import Campaigns
+import Glibc
+import Runs
+import Scheduling
+import Synchronization
+
+/// `volley schedule` at work: reads files and clock, asks the `Scheduler` what to do, and does it. Planning has a thread of its own, one plan after the
+/// other, as each takes all cores; every run that is sent has one too.
+final class ScheduleDaemon {
+    /// What a thread has to say.
+    private enum Event: Sendable {
+        case planned(Firing.Key, FiringWork.Planned)
+        case sent(Firing.Key, Result<RunEnd, Diagnostic>)
+    }
+
+    private static let tickMicroseconds: UInt32 = 100_000
+    private static let ticksPerLook = 10
+    private static let ticksPerReport = 50
+
+    private let work: FiringWork
+    private let store: ScheduleStore
+    private let console: Console
+    private let monitoring: ScheduleMonitoring
+    private var files: ScheduleFiles
+    private var scheduler: Scheduler
+    private var notices: Notices
+    private var mistakes: [String: Diagnostics] = [:]
+    private var sending: [Firing.Key: WorkerThread<Void>] = [:]
+    private let events = EventList()
+    private let plans = BoundedQueue<Firing>(capacity: 10_000)
+
+    private final class EventList: Sendable {
+        private let events = Mutex<[Event]>([])
+        func add(_ event: Event) { events.withLock { $0.append(event) } }
+        func take() -> [Event] {
+            events.withLock { events in
+                defer { events = [] }
+                return events
+            }
+        }
+    }
+
+    /// - Parameter project: whom to tell, and what to keep up to date.
+    /// - Throws: `Diagnostic`: the record cannot be used.
+    init(
+        files: ScheduleFiles, project: Project, runsFolder: String, options: CommonOptions, console: Console
+    ) throws {
+        (self.files, self.console) = (files, console)
+        work = FiringWork(runsFolder: runsFolder, options: options, console: console)
+        store = try ScheduleStore(folder: runsFolder)
+        notices = Notices(project, patience: .long, console: console)
+        monitoring = ScheduleMonitoring(project, runsFolder: runsFolder, console: console)
+        let since = Timestamp.now().adding(seconds: -Scheduler.lookBackSeconds - 2 * 86_400)
+        scheduler = Scheduler(firings: try store.firings(since: since), campaigns: try store.campaigns()) { campaign, now in
+            RunID.make(campaign: campaign, now: now, seed: .random())
+        }
+    }
+
+    /// Works until somebody interrupts it.
+    func run() throws {
+        let planner = startPlanner()
+        var tick = 0
+        var failure: (any Error)?
+        do {
+            while !Interruption.isRequested {
+                if tick % Self.ticksPerLook == 0 { try look() }
+                for event in events.take() { try handle(event) }
+                if tick % Self.ticksPerReport == 0 { report(isUp: true) }
+                usleep(Self.tickMicroseconds)
+                tick += 1
+            }
+            console.say("Interrupted: what is being sent stops in good order, and goes on when volley schedule is started again.")
+        } catch {
+            // Without a record nothing may be sent any more.
+            failure = error
+            Interruption.request()
+        }
+        plans.close()
+        planner.join()
+        for thread in sending.values { thread.join() }
+        // A thread is joined once.
+        sending = [:]
+        for event in events.take() where failure == nil { try? handle(event, isEnding: true) }
+        notices.finish(withinSeconds: Notices.longestFarewellSeconds)
+        report(isUp: false)
+        store.close()
+        if let failure { throw failure }
+    }
+
+    private func startPlanner() -> WorkerThread<Void> {
+        WorkerThread("plan") { [plans, events, work] in
+            while let firing = plans.take() {
+                if Interruption.isRequested { continue }
+                events.add(.planned(firing.key, work.plan(firing)))
+            }
+        }
+    }
+
+    // MARK: - What happens
+
+    private func look() throws {
+        let now = Timestamp.now()
+        if let reading = files.readIfChanged(now: now) { try take(reading, now) }
+        try perform(scheduler.timePassed(to: now))
+    }
+
+    private func take(_ reading: ScheduleFiles.Reading, _ now: Timestamp) throws {
+        let before = scheduler.campaigns
+        for (file, found) in reading.mistakes.sorted(by: { $0.key < $1.key }) where mistakes[file]?.all != found.all {
+            console.warn("\(file) has mistakes; nothing of it is sent until they are put right:\n\(found)")
+            var notice = Notice(.invalid)
+            let campaign = before.values.first { $0.file == file }
+            (notice.file, notice.campaign, notice.app) = (file, campaign?.name, campaign?.app)
+            notice.reason = found.all.first?.description ?? ""
+            notices.post(notice)
+        }
+        for file in mistakes.keys.sorted() where reading.mistakes[file] == nil { console.say("\(file) has no mistakes any more.") }
+        mistakes = reading.mistakes
+        try perform(scheduler.campaignsRead(reading.campaigns, unreadable: Set(mistakes.keys), at: now))
+        for (name, campaign) in scheduler.campaigns.sorted(by: { $0.key < $1.key }) where before[name] != campaign && campaign.isValid {
+            console.say("\(name): \(nextInWords(name, now))")
+        }
+        for name in before.keys.sorted() where scheduler.campaigns[name] == nil { console.say("\(name) is gone, and not sent any more.") }
+        for file in reading.withoutTimes { console.detail("\(file) has no schedule, and is left alone.") }
+    }
+
+    private func nextInWords(_ name: String, _ now: Timestamp) -> String {
+        guard let next = scheduler.nextTime(of: name, after: now), let zone = scheduler.campaigns[name]?.schedule.zone else {
+            return "no further time is to come"
+        }
+        if zone.isRecipient { return "next \(next.localTime.words) on each device's clock, from \(next.begins) on" }
+        return "next \(next.localTime.words) \(zone.fallback.name) (\(next.begins))"
+    }
+
+    private func handle(_ event: Event, isEnding: Bool = false) throws {
+        let now = Timestamp.now()
+        switch event {
+        case .planned(let key, .planned(let needsApproval)):
+            // Whoever starts next finds the plan.
+            if !isEnding { try perform(scheduler.planned(key, needsApproval: needsApproval, at: now)) }
+        case .planned(let key, .failed(let reason)):
+            console.warn("\(key) cannot be planned. \(reason)")
+            try perform(scheduler.failed(key, because: reason, at: now))
+        case .planned(let key, .withdrawn(let reason)): try perform(scheduler.withdrawn(key, because: reason, at: now))
+        case .planned(_, .interrupted), .sent(_, .success(.interrupted)): break
+        case .sent(let key, let result):
+            sending.removeValue(forKey: key)?.join()
+            try handleEnd(key, result, now)
+        }
+    }
+
+    private func handleEnd(_ key: Firing.Key, _ result: Result<RunEnd, Diagnostic>, _ now: Timestamp) throws {
+        switch result {
+        case .failure(let mistake):
+            console.warn("\(key) cannot be sent. \(mistake)")
+            try perform(scheduler.failed(key, because: mistake.description, at: now))
+        case .success(let end):
+            let (state, reason): (Firing.State, String) =
+                switch end {
+                case .finished: (.finished, "")
+                case .stopped(let reason): (.stopped, reason)
+                case .cancelled, .interrupted: (.cancelled, RunEnd.cancelReason)
+                }
+            console.say("\(key): \(state.rawValue)\(reason.isEmpty ? "" : ": \(reason)")")
+            try perform(scheduler.ended(key, state, because: reason, at: now))
+        }
+    }
+
+    // MARK: - What is done
+
+    private func perform(_ actions: [Scheduler.Action]) throws {
+        for action in actions {
+            switch action {
+            case .save(let firings, let campaigns): try store.save(firings, campaigns)
+            case .plan(let firing):
+                console.say("\(firing.key) is due: planning \(firing.run ?? "").")
+                plans.put(firing)
+            case .examine(let firing): try perform(scheduler.found(firing.key, work.examine(firing), at: .now()))
+            case .send(let firing): send(firing)
+            case .withdraw(let firing): work.withdraw(firing)
+            case .tell(let event, let firing): tell(event, firing)
+            }
+        }
+    }
+
+    private func send(_ firing: Firing) {
+        console.say("\(firing.key) is being sent as \(firing.run ?? "").")
+        sending[firing.key] = WorkerThread("send") { [work, events, notices] in
+            let result: Result<RunEnd, Diagnostic>
+            do { result = .success(try work.send(firing, notices)) } catch {
+                result = .failure(error as? Diagnostic ?? Diagnostic("\(error)"))
+            }
+            events.add(.sent(firing.key, result))
+        }
+    }
+
+    private func tell(_ event: NoticeEvent, _ firing: Firing) {
+        var notice = Notice(event)
+        (notice.campaign, notice.occurrence, notice.run) = (firing.key.campaign, firing.key.occurrence, firing.run)
+        (notice.file, notice.reason) = (firing.file, firing.reason)
+        notice.app = scheduler.campaigns[firing.key.campaign]?.app
+        if event == .approvalNeeded { notice.state = .planned }
+        console.warn(notice.text)
+        notices.post(notice)
+    }
+
+    // MARK: - What is shown
+
+    private func report(isUp: Bool) {
+        let now = Timestamp.now()
+        var next: [String: Occurrence] = [:]
+        for name in scheduler.campaigns.keys { next[name] = scheduler.nextTime(of: name, after: now) }
+        monitoring.write(
+            .init(
+                isUp: isUp, campaigns: scheduler.campaigns, next: next, open: scheduler.open.values.map(\.firing), mistakes: mistakes,
+                last: (try? store.lastEnded()) ?? []),
+            at: now)
+    }
+}

@@ -1,0 +1,144 @@
+import Base
+import Campaigns
+import Glibc
+import Scheduling
+
+/// The campaign files that `volley schedule` looks after: those that were named, and those of named folders.
+struct ScheduleFiles {
+    /// What the files hold.
+    struct Reading {
+        /// Campaigns with times, by file.
+        var campaigns: [Scheduler.Campaign] = []
+        /// Mistakes by file, each with its place.
+        var mistakes: [String: Diagnostics] = [:]
+        /// Files without times: sent by hand.
+        var withoutTimes: [String] = []
+    }
+
+    /// What changes when a file does.
+    private struct Stamp: Hashable { var size: Int64, seconds: Int, nanoseconds: Int, inode: UInt64 }
+
+    private let arguments: [String]
+    private let options: CommonOptions
+    private let runsFolder: String
+    private var stamps: [String: [Stamp?]] = [:]
+    private var pending: [String: [Stamp?]]?
+
+    /// - Parameter arguments: files and folders.
+    /// - Throws: `Diagnostic`: one of them is not there.
+    init(_ arguments: [String], runsFolder: String, options: CommonOptions) throws(Diagnostic) {
+        for path in arguments where !FilePaths.exists(path) {
+            throw Diagnostic("there is no such file or folder", file: path, remedy: "Name campaign files, or a folder of them.")
+        }
+        (self.arguments, self.runsFolder, self.options) = (arguments, runsFolder, options)
+    }
+
+    /// Where volley.yaml is looked for from.
+    static func startingFolder(of argument: String) -> String { isFolder(argument) ? argument : FilePaths.folder(of: argument) }
+
+    /// Reads all files, if any of them was changed since the last time, and has been left alone for as long as between two calls: an editor may be
+    /// writing it.
+    mutating func readIfChanged(now: Timestamp) -> Reading? {
+        let present = stampsNow()
+        guard present != stamps else {
+            pending = nil
+            return nil
+        }
+        guard stamps.isEmpty || pending == present else {
+            pending = present
+            return nil
+        }
+        (stamps, pending) = (present, nil)
+        return read(now: now)
+    }
+
+    /// Reads all files.
+    func read(now: Timestamp) -> Reading {
+        var reading = Reading()
+        var owners: [String: String] = [:]
+        for file in files() {
+            let path = FilePaths.absolute(file)
+            do {
+                let context = try CampaignContext.read(file: file, options: options, now: now)
+                guard let schedule = context.campaign.schedule, schedule.hasTimes else {
+                    reading.withoutTimes.append(path)
+                    continue
+                }
+                let name = context.campaign.name
+                try check(context, owner: owners[name.value])
+                owners[name.value] = file
+                reading.campaigns.append(.init(name: name.value, app: context.app.name.value, file: path, schedule: schedule))
+            } catch let mistakes as Diagnostics {
+                reading.mistakes[path] = Diagnostics(mistakes.all.filter { $0.severity == .error })
+            } catch {
+                reading.mistakes[path] = Diagnostics(error as? Diagnostic ?? Diagnostic("\(error)", file: file))
+            }
+        }
+        return reading
+    }
+
+    /// Two campaigns of one name would be one to the record; two folders of runs would have two records.
+    private func check(_ context: CampaignContext, owner: String?) throws(Diagnostic) {
+        if let owner {
+            throw Diagnostic(
+                "\(owner) has the name '\(context.campaign.name.value)' too", at: context.campaign.name.position,
+                remedy: "Give each campaign with a schedule a name of its own.")
+        }
+        let folder = FilePaths.absolute(context.runsFolder(options))
+        guard folder == FilePaths.absolute(runsFolder) else {
+            throw Diagnostic(
+                "its runs belong into \(folder), and this volley schedule works with \(runsFolder)", file: context.campaign.file,
+                remedy: "Start another volley schedule for it, or name a folder for all with --runs.")
+        }
+    }
+
+    /// Campaign files, in the order of arguments and names.
+    private func files() -> [String] {
+        var files: [String] = []
+        for argument in arguments {
+            guard Self.isFolder(argument) else {
+                files.append(argument)
+                continue
+            }
+            let names = Self.names(in: argument).filter { name in
+                (name.hasSuffix(".yaml") || name.hasSuffix(".yml")) && !name.hasPrefix(".") && name != Project.fileName
+            }
+            files += names.map { argument.hasSuffix("/") ? argument + $0 : "\(argument)/\($0)" }
+        }
+        var seen: Set<String> = []
+        return files.filter { seen.insert(FilePaths.absolute($0)).inserted }
+    }
+
+    /// Of each file, and of the volley.yaml that counts for it. A file that is gone has none.
+    private func stampsNow() -> [String: [Stamp?]] {
+        var stamps: [String: [Stamp?]] = [:]
+        for file in files() {
+            let project = options.config ?? Project.find(startingAt: FilePaths.folder(of: file))
+            stamps[file] = [Self.stamp(file), project.flatMap(Self.stamp)]
+        }
+        return stamps
+    }
+
+    private static func stamp(_ path: String) -> Stamp? {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        return Stamp(
+            size: Int64(status.st_size), seconds: Int(status.st_mtim.tv_sec), nanoseconds: Int(status.st_mtim.tv_nsec),
+            inode: UInt64(status.st_ino))
+    }
+
+    private static func isFolder(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+
+    private static func names(in folder: String) -> [String] {
+        guard let stream = opendir(folder) else { return [] }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while let entry = readdir(stream) {
+            names.append(withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) })
+        }
+        return names.sorted()
+    }
+}

@@ -1,0 +1,163 @@
+import Base
+import Campaigns
+import Glibc
+import Runs
+import Scheduling
+
+/// Keeps the files of `monitoring` up to date. Each appears whole or not at all; one that cannot be written is a warning, once.
+final class ScheduleMonitoring {
+    /// What is known now.
+    struct Status {
+        var isUp: Bool
+        var campaigns: [String: Scheduler.Campaign]
+        var next: [String: Occurrence]
+        var open: [Firing]
+        var mistakes: [String: Diagnostics]
+        /// Of each campaign the last firing that ended.
+        var last: [Firing]
+    }
+
+    private let console: Console
+    private let prometheus: String?, health: String?
+    private let runsFolder: String
+    private var hasFailed: Set<String> = []
+    private var figures: [String: RunFigures?] = [:]
+
+    init(_ project: Project, runsFolder: String, console: Console) {
+        func path(_ text: SourceText?) -> String? { text.map { FilePaths.resolve($0.value, besideFile: project.file) } }
+        (prometheus, health) = (path(project.monitoring?.prometheus), path(project.monitoring?.health))
+        (self.console, self.runsFolder) = (console, runsFolder)
+    }
+
+    func write(_ status: Status, at now: Timestamp) {
+        if let prometheus { replace(prometheus, with: metrics(status, at: now)) }
+        if let health { replace(health, with: Self.document(status, at: now).indentedText + "\n") }
+    }
+
+    private func replace(_ file: String, with text: String) {
+        // Beside it, so that it can be renamed; with another ending, so that no collector reads it.
+        let partial = "\(file).\(getpid()).partial"
+        do {
+            try FilePaths.create(partial, Array(text.utf8), mode: 0o644, replacing: true)
+            guard rename(partial, file) == 0 else {
+                let reason = String(cString: strerror(errno))
+                unlink(partial)
+                throw Diagnostic("the file cannot be replaced: \(reason)", file: file)
+            }
+            hasFailed.remove(file)
+        } catch {
+            if hasFailed.insert(file).inserted { console.warn("Monitoring: \(error)") }
+        }
+    }
+
+    // MARK: - Health
+
+    /// What is wrong, for people and for whoever watches over the machine.
+    static func document(_ status: Status, at now: Timestamp) -> JSONValue {
+        var problems: [JSONValue] = []
+        func problem(_ campaign: String?, _ file: String, _ message: String) {
+            problems.append(
+                .object(pairs: [
+                    ("campaign", campaign.map { .string($0) } ?? .null), ("file", .string(file)), ("message", .string(message)),
+                ]))
+        }
+        for (file, mistakes) in status.mistakes.sorted(by: { $0.key < $1.key }) {
+            problem(status.campaigns.values.first { $0.file == file }?.name, file, mistakes.all.first?.description ?? "")
+        }
+        for firing in status.open where !firing.reason.isEmpty {
+            problem(firing.key.campaign, firing.file, "\(firing.key) is tried again: \(firing.reason)")
+        }
+        for firing in status.open where firing.state == .waiting {
+            problem(firing.key.campaign, firing.file, "\(firing.key) waits for approval")
+        }
+        for firing in status.last where firing.state == .stopped || firing.state == .skipped {
+            problem(firing.key.campaign, firing.file, "\(firing.key) was \(firing.state.rawValue): \(firing.reason)")
+        }
+        return .object(pairs: [
+            ("status", .string(!status.isUp ? "stopped" : problems.isEmpty ? "ok" : "problems")), ("time", .string(now.description)),
+            ("process", .integer(Int64(getpid()))), ("version", .string(volleyVersion)), ("problems", .array(problems)),
+            ("open", .array(status.open.sorted { $0.begins < $1.begins }.map(\.json))),
+            (
+                "next",
+                .object(
+                    pairs: status.next.sorted { $0.key < $1.key }.map { ($0.key, .string($0.value.begins.description)) })
+            ),
+        ])
+    }
+
+    // MARK: - Metrics
+
+    /// The text format of Prometheus: https://prometheus.io/docs/instrumenting/exposition_formats/.
+    func metrics(_ status: Status, at now: Timestamp) -> String {
+        var text = MetricsText()
+        text.family("volley_up", "gauge", "Whether volley schedule is at work.")
+        text.add("volley_up", [], status.isUp ? 1 : 0)
+        text.family("volley_report_timestamp_seconds", "gauge", "When this file was written.")
+        text.add("volley_report_timestamp_seconds", [], Double(now.epochMilliseconds) / 1000)
+        text.family("volley_schedule_files_with_mistakes", "gauge", "Campaign files of which nothing is sent.")
+        text.add("volley_schedule_files_with_mistakes", [], Double(status.mistakes.count))
+        text.family("volley_schedule_next_timestamp_seconds", "gauge", "When a campaign is sent next.")
+        for (name, time) in status.next.sorted(by: { $0.key < $1.key }) {
+            text.add("volley_schedule_next_timestamp_seconds", labels(name, status), Double(time.begins.epochSeconds))
+        }
+        text.family("volley_schedule_open", "gauge", "Times of schedules that are being planned, wait for approval, or are being sent.")
+        for state in Firing.State.allCases.filter(\.isOpen) {
+            text.add("volley_schedule_open", [("state", state.rawValue)], Double(status.open.count { $0.state == state }))
+        }
+        text.family("volley_schedule_last_timestamp_seconds", "gauge", "The last time of a campaign's schedule that came to an end.")
+        for firing in status.last {
+            text.add("volley_schedule_last_timestamp_seconds", labels(firing.key.campaign, status), Double(firing.begins.epochSeconds))
+        }
+        text.family("volley_schedule_last_state", "gauge", "What became of it: 1 for the state that it has.")
+        for firing in status.last {
+            for state in Firing.State.allCases.filter({ !$0.isOpen }) {
+                let labels = labels(firing.key.campaign, status) + [("state", state.rawValue)]
+                text.add("volley_schedule_last_state", labels, firing.state == state ? 1 : 0)
+            }
+        }
+        addOutcomes(status, to: &text)
+        text.family("volley_pushes_total", "counter", "Recipients that got an outcome in this process.")
+        for (label, count) in SendTally.ofThisProcess.counts {
+            text.add(
+                "volley_pushes_total", [("app", label.app), ("campaign", label.campaign), ("outcome", label.outcome.name)], Double(count))
+        }
+        return text.text
+    }
+
+    private func addOutcomes(_ status: Status, to text: inout MetricsText) {
+        text.family("volley_last_run_recipients", "gauge", "Recipients of a campaign's last scheduled run, by outcome.")
+        var present: [String: RunFigures?] = [:]
+        for firing in status.last {
+            guard let run = firing.run, firing.state != .skipped else { continue }
+            // A run that has ended is read once.
+            let known = figures[run] ?? Self.figures(FilePaths.join(runsFolder, "\(run).sqlite"))
+            present[run] = .some(known)
+            for outcome in Outcome.allCases {
+                guard let count = known?.outcomes[outcome] else { continue }
+                text.add("volley_last_run_recipients", labels(firing.key.campaign, status) + [("outcome", outcome.name)], Double(count))
+            }
+        }
+        figures = present
+    }
+
+    private static func figures(_ path: String) -> RunFigures? {
+        guard let run = try? RunStore(path: path, readOnly: true) else { return nil }
+        defer { run.close() }
+        return try? run.figures()
+    }
+
+    private func labels(_ campaign: String, _ status: Status) -> [(String, String)] {
+        [("app", status.campaigns[campaign]?.app ?? ""), ("campaign", campaign)]
+    }
+}
+
+extension Firing {
+    /// As `volley schedule --list --json` and the health file show it.
+    var json: JSONValue {
+        .object(pairs: [
+            ("campaign", .string(key.campaign)), ("occurrence", .string(key.occurrence)), ("state", .string(state.rawValue)),
+            ("run", run.map { .string($0) } ?? .null), ("reason", .string(reason)), ("begins", .string(begins.description)),
+            ("ends", .string(ends.description)),
+        ])
+    }
+}

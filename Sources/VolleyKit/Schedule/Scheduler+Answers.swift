@@ -1,0 +1,90 @@
+import Base
+import Campaigns
+import Runs
+
+/// What became of actions.
+extension Scheduler {
+    /// The plan of a firing is made. It was begun in time; but a machine may have slept meanwhile.
+    mutating func planned(_ key: Firing.Key, needsApproval: Bool, at now: Timestamp) -> [Action] {
+        guard let firing = open[key]?.firing else { return [] }
+        if isTooLate(firing, at: now.adding(seconds: -Self.planningSeconds)) {
+            return skip(firing, because: "its plan was ready too late", hasPlan: true, at: now)
+        }
+        guard needsApproval else { return send(firing, at: now) }
+        var waiting = firing
+        (waiting.state, waiting.reason, waiting.changedAt) = (.waiting, "", now)
+        open[key] = (waiting, .idle)
+        return [.save([waiting], []), .tell(.approvalNeeded, waiting)]
+    }
+
+    /// A firing could not be planned, or sending it could not begin. It is tried again, as long as `late` allows.
+    mutating func failed(_ key: Firing.Key, because reason: String, at now: Timestamp) -> [Action] {
+        guard let entry = open[key] else { return [] }
+        var firing = entry.firing
+        let failures = failures[key, default: 0] + 1
+        self.failures[key] = failures
+        let pause = min(Self.firstPauseSeconds * Double(1 << min(failures - 1, 10)), Self.longestPauseSeconds)
+        let isNews = firing.reason != reason
+        (firing.reason, firing.changedAt) = (reason, now)
+        open[key] = (firing, .retrying(at: now.adding(seconds: pause)))
+        return isNews ? [.save([firing], [])] + (failures == 1 ? [.tell(.failed, firing)] : []) : []
+    }
+
+    /// Between the time and its planning the campaign was changed, so that this is no time of it any more.
+    mutating func withdrawn(_ key: Firing.Key, because reason: String, at now: Timestamp) -> [Action] {
+        guard let firing = open[key]?.firing else { return [] }
+        return skip(firing, because: reason, hasPlan: false, at: now)
+    }
+
+    /// What there is of a firing's run.
+    mutating func found(_ key: Firing.Key, _ finding: Finding, at now: Timestamp) -> [Action] {
+        guard let (firing, _) = open[key] else { return [] }
+        switch (firing.state, finding) {
+        case (_, .ended(let state, let reason)): return end(firing, as: state, reason, at: now)
+        case (_, .elsewhere):
+            open[key]?.phase = .idle
+            return []
+        case (_, .unfinished): return send(firing, at: now)
+        case (.planning, .nothing):
+            if isTooLate(firing, at: now) {
+                let reason = firing.reason.isEmpty ? "the process that planned it was ended, and there was no other in time" : firing.reason
+                return skip(firing, because: reason, hasPlan: false, at: now)
+            }
+            open[key]?.phase = .planning
+            return [.plan(firing)]
+        case (_, .nothing): return end(firing, as: .stopped, "the file of its run is gone", at: now)
+        case (.waiting, .plan(needsApproval: true)):
+            if isTooLate(firing, at: now) { return skip(firing, because: "nobody approved it in time", hasPlan: true, at: now) }
+            open[key]?.phase = .idle
+            return []
+        case (_, .plan(let needsApproval)):
+            // Nothing of it was sent.
+            if isTooLate(firing, at: now) {
+                return skip(
+                    firing, because: firing.reason.isEmpty ? "it could not be begun in time" : firing.reason, hasPlan: true, at: now)
+            }
+            return planned(key, needsApproval: needsApproval, at: now)
+        }
+    }
+
+    /// Sending has ended. `interrupted` is no end: whoever comes next goes on.
+    mutating func ended(_ key: Firing.Key, _ state: Firing.State, because reason: String, at now: Timestamp) -> [Action] {
+        guard let firing = open[key]?.firing else { return [] }
+        return end(firing, as: state, reason, at: now)
+    }
+
+    private mutating func send(_ firing: Firing, at now: Timestamp) -> [Action] {
+        var sending = firing
+        (sending.state, sending.reason, sending.changedAt) = (.sending, "", now)
+        open[firing.key] = (sending, .sending)
+        return (firing.state == .sending ? [] : [.save([sending], [])]) + [.send(sending)]
+    }
+
+    private mutating func end(_ firing: Firing, as state: Firing.State, _ reason: String, at now: Timestamp) -> [Action] {
+        var ended = firing
+        (ended.state, ended.reason, ended.changedAt) = (state, reason, now)
+        open[firing.key] = nil
+        failures[firing.key] = nil
+        return [.save([ended], [])]
+    }
+}

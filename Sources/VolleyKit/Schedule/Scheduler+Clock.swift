@@ -1,0 +1,158 @@
+import Base
+import Campaigns
+import Runs
+import Scheduling
+
+/// What is due.
+extension Scheduler {
+    /// Says what the clock says. Call it often; a clock that was set changes nothing but what is due.
+    mutating func timePassed(to now: Timestamp) -> [Action] {
+        var actions: [Action] = []
+        if decided.count > Self.knownNames {
+            let limit = now.adding(seconds: -Self.lookBackSeconds - 2 * 86_400)
+            decided = decided.filter { $0.value >= limit }
+            decidedByFile = decidedByFile.filter { $0.value >= limit }
+        }
+        for name in campaigns.keys.sorted() { actions += dueTimes(of: name, at: now) }
+        for key in open.keys.sorted(by: { ($0.campaign, $0.occurrence) < ($1.campaign, $1.occurrence) }) {
+            actions += look(after: key, at: now)
+        }
+        return actions
+    }
+
+    /// When something happens next by itself, as far as known; nil when nothing does.
+    func nextTime(of name: String, after now: Timestamp) -> Occurrence? {
+        guard let campaign = campaigns[name] else { return nil }
+        return campaign.schedule.next(after: max(now, records[name]?.decidedThrough ?? now))
+    }
+
+    // MARK: - Times
+
+    private mutating func dueTimes(of name: String, at now: Timestamp) -> [Action] {
+        guard let campaign = campaigns[name], var record = records[name] else { return [] }
+        if record.decidedThrough.epochSeconds - now.epochSeconds > Self.longestStepSeconds {
+            // The clock had been wrong. What fired or was skipped meanwhile is known by name, and does not come again.
+            record.decidedThrough = now
+            (records[name], next[name]) = (record, nil)
+            return [.save([], [record])]
+        }
+        if next[name] == nil { next[name] = .some(campaign.schedule.next(after: record.decidedThrough)?.begins) }
+        guard let due = next[name] ?? nil, due <= now else { return [] }
+        let (times, forgotten) = missedTimes(of: campaign, since: &record.decidedThrough, at: now)
+        var saved: [Firing] = []
+        var told: [Action] = [], done: [Action] = []
+        for (index, time) in times.enumerated() {
+            // A mistake in the file may still be put right.
+            if !campaign.isValid, !isTooLate(campaign, ends: time.ends, at: now) { break }
+            record.decidedThrough = max(record.decidedThrough, time.begins)
+            guard decided[.init(campaign: name, occurrence: time.name)] == nil else { continue }
+            var firing = Firing(
+                key: .init(campaign: name, occurrence: time.name), file: campaign.file, run: nil, state: .planning, begins: time.begins,
+                ends: time.ends, changedAt: now)
+            if let reason = reasonToSkip(campaign, time, later: index + 1 < times.count ? times[times.count - 1] : nil, at: now) {
+                let earlier = index == 0 && forgotten > 0 ? "; so had \(TextFormat.count(forgotten)) times before it" : ""
+                (firing.state, firing.reason) = (.skipped, reason + earlier)
+                told.append(.tell(.skipped, firing))
+            } else {
+                let (superseded, actions) = supersede(campaign, by: time, at: now)
+                saved += superseded
+                told += actions
+                firing.run = makeRunID(name, now)
+                open[firing.key] = (firing, .planning)
+                done.append(.plan(firing))
+            }
+            note(firing)
+            saved.append(firing)
+        }
+        next[name] = nil
+        guard record != records[name] else { return [] }
+        records[name] = record
+        return [.save(saved, [record])] + told + done
+    }
+
+    /// All times that are due and not decided, the oldest first; of very many only the last ones, and how many others there are.
+    private func missedTimes(
+        of campaign: Campaign, since decided: inout Timestamp, at now: Timestamp
+    ) -> (times: [Occurrence], forgotten: Int) {
+        guard campaign.schedule.repeat != nil else {
+            // However long ago it is.
+            let time = campaign.schedule.at.map { campaign.schedule.occurrence(at: $0) }
+            return ([time].compactMap(\.self).filter { $0.begins > decided && $0.begins <= now }, 0)
+        }
+        decided = max(decided, now.adding(seconds: -Self.lookBackSeconds))
+        let times = campaign.schedule.occurrences(from: Timestamp(epochMilliseconds: decided.epochMilliseconds + 1), through: now)
+        return (Array(times.suffix(Self.recordedMisses)), max(0, times.count - Self.recordedMisses))
+    }
+
+    private func isTooLate(_ campaign: Campaign, ends: Timestamp, at now: Timestamp) -> Bool {
+        campaign.schedule.isTooLate(for: ends, at: now)
+    }
+
+    private func reasonToSkip(_ campaign: Campaign, _ time: Occurrence, later: Occurrence?, at now: Timestamp) -> String? {
+        if isTooLate(campaign, ends: time.ends, at: now) {
+            let late = TextFormat.duration(seconds: Double(now.epochSeconds - time.ends.epochSeconds))
+            return campaign.isValid
+                ? "it was noticed \(late) after its time, which is later than 'late' allows"
+                : "its file had mistakes until \(late) after its time, which is later than 'late' allows"
+        }
+        if decidedByFile[.init(campaign: campaign.file, occurrence: time.name)] != nil {
+            return "its file was sent or skipped at this time already, under another name"
+        }
+        // Who did not get it at all these times gets it once.
+        if let later, time.ends < now { return "its next time, \(later.name), had come as well" }
+        return nil
+    }
+
+    /// Gives up what of a campaign is still waiting when its next time comes.
+    private mutating func supersede(_ campaign: Campaign, by time: Occurrence, at now: Timestamp) -> (saved: [Firing], actions: [Action]) {
+        var saved: [Firing] = [], actions: [Action] = []
+        for (key, entry) in open where key.campaign == campaign.name && entry.firing.ends < now && entry.firing.ends < time.begins {
+            switch (entry.firing.state, entry.phase) {
+            case (.waiting, _), (.planning, .retrying): break
+            default: continue
+            }
+            var firing = entry.firing
+            let why = firing.state == .waiting ? "nobody had approved it" : firing.reason
+            (firing.state, firing.reason, firing.changedAt) = (.skipped, "\(why); its next time, \(time.name), has come", now)
+            open[key] = nil
+            saved.append(firing)
+            if entry.firing.state == .waiting { actions.append(.withdraw(firing)) }
+            actions.append(.tell(.skipped, firing))
+        }
+        return (saved, actions)
+    }
+
+    // MARK: - Open firings
+
+    private mutating func look(after key: Firing.Key, at now: Timestamp) -> [Action] {
+        guard let (firing, phase) = open[key] else { return [] }
+        switch phase {
+        case .planning, .sending, .examining: return []
+        case .retrying(let time):
+            if isTooLate(firing, at: now) { return skip(firing, because: firing.reason, hasPlan: firing.state != .planning, at: now) }
+            // A clock that was set back must not make it wait for long.
+            guard now >= time || time.epochSeconds - now.epochSeconds > Int64(Self.longestPauseSeconds) else { return [] }
+            open[key]?.phase = .examining
+            return [.examine(firing)]
+        case .idle:
+            open[key]?.phase = .examining
+            return [.examine(firing)]
+        }
+    }
+
+    /// A firing of a campaign whose file is gone is judged by what usually holds.
+    func isTooLate(_ firing: Firing, at now: Timestamp) -> Bool {
+        campaigns[firing.key.campaign]?.schedule.isTooLate(for: firing.ends, at: now)
+            ?? LatePolicy.usual.isTooLate(bySeconds: Int(now.epochSeconds - firing.ends.epochSeconds))
+    }
+
+    /// Ends a firing without sending.
+    /// - Parameter hasPlan: whether there is a plan that nobody may send any more.
+    mutating func skip(_ firing: Firing, because reason: String, hasPlan: Bool, at now: Timestamp) -> [Action] {
+        var skipped = firing
+        (skipped.state, skipped.reason, skipped.changedAt) = (.skipped, reason, now)
+        open[firing.key] = nil
+        failures[firing.key] = nil
+        return [.save([skipped], [])] + (hasPlan ? [.withdraw(skipped)] : []) + [.tell(.skipped, skipped)]
+    }
+}

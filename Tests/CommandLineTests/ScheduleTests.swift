@@ -1,0 +1,199 @@
+import Base
+import Foundation
+import TestServers
+import Testing
+
+@Suite("volley schedule")
+struct ScheduleTests {
+    /// A campaign whose time was a few minutes ago, so that it is sent at once.
+    private static func campaign(
+        _ name: String, minutesAgo: Int = 3, devices: String = "devices.csv", schedule: String = "", delivery: String = "unknown: skip"
+    ) -> String {
+        let formatter = DateFormatter()
+        formatter.locale = Locale(identifier: "en_US_POSIX")
+        formatter.timeZone = TimeZone(identifier: "UTC")
+        formatter.dateFormat = "yyyy-MM-dd HH:mm"
+        let time = formatter.string(from: Date(timeIntervalSinceNow: Double(-60 * minutesAgo)))
+        return """
+            name: \(name)
+            app: shop
+            audience: {devices: \(devices), everyone: true}
+            content: {title: Hello, body: World}
+            delivery: {\(delivery)}
+            schedule: {at: \(time), timezone: UTC\(schedule)}
+
+            """
+    }
+
+    private func states(_ folder: ProjectFolder) throws -> [String: String] {
+        let list = try folder.volley("schedule", ".", "--list", "--json")
+        guard case .array(let times)? = try list.json()["times"] else { return [:] }
+        return Dictionary(
+            times.compactMap { time in time["campaign"]?.stringValue.map { ($0, time["state"]?.stringValue ?? "") } },
+            uniquingKeysWith: { $1 })
+    }
+
+    /// Waits until a condition holds; fails after a minute.
+    private func wait(_ running: RunningVolley, _ what: Comment, _ condition: () throws -> Bool) throws {
+        let end = Date(timeIntervalSinceNow: 60)
+        while try !condition() {
+            try #require(running.isRunning, "ended before \(what): \(running.errorsSoFar)")
+            try #require(Date() < end, "waited in vain for \(what): \(running.errorsSoFar)")
+            usleep(20_000)
+        }
+    }
+
+    private func stop(_ running: RunningVolley) {
+        kill(running.processID, SIGTERM)
+        let result = running.finish()
+        #expect(result.status == 130, "\(result.errors)")
+    }
+
+    @Test("sends what is due, records what is too late, and takes files that come, change and go; one process a folder")
+    func files() throws {
+        let hook = try TestWebhook()
+        let folder = try ProjectFolder(app: "environment: simulator\nnotices: [{webhook: \"\(hook.url())\"}]")
+        try folder.write("now.yaml", Self.campaign("now"))
+        try folder.write("late.yaml", Self.campaign("late", minutesAgo: 600))
+        try folder.write("broken.yaml", Self.campaign("broken").replacing("title:", with: "titel:"))
+        try folder.write(
+            "by-hand.yaml", Self.campaign("by-hand").split(separator: "\n").filter { !$0.hasPrefix("schedule") }.joined(separator: "\n"))
+        let running = try VolleyBinary.start(["schedule", "."], in: folder.url)
+        defer { _ = running.finish(timeout: 0) }
+        try wait(running, "the first") { try states(folder)["now"] == "finished" }
+        #expect(try states(folder) == ["now": "finished", "late": "skipped"])
+        let second = try folder.volley("schedule", "now.yaml")
+        #expect(second.status == 2 && second.errors.contains("(process \(running.processID))"), "\(second.errors)")
+        #expect(running.errorsSoFar.contains("./broken.yaml:4:") && running.errorsSoFar.contains("titel"), "\(running.errorsSoFar)")
+        // Put right, it is sent; one that comes is sent; one that is renamed is not sent again.
+        try folder.write("broken.yaml", Self.campaign("broken"))
+        try folder.write("new.yaml", Self.campaign("new"))
+        try wait(running, "those that came") { try states(folder)["broken"] == "finished" && states(folder)["new"] == "finished" }
+        try folder.write(
+            "now.yaml",
+            String(contentsOf: folder.url.appendingPathComponent("now.yaml"), encoding: .utf8).replacing("name: now", with: "name: renamed")
+        )
+        try wait(running, "the renamed one") { try states(folder)["renamed"] == "skipped" }
+        stop(running)
+        let runs = try folder.volley("runs", "--json").json()
+        guard case .array(let list)? = runs["runs"], list.count == 3 else {
+            Issue.record("not three runs: \(runs)")
+            return
+        }
+        let events = try hook.requests.map { try JSONValue(parsing: $0.body) }
+        func told(_ campaign: String) -> [String] {
+            events.filter { $0["campaign"]?.stringValue == campaign }.compactMap { $0["event"]?.stringValue }
+        }
+        #expect(told("now") == ["started", "finished"] && told("late") == ["skipped"] && told("renamed") == ["skipped"])
+        #expect(events.contains { $0["event"]?.stringValue == "invalid" && $0["file"]?.stringValue?.hasSuffix("/broken.yaml") == true })
+        #expect(events.first { $0["event"]?.stringValue == "finished" }?["occurrence"]?.stringValue?.hasSuffix("Z") == false)
+        #expect(folder.files(in: "runs").filter { $0.hasPrefix("schedule") } == ["schedule.lock", "schedule.sqlite"])
+    }
+
+    @Test("waits for an approval, and tells whom it may concern; a cancelled plan is not sent")
+    func approval() throws {
+        let hook = try TestWebhook()
+        let folder = try ProjectFolder(
+            app: "environment: simulator\napproval: required\nnotices: [{webhook: \"\(hook.url())\", events: [approval_needed]}]")
+        try folder.write("a.yaml", Self.campaign("approved"))
+        try folder.write("b.yaml", Self.campaign("cancelled"))
+        let running = try VolleyBinary.start(["schedule", "a.yaml", "b.yaml"], in: folder.url)
+        defer { _ = running.finish(timeout: 0) }
+        try wait(running, "both plans") {
+            try states(folder) == ["approved": "waiting", "cancelled": "waiting"] && hook.requests.count == 2
+        }
+        let runs = try hook.requests.map { try #require(try JSONValue(parsing: $0.body)["run"]?.stringValue) }
+        let approved = try #require(runs.first { $0.contains("-approved-") }), cancelled = try #require(runs.first { $0 != approved })
+        #expect(try folder.volley("cancel", cancelled).status == 0)
+        #expect(try folder.volley("approve", approved, "--by", "Anna", "--yes").status == 0)
+        try wait(running, "the end of both") { try states(folder) == ["approved": "finished", "cancelled": "cancelled"] }
+        stop(running)
+    }
+
+    @Test("an export that comes late is waited for, and its failure told once; dates in its path are those of the schedule")
+    func export() throws {
+        let folder = try ProjectFolder()
+        try folder.write("a.yaml", Self.campaign("a", devices: "\"devices-{{ date }}.csv\""))
+        let running = try VolleyBinary.start(["schedule", "."], in: folder.url)
+        defer { _ = running.finish(timeout: 0) }
+        try wait(running, "the failure") { running.errorsSoFar.contains("cannot be planned") }
+        #expect(running.errorsSoFar.contains("there is no file ") && running.errorsSoFar.contains("/devices-20"), "\(running.errorsSoFar)")
+        stop(running)
+        let formatter = ISO8601DateFormatter()
+        formatter.formatOptions = [.withFullDate]
+        for offset in [0.0, 3600] {
+            try folder.write("devices-\(formatter.string(from: Date(timeIntervalSinceNow: offset))).csv", ProjectFolder.export(devices: 5))
+        }
+        let again = try VolleyBinary.start(["schedule", "."], in: folder.url)
+        defer { _ = again.finish(timeout: 0) }
+        try wait(again, "the end") { try states(folder) == ["a": "finished"] }
+        stop(again)
+    }
+
+    @Test("killed at any moment and started again, it sends each device once, and every campaign")
+    func kills() throws {
+        let server = try LedgeredServer(app: "pace: 4000/s", devices: 3_000, faults: ["--latency", "5"])
+        let folder = server.folder
+        for name in ["one", "two", "three"] { try folder.write("\(name).yaml", Self.campaign(name)) }
+        var random = SystemRandomNumberGenerator()
+        var kills = 0
+        while kills < 12, try Set(states(folder).values) != ["finished"] {
+            let running = try VolleyBinary.start(["schedule", ".", "--quiet"], in: folder.url)
+            usleep(.random(in: 50_000...1_200_000, using: &random))
+            kill(running.processID, SIGKILL)
+            _ = running.finish()
+            kills += 1
+        }
+        let last = try VolleyBinary.start(["schedule", "."], in: folder.url)
+        defer { _ = last.finish(timeout: 0) }
+        try wait(last, "the end of all") { try states(folder) == ["one": "finished", "two": "finished", "three": "finished"] }
+        stop(last)
+        var known: Set<String> = []
+        var accepted = 0, unknown = 0
+        let list = try folder.volley("runs", "--json").json()
+        guard case .array(let runs)? = list["runs"] else {
+            Issue.record("no runs: \(list)")
+            return
+        }
+        #expect(runs.count == 3, "\(folder.files(in: "runs"))")
+        for run in runs {
+            let id = try #require(run["run"]?.stringValue)
+            #expect(known.insert(try #require(run["campaign"]?.stringValue)).inserted)
+            let report = try folder.volley("report", id, "--format", "json").json()
+            accepted += report["outcomes"]?.int("accepted") ?? 0
+            unknown += report["outcomes"]?.int("unknown") ?? 0
+            #expect(report.int("audience") == 3_000)
+        }
+        #expect(accepted + unknown == 9_000)
+        // Each device once for each campaign at most; whoever is missing is unknown.
+        let ledger = try server.accepted()
+        #expect(ledger.values.allSatisfy { $0.count <= 3 && Set($0).count == $0.count })
+        let total = ledger.values.reduce(0) { $0 + $1.count }
+        #expect(total >= accepted && total <= accepted + unknown, "\(total) in the ledger, \(accepted) accepted, \(unknown) unknown")
+    }
+
+    @Test("what comes is listed for people and for programs, with zones, gaps and quiet hours")
+    func list() throws {
+        let folder = try ProjectFolder()
+        try folder.write(
+            "a.yaml",
+            Self.campaign("a", minutesAgo: 600).replacing(
+                "timezone: UTC",
+                with: "timezone: recipient, fallback_timezone: Asia/Tokyo, repeat: \"0 22 * * *\", quiet_hours: 21:00-08:00"))
+        let list = try folder.volley("schedule", "a.yaml", "--list", environment: ["TZ": "America/New_York"])
+        #expect(list.status == 0, "\(list.errors)")
+        #expect(
+            list.output.contains("HERE (America/New_York)") && list.output.contains("on each device's clock; quiet hours until 08:00"),
+            "\(list.output)")
+        #expect(list.output.contains("is not at work"))
+        let document = try folder.volley("schedule", "a.yaml", "--list", "--json", environment: ["TZ": "America/New_York"]).json()
+        guard case .array(let times)? = document["times"], let first = times.last else {
+            Issue.record("no times: \(document)")
+            return
+        }
+        #expect((29...32).contains(times.count))
+        #expect(first["timezone"]?.stringValue == "recipient" && first["occurrence"]?.stringValue?.hasSuffix("T22:00") == true)
+        #expect(try folder.volley("schedule", "a.yaml", "--json").status == 2)
+        #expect(try folder.volley("schedule", "nowhere").errors.contains("no such file or folder"))
+    }
+}

@@ -1,0 +1,63 @@
+import Base
+import Foundation
+import Testing
+
+@testable import Runs
+
+@Suite("The schedule's record")
+final class ScheduleStoreTests {
+    private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("volley-schedule-\(UUID().uuidString)").path
+    deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+    private func firing(_ occurrence: String, _ state: Firing.State, ends: Int64 = 1_000) -> Firing {
+        Firing(
+            key: .init(campaign: "a", occurrence: occurrence), file: "/a.yaml", run: "run-\(occurrence)", state: state, reason: "why",
+            begins: Timestamp(epochSeconds: 500), ends: Timestamp(epochSeconds: ends), changedAt: Timestamp(epochMilliseconds: 1_001))
+    }
+
+    @Test("keeps what it was given, through closing and a kill, and is no run")
+    func keeps() throws {
+        let campaign = ScheduledCampaign(name: "a", file: "/a.yaml", times: "x", decidedThrough: Timestamp(epochMilliseconds: 123))
+        var store: ScheduleStore? = try ScheduleStore(folder: folder)
+        try store?.save([firing("1", .planning), firing("2", .finished)], [campaign])
+        // As somebody else sees it meanwhile.
+        let seen = try ScheduleStore.read(folder: folder, since: Timestamp(epochSeconds: 0))
+        #expect(seen.firings == [firing("1", .planning), firing("2", .finished)] && seen.campaigns == [campaign])
+        try store?.save([firing("1", .sending)], [])
+        store = nil
+        let again = try ScheduleStore(folder: folder)
+        #expect(try again.firings(since: Timestamp(epochSeconds: 0)).map(\.state) == [.sending, .finished])
+        // What is open is never left out.
+        #expect(try again.firings(since: Timestamp(epochSeconds: 2_000)).map(\.key.occurrence) == ["1"])
+        #expect(try again.campaigns() == [campaign])
+        #expect(try again.lastEnded().map(\.key.occurrence) == ["2"])
+        again.close()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["schedule.sqlite"])
+        #expect(try RunStore.all(in: folder).broken.isEmpty)
+        #expect(try RunStore.all(in: folder).runs.isEmpty)
+    }
+
+    @Test("is nothing where there is none, and refuses what it is not")
+    func others() throws {
+        #expect(try ScheduleStore.read(folder: folder, since: Timestamp(epochSeconds: 0)).firings.isEmpty)
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        let path = folder + "/" + ScheduleStore.fileName
+        try Data("this is no database at all, but it is long enough to be looked at as one\n".utf8).write(to: URL(fileURLWithPath: path))
+        let mistake = #expect(throws: Diagnostic.self) { try ScheduleStore(folder: folder) }
+        #expect(mistake?.message.contains("no record of a schedule") == true)
+        #expect(throws: Diagnostic.self) { try ScheduleStore.read(folder: folder, since: Timestamp(epochSeconds: 0)) }
+    }
+
+    @Test("one process at a time")
+    func lock() throws {
+        #expect(!ScheduleLock.isHeld(folder: folder))
+        var lock: ScheduleLock? = try ScheduleLock(folder: folder)
+        #expect(ScheduleLock.isHeld(folder: folder))
+        let mistake = #expect(throws: Diagnostic.self) { try ScheduleLock(folder: folder) }
+        #expect(mistake?.message.contains("process \(getpid())") == true)
+        withExtendedLifetime(lock) {}
+        lock = nil
+        #expect(!ScheduleLock.isHeld(folder: folder))
+        _ = try ScheduleLock(folder: folder)
+    }
+}
