@@ -12,14 +12,14 @@ TEST_PACKAGES := nghttp2-server
 FAULT_PACKAGES := libfaketime iproute2
 BENCH_PACKAGES := nghttp2-client python3-venv
 BENCH_PYTHON := .build/bench/bin/python3
-# Which tables `make bench` makes: --sending and --planning (the default), --memory, --scaling, --rendering; --quick makes them small.
+# Which tables `make bench` makes: --sending and --planning (the default), --memory, --scaling, --recording, --rendering, --reports; --quick makes them small.
 BENCH ?=
 # A target may only import what Package.swift says it depends on: the walls of the house.
 STRICT := --explicit-target-dependency-import-check error
 RELEASE := .build/release
 SOURCES := Package.swift Sources Tests
 
-.PHONY: help setup servers build demo test sanitize faults fuzz simulate simulate-breakages bench lint format install clean
+.PHONY: help setup servers build demo test test-browser sanitize faults fuzz simulate simulate-breakages bench lint format install clean
 
 help: ## List these commands
 	@echo "Volley sends push campaigns to APNs. What can be done here:"
@@ -63,6 +63,12 @@ demo: build ## Send a real campaign to the built-in simulator and show its repor
 
 test: servers ## Run all tests
 	$(SWIFT) test $(STRICT)
+
+BROWSER_PACKAGES := chromium
+
+test-browser: setup ## Install Chromium if it is missing, and look at the pages in it: light, dark, phone, print
+	@command -v chromium >/dev/null || { $(call install,$(BROWSER_PACKAGES)); }
+	$(SWIFT) test $(STRICT) --filter BrowserTests
 
 # What runs on several threads or touches raw memory.
 SANITIZED := --filter "(Audience|Delivery|HTTP2|APNsSimulator|Cryptography)Tests"

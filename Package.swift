@@ -113,7 +113,7 @@ let package = Package(
                 "APNsSimulator", "Audience", "Base", "Campaigns", "Content", "Cryptography", "Delivery", "Runs", "Scheduling", "TestServers",
                 "VolleyKit",
             ]),
-        tests("CommandLine", ["Base", "Cryptography", "TestServers", "volley"]),
+        tests("CommandLine", ["APNsSimulator", "Base", "Cryptography", "TestServers", "volley"]),
         fuzzing,
         simulation,
     ],

@@ -7,13 +7,12 @@ public enum CSVCell {
         text.withUTF8 { append($0, to: &bytes) }
     }
 
-    private static func append(_ text: UnsafeBufferPointer<UInt8>, to bytes: inout [UInt8]) {
+    /// The same for the bytes of a text in UTF-8.
+    public static func append(_ text: UnsafeBufferPointer<UInt8>, to bytes: inout [UInt8]) {
         guard let first = text.first else { return }
+        // Each byte is looked at, as an early end would keep several from being looked at at once.
         var needsQuotes = false
-        for byte in text where Self.needsQuotes(byte) {
-            needsQuotes = true
-            break
-        }
+        for byte in text { needsQuotes = needsQuotes || Self.needsQuotes(byte) }
         if needsQuotes { bytes.append(UInt8(ascii: "\"")) }
         if startsFormula(first) { bytes.append(UInt8(ascii: "'")) }
         guard needsQuotes else { return bytes.append(contentsOf: text) }

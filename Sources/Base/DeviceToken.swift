@@ -32,6 +32,19 @@ public struct DeviceToken: Hashable, Sendable, CustomStringConvertible {
         return true
     }
 
+    /// Why a text cannot be a token, for the person who gave it; nil when it can.
+    public static func flaw(of text: String) -> String? {
+        guard DeviceToken(text) == nil else { return nil }
+        let digits = text.utf8.count
+        if text.isEmpty { return "the device token is blank" }
+        guard text.allSatisfy({ $0.isASCII && $0.isHexDigit }) else {
+            return "'\(redact(text))' cannot be a device token, as it holds more than hex digits (0-9, a-f)"
+        }
+        if digits < digitRange.lowerBound { return "a device token of \(digits) digits is too short" }
+        if digits > digitRange.upperBound { return "a device token of \(digits) digits is too long" }
+        return "'\(redact(text))' cannot be a device token, as its \(digits) digits are no even number: it is cut off, or one is too many"
+    }
+
     /// The first and last four digits, the most that any log, error or page may show.
     public var redacted: String { Self.redact(hex) }
 

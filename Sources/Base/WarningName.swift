@@ -20,6 +20,7 @@ public enum WarningName: String, CaseIterable, Hashable, Sendable {
     case partlyTranslated = "partly-translated"
     case variantNotTranslated = "variant-not-translated"
     case sameVariants = "same-variants"
+    case pluralFormMissing = "plural-form-missing"
     case textCutOff = "text-cut-off"
     case doubleBlank = "double-blank"
     case placeholderInText = "placeholder-in-text"
@@ -75,7 +76,8 @@ public enum WarningName: String, CaseIterable, Hashable, Sendable {
         switch self {
         case .curlyQuotes, .commentInText, .numberChanged, .conditionInList, .mixedConditions, .oddLanguage, .passwordInFile,
             .expiryTooLong, .expiresSoon, .schedulePast, .timeInQuietHours, .timeInGap, .unusedAllow,
-            .partlyTranslated, .variantNotTranslated, .sameVariants, .linkWithoutScheme, .outsideAPS, .nothingVisible, .silentAndVisible,
+            .partlyTranslated, .variantNotTranslated, .sameVariants, .pluralFormMissing, .linkWithoutScheme, .outsideAPS, .nothingVisible,
+            .silentAndVisible,
             .mutableWithoutAlert, .mediaNotMutable, .mediaNotHTTPS, .timeSensitive, .criticalAlert:
             [.files]
         // Of a text its constant part is known at once, and the whole of it when it is rendered.

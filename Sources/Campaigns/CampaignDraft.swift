@@ -43,6 +43,16 @@ extension Campaign {
     static func draft(_ source: YAMLSource, now: Timestamp) -> CampaignDraft {
         let findings = Findings()
         let root = rootSection(of: source, CampaignKeys.root, CampaignKeys.file, example: "name: spring-sale", findings: findings)
+        if let root, root.has("apps"), !root.has("audience"), !root.has("content") {
+            let place = root.place(of: "apps")
+            var draft = CampaignDraft()
+            draft.findings = [
+                Diagnostic(
+                    "this file names apps, as volley.yaml does, and is no campaign", at: place,
+                    remedy: "Name a campaign; its volley.yaml is read and checked with it.")
+            ]
+            return draft
+        }
         var draft = root.map { CampaignReader(root: $0, source: source, now: now).read() } ?? CampaignDraft()
         findings.preferFalseSpaces(in: source)
         draft.findings = Diagnostics(findings.all).all

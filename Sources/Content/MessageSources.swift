@@ -38,6 +38,9 @@ struct MessageSources {
         self.tags = tags
         for translation in content.languages { warnings += Self.partial(translation, of: content) }
         for variant in variants { warnings += Self.untranslated(variant, content) }
+        for translation in content.languages + variants.flatMap({ $0.content?.languages ?? [] }) {
+            warnings += PluralLint.warnings(translation)
+        }
         self.variants =
             variants.isEmpty
             ? [Variant(name: "", share: MessageVariant.wholeShare, isHoldout: false, content: nil)]

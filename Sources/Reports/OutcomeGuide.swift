@@ -15,6 +15,26 @@ enum OutcomeGuide {
         }
     }
 
+    /// What it means for whoever never heard of APNs, in a sentence or two.
+    static func meaning(_ outcome: Outcome, in state: RunState) -> String {
+        let isUnderway = state == .running || state == .paused
+        return switch outcome {
+        case .accepted: "APNs, Apple's push service, took the push over, and delivers it as soon as the device can be reached."
+        case .invalidToken:
+            "The app is gone from the device, or its push token has changed. These devices are left out of later campaigns until they register again."
+        case .rejected:
+            "APNs refused the push for good. The reasons below say why; sending again would not help until the cause is removed."
+        case .failed: "APNs refused the push for the moment, and still did after several attempts. It can be sent again."
+        case .unknown:
+            isUnderway
+                ? "The push is on its way, and its answer is not here yet."
+                : "The push went out, or was about to, and no answer came. The device may have got it or not."
+        case .unsent:
+            isUnderway
+                ? "Its turn has not come yet." : "Nothing was sent to the device: the run ended, or the push expired, before its turn came."
+        }
+    }
+
     static func ink(_ outcome: Outcome) -> TextStyle.Ink {
         switch outcome {
         case .accepted: .green

@@ -4,7 +4,8 @@ import Runs
 extension Report {
     /// The document of `report --format json`. What is not there yet is null; `rate` and `latency_ms` always have their members.
     /// `stopped_because` is there only when the run stopped early, `approved_by` and `approved_at` when somebody approved it, `test` (true) and `test_pushes` when it is a test; a run of a chain has `retry_of` (null for the first) and `chain`, all its
-    /// runs in order.
+    /// runs in order. `languages`, `variants`, `languages_of_variants`, `attempts_by_count`, `latency_histogram`, `timeline` and `earlier_runs` follow in the order in
+    /// which the other forms show them, each only where there is something to tell; a summary has none of them.
     public var json: JSONValue {
         // Only where there is something to say: the document of a run that went well has the members it always had.
         let reason = status.reason.isEmpty ? [] : [("stopped_because", JSONValue.string(status.reason))]
@@ -13,7 +14,7 @@ extension Report {
             ("state", .string(status.state.rawValue)),
         ]
         let test = plan.isTest ? [("test", JSONValue.bool(true)), ("test_pushes", .array(testPushes.map(\.json)))] : []
-        return .object(pairs: head + test + reason + approvalMembers + figuresInJSON + chainMembers)
+        return .object(pairs: head + test + reason + approvalMembers + figuresInJSON + chainMembers + planMembers + detailMembers)
     }
 
     private var approvalMembers: [(String, JSONValue)] {
@@ -46,6 +47,56 @@ extension Report {
                 ])
             ),
         ]
+    }
+
+    private var planMembers: [(String, JSONValue)] {
+        [("planned_at", moment(plan.plannedAt)), ("rows", number(plan.rows))] + (prunedAt.map { [("pruned_at", moment($0))] } ?? [])
+    }
+
+    private var detailMembers: [(String, JSONValue)] {
+        guard figures.groups != nil else { return [] }
+        var members: [(String, JSONValue)] = []
+        if !languages.isEmpty { members.append(("languages", json(languages))) }
+        if !variants.isEmpty { members.append(("variants", json(variants))) }
+        if !languagesOfVariants.isEmpty {
+            members.append(("languages_of_variants", .object(pairs: languagesOfVariants.map { ($0.variant, json($0.languages)) })))
+        }
+        if !figures.attemptCounts.isEmpty {
+            members.append(("attempts_by_count", .object(pairs: attemptCounts.map { ("\($0.attempts)", number($0.recipients)) })))
+        }
+        if figures.latency != nil {
+            members.append(("latency_histogram", .object(pairs: latencySteps.map { ($0.name, number($0.answers)) })))
+        }
+        if let timeline = figures.timeline { members.append(("timeline", json(timeline))) }
+        if !earlier.isEmpty {
+            let runs = earlier.map { run in
+                (
+                    run.id,
+                    JSONValue.object(pairs: [
+                        ("planned_at", moment(run.plannedAt)), ("audience", number(run.audience)), ("accepted", number(run.accepted)),
+                        ("invalid_token", number(run.invalidToken)),
+                    ])
+                )
+            }
+            members.append(("earlier_runs", .object(pairs: runs)))
+        }
+        return members
+    }
+
+    private func json(_ groups: [ReportGroup]) -> JSONValue {
+        .object(pairs: groups.map { ($0.name, .object(pairs: [("audience", number($0.audience))] + counts($0.outcomes))) })
+    }
+
+    /// Steps in which nothing became known are left out.
+    private func json(_ timeline: RunTimeline) -> JSONValue {
+        let steps = timeline.steps.enumerated().filter { $0.element.contains { $0 > 0 } }.map { place, step in
+            (timeline.begin(of: place).description, JSONValue.object(pairs: counts(step)))
+        }
+        return .object(pairs: [("seconds_per_step", number(timeline.secondsPerStep)), ("steps", .object(pairs: steps))])
+    }
+
+    private func counts(_ outcomes: [Int]) -> [(String, JSONValue)] {
+        zip(Outcome.allCases, outcomes).map { ($0.name, number($1)) }
     }
 
     private func number(_ value: Int?) -> JSONValue { value.map { .integer(Int64($0)) } ?? .null }

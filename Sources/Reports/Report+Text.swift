@@ -23,6 +23,9 @@ extension Report {
             let recipients = hidden.reduce(0) { $0 + $1.recipients }
             lines.append("  and \(hidden.count) more reasons for \(TextFormat.count(recipients)) devices; `--format json` names them all")
         }
+        lines += groupLines("Languages", languages, style)
+        lines += groupLines(
+            "Variants", variants, style, last: holdout.map { ("holdout", "\(Self.devices($0)) kept back: they got nothing") })
         lines += chainLines(style)
         let speed = speedFacts
         if !speed.isEmpty { lines += [""] + table(speed, style) }
@@ -87,6 +90,7 @@ extension Report {
             }
             facts.append(("Ended", text))
         }
+        if let prunedAt { facts.append(("Pruned", "\(TextStyle.moment(prunedAt)); recipients were removed, figures are as they were")) }
         let devices = "\(TextFormat.count(plan.audience)) \(plan.audience == 1 ? "device" : "devices")"
         facts.append(("Audience", "\(devices) from \(TextFormat.count(plan.rows)) \(plan.rows == 1 ? "row" : "rows")"))
         return table(facts, style)
@@ -102,6 +106,26 @@ extension Report {
         }
         return ["", style.paint("Test devices", .bold)] + table(facts, style)
     }
+
+    /// How many groups the text names one by one.
+    private static let shownGroups = 12
+
+    /// What became of the devices of each language, or variant, where there are several.
+    private func groupLines(_ title: String, _ groups: [ReportGroup], _ style: TextStyle, last: (String, String)? = nil) -> [String] {
+        guard groups.count > 1 || last != nil, !groups.isEmpty, status.state != .planned else { return [] }
+        var facts = groups.prefix(Self.shownGroups).map { group in
+            let parts = Outcome.allCases.filter { group.count($0) > 0 }.map { "\(TextFormat.count(group.count($0))) \($0.name)" }
+            return (TextStyle.safe(group.name), "\(Self.devices(group.audience)): \(parts.joined(separator: ", "))")
+        }
+        if groups.count > Self.shownGroups {
+            let hidden = groups.dropFirst(Self.shownGroups)
+            let devices = Self.devices(hidden.reduce(0) { $0 + $1.audience })
+            facts.append(("and \(hidden.count) more", "\(devices); `--format json` names them all"))
+        }
+        return ["", style.paint(title, .bold)] + table(facts + (last.map { [$0] } ?? []), style)
+    }
+
+    private static func devices(_ count: Int) -> String { "\(TextFormat.count(count)) \(count == 1 ? "device" : "devices")" }
 
     /// Every run of the chain, and what they came to together: a retry's devices are some of an earlier run's.
     private func chainLines(_ style: TextStyle) -> [String] {
@@ -163,7 +187,8 @@ extension Report {
         return BarTable(rows: rows, whole: plan.audience)
     }
 
-    private func explanation(of reason: String) -> String {
+    /// What a reason means and what to do, as far as Volley knows.
+    func explanation(of reason: String) -> String {
         if let known = APNsReason.explanation(of: reason) { return known }
         if reason.hasPrefix("HTTP") { return "APNs answered with this status and gave no reason." }
         return "Volley does not know this reason. Look for it in Apple's \"Handling notification responses from APNs\"."

@@ -10,21 +10,31 @@ public struct Report: Sendable {
     let figures: RunFigures
     /// nil when nobody had to.
     let approval: RunApproval?
-    /// Push by push, of a test; empty otherwise.
+    /// When its recipients were removed; nil when they are there.
+    let prunedAt: Timestamp?
+    /// Push by push, of a test; empty otherwise, and when they were removed.
     let testPushes: [TestPush]
     /// The run and its retries, when there are any, in the order of planning; empty otherwise.
     let chain: [ChainLink]
+    /// Earlier runs of the campaign, the newest first.
+    let earlier: [EarlierRun]
 
     /// Gathers the figures of a run.
-    /// - Parameter chain: the runs that retry it, or that it retries.
+    /// - Parameters:
+    ///   - chain: the runs that retry it, or that it retries.
+    ///   - earlier: earlier runs of the campaign to compare it with, the newest first; those that cannot be read are left out.
+    ///   - isSummary: leaves out what tells languages and variants apart, for which every recipient may have to be read.
     /// - Throws: `Diagnostic` when the run file is damaged or cannot be read.
-    public init(_ run: RunStore, chain: RunChain? = nil) throws {
+    public init(_ run: RunStore, chain: RunChain? = nil, earlier: [RunStore] = [], isSummary: Bool = false) throws {
         path = run.path
         plan = run.plan
         status = try run.status()
-        figures = try run.figures()
+        var figures = try run.figures(withGroups: !isSummary)
+        if isSummary { figures.groups = nil }
+        self.figures = figures
         approval = try run.approval()
-        testPushes = try run.plan.isTest ? TestPush.all(of: run) : []
+        prunedAt = run.prunedAt
+        testPushes = try run.plan.isTest && run.prunedAt == nil ? TestPush.all(of: run) : []
         self.chain =
             chain.map { $0.runs.count > 1 ? $0.runs : [] }.map { runs in
                 runs.map {
@@ -33,6 +43,7 @@ public struct Report: Sendable {
                         accepted: try? $0.figures().outcomes[.accepted])
                 }
             } ?? []
+        self.earlier = earlier.compactMap { EarlierRun($0) }
     }
 
     /// A run of a chain.
@@ -47,6 +58,9 @@ public struct Report: Sendable {
     /// Whether every recipient was accepted, found its token invalid, or was never sent to: nobody was rejected, failed or
     /// unknown. Decides exit code 0 or 1.
     public var isClean: Bool { [.rejected, .failed, .unknown].allSatisfy { count($0) == 0 } }
+
+    /// Whether its recipients were removed, so that figures are all there is.
+    var isPruned: Bool { prunedAt != nil }
 
     /// Recipients with that outcome.
     func count(_ outcome: Outcome) -> Int { figures.outcomes[outcome, default: 0] }
@@ -66,6 +80,19 @@ public struct Report: Sendable {
         }
     }
 
+    /// Recipients by how often they were sent to, in order.
+    var attemptCounts: [(attempts: Int, recipients: Int)] {
+        figures.attemptCounts.sorted { $0.key < $1.key }.map { (attempts: $0.key, recipients: $0.value) }
+    }
+
+    /// Answers by latency, from the first step that has any to the last. A step's name is its upper end in milliseconds; `longer` is beyond the last.
+    var latencySteps: [(name: String, answers: Int)] {
+        let histogram = figures.latencyHistogram
+        guard let first = histogram.firstIndex(where: { $0 > 0 }), let last = histogram.lastIndex(where: { $0 > 0 }) else { return [] }
+        let steps = LatencyFigures.steps
+        return (first...last).map { (name: $0 < steps.count ? "\(steps[$0])" : "longer", answers: histogram[$0]) }
+    }
+
     /// From start to end; nil while there is no end, and when the machine's clock was set back meanwhile, so that nobody knows.
     var milliseconds: Int64? {
         guard let start = status.startedAt, let end = status.finishedAt, end >= start else { return nil }
@@ -79,4 +106,20 @@ public struct Report: Sendable {
 
     /// nil before the start.
     var peakPerSecond: Int? { status.startedAt == nil ? nil : figures.peakPerSecond }
+}
+
+/// What a report needs of an earlier run of the campaign.
+struct EarlierRun: Sendable {
+    var id: String
+    var plannedAt: Timestamp
+    var audience: Int
+    var accepted: Int
+    var invalidToken: Int
+
+    /// nil when the file is damaged.
+    init?(_ run: RunStore) {
+        guard let figures = try? run.figures() else { return nil }
+        (id, plannedAt, audience) = (run.plan.id, run.plan.plannedAt, run.plan.audience)
+        (accepted, invalidToken) = (figures.outcomes[.accepted, default: 0], figures.outcomes[.invalidToken, default: 0])
+    }
 }

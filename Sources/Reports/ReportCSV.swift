@@ -1,4 +1,4 @@
-import Base
+public import Base
 public import Runs
 
 /// The report as CSV, one line per recipient, streamed.
@@ -14,21 +14,59 @@ public enum ReportCSV {
 
     private static let chunk = 64 << 10
 
+    /// Which lines are wanted: those that fit in every respect.
+    public struct Filter: Sendable {
+        /// nil for all.
+        public var outcomes: Set<Outcome>?
+        /// A language, `unknown` for devices without one; nil for all.
+        public var language: String?
+        /// nil for all.
+        public var variant: String?
+
+        /// Everything.
+        public init() {}
+    }
+
     /// Writes the header and a line per recipient in id order; `write` takes chunks of about 64 KiB.
-    /// - Throws: `Diagnostic` when the run file is damaged; whatever `write` throws.
-    public static func write(_ run: RunStore, to write: ([UInt8]) throws -> Void) throws {
+    /// - Returns: how many recipients got a line.
+    /// - Throws: `Diagnostic` when the run file is damaged or its recipients were pruned; whatever `write` throws.
+    @discardableResult
+    public static func write(_ run: RunStore, _ filter: Filter = Filter(), to write: ([UInt8]) throws -> Void) throws -> Int {
         var line = LineWriter(seed: run.plan.seed)
         line.bytes.reserveCapacity(chunk + 4096)
         line.bytes.append(contentsOf: header.utf8)
         line.bytes.append(UInt8(ascii: "\n"))
-        try run.forEachResult { id, recipient, settled, isClaimed in
-            line.append(id, recipient, settled, isClaimed: isClaimed)
+        let test = FilterTest(filter)
+        var lines = 0
+        try run.forEachStoredResult { result in
+            guard test.holds(result) else { return }
+            lines += 1
+            line.append(result)
             if line.bytes.count >= chunk {
                 try write(line.bytes)
                 line.bytes.removeAll(keepingCapacity: true)
             }
         }
         if !line.bytes.isEmpty { try write(line.bytes) }
+        return lines
+    }
+}
+
+/// A filter as bytes.
+private struct FilterTest {
+    private let isWanted: [Bool]
+    private let language: [UInt8]?
+    private let variant: [UInt8]?
+
+    init(_ filter: ReportCSV.Filter) {
+        isWanted = Outcome.allCases.map { filter.outcomes?.contains($0) ?? true }
+        language = filter.language.map { $0 == Report.unknownLanguage ? [] : Array($0.utf8) }
+        variant = filter.variant.map { Array($0.utf8) }
+    }
+
+    func holds(_ result: StoredResult) -> Bool {
+        isWanted[result.outcome.rawValue] && (language.map { result.language.elementsEqual($0) } ?? true)
+            && (variant.map { result.variant.elementsEqual($0) } ?? true)
     }
 }
 
@@ -38,42 +76,45 @@ private struct LineWriter {
     /// Neighbours mostly share their second, so its text is made once.
     private var second = Int64.min
     private var secondText: [UInt8] = []
+    private let names = Outcome.allCases.map { Array($0.name.utf8) }
 
     init(seed: RunSeed) { self.seed = seed }
 
-    mutating func append(_ id: Int, _ recipient: Recipient, _ settled: Settlement?, isClaimed: Bool) {
-        bytes.append(contentsOf: recipient.token.hex.utf8)
+    mutating func append(_ result: StoredResult) {
+        bytes.append(contentsOf: result.token)
         comma()
-        cell(recipient.registrationID)
+        CSVCell.append(result.registrationID, to: &bytes)
         comma()
-        cell(recipient.alias)
+        CSVCell.append(result.alias, to: &bytes)
         comma()
-        cell(recipient.language)
+        CSVCell.append(result.language, to: &bytes)
         comma()
-        cell(recipient.variant)
+        CSVCell.append(result.variant, to: &bytes)
         comma()
-        let outcome = settled?.outcome ?? (isClaimed ? .unknown : .unsent)
-        bytes.append(contentsOf: outcome.name.utf8)
+        bytes.append(contentsOf: names[result.outcome.rawValue])
         comma()
-        let hasAnswer = settled?.status ?? 0 > 0
-        if hasAnswer { number(settled?.status ?? 0) }
+        let hasAnswer = result.status > 0
+        if hasAnswer { number(result.status) }
         comma()
-        cell(settled?.reason ?? "")
+        if !result.reason.isEmpty { CSVCell.append(result.reason, to: &bytes) }
         comma()
-        number(settled?.attempts ?? 0)
+        number(result.attempts)
         comma()
         // What was claimed and has no outcome may have been sent: its id helps to find out.
-        if settled.map({ $0.attempts > 0 }) ?? isClaimed { APNsID(runSeed: seed, recipient: id).append(to: &bytes) }
+        if result.mayHaveBeenSent { APNsID(runSeed: seed, recipient: result.id).append(to: &bytes) }
         comma()
-        if hasAnswer { number(settled?.latencyMilliseconds ?? 0) }
+        if hasAnswer { number(result.latencyMilliseconds) }
         comma()
-        if let moment = settled?.settledAt { append(moment) }
+        if let moment = result.settledAt { append(moment) }
         bytes.append(UInt8(ascii: "\n"))
     }
 
     private mutating func comma() { bytes.append(UInt8(ascii: ",")) }
 
-    private mutating func number(_ value: Int) { bytes.append(contentsOf: String(value).utf8) }
+    private mutating func number(_ value: Int) {
+        if value < 10 { return bytes.append(UInt8(ascii: "0") + UInt8(value)) }
+        bytes.append(contentsOf: String(value).utf8)
+    }
 
     private mutating func append(_ moment: Timestamp) {
         if moment.epochSeconds != second {
@@ -82,6 +123,4 @@ private struct LineWriter {
         }
         bytes.append(contentsOf: secondText)
     }
-
-    private mutating func cell(_ text: String) { CSVCell.append(text, to: &bytes) }
 }

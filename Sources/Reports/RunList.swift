@@ -5,18 +5,20 @@ public import Runs
 public struct RunList: Sendable {
     private var reports: [Report] = []
     private var broken: [Diagnostic]
+    private let isFiltered: Bool
 
     /// Gathers each run's figures, in the order given; a run that turns out to be broken joins `broken`. Leaves the runs closed.
+    /// - Parameter isFiltered: whether others were left out on purpose.
     /// - Throws: what is no `Diagnostic`.
-    public init(runs: [RunStore], broken: [Diagnostic]) throws {
-        self.broken = broken
+    public init(runs: [RunStore], broken: [Diagnostic], isFiltered: Bool = false) throws {
+        (self.broken, self.isFiltered) = (broken, isFiltered)
         for run in runs {
-            do { reports.append(try Report(run)) } catch let error as Diagnostic { self.broken.append(error) }
+            do { reports.append(try Report(run, isSummary: true)) } catch let error as Diagnostic { self.broken.append(error) }
             run.close()
         }
     }
 
-    /// The document of `runs --json`: `runs`, each like `report --format json`, and `broken`.
+    /// The document of `runs --json`: `runs`, each a summary of `report --format json`, and `broken`.
     public var json: JSONValue {
         let broken = broken.map { diagnostic in
             JSONValue.object(pairs: [
@@ -32,7 +34,7 @@ public struct RunList: Sendable {
     public func text(width: Int, colour: Bool) -> String {
         let style = TextStyle(width: width, colour: colour)
         guard !reports.isEmpty || !broken.isEmpty else {
-            return "There are no runs yet. `volley plan` and `volley send` make one."
+            return isFiltered ? "No run is like that." : "There are no runs yet. `volley plan` and `volley send` make one."
         }
         let columns = columns(within: style.width)
         var lines: [String] = []
@@ -58,7 +60,8 @@ public struct RunList: Sendable {
         let run = Column(title: "RUN", isNumber: false, cells: reports.map(\.plan.id))
         let campaign = Column(title: "CAMPAIGN", isNumber: false, cells: reports.map(\.plan.campaign))
         let state = Column(
-            title: "STATE", isNumber: false, cells: reports.map { $0.status.state.rawValue + ($0.plan.isTest ? " [test]" : "") })
+            title: "STATE", isNumber: false,
+            cells: reports.map { $0.status.state.rawValue + ($0.plan.isTest ? " [test]" : "") + ($0.isPruned ? " [pruned]" : "") })
         let audience = numbers("AUDIENCE", \.plan.audience)
         let accepted = numbers("ACCEPTED") { $0.count(.accepted) }
         let rest = Outcome.allCases.dropFirst().filter { outcome in reports.contains { $0.count(outcome) > 0 } }

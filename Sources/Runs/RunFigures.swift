@@ -14,6 +14,14 @@ public struct RunFigures: Hashable, Sendable {
     public var peakPerSecond = 0
     /// Answers' latency in milliseconds; nil without answers.
     public var latency: LatencyFigures?
+    /// How many answers took how long, by the steps of `LatencyFigures.steps`; one number more than there are steps, for what took longer.
+    public var latencyHistogram: [Int] = []
+    /// Recipients by how often they were handed to the wire, those left out that never were.
+    public var attemptCounts: [Int: Int] = [:]
+    /// When outcomes became known; nil before the first.
+    public var timeline: RunTimeline?
+    /// Outcomes by language and variant; nil when they were not asked for.
+    public var groups: [RunGroup]?
 
     /// No figures.
     public init() {}
@@ -21,6 +29,11 @@ public struct RunFigures: Hashable, Sendable {
 
 /// Latency in milliseconds.
 public struct LatencyFigures: Hashable, Sendable {
+    /// Upper ends of the steps of a histogram, in milliseconds.
+    public static let steps = [
+        1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1000, 1500, 2000, 3000, 5000, 10_000, 30_000,
+    ]
+
     /// Percentiles (nearest rank) and the maximum.
     public var p50: Int, p90: Int, p99: Int, max: Int
 
@@ -46,8 +59,14 @@ extension RunFigures {
         if let latency {
             pairs.append(("latency_ms", .array([latency.p50, latency.p90, latency.p99, latency.max].map { .integer(Int64($0)) })))
         }
+        pairs.append(("latency_histogram", Self.array(latencyHistogram)))
+        pairs.append(("attempts_by_count", .array(attemptCounts.sorted { $0.key < $1.key }.map { Self.array([$0.key, $0.value]) })))
+        if let timeline { pairs.append(("timeline", timeline.json)) }
+        if let groups { pairs.append(("groups", .array(groups.map(\.json)))) }
         return .object(pairs: pairs)
     }
+
+    private static func array(_ numbers: [Int]) -> JSONValue { .array(numbers.map { .integer(Int64($0)) }) }
 
     /// nil when the JSON is not what `json` writes.
     init?(json: JSONValue) {
@@ -70,5 +89,118 @@ extension RunFigures {
             guard numbers.count == 4 else { return nil }
             latency = LatencyFigures(p50: numbers[0], p90: numbers[1], p99: numbers[2], max: numbers[3])
         }
+        // Files of older versions lack what follows: they are counted anew.
+        guard let histogram = json["latency_histogram"]?.numbers, case .array(let attemptPairs)? = json["attempts_by_count"] else {
+            return nil
+        }
+        latencyHistogram = histogram
+        for pair in attemptPairs {
+            guard let numbers = pair.numbers, numbers.count == 2 else { return nil }
+            attemptCounts[numbers[0]] = numbers[1]
+        }
+        if let timeline = json["timeline"] {
+            guard let timeline = RunTimeline(json: timeline) else { return nil }
+            self.timeline = timeline
+        }
+        if case .array(let groups)? = json["groups"] {
+            let read = groups.compactMap { RunGroup(json: $0) }
+            guard read.count == groups.count else { return nil }
+            self.groups = read
+        }
+    }
+}
+
+extension JSONValue {
+    /// The whole numbers of an array; nil when it holds anything else.
+    fileprivate var numbers: [Int]? {
+        guard case .array(let values) = self else { return nil }
+        let numbers = values.compactMap(\.integerValue).map { Int($0) }
+        return numbers.count == values.count ? numbers : nil
+    }
+}
+
+/// How outcomes became known over time, in at most `maximumSteps` steps of equal length. Who was never sent to is left out.
+public struct RunTimeline: Hashable, Sendable {
+    /// Steps at most, so that a page can draw them.
+    static let maximumSteps = 120
+
+    /// The first step's begin.
+    public var start: Timestamp
+    /// Length of a step; a number of seconds that people count in.
+    public var secondsPerStep: Int
+    /// Recipients of each step by `Outcome.rawValue`, without `unsent`.
+    public var steps: [[Int]]
+
+    /// Lengths of steps, in seconds: up to a minute, an hour, a day.
+    private static let lengths = [
+        1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400,
+    ]
+
+    /// Steps of the shortest length that will do.
+    /// - Parameter seconds: recipients by second since 1970, for each outcome.
+    init?(seconds: [[Int: Int]]) {
+        let known = seconds.flatMap(\.keys)
+        guard let first = known.min(), let last = known.max() else { return nil }
+        func begin(_ length: Int) -> Int { Int((Double(first) / Double(length)).rounded(.down)) * length }
+        func count(_ length: Int) -> Int { (last - begin(length)) / length + 1 }
+        let days = 86_400
+        let length = Self.lengths.first { count($0) <= Self.maximumSteps } ?? (count(days) / Self.maximumSteps + 1) * days
+        let start = begin(length)
+        var steps = [[Int]](repeating: [Int](repeating: 0, count: seconds.count), count: count(length))
+        for (outcome, counts) in seconds.enumerated() {
+            for (second, recipients) in counts { steps[(second - start) / length][outcome] += recipients }
+        }
+        (self.start, secondsPerStep, self.steps) = (Timestamp(epochSeconds: Int64(start)), length, steps)
+    }
+
+    /// When a step begins.
+    public func begin(of step: Int) -> Timestamp { start.adding(seconds: Double(step * secondsPerStep)) }
+
+    var json: JSONValue {
+        .object(pairs: [
+            ("start", .integer(start.epochSeconds)), ("seconds_per_step", .integer(Int64(secondsPerStep))),
+            ("steps", .array(steps.map { .array($0.map { .integer(Int64($0)) }) })),
+        ])
+    }
+
+    init?(json: JSONValue) {
+        guard let start = json["start"]?.integerValue, let length = json["seconds_per_step"]?.integerValue, length > 0,
+            case .array(let values)? = json["steps"]
+        else { return nil }
+        steps = values.compactMap(\.numbers)
+        guard steps.count == values.count, steps.allSatisfy({ $0.count == Outcome.unsent.rawValue }) else { return nil }
+        (self.start, secondsPerStep) = (Timestamp(epochSeconds: start), Int(length))
+    }
+}
+
+/// Recipients of one language and variant, by outcome.
+public struct RunGroup: Hashable, Sendable {
+    /// The language of the device as the export has it; blank when it has none.
+    public var language: String
+    /// Blank when the campaign has no variants.
+    public var variant: String
+    /// By `Outcome.rawValue`.
+    public var outcomes: [Int]
+
+    /// Everyone of the group.
+    public var audience: Int { outcomes.reduce(0, +) }
+
+    /// Recipients with that outcome.
+    public func count(_ outcome: Outcome) -> Int { outcomes[outcome.rawValue] }
+
+    /// A group.
+    public init(language: String, variant: String, outcomes: [Int]) {
+        (self.language, self.variant, self.outcomes) = (language, variant, outcomes)
+    }
+
+    var json: JSONValue { .array([.string(language), .string(variant)] + outcomes.map { .integer(Int64($0)) }) }
+
+    init?(json: JSONValue) {
+        guard case .array(let values) = json, values.count == 2 + Outcome.allCases.count, let language = values[0].stringValue,
+            let variant = values[1].stringValue
+        else { return nil }
+        let outcomes = values.dropFirst(2).compactMap(\.integerValue).map { Int($0) }
+        guard outcomes.count == Outcome.allCases.count else { return nil }
+        self.init(language: language, variant: variant, outcomes: outcomes)
     }
 }

@@ -71,20 +71,37 @@ extension RunStore {
 }
 
 extension RunStore {
-    /// The newest run of a campaign that was begun; nil when there is none. Retries and tests, which go to a part of an audience or to other devices, do not count, and files
+    /// The newest runs of a campaign that were begun, newest first. Retries and tests, which go to a part of an audience or to other devices, do not count, and files
     /// that cannot be opened are passed over.
+    /// - Parameters:
+    ///   - moment: only runs that were planned before; nil for all.
+    ///   - limit: how many at most.
     /// - Throws: `Diagnostic`: the folder cannot be listed.
-    public static func lastBegun(of campaign: String, in folder: String) throws -> RunStore? {
+    public static func begun(of campaign: String, in folder: String, before moment: Timestamp? = nil, limit: Int) throws -> [RunStore] {
         let names = try RunFile.names(in: folder).filter { name in
             RunFile.isRun(name) && RunID.campaign(of: name.dropLast(RunFile.suffix.count)).map { $0 == campaign } ?? false
         }
-        for name in names.reversed() {
+        var found: [RunStore] = []
+        for name in names.reversed() where found.count < limit {
             guard let run = try? RunStore(path: RunFile.join(folder, name), readOnly: true), run.plan.retryOf == nil, !run.plan.isTest,
-                let status = try? run.status(), status.startedAt != nil
+                moment.map({ run.plan.plannedAt < $0 }) ?? true, let status = try? run.status(), status.startedAt != nil
             else { continue }
             run.close()
-            return run
+            found.append(run)
         }
-        return nil
+        return found
+    }
+
+    /// The newest of them; nil when there is none.
+    /// - Throws: `Diagnostic`: the folder cannot be listed.
+    public static func lastBegun(of campaign: String, in folder: String) throws -> RunStore? {
+        try begun(of: campaign, in: folder, limit: 1).first
+    }
+
+    /// Runs of the campaign that were planned before this one, from the same folder, newest first.
+    /// - Throws: `Diagnostic`: the folder cannot be listed.
+    public func earlierRuns(limit: Int = 10) throws -> [RunStore] {
+        if plan.isTest || plan.retryOf != nil { return [] }
+        return try Self.begun(of: plan.campaign, in: RunDiagnostics.folder(of: path), before: plan.plannedAt, limit: limit)
     }
 }

@@ -127,6 +127,9 @@ enum RunSchema {
         FROM recipient WHERE id >= ? AND id < ? ORDER BY id
         """
 
+    /// What a line about a recipient is made of. NULL reads as blank text.
+    static let selectResults = "SELECT id, device_token, registration_id, alias, language, variant FROM recipient ORDER BY id"
+
     static let selectToken = "SELECT device_token FROM recipient WHERE id = ?"
 
     /// What the digest of the recipients is made of. NULL reads as blank text.

@@ -9,6 +9,7 @@ extension RunStore {
     /// Compares all that was planned, every recipient included, with its digest: some 0.3 µs a recipient. Does nothing for a plan without one.
     /// - Throws: `Diagnostic` when campaign, settings or recipients were changed after planning.
     public func checkUnchanged() throws {
+        try requireRecipients()
         guard hasDigest else { return }
         try read { db in
             guard let row = try Row.fetchOne(db, sql: "SELECT digest, recipients_digest FROM run"), let digest = row[0] as String?,

@@ -4,21 +4,25 @@ import GRDB
 extension RunStore {
     /// The figures of the report. At once for a run that has ended and not changed since; otherwise the outcomes are read through,
     /// about a second for a million.
-    public func figures() throws -> RunFigures {
+    /// - Parameter withGroups: also by language and variant, for which every recipient has to be read where figures are not kept.
+    public func figures(withGroups: Bool = false) throws -> RunFigures {
         try read { db in
             // Kept figures that cannot be read are as good as none: the outcomes are the truth.
-            if let kept = try String.fetchOne(db, sql: "SELECT json FROM figures"), let json = try? JSONValue(parsing: kept),
-                let figures = RunFigures(json: json)
-            {
-                return figures
-            }
-            return try countFigures(db)
+            if let figures = try keptFigures(db), figures.groups != nil || !withGroups { return figures }
+            return try countFigures(db, withGroups: withGroups)
         }
+    }
+
+    private func keptFigures(_ db: Database) throws -> RunFigures? {
+        guard let kept = try String.fetchOne(db, sql: "SELECT json FROM figures"), let json = try? JSONValue(parsing: kept) else {
+            return nil
+        }
+        return RunFigures(json: json)
     }
 
     /// Keeps the figures until the next claim or outcome.
     func keepFigures(_ db: Database) throws {
-        let figures = try countFigures(db)
+        let figures = try countFigures(db, withGroups: true)
         try db.execute(sql: "DELETE FROM figures")
         try db.execute(sql: "INSERT INTO figures VALUES (?)", arguments: [figures.json.text])
     }
@@ -34,101 +38,17 @@ extension RunStore {
         if isKept { try db.execute(sql: "DELETE FROM figures") }
     }
 
-    func countFigures(_ db: Database) throws -> RunFigures {
-        var tally = FigureTally(claims: try claims(db))
+    func countFigures(_ db: Database, withGroups: Bool = false) throws -> RunFigures {
+        if prunedAt != nil { throw RunDiagnostics.damaged(path, "its figures cannot be read, and its recipients were pruned") }
+        let claims = try claims(db)
+        var tally = FigureTally(claims: claims)
         try forEachOutcome(db) { tally.add($0, $1, $2) }
         let reasons = try OutcomeReasons.all(db)
-        return try tally.figures(audience: plan.audience) { number in
+        var figures = try tally.figures(audience: plan.audience) { number in
             guard let reason = reasons[number] else { throw RunDiagnostics.damaged(path, "a reason is missing") }
             return reason
         }
-    }
-}
-
-/// Counts outcomes in id order, in memory that depends on how much latencies and seconds vary and not on how many recipients there are.
-private struct FigureTally {
-    private var claims: ArraySlice<Range<Int>>
-    private let claimed: Int
-    private var settledInClaims = 0
-    private var outcomes = [Int](repeating: 0, count: Outcome.allCases.count)
-    private var reasons: [Int: Int] = [:]
-    private var attempts = 0
-    private var attempted = 0
-    private var perSecond = Counter()
-    private var latencies = Counter()
-
-    init(claims: [Range<Int>]) {
-        self.claims = claims[...]
-        claimed = claims.reduce(0) { $0 + $1.count }
-    }
-
-    /// Counts an outcome.
-    mutating func add(_ recipient: Int, _ slot: OutcomeSlot, _ outcome: Outcome) {
-        while let claim = claims.first, claim.upperBound <= recipient { claims.removeFirst() }
-        if claims.first?.contains(recipient) ?? false { settledInClaims += 1 }
-        outcomes[outcome.rawValue] += 1
-        if slot.reason != 0 { reasons[slot.reason, default: 0] += 1 }
-        let latency = slot.latencyMilliseconds
-        if slot.attempts > 0 {
-            attempts += slot.attempts
-            attempted += 1
-            // When it was sent, not when it was answered: a server that stalls must not look like a pace that was exceeded.
-            perSecond.add(Int(Timestamp(epochMilliseconds: slot.settledAt.epochMilliseconds - Int64(latency)).epochSeconds))
-        }
-        if slot.status > 0 { latencies.add(latency) }
-    }
-
-    /// - Parameter reason: the reason of a number.
-    func figures(audience: Int, reason: (Int) throws -> String) rethrows -> RunFigures {
-        var figures = RunFigures()
-        for outcome in Outcome.allCases { figures.outcomes[outcome] = outcomes[outcome.rawValue] }
-        let lost = claimed - settledInClaims
-        figures.outcomes[.unknown, default: 0] += lost
-        figures.outcomes[.unsent, default: 0] += audience - outcomes.reduce(0, +) - lost
-        for (number, count) in reasons { figures.reasons[try reason(number)] = count }
-        figures.attempts = attempts
-        figures.attempted = attempted
-        figures.peakPerSecond = perSecond.counts.values.max() ?? 0
-        figures.latency = latencyFigures()
+        if withGroups { figures.groups = try GroupTally.count(db, self, claims) }
         return figures
-    }
-
-    /// Nearest rank: the smallest latency that at least so many per cent of the answers did not exceed.
-    private func latencyFigures() -> LatencyFigures? {
-        let ordered = latencies.counts.sorted { $0.key < $1.key }
-        guard let slowest = ordered.last?.key else { return nil }
-        let answers = ordered.reduce(0) { $0 + $1.value }
-        func percentile(_ percent: Int) -> Int {
-            let rank = (answers * percent + 99) / 100
-            var seen = 0
-            for (latency, count) in ordered {
-                seen += count
-                if seen >= rank { return latency }
-            }
-            return slowest
-        }
-        return LatencyFigures(p50: percentile(50), p90: percentile(90), p99: percentile(99), max: slowest)
-    }
-}
-
-/// Counts numbers of which neighbours are mostly alike: a dictionary is asked only when the number changes.
-private struct Counter {
-    private var past: [Int: Int] = [:]
-    private var number = 0
-    private var run = 0
-
-    mutating func add(_ next: Int) {
-        if next == number {
-            run += 1
-        } else {
-            if run > 0 { past[number, default: 0] += run }
-            (number, run) = (next, 1)
-        }
-    }
-
-    var counts: [Int: Int] {
-        var counts = past
-        if run > 0 { counts[number, default: 0] += run }
-        return counts
     }
 }

@@ -7,6 +7,7 @@ extension RunStore {
     public func recipients(_ range: Range<Int>) throws -> [Recipient] {
         let range = range.clamped(to: 0..<plan.audience)
         guard !range.isEmpty else { return [] }
+        try requireRecipients()
         return try read { db in
             var recipients: [Recipient] = []
             recipients.reserveCapacity(range.count)
@@ -29,6 +30,7 @@ extension RunStore {
     public func forEachPush(in range: Range<Int>, withTraits: Bool = false, _ body: (StoredPush) throws -> Void) throws {
         let range = range.clamped(to: 0..<plan.audience)
         guard !range.isEmpty else { return }
+        try requireRecipients()
         try read { db in
             let select = try PreparedStatement(db, RunSchema.selectPushes(traits(withTraits)))
             try select.bind(range.lowerBound, at: 1)
@@ -76,11 +78,41 @@ extension RunStore {
         return try text.withUTF8(body)
     }
 
+    /// Calls `body` for every recipient in id order with its bytes as they stand in the file: nothing is allocated per recipient.
+    ///
+    /// What `body` sees is the file at one moment, whatever a sender records meanwhile. `body` must not use this store.
+    /// - Throws: `Diagnostic` when a recipient is missing or is none: the file is damaged, or its recipients were pruned. Whatever `body` throws.
+    public func forEachStoredResult(_ body: (StoredResult) throws -> Void) throws {
+        try requireRecipients()
+        try read { db in
+            var claims = try claims(db)[...]
+            var outcomes = try OutcomeReader(db, self)
+            var expected = 0
+            try PreparedStatement(db, RunSchema.selectResults).forEachRow { row in
+                let id = row.number(0)
+                guard id == expected else { throw missingRecipient(expected) }
+                expected += 1
+                while let claim = claims.first, claim.upperBound <= id { claims.removeFirst() }
+                let (slot, token) = (try outcomes.slot(of: id), row.text(1))
+                guard Self.isToken(token) else { throw noToken(id) }
+                if let slot, slot.outcome == nil { throw unreadableOutcome(of: id) }
+                try body(
+                    StoredResult(
+                        id: id, token: token, registrationID: row.text(2), alias: row.text(3), language: row.text(4), variant: row.text(5),
+                        isClaimed: claims.first?.contains(id) ?? false, slot: slot,
+                        reason: try slot.map { try outcomes.reason($0, of: id) } ?? ""))
+                return true
+            }
+            guard expected == plan.audience else { throw missingRecipient(expected) }
+        }
+    }
+
     /// Calls `body` for every recipient in id order, in constant memory; nil where no outcome is recorded, with whether it was claimed.
     ///
     /// What `body` sees is the file at one moment, whatever a sender records meanwhile. `body` must not use this store.
     public func forEachResult(_ body: (_ id: Int, _ recipient: Recipient, _ outcome: Settlement?, _ isClaimed: Bool) throws -> Void) throws
     {
+        try requireRecipients()
         try read { db in
             var claims = try claims(db)[...]
             var outcomes = try OutcomeReader(db, self)

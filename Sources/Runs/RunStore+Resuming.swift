@@ -7,6 +7,7 @@ extension RunStore {
     /// Looks at the whole file before anything is sent from it again: pages, claims, outcomes, recipients.
     /// - Throws: `Diagnostic` when it is damaged.
     public func checkIntegrity() throws {
+        try requireRecipients()
         try read { db in
             let findings = try String.fetchAll(db, sql: "PRAGMA quick_check(1)")
             if findings != ["ok"] { throw RunDiagnostics.damaged(path, findings.first ?? "it cannot be checked") }
@@ -30,6 +31,7 @@ extension RunStore {
     public func forEachUnsettledPush(
         in range: Range<Int>, resendsUnknown: Bool, withTraits: Bool = false, _ body: (StoredPush) throws -> Void
     ) throws {
+        try requireRecipients()
         try read { db in
             var outcomes = try OutcomeReader(db, self)
             let open = try range.clamped(to: 0..<plan.audience).filter { id in

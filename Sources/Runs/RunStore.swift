@@ -12,6 +12,8 @@ public final class RunStore: Sendable {
     public let path: String
     /// What was frozen when the run was planned.
     public let plan: RunPlan
+    /// When its recipients were removed; nil when they are there.
+    public let prunedAt: Timestamp?
     /// What the plan is recognised by; blank when an older version made it.
     let digest: String
     private let isReadOnly: Bool
@@ -38,7 +40,7 @@ public final class RunStore: Sendable {
         case .missing: throw RunDiagnostics.missing(path)
         case .forbidden: throw RunDiagnostics.notPermitted(path, toWrite: false)
         }
-        (plan, digest) = try RunDiagnostics.translating(path, .reading) {
+        (plan, digest, prunedAt) = try RunDiagnostics.translating(path, .reading) {
             try InterruptedChange.takingBack(path) {
                 if try Self.reading(path, { try Self.checkedVersion($0, path: path) }) < RunSchema.version { try RunUpgrade.run(path) }
                 return try Self.reading(path) { try Self.checkedPlan($0, path: path) }
@@ -66,11 +68,11 @@ public final class RunStore: Sendable {
         return version
     }
 
-    private static func checkedPlan(_ db: Database, path: String) throws -> (plan: RunPlan, digest: String) {
+    private static func checkedPlan(_ db: Database, path: String) throws -> (plan: RunPlan, digest: String, prunedAt: Timestamp?) {
         guard let plan = try RunSchema.plan(from: db), let digest = try String.fetchOne(db, sql: "SELECT digest FROM run") else {
             throw RunDiagnostics.damaged(path, "its plan cannot be read")
         }
-        return (plan, digest)
+        return (plan, digest, try RunPruning.moment(db))
     }
 
     /// SQLite notices missing pages by itself, but not that the last one is incomplete. In WAL mode pages may still be in the other file.
@@ -156,6 +158,8 @@ public final class RunStore: Sendable {
     /// One transaction, on the disk when it returns.
     func write<T>(_ body: (Database) throws -> T) throws -> T {
         if isReadOnly { throw Diagnostic("the run file was opened for reading only", file: path) }
+        // Its figures are all there is: nothing may make them be counted anew.
+        try requireRecipients()
         return try RunDiagnostics.translating(path, .sending) { try pool(toWrite: true).write(body) }
     }
 

@@ -148,6 +148,7 @@ public struct SuppressionList: Sendable {
     public func absorb(_ run: RunStore) throws -> Change {
         // Kept with a run that has ended, and mostly 0 or few: no file is made, and no outcome read, for nothing.
         guard try run.figures().outcomes[.invalidToken, default: 0] > 0 else { return Change() }
+        try run.requireRecipients()
         let status = try run.status()
         let blamesTokens = !(status.state == .stopped && StopReason.absolvesTokens(status.reason))
         return try add { entries in

@@ -52,8 +52,11 @@ struct CampaignContext {
             }
         }
         let messages = draft.content.flatMap { content in
-            // What the campaign's reader has said of a place already is not said again.
-            let known = Set(mistakes.compactMap(\.position))
+            // What the campaign's reader has said of a place already is not said again, nor what is missing in content with a mistake on
+            // its first line: {titel: Hi} has a title, if a misspelt one.
+            let start = content.position
+            let startsWrong = mistakes.contains { $0.position?.line == start.line && ($0.position?.column ?? 0) > start.column }
+            let known = Set(mistakes.compactMap(\.position) + (startsWrong ? [start] : []))
             var found: [Diagnostic] = []
             let messages = collect(&found, &warnings) { () throws(Diagnostics) in
                 let messages = try MessageCatalog(content, variants: draft.variants, campaign: draft.campaign?.name.value ?? "")

@@ -18,12 +18,22 @@ struct Volley: ParsableCommand {
         subcommands: [
             Init.self, Check.self, Preview.self, Plan.self, Approve.self, Send.self, Resume.self, Pause.self, Cancel.self, Retry.self,
             Runs.self,
-            Report.self, Suppression.self, Push.self, Doctor.self, Notify.self, Schema.self, Simulate.self,
+            Report.self, Prune.self, Suppression.self, Push.self, Doctor.self, Notify.self, Schema.self, Simulate.self,
         ]
     )
 
+    /// What to say when the first argument is no command, and no option either.
+    private static func unknownCommand() -> String? {
+        let names = configuration.subcommands.map { $0.configuration.commandName ?? String(describing: $0).lowercased() }
+        return CommandLine.arguments.dropFirst().first.flatMap { CommandName.complaint(about: $0, among: names) }
+    }
+
     /// Wrong arguments end with 2, as any other mistake that sends nothing.
     static func main() {
+        if let complaint = unknownCommand() {
+            Console().warn(complaint)
+            exit(withError: ExitCode(ExitStatus.wrong.rawValue))
+        }
         do {
             var command = try parseAsRoot()
             try command.run()

@@ -11,6 +11,7 @@ struct HelpTests {
         "reads as it did",
         arguments: [
             "volley", "init", "check", "preview", "plan", "approve", "send", "resume", "pause", "cancel", "retry", "runs", "report",
+            "prune",
             "suppression", "suppression list", "suppression import", "suppression export", "suppression remove", "push", "doctor",
             "notify", "schema", "simulate",
         ])
@@ -35,7 +36,8 @@ struct HelpTests {
         let script = try VolleyBinary.run(["--generate-completion-script", shell], in: FileManager.default.temporaryDirectory)
         #expect(script.status == 0)
         for command in [
-            "init", "check", "preview", "plan", "approve", "send", "resume", "pause", "cancel", "retry", "runs", "report", "suppression",
+            "init", "check", "preview", "plan", "approve", "send", "resume", "pause", "cancel", "retry", "runs", "report", "prune",
+            "suppression",
             "push",
             "notify", "schema", "simulate",
         ] {

@@ -222,4 +222,17 @@ struct ConditionTests {
         #expect(mistakes("{% if a %}http{% endif %}s://x").contains("must be a web address"))
         #expect(mistakes("{% if a %}http://a{% else %}https://b{% endif %}").contains("not 'http://a'"))
     }
+
+    @Test("a language holds for its regions and scripts, however the export writes them; other columns compare letter by letter")
+    func language() throws {
+        for tag in ["de", "DE", "de-AT", "de_CH", "De-Latn-AT", "de_DE.UTF-8", " de "] {
+            #expect(try holds("language == 'de'", ["language": tag]), "\(tag)")
+            #expect(try !holds("language != 'DE'", ["language": tag]), "\(tag)")
+        }
+        for tag in ["den", "en", "d", "nl-de", ""] { #expect(try !holds("language == 'de'", ["language": tag]), "\(tag)") }
+        #expect(try holds("language == 'zh_Hans'", ["language": "zh-hans-CN"]))
+        #expect(try !holds("language == 'zh-Hans'", ["language": "zh"]))
+        #expect(try !holds("spoken == 'de'", ["spoken": "de-AT"]))
+        #expect(try holds("language == 'not a tag'", ["language": "not a tag"]))
+    }
 }

@@ -128,4 +128,25 @@ struct ContentLintTests {
         #expect(
             try found([variant("a", "x", line: 9), variant("b", "x", "y", line: 10), variant("holdout", nil, line: 11)]).isEmpty)
     }
+
+    @Test(
+        "a translation whose plural forms are not all there is named, with those that are missing",
+        arguments: [
+            ("pl", "one: 'a', other: 'b'", "few, many"), ("ru", "'a', 'b'", "few, many"),
+            ("pl", "one: 'a', few: 'b', many: 'c', other: 'd'", nil),
+            ("de", "'a', 'b'", nil), ("ja", "other: 'a'", nil), ("fr", "one: 'a', other: 'b'", nil), ("en-GB", "other: 'b'", "one"),
+            ("ar", "one: 'a', other: 'b'", "zero, two, few, many"), ("tlh", "'a', 'b'", nil),
+        ] as [(String, String, String?)])
+    func plurals(language: String, words: String, missing: String?) throws {
+        let found = try warnings(
+            content {
+                $0.title = plain("Hi")
+                var translated = $0
+                translated.title = plain("{% if n > 1 %}{{ n | pluralize: \(words) }}{% else %}x{% endif %}", line: 7)
+                $0.languages = [Translation(language: plain(language, line: 6), content: translated)]
+            }
+        ).filter { $0.name == .pluralFormMissing }
+        #expect(found.map(\.position?.line) == (missing == nil ? [] : [7]))
+        if let missing { #expect(found.first?.message.hasSuffix("there: \(missing)") == true, "\(found)") }
+    }
 }

@@ -15,7 +15,7 @@ import Testing
         ])
         let ids = (0..<4).map { APNsID(runSeed: run.plan.seed, recipient: $0).description }
         #expect(
-            String(decoding: try csv(run, ReportCSV.write), as: UTF8.self) == """
+            String(decoding: try csv(run), as: UTF8.self) == """
                 device_token,registration_id,alias,language,variant,outcome,status,reason,attempts,apns_id,latency_ms,settled_at
                 \(token(0)),r0,a0,en,,accepted,200,,1,\(ids[0]),31,2026-12-01T09:00:00Z
                 \(token(1)),r1,a1,en,,unsent,,Expired,0,,,2026-12-01T09:01:01Z
@@ -44,7 +44,7 @@ import Testing
             cells.enumerated().map {
                 Settlement(recipient: $0.offset, outcome: .rejected, status: 400, reason: $0.element, attempts: 1, settledAt: start)
             })
-        let rows = parseCSV(try csv(run, ReportCSV.write)).dropFirst()
+        let rows = parseCSV(try csv(run)).dropFirst()
         #expect(rows.allSatisfy { $0.count == 12 })
         for column in [1, 2, 3, 7] { #expect(rows.map { $0[column] } == expected) }
     }
@@ -69,7 +69,7 @@ import Testing
     @Test("a run without anyone has a header")
     func empty() throws {
         let folder = try TemporaryFolder()
-        #expect(parseCSV(try csv(makeRun(folder, []), ReportCSV.write)).count == 1)
+        #expect(parseCSV(try csv(makeRun(folder, []))).count == 1)
     }
 
     @Test("an error of the one who writes ends the report")
@@ -78,5 +78,29 @@ import Testing
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, recipients(1000))
         #expect(throws: Full.self) { try ReportCSV.write(run) { _ in throw Full() } }
+    }
+
+    @Test("a filter takes the lines of all that fit in every respect, as they stand among all others")
+    func filters() throws {
+        let folder = try TemporaryFolder()
+        let run = try ReportAgreementTests.richRun(folder)
+        let all = parseCSV(try csv(run)).dropFirst()
+        func filter(_ outcomes: Set<Outcome>?, _ language: String?, _ variant: String?) -> ReportCSV.Filter {
+            var filter = ReportCSV.Filter()
+            (filter.outcomes, filter.language, filter.variant) = (outcomes, language, variant)
+            return filter
+        }
+        let cases: [(ReportCSV.Filter, ([String]) -> Bool)] = [
+            (filter([.invalidToken, .unsent], nil, nil), { ["invalid_token", "unsent"].contains($0[5]) }),
+            (filter(nil, "zh-Hans", nil), { $0[3] == "zh-Hans" }), (filter(nil, "unknown", "long"), { $0[3].isEmpty && $0[4] == "long" }),
+            (filter([.unknown], "de", "short"), { $0[5] == "unknown" && $0[3] == "de" && $0[4] == "short" }),
+            (filter(nil, "xx", nil), { _ in false }),
+        ]
+        for (filter, holds) in cases {
+            let rows = parseCSV(try csv(run, filter))
+            #expect(rows.first?.count == 12)
+            #expect(Array(rows.dropFirst()) == all.filter(holds))
+        }
+        #expect(all.contains { $0[5] == "unknown" && $0[3] == "de" && $0[4] == "short" })
     }
 }

@@ -8,13 +8,14 @@ import Testing
     func finished() throws {
         let folder = try TemporaryFolder()
         #expect(
-            try Report(mixedRun(folder)).json.text == """
+            try Report(mixedRun(folder), isSummary: true).json.text == """
                 {"run":"20261201-090000-spring-sale-7f3a","campaign":"spring-sale","app":"shop","state":"finished",\
                 "audience":600,"skipped":{"not_matched":4123456,"duplicate_token":12,"alias_limit":3,"render_error":801},\
                 "outcomes":{"accepted":531,"invalid_token":20,"rejected":1,"failed":5,"unknown":13,"unsent":30},\
                 "reasons":{"Unregistered":14,"BadDeviceToken":6,"ServiceUnavailable":5,"ConnectionLost":3,"Expired":1,"Teapot\\u001b[31m\u{202E}":1},\
                 "attempts":583,"started_at":"2026-12-01T09:00:00Z","finished_at":"2026-12-01T09:03:41Z",\
-                "rate":{"mean_per_second":3,"peak_per_second":4},"latency_ms":{"p50":160,"p90":272,"p99":314,"max":319}}
+                "rate":{"mean_per_second":3,"peak_per_second":4},"latency_ms":{"p50":160,"p90":272,"p99":314,"max":319},\
+                "planned_at":"2026-12-01T08:59:12Z","rows":4124872}
                 """)
     }
 
@@ -22,11 +23,11 @@ import Testing
     func planned() throws {
         let folder = try TemporaryFolder()
         #expect(
-            try Report(makeRun(folder, recipients(3))).json.text == """
+            try Report(makeRun(folder, recipients(3)), isSummary: true).json.text == """
                 {"run":"20261201-090000-spring-sale-7f3a","campaign":"spring-sale","app":"shop","state":"planned","audience":3,"skipped":{},\
                 "outcomes":{"accepted":0,"invalid_token":0,"rejected":0,"failed":0,"unknown":0,"unsent":3},"reasons":{},"attempts":0,\
                 "started_at":null,"finished_at":null,"rate":{"mean_per_second":null,"peak_per_second":null},\
-                "latency_ms":{"p50":null,"p90":null,"p99":null,"max":null}}
+                "latency_ms":{"p50":null,"p90":null,"p99":null,"max":null},"planned_at":"2026-12-01T08:59:12Z","rows":3}
                 """)
     }
 
@@ -91,7 +92,7 @@ import Testing
         let folder = try TemporaryFolder()
         let run = try mixedRun(folder)
         let report = try Report(run)
-        let rows = parseCSV(try csv(run, ReportCSV.write)).dropFirst()
+        let rows = parseCSV(try csv(run)).dropFirst()
         let text = report.text(width: 100, colour: false)
         #expect(report.json["audience"] == .integer(Int64(rows.count)))
         #expect(report.json["attempts"] == .integer(Int64(rows.compactMap { Int($0[8]) }.reduce(0, +))))

@@ -1,5 +1,6 @@
 import Base
 import Glibc
+import Reports
 import Runs
 import Testing
 
@@ -41,16 +42,18 @@ func token(_ number: Int) -> String {
 }
 
 func makeRun(
-    _ folder: TemporaryFolder, id: String = "20261201-090000-spring-sale-7f3a", skipped: [SkipReason: Int] = [:], _ recipients: [Recipient]
+    _ folder: TemporaryFolder, id: String = "20261201-090000-spring-sale-7f3a", skipped: [SkipReason: Int] = [:],
+    plannedAt: Timestamp = start.adding(seconds: -48), retryOf: String? = nil, isTest: Bool = false, preview: JSONValue = .null,
+    settings: JSONValue = .null, _ recipients: [Recipient]
 ) throws -> RunStore {
     let writer = try RunWriter(folder: folder.path, id: id)
     for (slot, recipient) in recipients.enumerated() { try writer.put(recipient, at: slot) }
     return try writer.finish(
         RunPlan(
             id: id, campaign: "spring-sale", app: "shop", campaignFile: "spring.yaml", campaignSource: "", projectFile: "volley.yaml",
-            seed: RunSeed(high: 1, low: 2), fields: [], plannedAt: start.adding(seconds: -48), planHash: "",
+            seed: RunSeed(high: 1, low: 2), fields: [], plannedAt: plannedAt, planHash: "",
             rows: recipients.count + skipped.values.reduce(0, +),
-            audience: recipients.count, skipped: skipped, settings: .null, preview: .null))
+            audience: recipients.count, skipped: skipped, settings: settings, preview: preview, retryOf: retryOf, isTest: isTest))
 }
 
 func recipients(_ count: Int) -> [Recipient] {
@@ -131,8 +134,8 @@ func parseCSV(_ bytes: [UInt8]) -> [[String]] {
     return rows
 }
 
-func csv(_ run: RunStore, _ write: (RunStore, ([UInt8]) throws -> Void) throws -> Void) throws -> [UInt8] {
+func csv(_ run: RunStore, _ filter: ReportCSV.Filter = ReportCSV.Filter()) throws -> [UInt8] {
     var bytes: [UInt8] = []
-    try write(run) { bytes += $0 }
+    try ReportCSV.write(run, filter) { bytes += $0 }
     return bytes
 }

@@ -145,7 +145,7 @@ import Testing
         try run.setState(.running, reason: "", at: noon)
         try run.claim(0..<5, at: noon)
         try run.record([settled(0), settled(1, .failed, status: 503, reason: "ServiceUnavailable", attempts: 4, latency: 9)])
-        let counted = try run.figures()
+        let counted = try run.figures(withGroups: true)
         try run.setState(.stopped, reason: "x", at: noon)
         #expect(try run.figures() == counted)
         try run.claim(5..<10, at: noon)

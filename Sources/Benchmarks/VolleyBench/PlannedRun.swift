@@ -19,10 +19,7 @@ enum PlannedRun {
         let template = try PayloadTemplate(content())
         let writer = try RunWriter(folder: folder, id: "bench")
         for id in 0..<recipients {
-            let x = UInt64(id) &* 0x9E37_79B9_7F4A_7C15 &+ 0x1234_5678
-            let hex = [x | 1 << 63, x &* 3, x &* 5, x &* 7].map {
-                TextFormat.aligned(String($0, radix: 16), to: 16).map { $0 == " " ? "0" : String($0) }.joined()
-            }.joined()
+            let hex = token(id)
             let cells = template.columns.map { $0.value == "store" ? "store" : id % 3 == 0 ? "" : "Ada" }
             try writer.put(
                 Recipient(
@@ -35,5 +32,14 @@ enum PlannedRun {
                 seed: RunSeed(high: 1, low: 2), fields: template.columns.map(\.value), plannedAt: .now(), planHash: "", rows: recipients,
                 audience: recipients, skipped: [:], settings: .object([]), preview: .object([])))
         return (run, template)
+    }
+
+    /// 64 hex digits, others for each number.
+    static func token(_ id: Int) -> String {
+        let x = UInt64(id) &* 0x9E37_79B9_7F4A_7C15 &+ 0x1234_5678
+        return [x | 1 << 63, x &* 3, x &* 5, x &* 7].map { word in
+            let digits = String(word, radix: 16)
+            return String(repeating: "0", count: 16 - digits.count) + digits
+        }.joined()
     }
 }

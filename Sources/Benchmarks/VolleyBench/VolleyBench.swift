@@ -5,7 +5,7 @@ import Delivery
 import Glibc
 
 /// `make bench`: Volley beside other tools, all measured in the same run on the same machine. Prints Markdown for docs/performance.md.
-/// `--sending` and `--planning` (what is measured when nothing is named), `--memory`, `--recording`, `--scaling` and `--rendering` choose the
+/// `--sending` and `--planning` (what is measured when nothing is named), `--memory`, `--recording`, `--scaling`, `--rendering` and `--reports` choose the
 /// tables; `--quick` makes them once and small.
 ///
 /// `volley-bench pipeline [RECIPIENTS]`: what a push costs around the transport; a few seconds.
@@ -49,11 +49,14 @@ struct VolleyBench {
     }
 
     private static func measure(_ options: Set<String>) throws {
-        let unknown = options.subtracting(["--quick", "--sending", "--planning", "--memory", "--scaling", "--recording", "--rendering"])
+        let unknown = options.subtracting([
+            "--quick", "--sending", "--planning", "--memory", "--scaling", "--recording", "--rendering", "--reports",
+        ])
         guard unknown.isEmpty else {
             throw Diagnostic(
                 "unknown: \(unknown.sorted().joined(separator: " "))",
-                remedy: "It takes --sending, --planning, --memory, --recording, --scaling, --rendering and --quick, and `pipeline`.")
+                remedy:
+                    "It takes --sending, --planning, --memory, --recording, --scaling, --rendering, --reports and --quick, and `pipeline`.")
         }
         if options.contains("--rendering") {
             let isQuick = options.contains("--quick")
@@ -66,7 +69,7 @@ struct VolleyBench {
         defer { bench.clear() }
         let repeats = isQuick ? 1 : 3, many = isQuick ? 20_000 : 400_000, few = isQuick ? 5000 : 100_000
         Table.say("Sender on core \(bench.clientCore), server on core \(bench.serverCore); the contestants take turns.")
-        let isPlain = options.isDisjoint(with: ["--sending", "--planning", "--memory", "--scaling", "--recording"])
+        let isPlain = options.isDisjoint(with: ["--sending", "--planning", "--memory", "--scaling", "--recording", "--reports"])
         if isPlain || options.contains("--sending") {
             try againstSimulator(bench, many: many, few: few, repeats: repeats)
             try againstPlainServer(bench, many: many, repeats: repeats)
@@ -78,6 +81,7 @@ struct VolleyBench {
         if options.contains("--recording") {
             try RecordingBenchmark(bench: bench, pushes: isQuick ? 50_000 : 800_000, repeats: repeats).run()
         }
+        if options.contains("--reports") { try ReportBenchmark(bench: bench, recipients: isQuick ? 200_000 : 10_000_000).run() }
         if options.contains("--memory") {
             try MemoryBenchmark(bench: bench, sizes: isQuick ? [10_000, 100_000] : [1_000_000, 10_000_000]).run()
         }

@@ -161,6 +161,9 @@ extension PayloadWriter {
         case .text(let comparison, let text):
             let trimmed = String(text.drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }.reversed())
             if comparison == .equal || comparison == .notEqual {
+                if test.column.value == ExportColumns.Standard.language.rawValue, let tag = LanguageTag.normalized(trimmed) {
+                    return CompiledTest(kind: .language, column: column, comparison: comparison, literal: literal(tag))
+                }
                 return CompiledTest(kind: .text, column: column, comparison: comparison, literal: literal(trimmed))
             }
             compiled.values.append(ComparisonValue(trimmed))

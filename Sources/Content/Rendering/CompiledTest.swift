@@ -6,6 +6,8 @@ struct CompiledTest: BitwiseCopyable {
         case truthy, present, blank
         /// With the text in `literal`, byte by byte.
         case text
+        /// With the language tag in `literal`, small letters and hyphens, or with one that it begins.
+        case language
         /// With `values[value]`.
         case order
         /// With the number in `literal`.
@@ -63,6 +65,7 @@ extension CompiledPayload {
             case .truth:
                 return (text.count == literal.count && zip(text, literal).allSatisfy { $0 | 0x20 == $1 }) == (test.comparison == .equal)
             case .contains: return contains(text, literal)
+            case .language: return isOfLanguage(text, literal) == (test.comparison == .equal)
             default: return text.elementsEqual(literal) == (test.comparison == .equal)
             }
         }
@@ -84,6 +87,15 @@ extension CompiledPayload {
 private func isFalse(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
     if text.count == 1 { return text[0] == UInt8(ascii: "0") }
     return text.count == 5 && zip(text, "false".utf8).allSatisfy { $0 | 0x20 == $1 }
+}
+
+/// Whether a device's tag is this language, or one of its regions or scripts: `de-AT` and `DE` are `de`.
+private func isOfLanguage(_ tag: UnsafeBufferPointer<UInt8>, _ language: UnsafeBufferPointer<UInt8>) -> Bool {
+    func normal(_ byte: UInt8) -> UInt8 {
+        byte == UInt8(ascii: "_") ? UInt8(ascii: "-") : byte &- UInt8(ascii: "A") < 26 ? byte | 0x20 : byte
+    }
+    guard tag.count >= language.count, zip(tag, language).allSatisfy({ normal($0) == $1 }) else { return false }
+    return tag.count == language.count || [UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "@")].contains(normal(tag[language.count]))
 }
 
 /// Without spaces, tabs and line ends at either end.

@@ -13,10 +13,10 @@ public enum InitCommand {
         ].map { (folder == "." ? $0.0 : "\(folder)/\($0.0)", $0.1) }
         let present = files.map(\.0).filter { FilePaths.exists($0) }
         guard present.isEmpty else {
-            throw Diagnostics(
-                present.map {
-                    Diagnostic("the file is there already; nothing was written", file: $0, remedy: "Choose another folder: volley init DIR")
-                })
+            let are = present.count == 1 ? "is" : "are"
+            throw Diagnostic(
+                "\(present.joined(separator: ", ")) \(are) there already, so nothing was written",
+                remedy: "Choose another folder: volley init DIR.")
         }
         for part in ["exports", ".volley"] { try FilePaths.makeFolder(folder == "." ? part : "\(folder)/\(part)") }
         for (path, text) in files { try FilePaths.create(path, Array(text.utf8)) }

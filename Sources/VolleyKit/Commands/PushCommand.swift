@@ -38,8 +38,7 @@ public enum PushCommand {
     {
         Interruption.install()
         guard let token = DeviceToken(text) else {
-            throw Diagnostic(
-                "'\(DeviceToken.redact(text))' cannot be a device token", remedy: "A token is hex digits only, an even number of them.")
+            throw Diagnostic(DeviceToken.flaw(of: text) ?? "", remedy: "Copy it whole; most tokens have 64 digits.")
         }
         let template = try PayloadTemplate(message.content(console))
         console.show(template.warnings)

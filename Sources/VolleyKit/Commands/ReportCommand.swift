@@ -6,26 +6,95 @@ import Runs
 /// `volley report`: what became of a run.
 public enum ReportCommand {
     /// The forms a report is written in.
-    public enum Format: String, CaseIterable, Sendable { case text, json, csv }
+    public enum Format: String, CaseIterable, Sendable { case text, json, csv, html }
+
+    /// Which lines of a CSV are wanted, as they were typed.
+    public struct Lines: Sendable {
+        /// Names of outcomes.
+        public var outcomes: [String]
+        /// As the CSV has it, `unknown` for devices without one.
+        public var language: String?
+        /// As the CSV has it.
+        public var variant: String?
+
+        /// Those that fit in every respect.
+        public init(outcomes: [String] = [], language: String? = nil, variant: String? = nil) {
+            (self.outcomes, self.language, self.variant) = (outcomes, language, variant)
+        }
+
+        var areAll: Bool { outcomes.isEmpty && language == nil && variant == nil }
+    }
 
     /// - Parameters:
     ///   - run: an id, a path, or `last`.
+    ///   - earlier: a run to compare it with, instead of its own report.
     ///   - output: a file instead of standard output.
-    public static func run(_ argument: String, format: Format, output: String?, options: CommonOptions, console: Console) throws
-        -> ExitStatus
-    {
-        let run = try RunStore(path: RunStore.resolve(argument, in: Project.runsFolder(options)), readOnly: true)
+    public static func run(
+        _ argument: String, comparedWith earlier: String? = nil, format: Format, lines: Lines = Lines(), output: String?,
+        options: CommonOptions, console: Console
+    ) throws -> ExitStatus {
+        guard lines.areAll || format == .csv else {
+            throw Diagnostic(
+                "--outcome, --language and --variant choose lines of the CSV, and the format is \(format.rawValue)",
+                remedy: "Add --format csv.")
+        }
+        let filter = try filter(lines)
+        let folder = try Project.runsFolder(options)
+        let run = try RunStore(path: RunStore.resolve(argument, in: folder), readOnly: true)
+        let before = try earlier.map { try RunStore(path: RunStore.resolve($0, in: folder), readOnly: true) }
+        if before != nil, format == .csv {
+            throw Diagnostic("a comparison has no lines for a CSV", remedy: "Take --format text, json or html, or each run's own CSV.")
+        }
+        // Before a file is made for it.
+        let document = format == .csv ? nil : try document(run, before, format, isFile: output != nil, console)
         let sink = try OutputSink(
             file: output, console: console, what: "report", remedy: "The run itself is unharmed; try another --output.")
-        switch format {
-        case .text:
-            let isFile = output != nil
-            let report = try Report(run, chain: RunChain(of: run))
-            try sink.write(Array((report.text(width: isFile ? 100 : console.width, colour: !isFile && console.colour) + "\n").utf8))
-        case .json: try sink.write(Array((Report(run, chain: RunChain(of: run)).json.indentedText + "\n").utf8))
-        case .csv: try ReportCSV.write(run) { try sink.write($0) }
+        if let document {
+            try sink.write(Array(document.utf8))
+        } else if try ReportCSV.write(run, filter, to: { try sink.write($0) }) == 0, run.plan.audience > 0 {
+            console.say("No device of the run is like that: there is only the line of names.")
         }
         try sink.finish()
         return .done
+    }
+
+    private static func document(_ run: RunStore, _ before: RunStore?, _ format: Format, isFile: Bool, _ console: Console) throws -> String
+    {
+        let (width, colour) = (isFile ? 100 : console.width, !isFile && console.colour)
+        let (maker, now) = ("Volley \(volleyVersion)", Timestamp.now())
+        // With all that is known of other runs.
+        let report = try Report(run, chain: RunChain(of: run), earlier: run.earlierRuns())
+        guard let before else {
+            return switch format {
+            case .text: report.text(width: width, colour: colour) + "\n"
+            case .json, .csv: report.json.indentedText + "\n"
+            case .html: ReportPage(report, madeBy: maker, madeAt: now).html.markup
+            }
+        }
+        let comparison = ReportComparison(before: try Report(before), after: report)
+        return switch format {
+        case .text: comparison.text(width: width, colour: colour) + "\n"
+        case .json, .csv: comparison.json.indentedText + "\n"
+        case .html: comparison.page(madeBy: maker, madeAt: now).markup
+        }
+    }
+
+    private static func filter(_ lines: Lines) throws -> ReportCSV.Filter {
+        var filter = ReportCSV.Filter()
+        if !lines.outcomes.isEmpty { filter.outcomes = Set(try lines.outcomes.map(OutcomeName.outcome)) }
+        (filter.language, filter.variant) = (lines.language, lines.variant)
+        return filter
+    }
+}
+
+/// Outcomes as people type them.
+enum OutcomeName {
+    /// - Throws: `Diagnostic` with the nearest name, or all of them.
+    static func outcome(_ name: String) throws -> Outcome {
+        if let outcome = Outcome.allCases.first(where: { $0.name == name }) { return outcome }
+        let names = Outcome.allCases.map(\.name)
+        let nearest = nearestName(to: name, among: names)
+        throw Diagnostic(
+            "'\(name)' is no outcome", remedy: nearest.map { "Did you mean '\($0)'?" } ?? "Outcomes are \(names.joined(separator: ", ")).")
     }
 }

@@ -122,8 +122,7 @@ public enum SuppressionCommand {
         switch removal {
         case .token(let text):
             guard let token = DeviceToken(text) else {
-                throw Diagnostic(
-                    "'\(DeviceToken.redact(text))' cannot be a device token", remedy: "A token is hex digits only, an even number of them.")
+                throw Diagnostic(DeviceToken.flaw(of: text) ?? "", remedy: "Copy it whole; most tokens have 64 digits.")
             }
             guard try list.count() > 0, try list.remove({ try $0(token) }).removed > 0 else {
                 throw Diagnostic("\(token.redacted) is not on the list of \(list.app) (\(list.environment))")

@@ -21,7 +21,9 @@ extension Preview {
         lines += table("Skipped rows", skipped.map { ($0.name, $0.rows) }, of: audience.rows, width)
         lines += noteLines(width)
         if let bytes = payloadBytes {
-            lines.append("Payload       \(bytes.min) to \(bytes.max) bytes, half of them at most \(bytes.p50)")
+            let size =
+                bytes.min == bytes.max ? "\(bytes.max) bytes" : "\(bytes.min) to \(bytes.max) bytes, half of them at most \(bytes.p50)"
+            lines.append("Payload       \(size)")
         }
         if let pace, let seconds = secondsAtPace {
             lines.append("Time          \(TextFormat.duration(seconds: seconds)) at \(pace)")

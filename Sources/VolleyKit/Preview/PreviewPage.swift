@@ -1,5 +1,6 @@
 import Audience
 import Base
+import Reports
 
 /// A preview as a page: one file that needs no network and no script, for a phone, a large screen or paper.
 struct PreviewPage {
@@ -21,7 +22,7 @@ struct PreviewPage {
         <meta name="color-scheme" content="light dark">
         <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
         <title>Preview of \(preview.campaign)</title>
-        <style>\(PreviewStyle.sheet)</style>
+        <style>\(PageStyle.sheet)\(PreviewStyle.sheet)</style>
         </head>
         <body>
         <main>
@@ -75,7 +76,8 @@ struct PreviewPage {
         }
         if let bytes = preview.payloadBytes {
             let size = bytes.min == bytes.max ? "\(bytes.max)" : "\(bytes.min)–\(bytes.max)"
-            figures.append(figure(size, "bytes", "a payload; half of them have at most \(bytes.p50)"))
+            figures.append(
+                figure(size, "bytes", bytes.min == bytes.max ? "each payload" : "a payload; half of them have at most \(bytes.p50)"))
         }
         if let comparison = preview.comparison {
             let change = comparison.change.map { $0 == 0 ? "±0 %" : "\($0 < 0 ? "−" : "+")\(TextFormat.percent(abs($0)))" } ?? "new"

@@ -88,6 +88,11 @@ struct ReferenceTemplate {
         case .present: return true
         case .truthy: return cell != "0" && cell.lowercased() != "false"
         case .contains(let part): return Array(cell.utf8).contains(Array(part.utf8))
+        case .text(let comparison, let text)
+        where test.column.value == "language" && (comparison == .equal || comparison == .notEqual)
+            && LanguageTag.normalized(trimmedAll(text)) != nil:
+            let tag = String(cell.lowercased().map { $0 == "_" ? "-" : $0 }), language = LanguageTag.normalized(trimmedAll(text)) ?? ""
+            return (tag == language || ["-", ".", "@"].contains { tag.hasPrefix(language + $0) }) == (comparison == .equal)
         case .text(.equal, let text): return Array(cell.utf8) == Array(trimmedAll(text).utf8)
         case .text(.notEqual, let text): return Array(cell.utf8) != Array(trimmedAll(text).utf8)
         case .text(let comparison, let text):

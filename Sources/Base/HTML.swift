@@ -1,0 +1,60 @@
+/// A piece of a page. Whatever text is interpolated is escaped, so that nothing from an export or a campaign can become markup.
+public struct HTML: ExpressibleByStringInterpolation, Sendable {
+    /// As a browser reads it.
+    public let markup: String
+
+    /// Markup that stands in the source.
+    public init(stringLiteral value: String) { markup = value }
+
+    /// Markup that stands in the source, with what is interpolated escaped.
+    public init(stringInterpolation: StringInterpolation) { markup = stringInterpolation.markup }
+
+    /// Pieces in a row.
+    public init(_ pieces: [HTML]) { markup = pieces.map(\.markup).joined(separator: "\n") }
+
+    /// Pieces with nothing between them, for words of a sentence.
+    public init(joined pieces: [HTML]) { markup = pieces.map(\.markup).joined() }
+
+    /// What literals with `\(…)` are made of.
+    public struct StringInterpolation: StringInterpolationProtocol {
+        fileprivate var markup = ""
+
+        /// An empty piece.
+        public init(literalCapacity: Int, interpolationCount: Int) {}
+
+        /// Markup, as it stands.
+        public mutating func appendLiteral(_ literal: String) { markup += literal }
+
+        /// Text, escaped.
+        public mutating func appendInterpolation(_ text: String) { markup += HTML.escaped(text) }
+
+        /// A number, without separators.
+        public mutating func appendInterpolation(_ number: Int) { markup += "\(number)" }
+
+        /// A piece within a piece.
+        public mutating func appendInterpolation(_ piece: HTML) { markup += piece.markup }
+
+        /// Pieces in a row.
+        public mutating func appendInterpolation(_ pieces: [HTML]) { markup += HTML(pieces).markup }
+    }
+
+    /// Text that can stand between tags and in attributes with quotes.
+    public static func escaped(_ text: String) -> String {
+        var escaped = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "&": escaped += "&amp;"
+            case "<": escaped += "&lt;"
+            case ">": escaped += "&gt;"
+            case "\"": escaped += "&quot;"
+            case "'": escaped += "&#39;"
+            case "\n", "\t": escaped.unicodeScalars.append(scalar)
+            default:
+                // Browsers do not take control characters, not even as references.
+                let isControl = scalar.properties.generalCategory == .control
+                escaped.unicodeScalars.append(isControl ? "\u{FFFD}" : scalar)
+            }
+        }
+        return escaped
+    }
+}

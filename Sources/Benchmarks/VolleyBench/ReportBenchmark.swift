@@ -1,0 +1,92 @@
+import Base
+import Runs
+
+/// What reports of a large run cost: each form in a process of its own, as a person asks for it. First with figures as a run keeps them when it
+/// ends, then without, as of a run that was cut off: then every outcome and every recipient is read. Then what pruning costs.
+struct ReportBenchmark {
+    let bench: Workbench
+    let recipients: Int
+
+    /// The run with its recipients and outcomes, and the CSV: generously, for each recipient.
+    private static let diskBytesPerRecipient = 500
+    private static let languages = ["en", "de", "fr", "es", "zh-Hans", "pt-BR", "ja", "ar", "", "pl"]
+
+    func run() throws {
+        guard bench.freeBytes > recipients * Self.diskBytesPerRecipient else {
+            throw Diagnostic("\(TextFormat.bytes(recipients * Self.diskBytesPerRecipient)) of disk are wanted")
+        }
+        let folder = try bench.makeFolder("reports")
+        Table.progress("a run of \(TextFormat.count(recipients))")
+        let (run, ending) = try makeRun(folder)
+        Table.say("\nReports of a run of \(TextFormat.count(recipients)), ten languages in two variants; one process for each\n")
+        Table.head(["what", "seconds", "CPU seconds", "peak memory", "a second"])
+        Table.line(["counting all figures at the run's end", Table.fixed(ending), "", "", Table.count(Double(recipients) / ending)])
+        for form in ["text", "json", "html"] { try line("\(form), figures kept", form, folder, []) }
+        try line("csv", "csv", folder, [])
+        try line("csv, invalid_token only", "csv", folder, ["--outcome", "invalid_token"])
+        // As a process that was killed leaves it: nothing is kept, and the last claim may go on.
+        try run.setState(.running, reason: "", at: .now())
+        try run.record([Settlement(recipient: recipients - 1, outcome: .accepted, status: 200, attempts: 1, settledAt: .now())])
+        try run.settleDown()
+        for form in ["text", "json", "html"] { try line("\(form), counted anew", form, folder, []) }
+        try prune(folder)
+        Workbench.remove(folder)
+    }
+
+    private func line(_ name: String, _ form: String, _ folder: String, _ more: [String]) throws {
+        let result = try bench.run(
+            ["\(bench.binaries)/volley", "report", "bench", "--runs", folder, "--format", form, "--output", "\(folder)/report"] + more,
+            limitSeconds: 600)
+        Table.line([
+            name, Table.fixed(result.seconds), Table.fixed(result.cpuSeconds), TextFormat.bytes(result.peakBytes),
+            form == "csv" ? Table.count(Double(recipients) / result.seconds) : "",
+        ])
+    }
+
+    private func prune(_ folder: String) throws {
+        let result = try bench.run(
+            ["\(bench.binaries)/volley", "prune", "--keep", "0s", "--yes", "--include-stopped", "--runs", folder], limitSeconds: 600)
+        Table.line(["prune", Table.fixed(result.seconds), Table.fixed(result.cpuSeconds), TextFormat.bytes(result.peakBytes), ""])
+    }
+
+    /// A run that has ended, but for its last recipient, and the seconds that counting at its end took.
+    private func makeRun(_ folder: String) throws -> (RunStore, Double) {
+        let writer = try RunWriter(folder: folder, id: "bench")
+        for id in 0..<recipients {
+            try writer.put(
+                Recipient(
+                    token: DeviceToken(normalized: PlannedRun.token(id)), registrationID: "reg\(id)", alias: "user\(id / 2)",
+                    language: Self.languages[id % 89 % 10], variant: id % 19 < 9 ? "short" : "long", fields: ["Ada"]),
+                at: id)
+        }
+        let run = try writer.finish(
+            RunPlan(
+                id: "bench", campaign: "bench", app: "shop", campaignFile: "bench.yaml", campaignSource: "", projectFile: "volley.yaml",
+                seed: RunSeed(high: 1, low: 2), fields: ["name"], plannedAt: .now(), planHash: "", rows: recipients * 3,
+                audience: recipients, skipped: [.notMatched: recipients * 2], settings: .object([]), preview: .object([])))
+        let start = Timestamp.now()
+        try run.setState(.running, reason: "", at: start)
+        try run.claim(0..<recipients, at: start)
+        for first in stride(from: 0, to: recipients - 1, by: 4000) {
+            try run.record((first..<min(first + 4000, recipients - 1)).map { settlement($0, start) })
+        }
+        let clock = ContinuousClock.now
+        try run.setState(.stopped, reason: "", at: start.adding(seconds: Double(recipients) / 50_000))
+        let seconds = (ContinuousClock.now - clock) / .seconds(1)
+        try run.settleDown()
+        return (run, seconds)
+    }
+
+    private func settlement(_ id: Int, _ start: Timestamp) -> Settlement {
+        let latency = 12 + id &* 2_654_435_761 % 97 * (id &* 40_503 % 11) / 10
+        let moment = start.adding(seconds: Double(id) / 50_000)
+        func settled(_ outcome: Outcome, _ status: Int, _ reason: String, _ attempts: Int) -> Settlement {
+            Settlement(
+                recipient: id, outcome: outcome, status: status, reason: reason, attempts: attempts, latencyMilliseconds: latency,
+                settledAt: moment)
+        }
+        if id % 97 == 0 { return settled(.invalidToken, 410, "Unregistered", 1) }
+        if id % 4999 == 0 { return settled(.failed, 503, "ServiceUnavailable", 5) }
+        return settled(.accepted, 200, "", id % 331 == 0 ? 2 : 1)
+    }
+}

@@ -1,0 +1,257 @@
+public import Base
+import Runs
+
+/// Two runs beside one another: figure by figure, and what differs in words. Made of their reports, so that it says what they say.
+public struct ReportComparison: Sendable {
+    let before: Report
+    let after: Report
+
+    /// - Parameters:
+    ///   - before: the run that is compared with, mostly an earlier one.
+    ///   - after: the run that it is about.
+    public init(before: Report, after: Report) { (self.before, self.after) = (before, after) }
+
+    /// A figure of both.
+    struct Row: Sendable {
+        /// What it is a figure of; rows of one follow one another.
+        var section: String
+        var name: String
+        /// As in the JSON report, with slashes between members.
+        var path: String
+        /// nil where a run has none.
+        var before: Int?
+        var after: Int?
+        /// Parts of the audience, or of the rows.
+        var beforeShare: Double?
+        var afterShare: Double?
+
+        var change: Int? { before.flatMap { before in after.map { $0 - before } } }
+    }
+
+    /// Names that one section shows at most: languages, reasons and variants may be many.
+    private static let shownNames = 40
+
+    var rows: [Row] {
+        var rows = [
+            row("Audience", "rows", "rows", { $0.plan.rows }), row("Audience", "audience", "audience", { $0.plan.audience }),
+        ]
+        rows += Outcome.allCases.map { outcome in
+            row("Outcomes", outcome.name, "outcomes/\(outcome.name)", { $0.count(outcome) }, of: { $0.plan.audience })
+        }
+        rows += named("Skipped rows", "skipped", { $0.skipped.map { ($0.name, $0.rows) } }, of: { $0.plan.rows })
+        rows += named("Reasons", "reasons", { $0.reasons.map { ($0.name, $0.recipients) } }, of: { $0.plan.audience })
+        rows += named("Languages", "languages", { $0.languages.map { ($0.name, $0.audience) } }, of: { $0.plan.audience }, "/audience")
+        rows += named("Variants", "variants", { $0.variants.map { ($0.name, $0.audience) } }, of: { $0.plan.audience }, "/audience")
+        rows += [
+            row("Speed", "attempts", "attempts", { $0.figures.attempts }),
+            row("Speed", "mean a second", "rate/mean_per_second", { $0.meanPerSecond }),
+            row("Speed", "peak a second", "rate/peak_per_second", { $0.peakPerSecond }),
+            row("Speed", "latency p50, ms", "latency_ms/p50", { $0.figures.latency?.p50 }),
+            row("Speed", "latency p90, ms", "latency_ms/p90", { $0.figures.latency?.p90 }),
+            row("Speed", "latency p99, ms", "latency_ms/p99", { $0.figures.latency?.p99 }),
+        ]
+        return rows
+    }
+
+    private func row(
+        _ section: String, _ name: String, _ path: String, _ figure: (Report) -> Int?, of total: ((Report) -> Int)? = nil
+    ) -> Row {
+        func share(_ report: Report) -> Double? {
+            guard let total = total?(report), total > 0, let number = figure(report) else { return nil }
+            return Double(number) / Double(total)
+        }
+        return Row(
+            section: section, name: name, path: path, before: figure(before), after: figure(after), beforeShare: share(before),
+            afterShare: share(after))
+    }
+
+    /// A row for every name that either run has, the most frequent first.
+    private func named(
+        _ section: String, _ path: String, _ figures: (Report) -> [(String, Int)], of total: @escaping (Report) -> Int,
+        _ suffix: String = ""
+    ) -> [Row] {
+        let (first, second) = (Dictionary(figures(before)) { $1 }, Dictionary(figures(after)) { $1 })
+        let names = Set(first.keys).union(second.keys).sorted {
+            (max(first[$1] ?? 0, second[$1] ?? 0), $0) < (max(first[$0] ?? 0, second[$0] ?? 0), $1)
+        }
+        return names.prefix(Self.shownNames).map { name in
+            row(
+                section, name, "\(path)/\(name)\(suffix)", { ($0.plan.id == before.plan.id ? first : second)[name, default: 0] }, of: total)
+        }
+    }
+
+    // MARK: - In words
+
+    /// What differs, the most important first; at least one sentence.
+    var sentences: [String] {
+        var sentences: [String] = []
+        let (then, now) = (before.plan.audience, after.plan.audience)
+        if before.plan.app != after.plan.app { sentences.append("The runs are of two apps: \(before.plan.app) and \(after.plan.app).") }
+        if before.plan.campaign != after.plan.campaign {
+            sentences.append("The runs are of two campaigns: \(before.plan.campaign) and \(after.plan.campaign).")
+        }
+        sentences.append(audienceSentence(then, now))
+        if before.status.startedAt == nil || after.status.startedAt == nil {
+            let names = [before, after].filter { $0.status.startedAt == nil }.map(\.plan.id)
+            sentences.append("Not sent yet: \(names.joined(separator: ", ")).")
+            return sentences
+        }
+        sentences += outcomeSentences(then, now)
+        sentences += reasonSentences
+        sentences += skipSentences
+        if let first = before.milliseconds, let second = after.milliseconds {
+            let (old, new) = (TextFormat.duration(seconds: Double(first) / 1000), TextFormat.duration(seconds: Double(second) / 1000))
+            sentences.append(old == new ? "Both took \(new)." : "It took \(new) instead of \(old).")
+        }
+        if let first = before.figures.latency, let second = after.figures.latency, first.p50 != second.p50 {
+            sentences.append(
+                "Half of the answers came within \(TextFormat.count(second.p50)) ms instead of \(TextFormat.count(first.p50)).")
+        }
+        return sentences
+    }
+
+    private func audienceSentence(_ then: Int, _ now: Int) -> String {
+        guard then != now else { return "Both went to \(TextFormat.count(now)) devices." }
+        if then > 0, now >= 3 * then {
+            return
+                "The audience is \(TextFormat.count(now / then)) times as large: \(TextFormat.count(now)) devices instead of \(TextFormat.count(then))."
+        }
+        let word = now > then ? "grew" : "shrank"
+        let change = then == 0 ? "" : " by \(TextFormat.percent(Double(abs(now - then)) / Double(then)))"
+        return "The audience \(word)\(change), from \(TextFormat.count(then)) to \(TextFormat.count(now)) devices."
+    }
+
+    private func outcomeSentences(_ then: Int, _ now: Int) -> [String] {
+        guard then > 0, now > 0 else { return [] }
+        let words: [(Outcome, String)] = [
+            (.accepted, "were accepted"), (.invalidToken, "no longer have the app"), (.rejected, "were rejected"), (.failed, "failed"),
+            (.unknown, "are unknown"), (.unsent, "were never sent to"),
+        ]
+        return words.compactMap { outcome, words in
+            let (first, second) = (Double(before.count(outcome)) / Double(then), Double(after.count(outcome)) / Double(now))
+            let (old, new) = (TextFormat.percent(first), TextFormat.percent(second))
+            guard old != new else {
+                return outcome == .accepted ? "\(new) \(words) both times." : nil
+            }
+            return "\(new) \(words), instead of \(old)."
+        }
+    }
+
+    private var reasonSentences: [String] {
+        let (first, second) = (before.figures.reasons, after.figures.reasons)
+        return [(second, first, "New"), (first, second, "Gone")].compactMap { these, others, word in
+            let names = these.filter { others[$0.key, default: 0] == 0 }.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+            guard !names.isEmpty else { return nil }
+            let list = names.prefix(5).map { "\(TextStyle.safe($0.key)) (\(TextFormat.count($0.value)))" }
+            return "\(word) among the reasons: \(list.joined(separator: ", "))\(names.count > 5 ? " and \(names.count - 5) more" : "")."
+        }
+    }
+
+    /// Reasons whose share of the rows moved by five points or more.
+    private var skipSentences: [String] {
+        guard before.plan.rows > 0, after.plan.rows > 0 else { return [] }
+        return SkipReason.allCases.compactMap { reason in
+            let first = Double(before.plan.skipped[reason, default: 0]) / Double(before.plan.rows)
+            let second = Double(after.plan.skipped[reason, default: 0]) / Double(after.plan.rows)
+            guard abs(second - first) >= 0.05 else { return nil }
+            return "\(TextFormat.percent(second)) of the rows were skipped as \(reason.rawValue), instead of \(TextFormat.percent(first))."
+        }
+    }
+
+    // MARK: - Forms
+
+    /// The document of `report --compare --format json`: `before` and `after`, each as `report --format json` has it, `differences` with what changed of each
+    /// figure (null where a run has none), and `in_words`.
+    public var json: JSONValue {
+        func number(_ value: Int?) -> JSONValue { value.map { .integer(Int64($0)) } ?? .null }
+        let differences = rows.map { row in
+            (
+                row.path,
+                JSONValue.object(pairs: [("before", number(row.before)), ("after", number(row.after)), ("change", number(row.change))])
+            )
+        }
+        return .object(pairs: [
+            ("before", before.json), ("after", after.json), ("differences", .object(pairs: differences)),
+            ("in_words", .array(sentences.map { .string($0) })),
+        ])
+    }
+
+    /// Text for a person.
+    /// - Parameters:
+    ///   - width: of the terminal, in columns; at least 60 are assumed.
+    ///   - colour: whether ANSI colours may be used.
+    public func text(width: Int, colour: Bool) -> String {
+        let style = TextStyle(width: width, colour: colour)
+        var lines = ["Before  \(Self.name(before))", "After   \(Self.name(after))", ""]
+        lines += sentences.flatMap { style.wrapped($0, indent: 0) }
+        var section = ""
+        let names = rows.map { TextStyle.safe($0.name).count }.max() ?? 0
+        for row in rows {
+            if row.section != section {
+                section = row.section
+                let title = TextFormat.padded(section, to: names + 2)
+                lines += [
+                    "",
+                    style.paint("\(title)  \(TextFormat.aligned("before", to: 21))  \(TextFormat.aligned("after", to: 21))  change", .bold),
+                ]
+            }
+            let cells = [Self.cell(row.before, row.beforeShare), Self.cell(row.after, row.afterShare)].map {
+                TextFormat.aligned($0, to: 21)
+            }
+            var line = "  \(TextFormat.padded(TextStyle.safe(row.name), to: names))  \(cells.joined(separator: "  "))"
+            line += row.change.map { $0 == 0 ? "" : "  \(Self.signed($0))" } ?? ""
+            lines.append(line)
+        }
+        return lines.joined(separator: "\n")
+    }
+
+    private static func name(_ report: Report) -> String {
+        let marks = report.status.state.rawValue + (report.plan.isTest ? ", test" : "") + (report.isPruned ? ", pruned" : "")
+        return "\(report.plan.id) (\(marks), planned \(TextStyle.moment(report.plan.plannedAt)))"
+    }
+
+    private static func cell(_ number: Int?, _ share: Double?) -> String {
+        guard let number else { return "-" }
+        return TextFormat.count(number) + (share.map { " \(TextFormat.aligned(TextFormat.percent($0), to: 7))" } ?? "")
+    }
+
+    private static func signed(_ number: Int) -> String { (number > 0 ? "+" : "") + TextFormat.count(number) }
+
+    /// One page, as `ReportPage` makes them.
+    public func page(madeBy: String, madeAt: Timestamp) -> HTML {
+        let words: [HTML] = sentences.map { "<li>\($0)</li>" }
+        var sections: [String] = []
+        for row in rows where sections.last != row.section { sections.append(row.section) }
+        let tables: [HTML] = sections.map { section in
+            let lines: [HTML] = rows.filter { $0.section == section }.map { row in
+                """
+                <tr><th scope="row" dir="auto">\(TextStyle.safe(row.name, limit: 200))</th><td>\(Self.figure("before/\(row.path)", row.before, row.beforeShare))</td>\
+                <td>\(Self.figure("after/\(row.path)", row.after, row.afterShare))</td><td>\(row.change.map { $0 == 0 ? "=" : Self.signed($0) } ?? "–")</td></tr>
+                """
+            }
+            return """
+                <section><h2>\(section)</h2>
+                <div class="scroll"><table><thead><tr><th scope="col"></th><th scope="col">before</th><th scope="col">after</th><th scope="col">change</th></tr></thead><tbody>\(lines)</tbody></table></div></section>
+                """
+        }
+        return ReportPage.document(
+            title: "\(before.plan.id) and \(after.plan.id)",
+            """
+            <header>
+            <p class="eyebrow">Two runs beside one another</p>
+            <h1 dir="auto">\(after.plan.campaign)</h1>
+            <dl class="facts"><dt>Before</dt><dd>\(Self.name(before))</dd><dt>After</dt><dd>\(Self.name(after))</dd></dl>
+            </header>
+            <section><h2>What differs</h2><ul>\(words)</ul>
+            <p class="note">Shares of outcomes, reasons, languages and variants are of the run’s audience, those of skipped rows of the export’s rows. The page of each run explains its figures.</p></section>
+            \(tables)
+            <footer>Made by \(madeBy) at \(ReportPage.moment(madeAt)) · times are UTC</footer>
+            """)
+    }
+
+    private static func figure(_ path: String, _ number: Int?, _ share: Double?) -> HTML {
+        guard let number else { return "–" }
+        let part: HTML = share.map { " <span class=\"note\">\(TextFormat.percent($0))</span>" } ?? ""
+        return "<span data-figure=\"\(path)\" data-value=\"\(number)\">\(TextFormat.count(number))</span>\(part)"
+    }
+}

@@ -1,0 +1,30 @@
+public import Base
+
+/// A recipient and what became of it, as the run file holds them. Valid only while it is handed over: texts stay in SQLite's own memory.
+public struct StoredResult {
+    /// The dense id.
+    public let id: Int
+    /// The token in lower-case hex.
+    public let token: UnsafeBufferPointer<UInt8>
+    /// Blank when the export had none.
+    public let registrationID: UnsafeBufferPointer<UInt8>, alias: UnsafeBufferPointer<UInt8>, language: UnsafeBufferPointer<UInt8>
+    /// Blank when the campaign has no variants.
+    public let variant: UnsafeBufferPointer<UInt8>
+    let isClaimed: Bool
+    let slot: OutcomeSlot?
+    /// APNs' reason, or Volley's; blank for none.
+    public let reason: String
+
+    /// What became of it: as recorded, or `unknown` when it was claimed, or `unsent`.
+    public var outcome: Outcome { slot?.outcome ?? (isClaimed ? .unknown : .unsent) }
+    /// The last HTTP status; 0 without an answer.
+    public var status: Int { slot?.status ?? 0 }
+    /// How often it was handed to the wire, as far as it is recorded.
+    public var attempts: Int { slot?.attempts ?? 0 }
+    /// Of the answer.
+    public var latencyMilliseconds: Int { slot?.latencyMilliseconds ?? 0 }
+    /// When the outcome was recorded; nil when none is.
+    public var settledAt: Timestamp? { slot?.settledAt }
+    /// Whether it may have been on the wire.
+    public var mayHaveBeenSent: Bool { slot.map { $0.attempts > 0 } ?? isClaimed }
+}

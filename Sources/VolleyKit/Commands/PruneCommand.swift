@@ -1,0 +1,189 @@
+import Base
+import Campaigns
+import Runs
+
+/// `volley prune`: takes recipients out of the files of old runs, and leaves the figures.
+public enum PruneCommand {
+    /// - Parameters:
+    ///   - keep: a length of time: runs that ended less long ago are left as they are.
+    ///   - includesStopped: also runs that could be resumed or retried.
+    ///   - isRehearsal: only says what would be done.
+    ///   - isConfirmed: does not ask.
+    public static func run(
+        keep: String, includesStopped: Bool, isRehearsal: Bool, isConfirmed: Bool, options: CommonOptions, console: Console
+    ) throws -> ExitStatus {
+        let seconds = try LengthOfTime.seconds(keep)
+        guard isRehearsal || isConfirmed || console.inputIsTerminal else {
+            throw Diagnostic(
+                "volley prune asks before it removes anything, and standard input is no terminal",
+                remedy: "Add --yes to prune without a question, or --dry-run to see what it would do. Nothing was removed.")
+        }
+        Interruption.install()
+        let now = Timestamp.now()
+        let folder = try Project.runsFolder(options)
+        let (runs, broken) = FilePaths.exists(folder) ? try RunStore.all(in: folder) : ([], [])
+        let selection = try PruneSelection(runs, endedBefore: now.adding(seconds: -Double(seconds)), includesStopped: includesStopped)
+        var pruning = Pruning(isRehearsal: isRehearsal, selection: selection, broken: broken)
+        if !selection.chosen.isEmpty, !isRehearsal {
+            if !isConfirmed {
+                console.warn(pruning.text(keep))
+                guard try console.confirms("Remove the recipients of \(Pruning.runs(selection.chosen.count)) for good?") else {
+                    console.warn("Nothing was removed.")
+                    return .wrong
+                }
+            }
+            pruning.prune(at: now, console)
+        }
+        try options.isJSON ? console.out(pruning.json) : console.out(pruning.text(keep))
+        return pruning.failures.isEmpty ? .done : .wrong
+    }
+}
+
+/// Which runs are to be pruned, and why others are not.
+struct PruneSelection {
+    /// Why a run that ended long enough ago is left as it is.
+    enum Obstacle: String {
+        case unsent = "a plan that was never sent"
+        case underway = "it is being sent"
+        case resumable = "it can be resumed"
+        case retriable = "some of its devices can be retried"
+    }
+
+    private(set) var chosen: [RunStore] = []
+    private(set) var left: [(run: RunStore, why: Obstacle)] = []
+    /// Ended too recently.
+    private(set) var recent = 0
+    private(set) var prunedBefore = 0
+
+    init(_ runs: [RunStore], endedBefore limit: Timestamp, includesStopped: Bool) throws {
+        let retried = Set(runs.compactMap(\.plan.retryOf))
+        for run in runs {
+            defer { run.close() }
+            if run.prunedAt != nil {
+                prunedBefore += 1
+                continue
+            }
+            let status = try run.status()
+            // Whatever was cut off has no end, and perhaps no beginning.
+            guard (status.finishedAt ?? status.startedAt ?? run.plan.plannedAt) < limit else {
+                recent += 1
+                continue
+            }
+            let why = try Self.obstacle(run, status, isRetried: retried.contains(run.plan.id))
+            if let why, !includesStopped || !(why == .resumable || why == .retriable) {
+                left.append((run, why))
+            } else {
+                chosen.append(run)
+            }
+        }
+    }
+
+    private static func obstacle(_ run: RunStore, _ status: RunStatus, isRetried: Bool) throws -> Obstacle? {
+        if run.isBeingSent { return .underway }
+        switch status.state {
+        case .planned: return .unsent
+        case .running, .paused, .stopped: return .resumable
+        case .cancelled: return isRetried ? nil : .resumable
+        case .finished:
+            let outcomes = try run.figures().outcomes
+            let open = [Outcome.failed, .unknown, .unsent].reduce(0) { $0 + outcomes[$1, default: 0] }
+            return open > 0 && !isRetried && !run.plan.isTest ? .retriable : nil
+        }
+    }
+}
+
+/// What pruning did, or would do.
+private struct Pruning {
+    struct Pruned {
+        var run: String
+        var recipients: Int
+        var bytesBefore: Int
+        /// nil when nothing was done.
+        var bytesAfter: Int?
+    }
+
+    let isRehearsal: Bool
+    let selection: PruneSelection
+    let broken: [Diagnostic]
+    private(set) var pruned: [Pruned]
+    private(set) var failures: [Diagnostic] = []
+    private var isDone = false
+
+    init(isRehearsal: Bool, selection: PruneSelection, broken: [Diagnostic]) {
+        (self.isRehearsal, self.selection, self.broken) = (isRehearsal, selection, broken)
+        pruned = selection.chosen.map { Pruned(run: $0.plan.id, recipients: $0.plan.audience, bytesBefore: $0.fileSize) }
+    }
+
+    /// Run after run; one that cannot be pruned keeps none of the others.
+    mutating func prune(at now: Timestamp, _ console: Console) {
+        isDone = true
+        pruned = []
+        for run in selection.chosen {
+            if Interruption.isRequested {
+                failures.append(Diagnostic("interrupted; the runs that are not named below are as they were"))
+                break
+            }
+            console.progress("pruning \(run.plan.id)")
+            let before = run.fileSize
+            do {
+                try run.prune(at: now)
+                pruned.append(
+                    Pruned(run: run.plan.id, recipients: run.plan.audience, bytesBefore: before, bytesAfter: run.fileSize))
+            } catch { failures.append(error as? Diagnostic ?? Diagnostic("\(error)", file: run.path)) }
+        }
+        for failure in failures { console.warn(failure.description) }
+    }
+
+    static func runs(_ count: Int) -> String { "\(TextFormat.count(count)) run\(count == 1 ? "" : "s")" }
+
+    func text(_ keep: String) -> String {
+        var lines: [String] = []
+        let before = pruned.reduce(0) { $0 + $1.bytesBefore }, after = pruned.reduce(0) { $0 + ($1.bytesAfter ?? 0) }
+        let names = pruned.map(\.run.count).max() ?? 0
+        for one in pruned {
+            let size = TextFormat.bytes(one.bytesBefore) + (one.bytesAfter.map { " -> \(TextFormat.bytes($0))" } ?? "")
+            lines.append("  \(TextFormat.padded(one.run, to: names))  \(TextFormat.count(one.recipients)) recipients, \(size)")
+        }
+        let head: String
+        if pruned.isEmpty {
+            head = failures.isEmpty ? "No run that ended more than \(keep) ago is to be pruned." : "No run was pruned."
+        } else if isDone {
+            head =
+                "Recipients of \(Self.runs(pruned.count)) were removed; their figures are kept. \(TextFormat.bytes(before)) became \(TextFormat.bytes(after)):"
+        } else {
+            head = "Recipients of \(Self.runs(pruned.count)) would be removed, \(TextFormat.bytes(before)); their figures would be kept:"
+        }
+        lines.insert(head, at: 0)
+        if !selection.left.isEmpty {
+            lines.append("Left as they are, although they are older than \(keep):")
+            let names = selection.left.map(\.run.plan.id.count).max() ?? 0
+            lines += selection.left.map { "  \(TextFormat.padded($0.run.plan.id, to: names))  \($0.why.rawValue)" }
+            if selection.left.contains(where: { $0.why == .resumable || $0.why == .retriable }) {
+                lines.append("  --include-stopped takes those as well that can be resumed or retried.")
+            }
+            if selection.left.contains(where: { $0.why == .unsent }) {
+                lines.append("  `volley cancel` ends a plan for good; then --include-stopped takes it as well.")
+            }
+        }
+        lines += broken.map { "Cannot be read: \($0.description)" }
+        return lines.joined(separator: "\n")
+    }
+
+    var json: JSONValue {
+        func number(_ value: Int?) -> JSONValue { value.map { .integer(Int64($0)) } ?? .null }
+        let pruned = pruned.map { one in
+            JSONValue.object(pairs: [
+                ("run", .string(one.run)), ("recipients", number(one.recipients)), ("bytes_before", number(one.bytesBefore)),
+                ("bytes_after", number(one.bytesAfter)),
+            ])
+        }
+        let left = selection.left.map { one in
+            JSONValue.object(pairs: [("run", .string(one.run.plan.id)), ("reason", .string(one.why.rawValue))])
+        }
+        return .object(pairs: [
+            ("dry_run", .bool(isRehearsal)), ("pruned", .array(pruned)), ("left", .array(left)), ("recent", number(selection.recent)),
+            ("pruned_before", number(selection.prunedBefore)), ("failed", .array(failures.map(\.json))),
+            ("broken", .array(broken.map(\.json))),
+        ])
+    }
+}

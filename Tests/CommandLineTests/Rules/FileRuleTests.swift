@@ -1,0 +1,178 @@
+import Base
+import Foundation
+import Testing
+
+@Suite("rules: the two files")
+struct FileRuleTests {
+    private typealias Device = RuleFolder.Device
+
+    @Test("volley.yaml is looked for beside the campaign file, then upward; paths are relative to the file that names them")
+    func lookedFor() throws {
+        let rules = try RuleFolder(Device(1))
+        let deep = rules.folder.url.appendingPathComponent("a/b")
+        try FileManager.default.createDirectory(at: deep, withIntermediateDirectories: true)
+        try rules.folder.write("a/b/own.csv", RuleFolder.csv([Device(2), Device(3)]))
+        try rules.folder.writeCampaign("a/b/campaign.yaml", audience: "everyone: true")
+        // The app's export stands beside volley.yaml, wherever the command is run.
+        #expect(try rules.folder.volley("preview", "a/b/campaign.yaml", "--json").json().int("audience") == 1)
+        #expect(try VolleyBinary.run(["preview", "campaign.yaml", "--json"], in: deep).json().int("audience") == 1)
+        try rules.folder.writeCampaign("a/b/campaign.yaml", audience: "devices: own.csv\neveryone: true")
+        #expect(try rules.folder.volley("preview", "a/b/campaign.yaml", "--json").json().int("audience") == 2)
+        // One that is nearer counts.
+        try rules.folder.write("a/volley.yaml", "apps:\n  other: {topic: com.example.other, environment: simulator}\n")
+        #expect(try rules.folder.volley("check", "a/b/campaign.yaml").errors.contains("/a/volley.yaml. It has: other."))
+    }
+
+    @Test("every mistake in either file is reported as file:line:column, all mistakes at once, and nothing is sent")
+    func allMistakes() throws {
+        let rules = try RuleFolder(Device(1))
+        try rules.folder.write(
+            "volley.yaml", "runs: runs\napps:\n  shop:\n    topik: com.example.shop\n    environment: prod\n    pace: fast\n")
+        try rules.folder.write(
+            "campaign.yaml", "name: Bad\napp: shop\naudience: {everyone: true}\ncontent: {titel: Hi}\ndelivery: {pace: 5}\n")
+        for command in [["check", "campaign.yaml"], ["send", "campaign.yaml", "--yes"], ["plan", "campaign.yaml"]] {
+            let result = try VolleyBinary.run(command, in: rules.folder.url)
+            #expect(result.status == 2)
+            let places = result.errors.split(separator: "\n").map { String($0.prefix { $0 != " " }) }
+            #expect(
+                places == [
+                    "campaign.yaml:1:7:", "campaign.yaml:4:11:", "campaign.yaml:5:18:", "volley.yaml:4:5:", "volley.yaml:5:18:",
+                    "volley.yaml:6:11:",
+                ], "\(result.errors)")
+        }
+        #expect(rules.folder.files(in: "runs").isEmpty)
+    }
+
+    @Test("unknown keys are errors, with the nearest valid name where a key is misspelt")
+    func unknownKeys() throws {
+        let rules = try RuleFolder(Device(1))
+        #expect(try rules.mistakes(content: "title: Hi\nboddy: x").contains("7:3: unknown key 'boddy' in 'content'. Did you mean 'body'?"))
+        #expect(try rules.mistakes(content: "title: Hi\nzzz: x").contains("7:3: unknown key 'zzz' in 'content'. Valid here: "))
+    }
+
+    @Test("duplicate keys are errors")
+    func duplicateKeys() throws {
+        let rules = try RuleFolder(Device(1))
+        #expect(try rules.mistakes(content: "title: Hi\ntitle: Ho").contains("campaign.yaml:7:3: the key 'title' stands twice"))
+    }
+
+    @Test("name: [a-z0-9-], at most 64")
+    func name() throws {
+        let rules = try RuleFolder(Device(1))
+        for (name, isAllowed) in [
+            ("spring-sale-2026", true), (String(repeating: "x", count: 64), true), (String(repeating: "x", count: 65), false),
+            ("Spring", false), ("spring_sale", false), ("frühling", false),
+        ] {
+            try rules.folder.writeCampaign(name: name, audience: "everyone: true")
+            #expect(try rules.folder.volley("check", "campaign.yaml").status == (isAllowed ? 0 : 2), "\(name)")
+        }
+    }
+}
+
+@Suite("rules: volley.yaml")
+struct ProjectRuleTests {
+    private typealias Device = RuleFolder.Device
+
+    @Test("runs: folder of run files")
+    func runs() throws {
+        let rules = try RuleFolder(Device(1))
+        let text = try String(contentsOf: rules.folder.url.appendingPathComponent("volley.yaml"), encoding: .utf8)
+        try rules.folder.write("volley.yaml", text.replacing("runs: runs", with: "runs: kept/here"))
+        try rules.folder.writeCampaign(audience: "everyone: true")
+        #expect(try rules.folder.volley("plan", "campaign.yaml").status == 0)
+        #expect(rules.folder.files(in: "kept/here").count == 1 && rules.folder.files(in: "runs").isEmpty)
+        try rules.folder.write("volley.yaml", text.replacing("runs: runs\n", with: ""))
+        #expect(try rules.folder.volley("plan", "campaign.yaml").status == 0)
+        #expect(rules.folder.files(in: "runs").count == 1)
+    }
+
+    @Test("topic: what pushes are addressed to")
+    func topic() throws {
+        let server = try ToldServer(devices: 1)
+        _ = try server.send()
+        #expect(try server.requests().map { $0["topic"]?.stringValue } == ["com.example.shop"])
+    }
+
+    @Test(
+        "environment: production | sandbox | simulator | {url, ca}",
+        arguments: ["production", "sandbox", "simulator", "{url: \"https://localhost:2197\", ca: ca.pem}"])
+    func environment(_ environment: String) throws {
+        let rules = try RuleFolder(
+            app: "devices: devices.csv\nenvironment: \(environment)\nkey: {file: key.p8, id: ABC123DEFG, team: DEF123GHIJ}", Device(1))
+        #expect(try rules.preview("everyone: true").int("audience") == 1)
+    }
+
+    @Test("environment: anything else is an error")
+    func otherEnvironment() throws {
+        let rules = try RuleFolder(app: "devices: devices.csv\nenvironment: produktion", Device(1))
+        #expect(try rules.mistakes().contains("volley.yaml:7:18: "))
+    }
+
+    @Test("key: {file, id, team}; certificate: {file, passphrase_env}; one of them, except in the simulator")
+    func credentials() throws {
+        let key = "key: {file: key.p8, id: ABC123DEFG, team: DEF123GHIJ}"
+        let certificate = "certificate: {file: push.p12, passphrase_env: PUSH_PASSPHRASE}"
+        for (lines, word) in [
+            ("", "neither 'key' nor 'certificate'"), ("\(key)\n\(certificate)", "exclude each other"),
+            ("key: {file: key.p8, id: abc, team: DEF123GHIJ}", "10 capital letters"), ("key: {file: key.p8}", "'id' is missing"),
+        ] {
+            let rules = try RuleFolder(app: "devices: devices.csv\nenvironment: sandbox\n\(lines)", Device(1))
+            #expect(try rules.mistakes().contains(word), "\(lines)")
+        }
+        for lines in [key, certificate] {
+            let rules = try RuleFolder(app: "devices: devices.csv\nenvironment: sandbox\n\(lines)", Device(1))
+            #expect(try rules.preview("everyone: true").int("audience") == 1)
+        }
+    }
+
+    @Test("devices: default device export, which a campaign may replace")
+    func devices() throws {
+        let rules = try RuleFolder(Device(1), Device(2))
+        try rules.folder.write("mine.csv", RuleFolder.csv([Device(3)]))
+        #expect(try rules.recipients("everyone: true") == [1, 2])
+        #expect(try rules.recipients("devices: mine.csv\neveryone: true") == [3])
+    }
+
+    @Test("columns: where to find things in the exports; defaults are the names on the left")
+    func columns() throws {
+        let standard = ["token", "registration_id", "alias", "tags", "language", "timezone", "last_active", "registered_at"]
+        let rules = try RuleFolder()
+        let audience = """
+            tags: [a]
+            aliases: [u]
+            registration_ids: [r]
+            where: {language: en, timezone: Europe/Berlin, last_active: present, registered_at: present}
+            """
+        // Each selector names one device, so that a column which is not found shows.
+        let rows = [("", "", "a;x"), ("", "u", ""), ("r", "", "")].enumerated().map { number, cells in
+            "\(ProjectFolder.token(number + 1)),\(cells.0),\(cells.1),\(cells.2),en,Europe/Berlin,2026-11-01,2026-10-01"
+        }
+        func write(columns: String, header: [String], separator: String = ";") throws {
+            try rules.folder.write(
+                "volley.yaml",
+                "apps:\n  shop:\n    topic: com.example.shop\n    environment: simulator\n    devices: devices.csv\n\(columns)")
+            let body = rows.map { $0.replacing(";", with: separator) }
+            try rules.folder.write("devices.csv", ([header.joined(separator: ",")] + body).joined(separator: "\n") + "\n")
+        }
+        try write(columns: "", header: standard)
+        #expect(try rules.recipients(audience) == [1, 2, 3])
+        try write(columns: "", header: ["device_token"] + standard.dropFirst())
+        #expect(try rules.recipients(audience) == [1, 2, 3])
+        let renamed = standard.map { $0 == "tags" ? "tags: {column: X_tags, separator: \"|\"}" : "\($0): X_\($0)" }
+        try write(columns: "    columns: {\(renamed.joined(separator: ", "))}\n", header: standard.map { "X_" + $0 }, separator: "|")
+        #expect(try rules.recipients(audience) == [1, 2, 3])
+        // The short form of tags names the column alone.
+        try write(columns: "    columns: {tags: labels}\n", header: standard.map { $0 == "tags" ? "labels" : $0 })
+        #expect(try rules.recipients("tags: [x]") == [1])
+    }
+
+    @Test("columns: templates find a standard name whatever the export calls it")
+    func columnsInTemplates() throws {
+        let rules = try RuleFolder(app: "environment: simulator\ndevices: devices.csv")
+        let text = try String(contentsOf: rules.folder.url.appendingPathComponent("volley.yaml"), encoding: .utf8)
+        try rules.folder.write("volley.yaml", text.replacing("{token: device_token}", with: "{alias: Kunde}"))
+        try rules.folder.write("devices.csv", "token,Kunde\n\(ProjectFolder.token(1)),Ada\n")
+        let payload = try rules.payload("title: \"{{ alias }} {{ Kunde }}\"")
+        #expect(payload["aps"]?["alert"]?["title"]?.stringValue == "Ada Ada")
+    }
+}
