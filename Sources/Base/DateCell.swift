@@ -32,3 +32,6 @@ public func dateMilliseconds(_ bytes: UnsafeBufferPointer<UInt8>) -> Int64? {
     guard isValid, hour < 24, minute < 60, second < 60 else { return nil }
     return midnight + Int64(hour * 3600 + minute * 60 + second) * 1000
 }
+
+/// Whether a date says no time of day: `2026-11-01`, `20261101`.
+public func isDayOnly(_ date: UnsafeBufferPointer<UInt8>) -> Bool { date.count == 8 || date.count == 10 && date[4] == UInt8(ascii: "-") }

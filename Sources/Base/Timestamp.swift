@@ -98,7 +98,7 @@ public func civilDate(fromDays days: Int) -> (year: Int, month: Int, day: Int) {
 }
 
 /// The number of days in a month.
-func daysInMonth(_ month: Int, year: Int) -> Int {
+public func daysInMonth(_ month: Int, year: Int) -> Int {
     switch month {
     case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
     case 4, 6, 9, 11: 30

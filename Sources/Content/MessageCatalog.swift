@@ -14,6 +14,9 @@ public struct MessageCatalog: Sendable {
         public let content: MessageContent
     }
 
+    /// Changes whenever the same campaign and cells may come to another payload: what was planned by other rules is not sent.
+    public static let renderingRules = 2
+
     /// Messages at most: more than a preview can count apart.
     public static let mostMessages = 500
 
@@ -106,9 +109,6 @@ public struct MessageCatalog: Sendable {
         let tags = Array(tags)
         return messages.lazy.map { $0.template.unknownLanguages(among: tags) }.first { !$0.isEmpty } ?? []
     }
-
-    /// The number of the first variant that is no holdout; 0 when all get the same.
-    public var firstSentVariant: Int { variants.firstIndex { $0.firstMessage != nil } ?? 0 }
 
     /// The names of the variants in the order of the file, the holdout included; empty when all get the same.
     public var variantNames: [String] { variants.count == 1 && variants[0].name.isEmpty ? [] : variants.map(\.name) }

@@ -32,6 +32,24 @@ public struct MessageChooser {
         return catalog.variants.firstIndex { point < $0.bound } ?? catalog.variants.count - 1
     }
 
+    /// The number of the variant that a device of the holdout would be in without it, in proportion to their shares.
+    public func variantWithoutHoldout(of token: UnsafeBufferPointer<UInt8>) -> Int {
+        var shares: [(variant: Int, share: UInt64)] = []
+        var bound: UInt64 = 0
+        for (number, variant) in catalog.variants.enumerated() {
+            if variant.firstMessage != nil { shares.append((number, variant.bound - bound)) }
+            bound = variant.bound
+        }
+        // The lower half of the hash: the upper one has put it into the holdout.
+        let whole = shares.reduce(0) { $0 + $1.share }
+        var point = ((Self.mixed(Self.fold(token, into: seed)) & 0xFFFF_FFFF) &* whole) >> 32
+        for (variant, share) in shares {
+            if point < share { return variant }
+            point -= share
+        }
+        return shares.last?.variant ?? 0
+    }
+
     /// The number of the message for a variant and a device's language; nil for the holdout.
     /// - Parameter language: as the export has it.
     public mutating func message(variant: Int, language: UnsafeBufferPointer<UInt8>) -> Int? {

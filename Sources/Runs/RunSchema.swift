@@ -74,16 +74,19 @@ enum RunSchema {
         CREATE VIEW outcome AS
             WITH RECURSIVE place (place) AS (VALUES (0) UNION ALL SELECT place + 1 FROM place WHERE place < \(OutcomeBlock.slots - 1)),
             slot (recipient_id, digits) AS (
-                SELECT number * \(OutcomeBlock.slots) + place,
-                    hex(substr(slots, place * \(OutcomeSlot.bytes) + 1, \(OutcomeSlot.bytes)))
-                FROM outcome_block CROSS JOIN place)
+                -- Looked up for each: whatever sorts the rows would carry whole blocks along otherwise.
+                SELECT n.number * \(OutcomeBlock.slots) + place, (SELECT hex(substr(slots, place * \(OutcomeSlot.bytes) + 1, \(OutcomeSlot.bytes)))
+                    FROM outcome_block b WHERE b.number = n.number)
+                FROM (SELECT number FROM outcome_block) n CROSS JOIN place)
             SELECT recipient_id, \(slotColumns("digits"))
             FROM slot WHERE substr(digits, 1, 1) <> '0';
         CREATE VIEW result AS
             WITH slot AS (
-                SELECT r.id AS recipient_id, r.*, CASE WHEN substr(b.slots, r.id % \(OutcomeBlock.slots) * \(OutcomeSlot.bytes) + 1, 1) >= x'10'
-                    THEN hex(substr(b.slots, r.id % \(OutcomeBlock.slots) * \(OutcomeSlot.bytes) + 1, \(OutcomeSlot.bytes))) END AS digits
-                FROM recipient r LEFT JOIN outcome_block b ON b.number = r.id / \(OutcomeBlock.slots)),
+                SELECT r.id AS recipient_id, r.*,
+                    (SELECT hex(substr(slots, r.id % \(OutcomeBlock.slots) * \(OutcomeSlot.bytes) + 1, \(OutcomeSlot.bytes)))
+                    FROM outcome_block b WHERE b.number = r.id / \(OutcomeBlock.slots)
+                        AND substr(slots, r.id % \(OutcomeBlock.slots) * \(OutcomeSlot.bytes) + 1, 1) >= x'10') AS digits
+                FROM recipient r),
             settled AS (SELECT slot.*, \(slotColumns("digits")) FROM slot)
             SELECT id, device_token, registration_id, alias, language, variant,
                 coalesce((SELECT name FROM outcome_name n WHERE n.outcome = s.outcome),

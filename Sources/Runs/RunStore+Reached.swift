@@ -11,28 +11,45 @@ extension RunStore {
         let (all, broken) = try all(in: folder)
         let runs = try all.filter { run in
             guard run.plan.app == app, !run.plan.isTest else { return false }
+            // Nothing stays open: there may be more runs than a process may open files.
+            defer { run.close() }
             let status = try run.status()
             return status.startedAt != nil && status.finishedAt ?? since >= since
         }
         return (runs, broken)
     }
 
-    /// Calls `body` with the token (lower-case hex digits, lent) of every device that has got this run's push, or may have, and when; of those
-    /// that a process is about to send to with nil.
+    /// Calls `body` with the token (lower-case hex digits, lent) of every device that has got this run's push, or may have, and when; with nil for
+    /// those to whom it is still to be sent, as a process sends the run or will go on with it (paused).
+    /// - Throws: `Diagnostic` when somebody's outcome or token cannot be read.
     public func forEachReached(_ body: (_ token: UnsafeBufferPointer<UInt8>, _ at: Timestamp?) throws -> Void) throws {
-        let isUnderWay = isBeingSent
+        let goesOn = try isBeingSent || status().state == .paused
         try read { db in
             var outcomes = try OutcomeReader(db, self)
-            var claims = try claims(db)[...]
+            let claims = try StatementCursor(db, sql: "SELECT last_id, claimed_at, first_id FROM claim ORDER BY first_id") {
+                (
+                    ids: Int(
+                        Int64(sqliteStatement: $0, index: 2))...max(
+                            Int(Int64(sqliteStatement: $0, index: 2)), Int(Int64(sqliteStatement: $0, index: 0))),
+                    at: Int64(sqliteStatement: $0, index: 1)
+                )
+            }
+            var claim = try claims.next()
             try PreparedStatement(db, "SELECT id, device_token FROM recipient ORDER BY id").forEachRow { row in
                 let (id, token) = (row.number(0), row.text(1))
-                while let claim = claims.first, claim.upperBound <= id { claims.removeFirst() }
-                guard Self.isToken(token) else { return true }
+                while let ended = claim, ended.ids.upperBound < id { claim = try claims.next() }
+                // Blank after `volley prune`.
+                guard !token.isEmpty else { return true }
+                guard Self.isToken(token) else { throw noToken(id) }
                 if let slot = try outcomes.slot(of: id) {
-                    if slot.outcome == .accepted || slot.outcome == .unknown { try body(token, slot.settledAt) }
-                } else if isUnderWay || claims.first?.contains(id) ?? false {
-                    // Claimed by a process that is gone: it may have got the push.
+                    guard let outcome = slot.outcome else { throw unreadableOutcome(of: id) }
+                    if outcome == .accepted || outcome == .unknown { try body(token, slot.settledAt) }
+                    if outcome == .unsent, goesOn { try body(token, nil) }
+                } else if goesOn {
                     try body(token, nil)
+                } else if let claim, claim.ids.contains(id) {
+                    // The process that claimed it is gone: it may have got the push then.
+                    try body(token, Timestamp(epochMilliseconds: claim.at))
                 }
                 return true
             }

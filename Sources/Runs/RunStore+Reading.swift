@@ -156,7 +156,7 @@ extension RunStore {
         return true
     }
 
-    private func noToken(_ id: Int) -> Diagnostic { RunDiagnostics.damaged(path, "recipient \(id) has no device token") }
+    func noToken(_ id: Int) -> Diagnostic { RunDiagnostics.damaged(path, "recipient \(id) has no device token") }
 
     private func noFields(_ id: Int) -> Diagnostic { RunDiagnostics.damaged(path, "the fields of recipient \(id) cannot be read") }
 

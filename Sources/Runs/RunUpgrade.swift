@@ -14,11 +14,24 @@ enum RunUpgrade {
                 remedy: "Copy it to a folder that may be written.")
         }
         // An older Volley that is sending it knows nothing of the new format.
-        let lock = try SendingLock(run: path)
-        let database = try DatabaseQueue(path: path)
+        let lock = try lock(path)
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(10)
+        let database = try DatabaseQueue(path: path, configuration: configuration)
         try database.write { try upgrade($0, path) }
         try database.close()
+        // A process that was killed has left it with company.
+        try RunStore.leaveWAL(path)
         _ = consume lock
+    }
+
+    /// Others that convert it just now need a few seconds for each million of recipients.
+    private static func lock(_ path: String) throws -> SendingLock {
+        for _ in 0..<200 {
+            if let lock = try? SendingLock(run: path) { return lock }
+            usleep(50_000)
+        }
+        return try SendingLock(run: path)
     }
 
     private static func upgrade(_ db: Database, _ path: String) throws {

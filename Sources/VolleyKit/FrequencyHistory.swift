@@ -16,13 +16,16 @@ struct FrequencyHistory {
         guard let longest = caps.map(\.seconds).max() else { return nil }
         let (runs, broken) = try RunStore.runs(ofApp: app, reachingSince: now.adding(seconds: -Double(longest)), in: runsFolder)
         if let broken = broken.first {
+            let remedy = (broken.remedy.map { $0 + " " } ?? "") + "Without 'frequency' in campaign and volley.yaml the file is not needed."
             throw Diagnostic(
-                "whom a run reached is not known, and \(caps[0]) was asked for: \(broken.message)", file: broken.file,
-                remedy: "Repair or remove the file; or leave 'frequency' out for this campaign.")
+                "whom a run reached is not known, and \(caps[0]) was asked for: \(broken.message)", file: broken.file, remedy: remedy)
         }
         let starts = caps.map { now.adding(seconds: -Double($0.seconds)) }
         return try CappedDevices(caps, beside: suppressed) { add in
-            for run in runs where try RunSettings(json: run.plan.settings, runFile: run.path).environment.listName == environment.listName {
+            for run in runs {
+                let settings = try RunSettings(json: run.plan.settings, runFile: run.path)
+                // Nobody notices a background push.
+                guard settings.environment.listName == environment.listName, settings.pushType != .background else { continue }
                 try run.forEachReached { token, moment in add(token) { cap in moment.map { $0 > starts[cap] } ?? true } }
                 run.close()
             }

@@ -12,8 +12,6 @@ final class PayloadJudge {
     /// When each device gets its push; nil when that does not depend on the device.
     private let times: SendTimes?
     private let numbersOfColumns: [String: Int]
-    /// A variant that is sent: its texts stand for those that the holdout would have got.
-    private let sentVariant: Int
     // Nothing calls back into this: the checks of who else holds them would cost more than a small cell.
     @exclusivity(unchecked) private var cells = EscapedCells()
     @exclusivity(unchecked) private var payload: [UInt8] = []
@@ -26,7 +24,6 @@ final class PayloadJudge {
         single = messages.hasChoice || !messages.variantNames.isEmpty ? nil : messages.messages[0].template
         numbersOfColumns = Dictionary(messages.columns.enumerated().map { ($1.value, $0) }) { first, _ in first }
         chooser = MessageChooser(messages)
-        sentVariant = messages.firstSentVariant
     }
 
     func judge(_ recipient: RecipientRecord) -> Judgement {
@@ -38,10 +35,11 @@ final class PayloadJudge {
         let variant = chooser.variant(of: recipient.token)
         guard let number = chooser.message(variant: variant, language: recipient.language) else {
             // Whoever could not have been sent to is not held back: only then the holdout compares with the rest.
-            guard let sent = chooser.message(variant: sentVariant, language: recipient.language) else {
+            let sent = chooser.variantWithoutHoldout(of: recipient.token)
+            guard let number = chooser.message(variant: sent, language: recipient.language) else {
                 return Judgement(reason: .holdout, group: variant)
             }
-            let other = judge(recipient, messages.messages[sent].template, group: sent)
+            let other = judge(recipient, messages.messages[number].template, group: number)
             return other.reason == nil ? Judgement(reason: .holdout, group: variant) : other
         }
         return judge(recipient, messages.messages[number].template, group: number)

@@ -121,7 +121,9 @@ struct Planner {
 
     private func history() throws -> FrequencyHistory {
         FrequencyHistory(
-            app: context.app.name.value, environment: try RunSettings(context).environment, caps: context.frequencyCaps, now: now)
+            app: context.app.name.value, environment: try RunSettings(context).environment,
+            caps: context.messages.pushType == .background ? [] : context.frequencyCaps,
+            now: now)
     }
 
     private func scan(
@@ -147,8 +149,10 @@ struct Planner {
             + AudienceLint(context: context, result: result).warnings
             + RenderedLint(context: context, samples: samples).warnings + (comparison?.warnings ?? [])
             + (schedule?.warnings(context.campaign) ?? [])
+        // Of devices that get it after its expiry the rows tell more than the campaign alone.
+        let files = context.warnings.filter { schedule == nil || $0.name != .expiresBeforeSchedule }
         return Lint(
-            context.warnings + age + rows + (credentialWarnings ?? []), allowed: context.campaign.allowed,
+            files + age + rows + (credentialWarnings ?? []), allowed: context.campaign.allowed,
             lookedAt: credentialWarnings == nil ? [.files, .headers, .rows] : Set(WarningName.Source.allCases))
     }
 
@@ -179,7 +183,7 @@ struct Planner {
     }
 
     /// Changes whenever the rules of planning do.
-    private static let rules = "volley plan 3"
+    private static let rules = "volley plan 4"
 
     private func progressLine(_ progress: ScanProgress, elapsed: Duration) -> String {
         let seconds = max(elapsed / .seconds(1), 0.001)

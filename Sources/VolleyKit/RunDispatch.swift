@@ -26,6 +26,11 @@ struct RunDispatch {
     init(_ run: RunStore, _ options: CommonOptions, _ console: Console) throws {
         self.run = run
         settings = try RunSettings(json: run.plan.settings, runFile: run.path)
+        guard settings.renderingRules == MessageCatalog.renderingRules else {
+            throw Diagnostic(
+                "this run was planned by another version of Volley, which may make other texts of the same campaign", file: run.path,
+                remedy: "Send it with that version, or plan the campaign again.")
+        }
         // The campaign is taken as it was planned; an expiry that has passed since is found by the sender, device by device.
         messages = try MessageCatalog(frozenIn: run.plan)
         let present = try PresentProject(of: run.plan, options)

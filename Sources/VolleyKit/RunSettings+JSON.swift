@@ -29,6 +29,7 @@ extension RunSettings {
             ("stop_when", stopLimits?.json ?? .null),
             ("schedule", schedule?.json ?? .null),
             ("approval", .string(needsApproval ? "required" : "none")),
+            ("rendering", .integer(Int64(renderingRules))),
         ])
     }
 
@@ -68,6 +69,7 @@ extension RunSettings {
         }
         // Plans of older versions know none.
         needsApproval = json["approval"]?.stringValue == "required"
+        renderingRules = json["rendering"]?.integerValue.map { Int($0) } ?? 1
         // Plans of older versions have none.
         if let limits = json["stop_when"], limits != .null { stopLimits = try need(StopLimits(json: limits), "stop_when") }
     }

@@ -23,6 +23,8 @@ struct RunSettings: Sendable {
     var schedule: FrozenSchedule?
     /// Whether somebody must approve what is sent.
     var needsApproval: Bool
+    /// By which rules its payloads were measured (`MessageCatalog.renderingRules`).
+    var renderingRules = MessageCatalog.renderingRules
 }
 
 /// Where a run goes.

@@ -18,10 +18,10 @@ struct SendStage: Sendable {
     let settings: RunSettings
     let messages: MessageCatalog
     let console: Console
-    /// Called once the run is recorded as running.
-    var hasBegun: @Sendable () -> Void = {}
     /// By which a run in waves waits.
     var clock = WaitClock.system
+    /// Called once the run is recorded as running.
+    var hasBegun: @Sendable () -> Void = {}
 
     /// Batches between reader and sender at most. Without a pace they last while the next claim is being prepared; with one, whatever is
     /// claimed ahead only grows what a crash leaves unknown.

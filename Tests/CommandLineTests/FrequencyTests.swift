@@ -56,6 +56,34 @@ import Testing
         #expect(try audience() == 20)
     }
 
+    @Test("a killed run counts from when it claimed, a paused one for everybody it goes on to, a background push not at all")
+    func unfinished() throws {
+        let folder = try ProjectFolder()
+        _ = try send(folder, "first")
+        func audience() throws -> Int? {
+            try folder.writeCampaign("capped.yaml", name: "capped", delivery: "frequency: at most 1 per 2 hours")
+            return try folder.volley("preview", "capped.yaml", "--json").json().int("audience")
+        }
+        try folder.editRun("DELETE FROM outcome_block", "UPDATE run SET finished_at = NULL, state = 'stopped'")
+        #expect(try audience() == 0)
+        try folder.editRun("UPDATE claim SET claimed_at = claimed_at - 7800000")
+        #expect(try audience() == 20)
+        try folder.editRun("UPDATE run SET state = 'paused'")
+        #expect(try audience() == 0)
+        try folder.editRun("UPDATE run SET settings = replace(settings, '\\\"alert\\\"', '\\\"background\\\"')")
+        #expect(try audience() == 20)
+    }
+
+    @Test("damage is not taken for nobody reached")
+    func damaged() throws {
+        let folder = try ProjectFolder()
+        _ = try send(folder, "first")
+        try folder.editRun("UPDATE outcome_block SET slots = x'F0FF' || substr(slots, 3)")
+        try folder.writeCampaign(delivery: "frequency: at most 1 per week")
+        let planned = try folder.volley("plan", "campaign.yaml")
+        #expect(planned.status == 2 && planned.errors.contains("outcome of recipient 0 cannot be read"), "\(planned.errors)")
+    }
+
     @Test("--why says so")
     func why() throws {
         let folder = try ProjectFolder()

@@ -225,6 +225,7 @@ import Testing
             ("shop://sale?name={{ a }}", "plain-text_1.0~%20", "shop://sale?name=plain-text_1.0~%20"),
             ("{{ a }}", "https://x.example/ä?q=a+b#[1]", "https://x.example/%C3%A4?q=a+b#[1]"),
             ("shop://{{ a }}", "\"\\<>^`{|}\n", "shop://%22%5C%3C%3E%5E%60%7B%7C%7D"),
+            ("shop://{{ a }}?x=100%", "50% off %2F%zz", "shop://50%25%20off%20%2F%25zz?x=100%25"),
             ("shop://größe", "", "shop://gr%C3%B6%C3%9Fe"), (" {{ a }}", " https://x.example ", "https://x.example"),
         ])
     func addresses(link: String, cell: String, expected: String) throws {

@@ -37,7 +37,7 @@ struct ConditionTest {
     /// back is within 30 days until midnight.
     private func age(_ cell: UnsafeBufferPointer<UInt8>) -> Int64? {
         let day: Int64 = 86_400_000
-        return dateMilliseconds(cell).map { (cell.count == 10 || cell.count == 8 ? now / day * day : now) - $0 }
+        return dateMilliseconds(cell).map { (isDayOnly(cell) ? now / day * day : now) - $0 }
     }
 
     private func isSame(_ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>) -> Bool {

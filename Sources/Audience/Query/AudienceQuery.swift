@@ -39,12 +39,12 @@ public struct AudienceQuery: Sendable {
     public var maximumBadRowShare = 0.01
     /// The columns whose cells a recipient carries along, in the order of `Recipient.fields`.
     public var fields: [SourceText] = []
-    /// Where the campaign names tags, aliases and registration ids, for warnings; names from lists in files of their own have no place.
-    public var places = NamePlaces()
     /// Whether a recipient also carries the cell of the column `timezone`, behind those of `fields`; blank where the export has no such column.
     public var carriesTimezone = false
     /// Where the campaign asks for each device's own clock: an export without the column is a warning there. nil when it does not.
     public var timezonePosition: SourcePosition?
+    /// Where the campaign names tags, aliases and registration ids, for warnings; names from lists in files of their own have no place.
+    public var places = NamePlaces()
     /// The moment against which `within` and `older than` are judged.
     public var now: Timestamp
 

@@ -33,7 +33,7 @@ extension PayloadWriter {
         emit(.init(kind: .addressStart))
         let first = Int32(compiled.outputs.count)
         compile(nodes)
-        emit(.init(kind: .addressEnd, output: first, hasFallback: !mustBeSecure || compiled.outputs.count == Int(first)))
+        emit(.init(kind: .addressEnd, output: first, mustBeSecure: mustBeSecure && compiled.outputs.count > Int(first)))
     }
 
     /// Ends the payload: after this nothing may be appended.

@@ -38,7 +38,7 @@ struct CivilMoment: Equatable {
             return
         }
         guard length >= 10, length <= 64, let year = scanner.digits(4), scanner.take("-"), let month = scanner.digits(2), scanner.take("-"),
-            let day = scanner.digits(2), month >= 1, month <= 12, day >= 1, day <= Self.days(in: month, of: year)
+            let day = scanner.digits(2), month >= 1, month <= 12, day >= 1, day <= daysInMonth(month, year: year)
         else { return nil }
         (self.year, self.month, self.day) = (year, month, day)
         if scanner.index == scanner.end { return }
@@ -52,14 +52,6 @@ struct CivilMoment: Equatable {
             if scanner.take("."), !scanner.skipDigits() { return nil }
         }
         guard scanner.skipOffset() else { return nil }
-    }
-
-    private static func days(in month: Int, of year: Int) -> Int {
-        switch month {
-        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
-        case 4, 6, 9, 11: 30
-        default: 31
-        }
     }
 }
 

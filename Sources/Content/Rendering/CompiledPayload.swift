@@ -19,7 +19,7 @@ struct CompiledPayload: Sendable {
             case shownStart, shownEnd
             /// Fails when all of those texts were blank.
             case mustShow
-            /// Before and behind a web address; without `hasFallback` it fails unless the address is one of https.
+            /// Before and behind a web address; with `mustBeSecure` it fails unless the address is one of https.
             case addressStart, addressEnd
         }
 
@@ -33,6 +33,7 @@ struct CompiledPayload: Sendable {
         var range = TextRange.empty
         /// Whether `range` holds a text for blank cells.
         var hasFallback = false
+        var mustBeSecure = false
     }
 
     /// What a tag prints, for whoever asks why a device cannot be sent to.
@@ -93,7 +94,7 @@ struct CompiledPayload: Sendable {
                     case .addressStart: addressStart = bytes.count
                     case .addressEnd:
                         WebAddress.encode(&bytes, from: addressStart)
-                        if !step.hasFallback, !WebAddress.isSecure(bytes, from: addressStart) {
+                        if step.mustBeSecure, !WebAddress.isSecure(bytes, from: addressStart) {
                             bytes.removeSubrange(old...)
                             return Failure(kind: .notHTTPS, output: Int(step.output))
                         }

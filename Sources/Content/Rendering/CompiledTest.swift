@@ -85,7 +85,10 @@ extension CompiledPayload {
 
 /// Whether a cell says no, as databases and spreadsheets write it.
 private func isFalse(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
-    if text.count == 1 { return text[0] == UInt8(ascii: "0") }
+    // 0, and 0.0 as spreadsheets make of it.
+    if let first = text.first, first == UInt8(ascii: "0") {
+        return text.allSatisfy { $0 == first || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: ",") }
+    }
     return text.count == 5 && zip(text, "false".utf8).allSatisfy { $0 | 0x20 == $1 }
 }
 

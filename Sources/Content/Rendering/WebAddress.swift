@@ -12,9 +12,9 @@ enum WebAddress {
         var plain: [UInt8] = []
         escaped.withUnsafeBufferPointer { appendUnescaped($0, to: &plain) }
         bytes.removeSubrange(start...)
-        let text = plain.drop { $0 <= 0x20 }.reversed().drop { $0 <= 0x20 }.reversed()
-        for byte in text {
-            if isAllowed(byte) {
+        let text = Array(plain.drop { $0 <= 0x20 }.reversed().drop { $0 <= 0x20 }.reversed())
+        for (place, byte) in text.enumerated() {
+            if isAllowed(byte) || byte == percent && isEncoded(text[place...]) {
                 bytes.append(byte)
             } else {
                 bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
@@ -28,13 +28,20 @@ enum WebAddress {
         return bytes.count - start > scheme.count && zip(bytes[start...], scheme).allSatisfy { $0 | 0x20 == $1 | 0x20 }
     }
 
+    private static let percent = UInt8(ascii: "%")
+
+    /// Whether two hex digits follow the percent sign.
+    private static func isEncoded(_ text: ArraySlice<UInt8>) -> Bool {
+        text.count > 2 && text.dropFirst().prefix(2).allSatisfy { Character(Unicode.Scalar($0)).isHexDigit }
+    }
+
     private static let digits = Array("0123456789ABCDEF".utf8)
 
-    /// Reserved and unreserved characters, and the percent sign of what is encoded already.
+    /// Reserved and unreserved characters. A percent sign depends on what follows it.
     private static func isAllowed(_ byte: UInt8) -> Bool {
         switch byte {
-        // All of ASCII that can be seen, without " < > \ ^ ` { | }
-        case 0x21, 0x23...0x3B, 0x3D, 0x3F...0x5B, 0x5D, 0x5F, 0x61...0x7A, 0x7E: true
+        // All of ASCII that can be seen, without " % < > \ ^ ` { | }
+        case 0x21, 0x23, 0x24, 0x26...0x3B, 0x3D, 0x3F...0x5B, 0x5D, 0x5F, 0x61...0x7A, 0x7E: true
         default: false
         }
     }

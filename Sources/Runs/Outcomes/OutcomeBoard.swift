@@ -39,7 +39,10 @@ struct OutcomeBoard {
     @inline(__always) mutating func record(_ slot: OutcomeSlot, of id: Int) throws {
         let place = try place(of: id)
         let earlier = OutcomeSlot(high: words[place], low: words[place + 1])
-        guard earlier.isEmpty || earlier.isUnsent else { throw Refusal.settledTwice }
+        guard earlier.isEmpty || earlier.isUnsent else {
+            guard earlier.outcome != nil else { throw run.unreadableOutcome(of: id) }
+            throw Refusal.settledTwice
+        }
         words[place] = slot.high
         words[place + 1] = slot.low
     }

@@ -20,8 +20,10 @@ public enum PlanCommand {
             try console.out(
                 preview.text(
                     width: console.width, colour: console.colour, isVerbose: console.options.isVerbose, cards: Preview.cardsBesidePlan))
+            let waiting = run.plan.waves.contains { $0.due > now } ? " (which waits for its times)" : ""
             let approval = context.app.needsApproval ? "Approve it with: volley approve \(run.plan.id) --by NAME\n" : ""
-            try console.out("\nPlanned as \(run.plan.id) in \(run.path)\n\(approval)Send it with: volley send --plan \(run.plan.id)")
+            try console.out(
+                "\nPlanned as \(run.plan.id) in \(run.path)\n\(approval)Send it with: volley send --plan \(run.plan.id)\(waiting)")
         }
         if context.app.needsApproval { Notices.tell(.approvalNeeded, of: run, context.project, console) }
         return .done

@@ -246,8 +246,9 @@ struct Explainer {
     /// Why somebody of the holdout could not have been sent to, as `PayloadJudge` sees it; nil when there is no reason.
     private func failureWithout(holdout recipient: Recipient, _ chooser: inout MessageChooser) -> RenderFailure? {
         let messages = context.messages
-        let language = Array(recipient.language.utf8)
-        let number = language.withUnsafeBufferPointer { chooser.message(variant: messages.firstSentVariant, language: $0) }
+        let (token, language) = (Array(recipient.token.hex.utf8), Array(recipient.language.utf8))
+        let variant = token.withUnsafeBufferPointer { chooser.variantWithoutHoldout(of: $0) }
+        let number = language.withUnsafeBufferPointer { chooser.message(variant: variant, language: $0) }
         var payload: [UInt8] = []
         return number.flatMap { messages.messages[$0].template.render(recipient.fields, language: recipient.language, into: &payload) }
     }

@@ -14,7 +14,9 @@ extension Preview {
         lines += table("Selected by", audience.selectedBy.map { ($0.selector, $0.recipients) }, of: audience.audience, width)
         lines += table("Languages", languages.map { ($0.name, $0.recipients) }, of: audience.audience, width)
         lines += table("Texts", groups.texts.map { ($0.name, $0.recipients) }, of: audience.audience, width)
-        lines += table("Variants", groups.variants.map { ($0.name, $0.recipients) }, of: audience.audience, width)
+        // Of all that were dealt, as the shares in the campaign are.
+        let dealt = audience.audience + (groups.holdout ?? 0)
+        lines += table("Variants", groups.variants.map { ($0.name, $0.recipients) }, of: dealt, width)
         if let holdout = groups.holdout {
             lines += ["Holdout       \(TextFormat.count(holdout)) device\(holdout == 1 ? " gets" : "s get") nothing, to compare with", ""]
         }
@@ -48,6 +50,7 @@ extension Preview {
 
     private func table(_ title: String, _ rows: [(String, Int)], of total: Int, _ width: Int) -> [String] {
         guard !rows.isEmpty else { return [] }
+        let rows = rows.map { (TextFormat.printable($0.0), $0.1) }
         let names = max(20, rows.map(\.0.count).max() ?? 0)
         let bars = max(8, min(30, width - names - 26))
         return [title]

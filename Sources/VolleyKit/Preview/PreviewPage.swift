@@ -38,6 +38,7 @@ struct PreviewPage {
         \(table("Texts", preview.groups.texts.map { ($0.name, $0.recipients) }, of: preview.audience.audience))
         \(table("Variants", variants, of: preview.audience.audience + (preview.groups.holdout ?? 0)))
         </div>
+        \(schedule)
         <h2>Who does not</h2>
         \(skipped)
         \(comparison)
@@ -201,6 +202,17 @@ struct PreviewPage {
             return "<tr>\(cells(name, rows, of: preview.audience.rows))</tr>\(notes)"
         }
         return "<table class=\"skipped\"><caption>Skipped rows</caption><tbody>\(lines)</tbody></table>"
+    }
+
+    private var schedule: HTML {
+        guard let schedule = preview.schedule else { return "" }
+        let details: [HTML] = schedule.details.map { "<li>\($0)</li>" }
+        let list: HTML = details.isEmpty ? "" : "<ul>\(details)</ul>"
+        return """
+            <h2>When it goes out</h2>
+            <p>\(schedule.headline)</p>
+            \(list)
+            """
     }
 
     private var comparison: HTML {

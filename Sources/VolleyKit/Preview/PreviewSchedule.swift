@@ -87,25 +87,28 @@ struct PreviewSchedule: Sendable {
     private static let shownWaves = 8
 
     /// The lines of the preview's text.
-    var lines: [String] {
-        var lines = ["Goes out      \(headline)"]
+    var lines: [String] { ["Goes out      \(headline)"] + details.map { "  \($0)" } }
+
+    /// What follows the headline: who gets it when, and who not as meant.
+    var details: [String] {
+        var lines: [String] = []
         if waves.count > 1 {
-            for wave in waves.prefix(Self.shownWaves) { lines.append("  \(row(wave))") }
+            for wave in waves.prefix(Self.shownWaves) { lines.append(row(wave)) }
             if waves.count > Self.shownWaves, let last = waves.last {
                 let hidden = waves.count - Self.shownWaves - 1
-                if hidden > 0 { lines.append("  … \(hidden) more time\(hidden == 1 ? "" : "s") …") }
-                lines.append("  \(row(last))")
+                if hidden > 0 { lines.append("… \(hidden) more time\(hidden == 1 ? "" : "s") …") }
+                lines.append(row(last))
             }
         }
         for (count, what) in [
             (withoutZone, "name no time zone: that of \(schedule.zone.fallback.name) counts"),
             (withUnknownZone, "name a time zone that does not exist: that of \(schedule.zone.fallback.name) counts"),
             (tooLate, "would get it too late, and get none (late: \(schedule.late))"),
-        ] where count > 0 { lines.append("  \(TextFormat.count(count)) device\(count == 1 ? "" : "s") \(what)") }
+        ] where count > 0 { lines.append("\(TextFormat.count(count)) device\(count == 1 ? "" : "s") \(what)") }
         return lines
     }
 
-    private var headline: String {
+    var headline: String {
         let quiet = schedule.quietHours.map { ", never from \($0.description.replacing("-", with: " to "))" } ?? ""
         switch departure {
         case .now: return "at once, to everybody, whatever its schedule says"

@@ -86,7 +86,7 @@ struct ReferenceTemplate {
         switch test.kind {
         case .blank: return false
         case .present: return true
-        case .truthy: return cell != "0" && cell.lowercased() != "false"
+        case .truthy: return !(cell.hasPrefix("0") && cell.allSatisfy { "0.,".contains($0) }) && cell.lowercased() != "false"
         case .contains(let part): return Array(cell.utf8).contains(Array(part.utf8))
         case .text(let comparison, let text)
         where test.column.value == "language" && (comparison == .equal || comparison == .notEqual)
