@@ -54,6 +54,11 @@ public enum APNsReason {
         "NoAnswer":
             "No answer came in time, so nobody knows whether these were delivered. Sending again may show some twice.",
         "Expired": "It was too late: the campaign's expiry had passed before their turn came.",
+        "TooLate":
+            "Nothing was sent to them in time, and the campaign's 'late' says not to send so much later. `volley retry RUN --outcome unsent` sends all the same.",
+        "QuietHours": "Their quiet hours began before their turn came. A run that goes on sends to them when they are over.",
+        "OtherReason": "More different reasons than a run file keeps apart.",
+        "Paused": "The run was paused before their turn came.",
         "Stopped": "The run stopped before their turn came.",
         "Interrupted": "The run was interrupted before their turn came.",
         "Cancelled": "The run was cancelled before their turn came.",
