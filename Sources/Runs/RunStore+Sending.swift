@@ -33,24 +33,31 @@ extension RunStore {
     /// Records outcomes in one transaction. A recipient recorded twice is an error, except that `unsent` may be replaced; so is one that
     /// was never claimed, unless it is `unsent`.
     /// - Throws: `Diagnostic`; none of the group is recorded then.
-    public func record(_ settlements: [Settlement]) throws {
-        guard let first = settlements.first else { return }
-        var (least, most) = (first.recipient, first.recipient)
-        for settled in settlements { (least, most) = (min(least, settled.recipient), max(most, settled.recipient)) }
+    public func record(_ settlements: [Settlement]) throws { try record([settlements]) }
+
+    /// The same of settlements in several parts, which are not copied together.
+    public func record(_ parts: [[Settlement]]) throws {
+        var (least, most) = (Int.max, Int.min)
+        for part in parts {
+            for settled in part { (least, most) = (min(least, settled.recipient), max(most, settled.recipient)) }
+        }
+        guard least <= most else { return }
         for id in [least, most] where !(0..<plan.audience).contains(id) { throw broken("recipient \(id) was settled, of \(plan.audience)") }
         try write { db in
             var claimed = ClaimedIDs(try claims(db, around: least..<most + 1))
             var board = try OutcomeBoard(db, self, ids: least..<most + 1)
             var reasons = try OutcomeReasons(db)
-            for settled in settlements {
-                guard claimed.contains(settled.recipient) || settled.outcome == .unsent else {
-                    throw broken("recipient \(settled.recipient) is \(settled.outcome) but was never claimed")
+            for part in parts {
+                for settled in part {
+                    guard claimed.contains(settled.recipient) || settled.outcome == .unsent else {
+                        throw broken("recipient \(settled.recipient) is \(settled.outcome) but was never claimed")
+                    }
+                    let reason = settled.reason.isEmpty ? 0 : try reasons.number(of: settled.reason)
+                    do { try board.record(OutcomeSlot(settled, reason: reason), of: settled.recipient) } catch is OutcomeBoard.Refusal {
+                        throw broken("recipient \(settled.recipient) was settled twice")
+                    }
+                    if let since = settled.invalidSince { try keep(since, of: settled.recipient, db) }
                 }
-                let reason = settled.reason.isEmpty ? 0 : try reasons.number(of: settled.reason)
-                do { try board.record(OutcomeSlot(settled, reason: reason), of: settled.recipient) } catch is OutcomeBoard.Refusal {
-                    throw broken("recipient \(settled.recipient) was settled twice")
-                }
-                if let since = settled.invalidSince { try keep(since, of: settled.recipient, db) }
             }
             try board.store()
             try forgetFigures(db)

@@ -8,15 +8,17 @@ extension SendStage {
     /// Records settlements, group after group. When the run file cannot be written, nothing more is sent, and what
     /// could not be recorded is tried again for a few seconds: space may be freed.
     func record(from results: BoundedQueue<[Settlement]>, _ state: SendState, _ control: SendControl) {
-        var unrecorded: [Settlement] = []
+        var unrecorded: [[Settlement]] = []
         let groups = OutcomeGroups(results)
         while let group = groups.next() {
-            state.progress.add(group)
-            SendTally.ofThisProcess.add(app: run.plan.app, campaign: run.plan.campaign, group)
-            unrecorded += state.withEarlierAttempts(group)
+            for part in group {
+                state.progress.add(part)
+                SendTally.ofThisProcess.add(app: run.plan.app, campaign: run.plan.campaign, part)
+                unrecorded.append(state.withEarlierAttempts(part))
+            }
             do {
                 try run.record(unrecorded)
-                state.noteRecorded(unrecorded.count)
+                state.noteRecorded(Self.count(unrecorded))
                 unrecorded.removeAll(keepingCapacity: true)
             } catch {
                 control.interrupt()
@@ -28,7 +30,10 @@ extension SendStage {
             if (try? run.record(unrecorded)) != nil { unrecorded = [] }
         }
         if !unrecorded.isEmpty {
-            console.warn("\(TextFormat.count(unrecorded.count)) answers could not be recorded; the report counts their devices as unknown.")
+            console.warn(
+                "\(TextFormat.count(Self.count(unrecorded))) answers could not be recorded; the report counts their devices as unknown.")
         }
     }
+
+    private static func count(_ parts: [[Settlement]]) -> Int { parts.reduce(0) { $0 + $1.count } }
 }

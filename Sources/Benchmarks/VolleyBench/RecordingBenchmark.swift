@@ -58,7 +58,7 @@ struct RecordingProcess {
     let records: Bool
 
     private static let batchSize = 1000
-    private static let claimSize = 4000
+    private static let claimSize = 8000
 
     func run() throws -> TransportBenchmark.Result {
         let folder = try Workbench.temporaryFolder()
@@ -105,7 +105,7 @@ struct RecordingProcess {
         var accepted = 0
         let groups = OutcomeGroups(results)
         while let group = groups.next() {
-            accepted += group.count { $0.outcome == .accepted }
+            for part in group { accepted += part.count { $0.outcome == .accepted } }
             if records { try run.record(group) }
         }
         return accepted

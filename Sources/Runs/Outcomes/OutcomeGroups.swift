@@ -16,13 +16,15 @@ public struct OutcomeGroups {
     /// Groups of what comes out of a queue.
     public init(_ results: BoundedQueue<[Settlement]>) { self.results = results }
 
-    /// The next group: full, or what came in a twentieth of a second; nil when the queue is closed and empty.
-    public func next() -> [Settlement]? {
-        guard var group = results.take() else { return nil }
+    /// The next group, in the parts in which it came: full, or what came in a twentieth of a second; nil when the queue is closed and empty.
+    public func next() -> [[Settlement]]? {
+        guard let first = results.take() else { return nil }
+        var (group, count) = ([first], first.count)
         let end = clock.now + Self.patience
-        while group.count < Self.fullGroup {
+        while count < Self.fullGroup {
             if let more = results.takeIfReady() {
-                group += more
+                count += more.count
+                group.append(more)
             } else if clock.now < end, !results.isFinished {
                 usleep(Self.glance)
             } else {
