@@ -69,13 +69,22 @@ struct RunDispatch {
     /// Sends until the run has ended, and tells of its beginning and its end.
     /// - Parameter occurrence: the time of the schedule that the run belongs to.
     func deliver(from states: Set<RunState>, _ console: Console, _ notices: Notices, occurrence: String? = nil) throws -> RunEnd {
-        var stage = SendStage(
-            run: run, endpoint: gateway.endpoint, credentials: gateway.credentials, route: route, settings: settings, messages: messages,
-            console: console)
+        var stage = stage(console)
         stage.hasBegun = { [run] in notices.post(Notice(.started, of: run, occurrence: occurrence)) }
         let end = try stage.send(from: states)
         notices.post(Notice(ofEndedRun: run, occurrence: occurrence))
         return end
+    }
+
+    /// Whether nobody would get anything, as every wave is past by more than `late` allows.
+    func isTooLateForAll(at now: Timestamp, _ console: Console) throws -> Bool {
+        try !run.plan.waves.isEmpty && stage(console).isTooLateForAll(at: now)
+    }
+
+    private func stage(_ console: Console) -> SendStage {
+        SendStage(
+            run: run, endpoint: gateway.endpoint, credentials: gateway.credentials, route: route, settings: settings, messages: messages,
+            console: console)
     }
 
     /// Leaves one file behind, and puts the devices that turned out to be gone on their list.

@@ -70,13 +70,25 @@ struct SendStage: Sendable {
             switch end {
             case .finished: try run.setState(.finished, reason: "", at: .now())
             case .stopped(let reason): try run.setState(.stopped, reason: reason, at: .now())
-            case .interrupted: try run.setState(.stopped, reason: RunEnd.interruptReason, at: .now())
+            case .interrupted: return try recordedInterruption()
             case .cancelled: try run.setState(.cancelled, reason: RunEnd.cancelReason, at: .now())
             }
             return end
         } catch {
             return .stopped(reason: "The end of the run could not be recorded. \(error)")
         }
+    }
+
+    /// What somebody asked for elsewhere while the last answers were waited for wins: a run that was cancelled is not gone on with, and a
+    /// paused one stays paused until somebody resumes it.
+    private func recordedInterruption() throws -> RunEnd {
+        if try run.status().state == .running {
+            do {
+                try run.setState(.stopped, reason: RunEnd.interruptReason, at: .now(), from: [.running])
+                return .interrupted
+            } catch { if try run.status().state == .running { throw error } }
+        }
+        return try run.status().state == .cancelled ? recorded(.cancelled) : .interrupted
     }
 
     /// Round after round, with a pause between them.

@@ -142,6 +142,18 @@ struct ResumeTests {
         #expect(try folder.volley("send", "--plan", "last", "--yes").status == 2)
     }
 
+    @Test("what is asked for while an interrupted run waits for its last answers counts", arguments: ["cancel", "pause"])
+    func askedWhileDraining(word: String) throws {
+        let server = try server(faults: ["--latency", "2500"])
+        let running = try server.startSending()
+        running.interrupt()
+        usleep(200_000)
+        let asked = try server.folder.volley(word, "last")
+        #expect(asked.status == 0, "\(asked.errors)")
+        _ = running.finish()
+        #expect(try server.report()["state"]?.stringValue == (word == "cancel" ? "cancelled" : "paused"))
+    }
+
     @Test("a run whose file was damaged is not resumed")
     func damaged() throws {
         let server = try server()

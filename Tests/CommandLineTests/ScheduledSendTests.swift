@@ -117,4 +117,29 @@ struct ScheduledSendTests {
         #expect(ended.status == 3 && ended.errors.contains("Cancelled"), "\(ended.errors)")
         #expect(try folder.volley("report", "last", "--format", "json").json()["outcomes"]?.int("unsent") == 60)
     }
+
+    @Test("a time goes out once, by hand as well: as a campaign, or as a plan that was made before; --now is something else")
+    func once() throws {
+        let folder = try folder("at: 2025-06-01 09:00, timezone: Asia/Tokyo, late: send")
+        #expect(try folder.volley("plan", "campaign.yaml").status == 0)
+        #expect(try folder.volley("send", "campaign.yaml", "--yes").status == 0)
+        let plan = try #require(folder.files(in: "runs").first { $0.hasPrefix("20") && $0.hasSuffix(".sqlite") })
+        for arguments in [["send", "campaign.yaml", "--yes"], ["send", "--plan", "runs/\(plan)", "--yes"]] {
+            let again = try VolleyBinary.run(arguments, in: folder.url)
+            #expect(again.status == 2 && again.errors.contains("was fired already for 2025-06-01 09:00"), "\(again.errors)")
+        }
+        let listed = try folder.volley("schedule", "campaign.yaml", "--list", "--json")
+        #expect(listed.status == 0, "\(listed.errors)")
+        #expect(try folder.volley("send", "campaign.yaml", "--yes", "--now").status == 0)
+    }
+
+    @Test("a plan that is too late for everybody is refused, and kept")
+    func latePlan() throws {
+        let folder = try folder(Self.byDevice)
+        #expect(try folder.volley("plan", "campaign.yaml").status == 0)
+        try folder.editRun("UPDATE wave SET due_at = 1700000000000", "UPDATE run SET digest = ''")
+        let sent = try folder.volley("send", "--plan", "last", "--yes")
+        #expect(sent.status == 2 && sent.errors.contains("too late for every device of this plan"), "\(sent.errors)")
+        #expect(try folder.volley("report", "last", "--format", "json").json()["state"]?.stringValue == "planned")
+    }
 }

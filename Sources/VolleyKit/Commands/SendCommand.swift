@@ -1,6 +1,7 @@
 import Base
 import Campaigns
 import Runs
+import Scheduling
 
 /// `volley send`: plans, shows the preview, asks, sends, reports.
 public enum SendCommand {
@@ -99,7 +100,11 @@ public enum SendCommand {
         let dispatch = try RunDispatch(
             run: run, gateway: gateway, route: route, settings: RunSettings(json: run.plan.settings, runFile: run.path),
             messages: context.messages, project: context.project)
-        return try dispatch.send(from: [.planned], options, console)
+        do { return try send(dispatch, options, console) } catch {
+            // Nothing was sent, and nobody asked for a plan.
+            try? run.remove()
+            throw error
+        }
     }
 
     private static func sendPlan(_ argument: String, _ isConfirmed: Bool, _ options: CommonOptions, _ console: Console) throws -> ExitStatus
@@ -116,11 +121,25 @@ public enum SendCommand {
         let present = try PresentProject(of: run.plan, options)
         try present.checkUnchanged(dispatch.settings)
         try ApprovalGate.check(run, dispatch.settings, present)
+        if try dispatch.isTooLateForAll(at: .now(), console) {
+            throw Diagnostic(
+                "it is too late for every device of this plan (late: \(dispatch.settings.schedule?.late ?? .send)); nothing was sent",
+                file: run.path,
+                remedy: "`volley send \(run.plan.campaignFile) --now` plans anew and sends at once, to everybody.")
+        }
         guard try isAgreed(run, dispatch.settings, isConfirmed, console) else {
             console.warn("Nothing was sent; the plan is kept.")
             return .wrong
         }
-        return try dispatch.send(from: [.planned], options, console)
+        return try send(dispatch, options, console)
+    }
+
+    /// A time of a schedule goes out once.
+    private static func send(_ dispatch: RunDispatch, _ options: CommonOptions, _ console: Console) throws -> ExitStatus {
+        guard let occurrence = try OccurrenceByHand(dispatch.run, dispatch.settings) else {
+            return try dispatch.send(from: [.planned], options, console)
+        }
+        return try occurrence.sending { try dispatch.send(from: [.planned], options, console) }
     }
 
     private static func isAgreed(_ run: RunStore, _ settings: RunSettings, _ isConfirmed: Bool, _ console: Console) throws -> Bool {

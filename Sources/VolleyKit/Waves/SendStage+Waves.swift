@@ -16,7 +16,9 @@ extension SendStage {
                 try skip(run.plan.waves[wave], seconds: seconds, at: now)
                 agenda.noteOver(wave)
             case .wait(let moment, let wave):
-                if let end = wait(until: moment, for: run.plan.waves[wave], left: agenda.left) { return end }
+                let (end, wasPaused) = wait(until: moment, for: run.plan.waves[wave], left: agenda.left)
+                if let end { return end }
+                if wasPaused { agenda.noteActivity(at: clock.now()) }
             case .deliver(let wave, let moment):
                 let (end, asked) = try deliver(run.plan.waves[wave], until: moment)
                 agenda.noteActivity(at: clock.now())
@@ -25,11 +27,21 @@ extension SendStage {
                 case (.stopped(let reason), _): return .stopped(reason: reason)
                 case (.interrupted, .quietHours): break
                 case (.interrupted, .cancelled): return .cancelled
-                case (.interrupted, .paused): if let end = waitWhilePaused() { return end }
+                case (.interrupted, .paused):
+                    if let end = waitWhilePaused() { return end }
+                    // Whoever pauses has decided when it goes on: that makes nobody late.
+                    agenda.noteActivity(at: clock.now())
                 case (.interrupted, _): return .interrupted
                 }
             }
         }
+    }
+
+    /// Whether it is too late for every wave.
+    func isTooLateForAll(at now: Timestamp) throws -> Bool {
+        var agenda = try agenda()
+        while case .skip(let wave, _) = agenda.next(at: now) { agenda.noteOver(wave) }
+        return agenda.left == 0
     }
 
     private func agenda() throws -> WaveAgenda {
@@ -91,8 +103,9 @@ extension SendStage {
     /// Looks into the run file every so many rests.
     private static let restsPerLook = 5
 
-    /// Waits for a moment (nil), or until the run is to end.
-    private func wait(until moment: Timestamp, for wave: RunWave, left: Int) -> RunEnd? {
+    /// Waits for a moment (nil), or until the run is to end; answers also whether it was paused meanwhile.
+    private func wait(until moment: Timestamp, for wave: RunWave, left: Int) -> (end: RunEnd?, wasPaused: Bool) {
+        var wasPaused = false
         let seconds = Double(moment.epochMilliseconds - clock.now().epochMilliseconds) / 1000
         let others = left > 1 ? "; \(left - 1) more time\(left == 2 ? "" : "s") after that" : ""
         console.say(
@@ -102,17 +115,19 @@ extension SendStage {
         while clock.now() < moment {
             clock.rest()
             rests += 1
-            if Interruption.isRequested { return .interrupted }
+            if Interruption.isRequested { return (.interrupted, wasPaused) }
             guard rests % Self.restsPerLook == 0 else { continue }
             guard run.isInPlace else {
-                return .stopped(reason: "The run file \(run.path) was removed or replaced while the run was waiting.")
+                return (.stopped(reason: "The run file \(run.path) was removed or replaced while the run was waiting."), wasPaused)
             }
             switch try? run.status().state {
-            case .paused: if let end = waitWhilePaused() { return end }
-            case .cancelled: return .cancelled
+            case .paused:
+                if let end = waitWhilePaused() { return (end, true) }
+                wasPaused = true
+            case .cancelled: return (.cancelled, wasPaused)
             default: break
             }
         }
-        return nil
+        return (nil, wasPaused)
     }
 }
