@@ -248,6 +248,84 @@ struct SchedulerTests {
         #expect(bench.withdrawn.last == "2026-12-01T10:00" && bench.state("2026-12-01T10:00") == .skipped && bench.sent.isEmpty)
     }
 
+    private static let nine = Firing.Key(campaign: "a", occurrence: "2026-12-01T09:00")
+
+    /// A campaign of 09:00 whose plan waits for approval, or is being sent.
+    private func bench(approval: Bool) throws -> Bench {
+        var bench = Bench()
+        bench.read(try Self.schedule(at: "2026-12-01T09:00", "UTC"), at: "2026-12-01T08:00:00Z")
+        bench.tick("2026-12-01T09:00:00Z")
+        bench.perform(bench.scheduler.planned(Self.nine, needsApproval: approval, at: try #require(Timestamp("2026-12-01T09:00:05Z"))))
+        return bench
+    }
+
+    @Test("a run that cannot be read for a moment is looked at again: what waits for approval is sent all the same")
+    func unreadable() throws {
+        var bench = try bench(approval: true)
+        bench.perform(bench.scheduler.found(Self.nine, .unreadable("it is locked"), at: try #require(Timestamp("2026-12-01T09:10:00Z"))))
+        #expect(bench.state("2026-12-01T09:00") == .waiting && bench.saved[Self.nine]?.reason == "it is locked")
+        #expect(bench.told == [.approvalNeeded, .failed])
+        #expect(
+            bench.scheduler.timePassed(to: try #require(Timestamp("2026-12-01T09:11:00Z"))).contains {
+                if case .examine = $0 { true } else { false }
+            })
+        bench.perform(bench.scheduler.found(Self.nine, .plan(needsApproval: true), at: try #require(Timestamp("2026-12-01T09:11:00Z"))))
+        #expect(bench.state("2026-12-01T09:00") == .waiting && bench.saved[Self.nine]?.reason == "")
+        bench.perform(bench.scheduler.found(Self.nine, .plan(needsApproval: false), at: try #require(Timestamp("2026-12-01T09:12:00Z"))))
+        #expect(bench.sent == ["2026-12-01T09:00"] && bench.state("2026-12-01T09:00") == .sending)
+        // Until it is too late.
+        var late = try self.bench(approval: true)
+        late.perform(late.scheduler.found(Self.nine, .unreadable("it is locked"), at: try #require(Timestamp("2026-12-01T11:10:00Z"))))
+        #expect(late.state("2026-12-01T09:00") == .skipped && late.told == [.approvalNeeded, .skipped])
+    }
+
+    @Test("of a run that is found stopped, or whose file is gone, people are told")
+    func foundStopped() throws {
+        for finding in [Scheduler.Finding.nothing, .ended(.stopped, reason: "most tokens are refused")] {
+            var bench = try bench(approval: false)
+            bench.perform(bench.scheduler.found(Self.nine, finding, at: try #require(Timestamp("2026-12-01T09:10:00Z"))))
+            #expect(bench.state("2026-12-01T09:00") == .stopped && bench.told == [.stopped])
+        }
+    }
+
+    @Test("a file that is no run is looked at again, not taken for an end")
+    func damagedRun() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("volley-firing-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try Data("not a run".utf8).write(to: folder.appendingPathComponent("r.sqlite"))
+        let firing = Firing(
+            key: Self.nine, file: "/a.yaml", run: "r", state: .sending, begins: .distantPast, ends: .distantPast, changedAt: .distantPast)
+        let finding = FiringWork(runsFolder: folder.path, options: .init(), console: Console(.init(isQuiet: true))).examine(firing)
+        guard case .unreadable(let reason) = finding else {
+            Issue.record("found \(finding)")
+            return
+        }
+        #expect(reason.contains("run file"))
+    }
+
+    @Test("sending that has begun is tried again for as long as it takes; what was not begun is given up when it is too late")
+    func goesOn() throws {
+        for finding in [Scheduler.Finding.unfinished, .plan(needsApproval: false)] {
+            // As a process finds it that was started after a kill.
+            var bench = try bench(approval: false)
+            let known = try #require(bench.saved[Self.nine])
+            bench.scheduler = Scheduler(firings: [known], campaigns: []) { "\($0)-\($1.compact)" }
+            bench.read(try Self.schedule(at: "2026-12-01T09:00", "UTC"), at: "2026-12-01T10:59:00Z")
+            bench.perform(bench.scheduler.found(Self.nine, finding, at: try #require(Timestamp("2026-12-01T10:59:30Z"))))
+            bench.perform(bench.scheduler.failed(Self.nine, because: "no key", at: try #require(Timestamp("2026-12-01T10:59:40Z"))))
+            #expect(bench.sent.count == 2 && bench.told == [.failed])
+            bench.tick("2026-12-01T12:00:00Z")
+            #expect(bench.state("2026-12-01T09:00") == .sending)
+            bench.perform(bench.scheduler.found(Self.nine, finding, at: try #require(Timestamp("2026-12-01T12:00:00Z"))))
+            guard finding == .unfinished else {
+                #expect(bench.sent.count == 2 && bench.state("2026-12-01T09:00") == .skipped && bench.withdrawn.count == 1)
+                continue
+            }
+            #expect(bench.sent.count == 3 && bench.state("2026-12-01T09:00") == .sending && bench.saved[Self.nine]?.reason == "")
+        }
+    }
+
     @Test("what cannot be planned is told once, tried again after longer and longer pauses, and given up when it is too late")
     func failing() throws {
         var bench = Bench()

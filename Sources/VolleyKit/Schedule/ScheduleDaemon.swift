@@ -200,7 +200,9 @@ final class ScheduleDaemon {
         (notice.campaign, notice.occurrence, notice.run) = (firing.key.campaign, firing.key.occurrence, firing.run)
         (notice.file, notice.reason) = (firing.file, firing.reason)
         notice.app = scheduler.campaigns[firing.key.campaign]?.app
+        notice.isPlanned = firing.state != .planning
         if event == .approvalNeeded { notice.state = .planned }
+        if event == .stopped { notice.state = .stopped }
         console.warn(notice.text)
         notices.post(notice)
     }

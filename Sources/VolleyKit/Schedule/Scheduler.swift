@@ -46,6 +46,8 @@ struct Scheduler {
         /// Another process sends it, or somebody has paused it.
         case elsewhere
         case ended(Firing.State, reason: String)
+        /// There is a file, and it cannot be read, perhaps for the moment.
+        case unreadable(String)
     }
 
     /// What this process does about an open firing.
