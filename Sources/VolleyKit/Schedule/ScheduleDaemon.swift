@@ -117,7 +117,7 @@ final class ScheduleDaemon {
         }
         for file in mistakes.keys.sorted() where reading.mistakes[file] == nil { console.say("\(file) has no mistakes any more.") }
         mistakes = reading.mistakes
-        try perform(scheduler.campaignsRead(reading.campaigns, unreadable: Set(mistakes.keys), at: now))
+        try perform(scheduler.campaignsRead(reading.campaigns, unreadable: reading.unreadable, at: now))
         for (name, campaign) in scheduler.campaigns.sorted(by: { $0.key < $1.key }) where before[name] != campaign && campaign.isValid {
             console.say("\(name): \(nextInWords(name, now))")
         }
