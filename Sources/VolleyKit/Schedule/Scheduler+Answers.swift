@@ -55,8 +55,12 @@ extension Scheduler {
                 let reason = firing.reason.isEmpty ? "the process that planned it was ended, and there was no other in time" : firing.reason
                 return skip(firing, because: reason, hasPlan: false, at: now)
             }
-            open[key]?.phase = .planning
-            return [.plan(firing)]
+            guard let campaign = campaigns[key.campaign] else { return plan(firing) }
+            guard campaign.isValid else { return failed(key, because: "its file has mistakes, or cannot be read", at: now) }
+            // Its file may have another name by now.
+            var moved = firing
+            moved.file = campaign.file
+            return (moved == firing ? [] : [.save([moved], [])]) + plan(moved)
         case (_, .nothing): return foundEnded(firing, as: .stopped, "the file of its run is gone", at: now)
         case (.waiting, .plan(needsApproval: true)):
             if isTooLate(firing, at: now) { return skip(firing, because: "nobody approved it in time", hasPlan: true, at: now) }
@@ -75,6 +79,12 @@ extension Scheduler {
     mutating func ended(_ key: Firing.Key, _ state: Firing.State, because reason: String, at now: Timestamp) -> [Action] {
         guard let firing = open[key]?.firing else { return [] }
         return end(firing, as: state, reason, at: now)
+    }
+
+    private mutating func plan(_ firing: Firing) -> [Action] {
+        open[firing.key] = (firing, .planning)
+        note(firing)
+        return [.plan(firing)]
     }
 
     private mutating func send(_ firing: Firing, at now: Timestamp) -> [Action] {
