@@ -6,12 +6,19 @@ import Scheduling
 import Synchronization
 
 /// `volley schedule` at work: reads files and clock, asks the `Scheduler` what to do, and does it. Planning has a thread of its own, one plan after the
-/// other, as each takes all cores; every run that is sent has one too.
+/// other, as each takes all cores; every run that is sent has one too. A further one looks into run files: whoever holds one holds up nothing else.
 final class ScheduleDaemon {
     /// What a thread has to say.
     private enum Event: Sendable {
         case planned(Firing.Key, FiringWork.Planned)
+        case found(Firing.Key, Scheduler.Finding)
         case sent(Firing.Key, Result<RunEnd, Diagnostic>)
+    }
+
+    /// What is done with a run file.
+    private enum Look: Sendable {
+        case examine(Firing)
+        case withdraw(Firing)
     }
 
     private static let tickMicroseconds: UInt32 = 100_000
@@ -29,6 +36,7 @@ final class ScheduleDaemon {
     private var sending: [Firing.Key: WorkerThread<Void>] = [:]
     private let events = EventList()
     private let plans = BoundedQueue<Firing>(capacity: 10_000)
+    private let looks = BoundedQueue<Look>(capacity: 10_000)
 
     private final class EventList: Sendable {
         private let events = Mutex<[Event]>([])
@@ -59,7 +67,7 @@ final class ScheduleDaemon {
 
     /// Works until somebody interrupts it.
     func run() throws {
-        let planner = startPlanner()
+        let planner = startPlanner(), looker = startLooker()
         var tick = 0
         var failure: (any Error)?
         do {
@@ -77,7 +85,9 @@ final class ScheduleDaemon {
             Interruption.request()
         }
         plans.close()
+        looks.close()
         planner.join()
+        looker.join()
         for thread in sending.values { thread.join() }
         // A thread is joined once.
         sending = [:]
@@ -93,6 +103,17 @@ final class ScheduleDaemon {
             while let firing = plans.take() {
                 if Interruption.isRequested { continue }
                 events.add(.planned(firing.key, work.plan(firing)))
+            }
+        }
+    }
+
+    private func startLooker() -> WorkerThread<Void> {
+        WorkerThread("look") { [looks, events, work] in
+            while let look = looks.take() {
+                switch look {
+                case .examine(let firing): if !Interruption.isRequested { events.add(.found(firing.key, work.examine(firing))) }
+                case .withdraw(let firing): work.withdraw(firing)
+                }
             }
         }
     }
@@ -143,6 +164,8 @@ final class ScheduleDaemon {
             console.warn("\(key) cannot be planned. \(reason)")
             try perform(scheduler.failed(key, because: reason, at: now))
         case .planned(let key, .withdrawn(let reason)): try perform(scheduler.withdrawn(key, because: reason, at: now))
+        // Whoever starts next looks again.
+        case .found(let key, let finding): if !isEnding { try perform(scheduler.found(key, finding, at: now)) }
         case .planned(_, .interrupted), .sent(_, .success(.interrupted)): break
         case .sent(let key, let result):
             sending.removeValue(forKey: key)?.join()
@@ -176,9 +199,9 @@ final class ScheduleDaemon {
             case .plan(let firing):
                 console.say("\(firing.key) is due: planning \(firing.run ?? "").")
                 plans.put(firing)
-            case .examine(let firing): try perform(scheduler.found(firing.key, work.examine(firing), at: .now()))
+            case .examine(let firing): looks.put(.examine(firing))
             case .send(let firing): send(firing)
-            case .withdraw(let firing): work.withdraw(firing)
+            case .withdraw(let firing): if !looks.put(.withdraw(firing)) { work.withdraw(firing) }
             case .tell(let event, let firing): tell(event, firing)
             }
         }
