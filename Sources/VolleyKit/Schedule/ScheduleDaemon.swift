@@ -65,8 +65,8 @@ final class ScheduleDaemon {
         }
     }
 
-    /// Works until somebody interrupts it.
-    func run() throws {
+    /// Works until somebody interrupts it, or its record fails. That is said here: pushes may have been sent by then.
+    func run() -> ExitStatus {
         let planner = startPlanner(), looker = startLooker()
         var tick = 0
         var failure: (any Error)?
@@ -95,7 +95,9 @@ final class ScheduleDaemon {
         notices.finish(withinSeconds: Notices.longestFarewellSeconds)
         report(isUp: false)
         store.close()
-        if let failure { throw failure }
+        guard let failure else { return .interrupted }
+        console.warn("volley schedule cannot go on without its record; what was being sent has stopped in good order. \(failure)")
+        return .stopped
     }
 
     private func startPlanner() -> WorkerThread<Void> {
