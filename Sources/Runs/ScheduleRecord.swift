@@ -76,7 +76,7 @@ public struct ScheduledCampaign: Hashable, Sendable {
     public var name: String
     /// The campaign file, by its absolute path.
     public var file: String
-    /// Its times, in a form that is equal for equal ones; blank when its file is gone.
+    /// Its times, in a form that is equal for equal ones; as they were last, when its file is gone.
     public var times: String
     /// All times up to this moment are decided, or were never to be: none of them fires any more.
     public var decidedThrough: Timestamp

@@ -112,7 +112,8 @@ public final class ScheduleStore: Sendable {
                 INSERT INTO firing (campaign, occurrence, file, run, state, reason, begins_at, ends_at, changed_at)
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT (campaign, occurrence) DO UPDATE SET
-                    state = excluded.state, reason = excluded.reason, changed_at = excluded.changed_at, run = excluded.run
+                    state = excluded.state, reason = excluded.reason, changed_at = excluded.changed_at, run = excluded.run,
+                    file = excluded.file
                 """,
             arguments: [
                 firing.key.campaign, firing.key.occurrence, firing.file, firing.run, firing.state.rawValue, firing.reason,

@@ -130,6 +130,21 @@ struct ScheduleTests {
         stop(again)
     }
 
+    @Test("when its record fails it ends as something that stopped: 2 would say that nothing was sent")
+    func failingRecord() throws {
+        let folder = try ProjectFolder(app: "environment: simulator")
+        try folder.write("a.yaml", Self.campaign("a"))
+        let running = try VolleyBinary.start(["schedule", "."], in: folder.url)
+        defer { _ = running.finish(timeout: 0) }
+        try wait(running, "the first") { try states(folder)["a"] == "finished" }
+        let edit = "import sqlite3; c = sqlite3.connect('runs/schedule.sqlite'); c.execute('DROP TABLE campaign'); c.commit()"
+        let python = try RunningVolley(executable: "/usr/bin/python3", ["-c", edit], in: folder.url, environment: [:], input: nil).finish()
+        try #require(python.status == 0, "\(python.errors)")
+        try folder.write("b.yaml", Self.campaign("b"))
+        let result = running.finish()
+        #expect(result.status == 3 && result.errors.contains("cannot go on without its record"), "\(result.status): \(result.errors)")
+    }
+
     @Test("killed at any moment and started again, it sends each device once, and every campaign")
     func kills() throws {
         let server = try LedgeredServer(app: "pace: 4000/s", devices: 3_000, faults: ["--latency", "5"])

@@ -23,9 +23,12 @@ final class ScheduleStoreTests {
         // As somebody else sees it meanwhile.
         let seen = try ScheduleStore.read(folder: folder, since: Timestamp(epochSeconds: 0))
         #expect(seen.firings == [firing("1", .planning), firing("2", .finished)] && seen.campaigns == [campaign])
-        try store?.save([firing("1", .sending)], [])
+        var sending = firing("1", .sending)
+        sending.file = "/renamed.yaml"
+        try store?.save([sending], [])
         store = nil
         let again = try ScheduleStore(folder: folder)
+        #expect(try again.firings(since: Timestamp(epochSeconds: 0)).first == sending)
         #expect(try again.firings(since: Timestamp(epochSeconds: 0)).map(\.state) == [.sending, .finished])
         // What is open is never left out.
         #expect(try again.firings(since: Timestamp(epochSeconds: 2_000)).map(\.key.occurrence) == ["1"])

@@ -150,9 +150,21 @@ struct ScheduleSimulation {
             repair([name])
             close(name)
             versions[name] = versions[name] == nil ? 0 : nil
+            if versions[name] != nil { comeBack(name) }
         default: return
         }
         readFiles()
+    }
+
+    /// A file is there again. With the times that it had, those count that it missed, as after a mistake.
+    private mutating func comeBack(_ name: String) {
+        guard let version = versions[name], let times = plans[name]?.schedules[version].timesInWords, let record = records[name],
+            record.times == times
+        else { return }
+        repairedAt[name] = clockMaximum
+        // What lies too far back is not looked for; nor is it said to the second where that begins.
+        let from = max(record.decidedThrough.epochSeconds, now - Int64(Scheduler.lookBackSeconds) + 86_400)
+        epochs.append((name, times, from, .max))
     }
 
     private static func file(_ campaign: String) -> String { "/campaigns/\(campaign).yaml" }

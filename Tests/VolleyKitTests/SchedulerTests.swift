@@ -112,13 +112,16 @@ struct SchedulerTests {
     private struct Bench {
         var scheduler = Scheduler(firings: [], campaigns: []) { "\($0)-\($1.compact)" }
         var saved: [Firing.Key: Firing] = [:]
+        var records: [String: ScheduledCampaign] = [:]
         var told: [NoticeEvent] = []
         var planned: [String] = [], sent: [String] = [], withdrawn: [String] = []
 
         mutating func perform(_ actions: [Scheduler.Action]) {
             for action in actions {
                 switch action {
-                case .save(let firings, _): for firing in firings { saved[firing.key] = firing }
+                case .save(let firings, let campaigns):
+                    for firing in firings { saved[firing.key] = firing }
+                    for campaign in campaigns { records[campaign.name] = campaign }
                 case .plan(let firing): planned.append(firing.key.occurrence)
                 case .send(let firing): sent.append(firing.key.occurrence)
                 case .withdraw(let firing): withdrawn.append(firing.key.occurrence)
@@ -246,6 +249,137 @@ struct SchedulerTests {
         bench.perform(bench.scheduler.planned(last, needsApproval: true, at: early))
         bench.perform(bench.scheduler.found(last, .plan(needsApproval: true), at: try #require(Timestamp("2026-12-01T12:01:00Z"))))
         #expect(bench.withdrawn.last == "2026-12-01T10:00" && bench.state("2026-12-01T10:00") == .skipped && bench.sent.isEmpty)
+    }
+
+    @Test("a single time that is changed after it fired is sent, also where it lies before; the same name never is again")
+    func editedTime() throws {
+        var bench = Bench()
+        bench.read(try Self.schedule(at: "2026-12-01T09:00", "UTC"), at: "2026-12-01T08:00:00Z")
+        bench.tick("2026-12-01T09:00:00Z")
+        for (at, zone) in [("2026-12-01T09:29", "UTC"), ("2026-12-01T08:30", "UTC"), ("2026-12-01T09:00", "Europe/London")] {
+            bench.read(try Self.schedule(at: at, zone), at: "2026-12-01T09:30:00Z")
+            bench.tick("2026-12-01T09:30:00Z")
+        }
+        #expect(bench.planned == ["2026-12-01T09:00", "2026-12-01T09:29", "2026-12-01T08:30"])
+        bench.read(try Self.schedule(at: "2026-12-01T07:00", "UTC"), at: "2026-12-01T09:30:00Z")
+        bench.tick("2026-12-01T09:30:00Z")
+        #expect(bench.state("2026-12-01T07:00") == .skipped && bench.told == [.skipped])
+    }
+
+    @Test("a file that was away for a while loses no time of its campaign, in one process or over a restart")
+    func away() throws {
+        for isRestarted in [false, true] {
+            var bench = Bench()
+            let schedule = try Self.schedule("0 * * * *", "UTC")
+            bench.read(schedule, at: "2026-12-01T08:30:00Z")
+            bench.tick("2026-12-01T08:30:00Z")
+            bench.perform(bench.scheduler.campaignsRead([], at: try #require(Timestamp("2026-12-01T08:59:00Z"))))
+            bench.tick("2026-12-01T09:00:00Z")
+            #expect(bench.planned.isEmpty)
+            if isRestarted {
+                let records = Array(bench.records.values)
+                bench.scheduler = Scheduler(firings: [], campaigns: records) { "\($0)-\($1.compact)" }
+            }
+            bench.read(schedule, at: "2026-12-01T09:01:00Z")
+            bench.tick("2026-12-01T09:01:00Z")
+            #expect(bench.planned == ["2026-12-01T09:00"])
+        }
+    }
+
+    @Test("what is planned again is planned from the file that the campaign has by now, and not while that has mistakes")
+    func movedFile() throws {
+        var bench = Bench()
+        let schedule = try Self.schedule(at: "2026-12-01T09:00", "UTC")
+        bench.read(schedule, at: "2026-12-01T08:00:00Z")
+        bench.tick("2026-12-01T09:00:00Z")
+        bench.perform(bench.scheduler.failed(Self.nine, because: "no file", at: try #require(Timestamp("2026-12-01T09:00:01Z"))))
+        bench.read(schedule, file: "/b.yaml", at: "2026-12-01T09:00:30Z")
+        let later = try #require(Timestamp("2026-12-01T09:02:00Z"))
+        bench.perform(bench.scheduler.found(Self.nine, .nothing, at: later))
+        #expect(bench.planned.count == 2 && bench.saved[Self.nine]?.file == "/b.yaml")
+        #expect(bench.scheduler.open[Self.nine]?.firing.file == "/b.yaml")
+        bench.perform(bench.scheduler.failed(Self.nine, because: "no file", at: later))
+        bench.perform(bench.scheduler.campaignsRead([], unreadable: ["/b.yaml"], at: later))
+        bench.perform(bench.scheduler.found(Self.nine, .nothing, at: try #require(Timestamp("2026-12-01T09:10:00Z"))))
+        #expect(bench.planned.count == 2 && bench.state("2026-12-01T09:00") == .planning)
+    }
+
+    private static let nine = Firing.Key(campaign: "a", occurrence: "2026-12-01T09:00")
+
+    /// A campaign of 09:00 whose plan waits for approval, or is being sent.
+    private func bench(approval: Bool) throws -> Bench {
+        var bench = Bench()
+        bench.read(try Self.schedule(at: "2026-12-01T09:00", "UTC"), at: "2026-12-01T08:00:00Z")
+        bench.tick("2026-12-01T09:00:00Z")
+        bench.perform(bench.scheduler.planned(Self.nine, needsApproval: approval, at: try #require(Timestamp("2026-12-01T09:00:05Z"))))
+        return bench
+    }
+
+    @Test("a run that cannot be read for a moment is looked at again: what waits for approval is sent all the same")
+    func unreadable() throws {
+        var bench = try bench(approval: true)
+        bench.perform(bench.scheduler.found(Self.nine, .unreadable("it is locked"), at: try #require(Timestamp("2026-12-01T09:10:00Z"))))
+        #expect(bench.state("2026-12-01T09:00") == .waiting && bench.saved[Self.nine]?.reason == "it is locked")
+        #expect(bench.told == [.approvalNeeded, .failed])
+        #expect(
+            bench.scheduler.timePassed(to: try #require(Timestamp("2026-12-01T09:11:00Z"))).contains {
+                if case .examine = $0 { true } else { false }
+            })
+        bench.perform(bench.scheduler.found(Self.nine, .plan(needsApproval: true), at: try #require(Timestamp("2026-12-01T09:11:00Z"))))
+        #expect(bench.state("2026-12-01T09:00") == .waiting && bench.saved[Self.nine]?.reason == "")
+        bench.perform(bench.scheduler.found(Self.nine, .plan(needsApproval: false), at: try #require(Timestamp("2026-12-01T09:12:00Z"))))
+        #expect(bench.sent == ["2026-12-01T09:00"] && bench.state("2026-12-01T09:00") == .sending)
+        // Until it is too late.
+        var late = try self.bench(approval: true)
+        late.perform(late.scheduler.found(Self.nine, .unreadable("it is locked"), at: try #require(Timestamp("2026-12-01T11:10:00Z"))))
+        #expect(late.state("2026-12-01T09:00") == .skipped && late.told == [.approvalNeeded, .skipped])
+    }
+
+    @Test("of a run that is found stopped, or whose file is gone, people are told")
+    func foundStopped() throws {
+        for finding in [Scheduler.Finding.nothing, .ended(.stopped, reason: "most tokens are refused")] {
+            var bench = try bench(approval: false)
+            bench.perform(bench.scheduler.found(Self.nine, finding, at: try #require(Timestamp("2026-12-01T09:10:00Z"))))
+            #expect(bench.state("2026-12-01T09:00") == .stopped && bench.told == [.stopped])
+        }
+    }
+
+    @Test("a file that is no run is looked at again, not taken for an end")
+    func damagedRun() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("volley-firing-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try Data("not a run".utf8).write(to: folder.appendingPathComponent("r.sqlite"))
+        let firing = Firing(
+            key: Self.nine, file: "/a.yaml", run: "r", state: .sending, begins: .distantPast, ends: .distantPast, changedAt: .distantPast)
+        let finding = FiringWork(runsFolder: folder.path, options: .init(), console: Console(.init(isQuiet: true))).examine(firing)
+        guard case .unreadable(let reason) = finding else {
+            Issue.record("found \(finding)")
+            return
+        }
+        #expect(reason.contains("run file"))
+    }
+
+    @Test("sending that has begun is tried again for as long as it takes; what was not begun is given up when it is too late")
+    func goesOn() throws {
+        for finding in [Scheduler.Finding.unfinished, .plan(needsApproval: false)] {
+            // As a process finds it that was started after a kill.
+            var bench = try bench(approval: false)
+            let known = try #require(bench.saved[Self.nine])
+            bench.scheduler = Scheduler(firings: [known], campaigns: []) { "\($0)-\($1.compact)" }
+            bench.read(try Self.schedule(at: "2026-12-01T09:00", "UTC"), at: "2026-12-01T10:59:00Z")
+            bench.perform(bench.scheduler.found(Self.nine, finding, at: try #require(Timestamp("2026-12-01T10:59:30Z"))))
+            bench.perform(bench.scheduler.failed(Self.nine, because: "no key", at: try #require(Timestamp("2026-12-01T10:59:40Z"))))
+            #expect(bench.sent.count == 2 && bench.told == [.failed])
+            bench.tick("2026-12-01T12:00:00Z")
+            #expect(bench.state("2026-12-01T09:00") == .sending)
+            bench.perform(bench.scheduler.found(Self.nine, finding, at: try #require(Timestamp("2026-12-01T12:00:00Z"))))
+            guard finding == .unfinished else {
+                #expect(bench.sent.count == 2 && bench.state("2026-12-01T09:00") == .skipped && bench.withdrawn.count == 1)
+                continue
+            }
+            #expect(bench.sent.count == 3 && bench.state("2026-12-01T09:00") == .sending && bench.saved[Self.nine]?.reason == "")
+        }
     }
 
     @Test("what cannot be planned is told once, tried again after longer and longer pauses, and given up when it is too late")

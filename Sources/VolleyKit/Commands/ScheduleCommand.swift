@@ -5,7 +5,7 @@ import Scheduling
 
 /// `volley schedule`: waits, and sends each campaign at its time.
 public enum ScheduleCommand {
-    /// Works until it is interrupted.
+    /// Works until it is interrupted, or its record fails.
     /// - Parameter paths: campaign files, and folders of them.
     public static func run(_ paths: [String], options: CommonOptions, console: Console) throws -> ExitStatus {
         Interruption.install()
@@ -15,8 +15,7 @@ public enum ScheduleCommand {
         defer { withExtendedLifetime(lock) {} }
         let daemon = try ScheduleDaemon(files: files, project: project, runsFolder: folder, options: options, console: console)
         console.say("volley schedule is at work; its record is \(FilePaths.join(folder, ScheduleStore.fileName)).")
-        try daemon.run()
-        return .interrupted
+        return daemon.run()
     }
 
     /// Shows what comes next, whether or not a process is at work.

@@ -14,6 +14,8 @@ struct Notice: Sendable {
     var run: String?
     /// The run's state.
     var state: RunState?
+    /// Of what failed: whether there is a plan, so that sending it is what failed.
+    var isPlanned = false
     /// The time of the schedule, as it is named: `2026-12-01T09:00`.
     var occurrence: String?
     /// The campaign file.
@@ -66,7 +68,7 @@ struct Notice: Sendable {
         case .stopped: return "\(name)\(time) was \(state == .cancelled ? "cancelled" : "stopped")\(because)"
         case .approvalNeeded: return "\(name)\(time) waits for approval: volley approve \(run ?? "RUN") --by NAME"
         case .skipped: return "\(name)\(time) is not sent\(because)"
-        case .failed: return "\(name)\(time) cannot be planned\(because)"
+        case .failed: return "\(name)\(time) cannot be \(isPlanned ? "sent" : "planned")\(because)"
         case .invalid: return "\(name) has mistakes and is not sent\(because)"
         case .test: return "Volley tries whether its notices arrive."
         }

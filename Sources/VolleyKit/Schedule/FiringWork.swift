@@ -66,7 +66,7 @@ struct FiringWork: Sendable {
             case .stopped: return .ended(.stopped, reason: status.reason)
             }
         } catch {
-            return .ended(.stopped, reason: "\(error)")
+            return .unreadable("\(error)")
         }
     }
 

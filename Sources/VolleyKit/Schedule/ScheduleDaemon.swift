@@ -6,12 +6,19 @@ import Scheduling
 import Synchronization
 
 /// `volley schedule` at work: reads files and clock, asks the `Scheduler` what to do, and does it. Planning has a thread of its own, one plan after the
-/// other, as each takes all cores; every run that is sent has one too.
+/// other, as each takes all cores; every run that is sent has one too. A further one looks into run files: whoever holds one holds up nothing else.
 final class ScheduleDaemon {
     /// What a thread has to say.
     private enum Event: Sendable {
         case planned(Firing.Key, FiringWork.Planned)
+        case found(Firing.Key, Scheduler.Finding)
         case sent(Firing.Key, Result<RunEnd, Diagnostic>)
+    }
+
+    /// What is done with a run file.
+    private enum Look: Sendable {
+        case examine(Firing)
+        case withdraw(Firing)
     }
 
     private static let tickMicroseconds: UInt32 = 100_000
@@ -29,6 +36,7 @@ final class ScheduleDaemon {
     private var sending: [Firing.Key: WorkerThread<Void>] = [:]
     private let events = EventList()
     private let plans = BoundedQueue<Firing>(capacity: 10_000)
+    private let looks = BoundedQueue<Look>(capacity: 10_000)
 
     private final class EventList: Sendable {
         private let events = Mutex<[Event]>([])
@@ -57,9 +65,9 @@ final class ScheduleDaemon {
         }
     }
 
-    /// Works until somebody interrupts it.
-    func run() throws {
-        let planner = startPlanner()
+    /// Works until somebody interrupts it, or its record fails. That is said here: pushes may have been sent by then.
+    func run() -> ExitStatus {
+        let planner = startPlanner(), looker = startLooker()
         var tick = 0
         var failure: (any Error)?
         do {
@@ -77,7 +85,9 @@ final class ScheduleDaemon {
             Interruption.request()
         }
         plans.close()
+        looks.close()
         planner.join()
+        looker.join()
         for thread in sending.values { thread.join() }
         // A thread is joined once.
         sending = [:]
@@ -85,7 +95,9 @@ final class ScheduleDaemon {
         notices.finish(withinSeconds: Notices.longestFarewellSeconds)
         report(isUp: false)
         store.close()
-        if let failure { throw failure }
+        guard let failure else { return .interrupted }
+        console.warn("volley schedule cannot go on without its record; what was being sent has stopped in good order. \(failure)")
+        return .stopped
     }
 
     private func startPlanner() -> WorkerThread<Void> {
@@ -93,6 +105,17 @@ final class ScheduleDaemon {
             while let firing = plans.take() {
                 if Interruption.isRequested { continue }
                 events.add(.planned(firing.key, work.plan(firing)))
+            }
+        }
+    }
+
+    private func startLooker() -> WorkerThread<Void> {
+        WorkerThread("look") { [looks, events, work] in
+            while let look = looks.take() {
+                switch look {
+                case .examine(let firing): if !Interruption.isRequested { events.add(.found(firing.key, work.examine(firing))) }
+                case .withdraw(let firing): work.withdraw(firing)
+                }
             }
         }
     }
@@ -117,7 +140,7 @@ final class ScheduleDaemon {
         }
         for file in mistakes.keys.sorted() where reading.mistakes[file] == nil { console.say("\(file) has no mistakes any more.") }
         mistakes = reading.mistakes
-        try perform(scheduler.campaignsRead(reading.campaigns, unreadable: Set(mistakes.keys), at: now))
+        try perform(scheduler.campaignsRead(reading.campaigns, unreadable: reading.unreadable, at: now))
         for (name, campaign) in scheduler.campaigns.sorted(by: { $0.key < $1.key }) where before[name] != campaign && campaign.isValid {
             console.say("\(name): \(nextInWords(name, now))")
         }
@@ -143,6 +166,8 @@ final class ScheduleDaemon {
             console.warn("\(key) cannot be planned. \(reason)")
             try perform(scheduler.failed(key, because: reason, at: now))
         case .planned(let key, .withdrawn(let reason)): try perform(scheduler.withdrawn(key, because: reason, at: now))
+        // Whoever starts next looks again.
+        case .found(let key, let finding): if !isEnding { try perform(scheduler.found(key, finding, at: now)) }
         case .planned(_, .interrupted), .sent(_, .success(.interrupted)): break
         case .sent(let key, let result):
             sending.removeValue(forKey: key)?.join()
@@ -176,9 +201,9 @@ final class ScheduleDaemon {
             case .plan(let firing):
                 console.say("\(firing.key) is due: planning \(firing.run ?? "").")
                 plans.put(firing)
-            case .examine(let firing): try perform(scheduler.found(firing.key, work.examine(firing), at: .now()))
+            case .examine(let firing): looks.put(.examine(firing))
             case .send(let firing): send(firing)
-            case .withdraw(let firing): work.withdraw(firing)
+            case .withdraw(let firing): if !looks.put(.withdraw(firing)) { work.withdraw(firing) }
             case .tell(let event, let firing): tell(event, firing)
             }
         }
@@ -200,7 +225,9 @@ final class ScheduleDaemon {
         (notice.campaign, notice.occurrence, notice.run) = (firing.key.campaign, firing.key.occurrence, firing.run)
         (notice.file, notice.reason) = (firing.file, firing.reason)
         notice.app = scheduler.campaigns[firing.key.campaign]?.app
+        notice.isPlanned = firing.state != .planning
         if event == .approvalNeeded { notice.state = .planned }
+        if event == .stopped { notice.state = .stopped }
         console.warn(notice.text)
         notices.post(notice)
     }

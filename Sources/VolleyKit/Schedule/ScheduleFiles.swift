@@ -13,6 +13,8 @@ struct ScheduleFiles {
         var mistakes: [String: Diagnostics] = [:]
         /// Files without times: sent by hand.
         var withoutTimes: [String] = []
+        /// Files of which nothing can be said now: those with mistakes, and those of a folder that cannot be read.
+        var unreadable: Set<String> = []
     }
 
     /// What changes when a file does.
@@ -21,6 +23,11 @@ struct ScheduleFiles {
     private let arguments: [String]
     private let options: CommonOptions
     private let runsFolder: String
+    /// Arguments by their absolute paths, as they were at first: one that is away has no other.
+    private let places: [String: String]
+    private let folders: Set<String>
+    /// What was last seen in each folder.
+    private var seen: [String: Set<String>] = [:]
     private var stamps: [String: [Stamp?]] = [:]
     private var pending: [String: [Stamp?]]?
 
@@ -31,6 +38,8 @@ struct ScheduleFiles {
             throw Diagnostic("there is no such file or folder", file: path, remedy: "Name campaign files, or a folder of them.")
         }
         (self.arguments, self.runsFolder, self.options) = (arguments, runsFolder, options)
+        places = Dictionary(arguments.map { ($0, FilePaths.absolute($0)) }) { first, _ in first }
+        folders = Set(arguments.filter(Self.isFolder))
     }
 
     /// Where volley.yaml is looked for from.
@@ -49,41 +58,58 @@ struct ScheduleFiles {
             return nil
         }
         (stamps, pending) = (present, nil)
+        for folder in folders { if let files = files(of: folder) { seen[folder] = Set(files.map(path)) } }
         return read(now: now)
     }
 
     /// Reads all files.
     func read(now: Timestamp) -> Reading {
         var reading = Reading()
-        var owners: [String: String] = [:]
+        var found: [(context: CampaignContext, campaign: Scheduler.Campaign)] = []
         for file in files() {
-            let path = FilePaths.absolute(file)
+            let path = path(file)
             do {
+                guard !folders.contains(file) else {
+                    reading.unreadable.formUnion(seen[file] ?? [])
+                    throw Diagnostic(
+                        "this folder cannot be read", file: file,
+                        remedy: "Nothing of its campaigns is sent until it is there, and readable.")
+                }
                 let context = try CampaignContext.read(file: file, options: options, now: now)
                 guard let schedule = context.campaign.schedule, schedule.hasTimes else {
                     reading.withoutTimes.append(path)
                     continue
                 }
-                let name = context.campaign.name
-                try check(context, owner: owners[name.value])
-                owners[name.value] = file
-                reading.campaigns.append(.init(name: name.value, app: context.app.name.value, file: path, schedule: schedule))
+                try check(context)
+                let name = context.campaign.name.value
+                found.append((context, .init(name: name, app: context.app.name.value, file: path, schedule: schedule)))
             } catch let mistakes as Diagnostics {
                 reading.mistakes[path] = Diagnostics(mistakes.all.filter { $0.severity == .error })
             } catch {
                 reading.mistakes[path] = Diagnostics(error as? Diagnostic ?? Diagnostic("\(error)", file: file))
             }
         }
+        // Two campaigns of one name would be one to the record, and which of them is meant nobody can know: a copy comes before its original as often
+        // as not.
+        let sharing = Dictionary(grouping: found) { $0.campaign.name }
+        for (context, campaign) in found {
+            let others = (sharing[campaign.name] ?? []).filter { $0.campaign.file != campaign.file }.map(\.context.campaign.file)
+            guard !others.isEmpty else {
+                reading.campaigns.append(campaign)
+                continue
+            }
+            reading.mistakes[campaign.file] = Diagnostics(
+                Diagnostic(
+                    "\(others.joined(separator: ", ")) \(others.count == 1 ? "has" : "have") the name '\(campaign.name)' too",
+                    at: context.campaign.name.position,
+                    remedy: "Give each campaign with a schedule a name of its own; until then none of these is sent."))
+        }
+        reading.unreadable.formUnion(reading.mistakes.keys)
         return reading
     }
 
-    /// Two campaigns of one name would be one to the record; two folders of runs would have two records.
-    private func check(_ context: CampaignContext, owner: String?) throws(Diagnostic) {
-        if let owner {
-            throw Diagnostic(
-                "\(owner) has the name '\(context.campaign.name.value)' too", at: context.campaign.name.position,
-                remedy: "Give each campaign with a schedule a name of its own.")
-        }
+    /// Two folders of runs would have two records.
+    private func check(_ context: CampaignContext) throws(Diagnostic) {
         let folder = FilePaths.absolute(context.runsFolder(options))
         guard folder == FilePaths.absolute(runsFolder) else {
             throw Diagnostic(
@@ -92,22 +118,21 @@ struct ScheduleFiles {
         }
     }
 
-    /// Campaign files, in the order of arguments and names.
+    /// Campaign files, in the order of arguments and names; for a folder that cannot be read itself.
     private func files() -> [String] {
-        var files: [String] = []
-        for argument in arguments {
-            guard Self.isFolder(argument) else {
-                files.append(argument)
-                continue
-            }
-            let names = Self.names(in: argument).filter { name in
-                (name.hasSuffix(".yaml") || name.hasSuffix(".yml")) && !name.hasPrefix(".") && name != Project.fileName
-            }
-            files += names.map { argument.hasSuffix("/") ? argument + $0 : "\(argument)/\($0)" }
-        }
-        var seen: Set<String> = []
-        return files.filter { seen.insert(FilePaths.absolute($0)).inserted }
+        var known: Set<String> = []
+        return arguments.flatMap { files(of: $0) ?? [$0] }.filter { known.insert(path($0)).inserted }
     }
+
+    /// Campaign files that an argument means; nil when it is a folder that cannot be read.
+    private func files(of argument: String) -> [String]? {
+        guard folders.contains(argument) else { return [argument] }
+        return Self.names(in: argument)?.filter { name in
+            (name.hasSuffix(".yaml") || name.hasSuffix(".yml")) && !name.hasPrefix(".") && name != Project.fileName
+        }.map { FilePaths.join(argument, $0) }
+    }
+
+    private func path(_ file: String) -> String { FilePaths.exists(file) ? FilePaths.absolute(file) : places[file] ?? file }
 
     /// Of each file, and of the volley.yaml that counts for it. A file that is gone has none.
     private func stampsNow() -> [String: [Stamp?]] {
@@ -132,13 +157,15 @@ struct ScheduleFiles {
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
-    private static func names(in folder: String) -> [String] {
-        guard let stream = opendir(folder) else { return [] }
+    private static func names(in folder: String) -> [String]? {
+        guard let stream = opendir(folder) else { return nil }
         defer { closedir(stream) }
         var names: [String] = []
+        errno = 0
         while let entry = readdir(stream) {
             names.append(withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) })
+            errno = 0
         }
-        return names.sorted()
+        return errno == 0 ? names.sorted() : nil
     }
 }

@@ -47,7 +47,8 @@ struct ScheduleList {
         for campaign in reading.campaigns {
             let record = records.first { $0.name == campaign.name }
             // What a process that is not there would find due when it starts.
-            let start = record.flatMap { $0.times == campaign.schedule.timesInWords ? $0.decidedThrough : nil } ?? now
+            let isKnown = record?.times == campaign.schedule.timesInWords
+            let start = campaign.schedule.repeat == nil ? .distantPast : (isKnown ? record?.decidedThrough : nil) ?? now
             let from = max(min(start, now), now.adding(seconds: -Self.daysBack * 86_400))
             let times = campaign.schedule.occurrences(
                 from: Timestamp(epochMilliseconds: from.epochMilliseconds + 1), through: now.adding(seconds: Self.daysAhead * 86_400)

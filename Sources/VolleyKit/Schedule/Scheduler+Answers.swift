@@ -11,13 +11,15 @@ extension Scheduler {
             return skip(firing, because: "its plan was ready too late", hasPlan: true, at: now)
         }
         guard needsApproval else { return send(firing, at: now) }
+        failures[key] = nil
         var waiting = firing
         (waiting.state, waiting.reason, waiting.changedAt) = (.waiting, "", now)
         open[key] = (waiting, .idle)
         return [.save([waiting], []), .tell(.approvalNeeded, waiting)]
     }
 
-    /// A firing could not be planned, or sending it could not begin. It is tried again, as long as `late` allows.
+    /// A firing could not be planned, or sending it could not begin or go on. It is tried again: as long as `late` allows, and without an end once
+    /// something was sent.
     mutating func failed(_ key: Firing.Key, because reason: String, at now: Timestamp) -> [Action] {
         guard let entry = open[key] else { return [] }
         var firing = entry.firing
@@ -40,23 +42,29 @@ extension Scheduler {
     mutating func found(_ key: Firing.Key, _ finding: Finding, at now: Timestamp) -> [Action] {
         guard let (firing, _) = open[key] else { return [] }
         switch (firing.state, finding) {
-        case (_, .ended(let state, let reason)): return end(firing, as: state, reason, at: now)
-        case (_, .elsewhere):
-            open[key]?.phase = .idle
-            return []
+        case (_, .ended(let state, let reason)): return foundEnded(firing, as: state, reason, at: now)
+        case (_, .elsewhere): return rest(firing, at: now)
         case (_, .unfinished): return send(firing, at: now)
+        case (.sending, .unreadable(let reason)): return failed(key, because: reason, at: now)
+        case (_, .unreadable(let reason)):
+            // Nothing of it was sent.
+            if isTooLate(firing, at: now) { return skip(firing, because: reason, hasPlan: true, at: now) }
+            return failed(key, because: reason, at: now)
         case (.planning, .nothing):
             if isTooLate(firing, at: now) {
                 let reason = firing.reason.isEmpty ? "the process that planned it was ended, and there was no other in time" : firing.reason
                 return skip(firing, because: reason, hasPlan: false, at: now)
             }
-            open[key]?.phase = .planning
-            return [.plan(firing)]
-        case (_, .nothing): return end(firing, as: .stopped, "the file of its run is gone", at: now)
+            guard let campaign = campaigns[key.campaign] else { return plan(firing) }
+            guard campaign.isValid else { return failed(key, because: "its file has mistakes, or cannot be read", at: now) }
+            // Its file may have another name by now.
+            var moved = firing
+            moved.file = campaign.file
+            return (moved == firing ? [] : [.save([moved], [])]) + plan(moved)
+        case (_, .nothing): return foundEnded(firing, as: .stopped, "the file of its run is gone", at: now)
         case (.waiting, .plan(needsApproval: true)):
             if isTooLate(firing, at: now) { return skip(firing, because: "nobody approved it in time", hasPlan: true, at: now) }
-            open[key]?.phase = .idle
-            return []
+            return rest(firing, at: now)
         case (_, .plan(let needsApproval)):
             // Nothing of it was sent.
             if isTooLate(firing, at: now) {
@@ -73,11 +81,33 @@ extension Scheduler {
         return end(firing, as: state, reason, at: now)
     }
 
+    private mutating func plan(_ firing: Firing) -> [Action] {
+        open[firing.key] = (firing, .planning)
+        note(firing)
+        return [.plan(firing)]
+    }
+
     private mutating func send(_ firing: Firing, at now: Timestamp) -> [Action] {
         var sending = firing
         (sending.state, sending.reason, sending.changedAt) = (.sending, "", now)
         open[firing.key] = (sending, .sending)
-        return (firing.state == .sending ? [] : [.save([sending], [])]) + [.send(sending)]
+        return (firing.state == .sending && firing.reason.isEmpty ? [] : [.save([sending], [])]) + [.send(sending)]
+    }
+
+    /// All is well with a firing, and it is looked at again soon.
+    private mutating func rest(_ firing: Firing, at now: Timestamp) -> [Action] {
+        var calm = firing
+        failures[firing.key] = nil
+        if !firing.reason.isEmpty { (calm.reason, calm.changedAt) = ("", now) }
+        open[firing.key] = (calm, .idle)
+        return calm == firing ? [] : [.save([calm], [])]
+    }
+
+    /// A run came to an end that this process has not seen. Of one that stopped perhaps nobody was told.
+    private mutating func foundEnded(_ firing: Firing, as state: Firing.State, _ reason: String, at now: Timestamp) -> [Action] {
+        var ended = firing
+        (ended.state, ended.reason, ended.changedAt) = (state, reason, now)
+        return end(firing, as: state, reason, at: now) + (state == .stopped ? [.tell(.stopped, ended)] : [])
     }
 
     private mutating func end(_ firing: Firing, as state: Firing.State, _ reason: String, at now: Timestamp) -> [Action] {

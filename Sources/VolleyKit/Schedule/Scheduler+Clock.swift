@@ -129,7 +129,10 @@ extension Scheduler {
         switch phase {
         case .planning, .sending, .examining: return []
         case .retrying(let time):
-            if isTooLate(firing, at: now) { return skip(firing, because: firing.reason, hasPlan: firing.state != .planning, at: now) }
+            // Of what has a plan, its run says first whether anything was sent.
+            if firing.state == .planning, isTooLate(firing, at: now) {
+                return skip(firing, because: firing.reason, hasPlan: false, at: now)
+            }
             // A clock that was set back must not make it wait for long.
             guard now >= time || time.epochSeconds - now.epochSeconds > Int64(Self.longestPauseSeconds) else { return [] }
             open[key]?.phase = .examining

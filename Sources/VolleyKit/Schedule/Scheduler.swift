@@ -46,6 +46,8 @@ struct Scheduler {
         /// Another process sends it, or somebody has paused it.
         case elsewhere
         case ended(Firing.State, reason: String)
+        /// There is a file, and it cannot be read, perhaps for the moment.
+        case unreadable(String)
     }
 
     /// What this process does about an open firing.
@@ -104,7 +106,8 @@ struct Scheduler {
     /// The campaigns with times that the files hold now; those that are missing are gone.
     ///
     /// A repeating campaign that is new, or whose times were changed, begins with the times to come. One that names a single time, and never fired,
-    /// is a different matter: somebody wants it sent at that time, and if it is past, `late` decides.
+    /// is a different matter: somebody wants it sent at that time, and if it is past, `late` decides. One whose file was away and comes back with the same
+    /// times goes on where it was: the file may have been replaced, or its disk not been there.
     /// - Parameter unreadable: files with mistakes: what is known of their campaigns stays, and none of them is sent.
     mutating func campaignsRead(_ read: [Campaign], unreadable: Set<String> = [], at now: Timestamp) -> [Action] {
         var changed: [ScheduledCampaign] = []
@@ -131,10 +134,6 @@ struct Scheduler {
                 (campaigns[name], next[name]) = (nil, nil)
             }
         }
-        for (name, record) in records where !names.contains(name) && !record.times.isEmpty && !unreadable.contains(record.file) {
-            records[name]?.times = ""
-            changed.append(records[name] ?? record)
-        }
         return changed.isEmpty ? [] : [.save([], changed.sorted { $0.name < $1.name })]
     }
 
@@ -142,9 +141,15 @@ struct Scheduler {
         let times = campaign.schedule.timesInWords
         let known = records[campaign.name]
         var record = known ?? ScheduledCampaign(name: campaign.name, file: campaign.file, times: "", decidedThrough: .distantPast)
-        let hasFired = record.decidedThrough > .distantPast
-        if record.times != times, campaign.schedule.repeat != nil || hasFired {
-            record.decidedThrough = max(record.decidedThrough, known == nil ? beginning(of: campaign, at: now) : now)
+        if record.times != times {
+            if campaign.schedule.repeat != nil {
+                record.decidedThrough = max(record.decidedThrough, known == nil ? beginning(of: campaign, at: now) : now)
+            } else if let begins = campaign.schedule.at.map({ campaign.schedule.occurrence(at: $0).begins }),
+                begins > now.adding(seconds: -Self.lookBackSeconds)
+            {
+                // A single time is meant, also where it lies before what was decided: what has fired is known by name.
+                record.decidedThrough = min(record.decidedThrough, Timestamp(epochMilliseconds: begins.epochMilliseconds - 1))
+            }
         }
         (record.times, record.file) = (times, campaign.file)
         return record
