@@ -234,8 +234,8 @@ public struct ReportComparison: Sendable {
                 <div class="scroll"><table><thead><tr><th scope="col"></th><th scope="col">before</th><th scope="col">after</th><th scope="col">change</th></tr></thead><tbody>\(lines)</tbody></table></div></section>
                 """
         }
-        return ReportPage.document(
-            title: "\(before.plan.id) and \(after.plan.id)",
+        return PageStyle.document(
+            title: "\(before.plan.id) and \(after.plan.id)", style: ReportStyle.sheet,
             """
             <header>
             <p class="eyebrow">Two runs beside one another</p>

@@ -148,6 +148,8 @@ enum RunSchema {
     /// The claims that begin at an id or before it, the last one first.
     static let selectClaimsFromLast = "SELECT first_id, last_id FROM claim WHERE first_id <= ? ORDER BY first_id DESC"
 
+    static let insertClaim = "INSERT INTO claim (first_id, last_id, claimed_at) VALUES (?, ?, ?)"
+
     static let selectOutcomeBlock = "SELECT slots FROM outcome_block WHERE number = ?"
 
     static let selectOutcomeBlocks = "SELECT number, slots FROM outcome_block ORDER BY number"

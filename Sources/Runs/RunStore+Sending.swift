@@ -23,9 +23,11 @@ extension RunStore {
                 let id = max(earlier.lowerBound, range.lowerBound)
                 throw broken("recipient \(id) is claimed already, perhaps by another volley that sends this run")
             }
-            try db.execute(
-                sql: "INSERT INTO claim (first_id, last_id, claimed_at) VALUES (?, ?, ?)",
-                arguments: [range.lowerBound, range.upperBound - 1, now.epochMilliseconds])
+            let insert = try PreparedStatement(db, RunSchema.insertClaim)
+            try insert.bind(range.lowerBound, at: 1)
+            try insert.bind(range.upperBound - 1, at: 2)
+            try insert.bind(Int(now.epochMilliseconds), at: 3)
+            try insert.execute()
             try forgetFigures(db)
         }
     }

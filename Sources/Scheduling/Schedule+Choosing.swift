@@ -13,12 +13,13 @@ extension Schedule {
         return nil
     }
 
-    /// Whether it is too late to send to anybody at an occurrence. Quiet hours do not count as lateness.
-    public func isPast(_ occurrence: Occurrence, at now: Timestamp) -> Bool {
-        guard now > occurrence.ends else { return false }
-        let seconds =
-            quietHours?.audibleSeconds(from: occurrence.ends, to: now, in: zone.fallback)
-            ?? Int(now.epochSeconds - occurrence.ends.epochSeconds)
+    /// Whether it is too late to send to anybody at an occurrence.
+    public func isPast(_ occurrence: Occurrence, at now: Timestamp) -> Bool { isTooLate(for: occurrence.ends, at: now) }
+
+    /// Whether `late` forbids to begin with what should have gone out to the last device at a moment. Quiet hours do not count as lateness.
+    public func isTooLate(for end: Timestamp, at now: Timestamp) -> Bool {
+        guard now > end else { return false }
+        let seconds = quietHours?.audibleSeconds(from: end, to: now, in: zone.fallback) ?? Int(now.epochSeconds - end.epochSeconds)
         return late.isTooLate(bySeconds: seconds)
     }
 }

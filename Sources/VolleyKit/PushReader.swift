@@ -19,7 +19,7 @@ struct PushReader: Sendable {
     let noteAttempts: @Sendable ([Int: Int]) -> Void
 
     /// Recipients of a claim at most; with a slow pace it covers less (`Pace.pushesAhead`), and in a slow run (`ClaimAllowance`).
-    private static let largestClaim = 8000
+    private static let largestClaim = 4000
 
     /// Pushes of a batch at most.
     private static let batchSize = 1000

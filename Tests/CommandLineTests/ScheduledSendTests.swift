@@ -122,8 +122,8 @@ struct ScheduledSendTests {
     func once() throws {
         let folder = try folder("at: 2025-06-01 09:00, timezone: Asia/Tokyo, late: send")
         #expect(try folder.volley("plan", "campaign.yaml").status == 0)
-        #expect(try folder.volley("send", "campaign.yaml", "--yes").status == 0)
         let plan = try #require(folder.files(in: "runs").first { $0.hasPrefix("20") && $0.hasSuffix(".sqlite") })
+        #expect(try folder.volley("send", "campaign.yaml", "--yes").status == 0)
         for arguments in [["send", "campaign.yaml", "--yes"], ["send", "--plan", "runs/\(plan)", "--yes"]] {
             let again = try VolleyBinary.run(arguments, in: folder.url)
             #expect(again.status == 2 && again.errors.contains("was fired already for 2025-06-01 09:00"), "\(again.errors)")

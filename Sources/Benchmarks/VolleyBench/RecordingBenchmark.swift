@@ -58,7 +58,7 @@ struct RecordingProcess {
     let records: Bool
 
     private static let batchSize = 1000
-    private static let claimSize = 8000
+    private static let claimSize = 4000
 
     func run() throws -> TransportBenchmark.Result {
         let folder = try Workbench.temporaryFolder()

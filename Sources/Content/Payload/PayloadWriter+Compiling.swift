@@ -27,7 +27,7 @@ extension PayloadWriter {
 
     /// The same for a web address, in which characters that no address may hold are percent-encoded.
     /// - Parameter mustBeSecure: whether only an address that begins with https:// may be sent.
-    mutating func compileAddress(_ nodes: [TemplateNode], _ text: SourceText, mustBeSecure: Bool) {
+    mutating func compileAddress(_ nodes: [TemplateNode], mustBeSecure: Bool) {
         let isFixed = nodes.allSatisfy { if case .text(let text) = $0 { WebAddress.isClean(text) } else { false } }
         if isFixed { return compile(nodes) }
         emit(.init(kind: .addressStart))

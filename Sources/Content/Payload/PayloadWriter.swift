@@ -61,23 +61,23 @@ struct PayloadWriter {
     /// - Parameter isShown: whether people see the text, so that what looks like a tag must be one.
     @discardableResult
     mutating func appendTemplate(_ text: SourceText, isShown: Bool = false) -> [TemplateNode] {
-        var parser = TemplateParser(text, isShown: isShown)
-        let nodes = parser.parse()
-        findings += parser.mistakes
-        append(raw: "\"")
-        if isShown { compileShown(nodes, text) } else { compile(nodes) }
-        append(raw: "\"")
-        return nodes
+        append(text, isShown: isShown) { writer, nodes in isShown ? writer.compileShown(nodes, text) : writer.compile(nodes) }
     }
 
     /// A web address with templates, between quotes. Answers its nodes.
     @discardableResult
     mutating func appendAddress(_ text: SourceText, mustBeSecure: Bool = false) -> [TemplateNode] {
-        var parser = TemplateParser(text, isShown: false)
+        append(text, isShown: false) { writer, nodes in writer.compileAddress(nodes, mustBeSecure: mustBeSecure) }
+    }
+
+    private mutating func append(
+        _ text: SourceText, isShown: Bool, _ compile: (inout PayloadWriter, [TemplateNode]) -> Void
+    ) -> [TemplateNode] {
+        var parser = TemplateParser(text, isShown: isShown)
         let nodes = parser.parse()
         findings += parser.mistakes
         append(raw: "\"")
-        compileAddress(nodes, text, mustBeSecure: mustBeSecure)
+        compile(&self, nodes)
         append(raw: "\"")
         return nodes
     }

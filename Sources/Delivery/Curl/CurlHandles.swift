@@ -44,3 +44,14 @@ struct CurlHeaderList: ~Copyable {
 
     deinit { curl_slist_free_all(first) }
 }
+
+/// The server is always verified: by the system's authorities, or by one alone.
+func verifyServer(_ easy: UnsafeMutableRawPointer, _ certificateAuthorityFile: String?) {
+    volley_easy_set_long(easy, CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+    volley_easy_set_long(easy, CURLOPT_SSL_VERIFYPEER, 1)
+    volley_easy_set_long(easy, CURLOPT_SSL_VERIFYHOST, 2)
+    guard let certificateAuthorityFile else { return }
+    volley_easy_set_string(easy, CURLOPT_CAINFO, certificateAuthorityFile)
+    // The only authority: libcurl would look into the system's folder as well.
+    volley_easy_set_string(easy, CURLOPT_CAPATH, nil)
+}

@@ -79,14 +79,7 @@ struct CurlOptions {
     }
 
     private func applyTLS(to easy: UnsafeMutableRawPointer) {
-        volley_easy_set_long(easy, CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
-        volley_easy_set_long(easy, CURLOPT_SSL_VERIFYPEER, 1)
-        volley_easy_set_long(easy, CURLOPT_SSL_VERIFYHOST, 2)
-        if let certificateAuthorityFile {
-            volley_easy_set_string(easy, CURLOPT_CAINFO, certificateAuthorityFile)
-            // The only authority: libcurl would look into the system's folder as well.
-            volley_easy_set_string(easy, CURLOPT_CAPATH, nil)
-        }
+        verifyServer(easy, certificateAuthorityFile)
         guard var pem = clientCertificate else { return }
         pem.withUnsafeMutableBytes { bytes in
             var blob = curl_blob(data: bytes.baseAddress, len: bytes.count, flags: UInt32(CURL_BLOB_COPY))

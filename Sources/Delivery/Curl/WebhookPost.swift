@@ -80,14 +80,7 @@ public struct WebhookPost: Sendable {
         volley_easy_set_string(easy, CURLOPT_NOPROXY, "")
         volley_easy_set_long(easy, CURLOPT_PROXYAUTH, volley_auth_basic)
         volley_easy_set_long(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
-        volley_easy_set_long(easy, CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
-        volley_easy_set_long(easy, CURLOPT_SSL_VERIFYPEER, 1)
-        volley_easy_set_long(easy, CURLOPT_SSL_VERIFYHOST, 2)
-        if let certificateAuthorityFile {
-            volley_easy_set_string(easy, CURLOPT_CAINFO, certificateAuthorityFile)
-            // The only authority: libcurl would look into the system's folder as well.
-            volley_easy_set_string(easy, CURLOPT_CAPATH, nil)
-        }
+        verifyServer(easy, certificateAuthorityFile)
         // The status says all; what else is answered is dropped, a mebibyte at most.
         volley_easy_set_offset(easy, CURLOPT_MAXFILESIZE_LARGE, 1 << 20)
         volley_easy_set_transfer_function(easy, CURLOPT_WRITEFUNCTION) { _, size, count, _ in size * count }

@@ -3,8 +3,34 @@ public import Base
 /// How Volley's pages look, a preview as well as a report. Everything is drawn by the browser: no fonts, images or scripts are loaded.
 /// Text has a contrast of at least 4.5 to what it stands on, in both themes (WCAG 2.2, 1.4.3).
 public enum PageStyle {
-    /// For the `style` element of every page, before its own rules.
-    public static let sheet: HTML = """
+    /// A whole page, which loads nothing from anywhere and runs no script.
+    /// - Parameters:
+    ///   - style: rules of its own, behind those of every page.
+    ///   - body: what stands in `main`.
+    public static func document(title: HTML, style: HTML, _ body: HTML) -> HTML {
+        """
+        <!doctype html>
+        <html lang="en">
+        <head>
+        <meta charset="utf-8">
+        <meta name="viewport" content="width=device-width, initial-scale=1">
+        <meta name="color-scheme" content="light dark">
+        <meta name="referrer" content="no-referrer">
+        <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'">
+        <title>\(title)</title>
+        <style>\(sheet)\(style)</style>
+        </head>
+        <body>
+        <main>
+        \(body)
+        </main>
+        </body>
+        </html>
+
+        """
+    }
+
+    private static let sheet: HTML = """
 
         :root { --ink: #1c1c1e; --soft: #63636b; --line: #d9d9de; --ground: #f4f4f7; --paper: #ffffff; --bar: #3d6fd9; --warn: #8a5a00;
           --warn-ground: #fff5dd; --track: #e6e6eb; }

@@ -24,8 +24,8 @@ public struct ReportPage {
 
     /// The document.
     public var html: HTML {
-        Self.document(
-            title: "Report of \(report.plan.campaign)",
+        PageStyle.document(
+            title: "Report of \(report.plan.campaign)", style: ReportStyle.sheet,
             """
             \(head)
             \(Chart.patterns)
@@ -43,30 +43,6 @@ public struct ReportPage {
             \(facts)
             <footer>Made by \(madeBy) at \(Self.moment(madeAt)) · times are UTC · device tokens are shortened</footer>
             """)
-    }
-
-    /// A page of the family of reports.
-    static func document(title: String, _ body: HTML) -> HTML {
-        """
-        <!doctype html>
-        <html lang="en">
-        <head>
-        <meta charset="utf-8">
-        <meta name="viewport" content="width=device-width, initial-scale=1">
-        <meta name="color-scheme" content="light dark">
-        <meta name="referrer" content="no-referrer">
-        <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'">
-        <title>\(title)</title>
-        <style>\(PageStyle.sheet)\(ReportStyle.sheet)</style>
-        </head>
-        <body>
-        <main>
-        \(body)
-        </main>
-        </body>
-        </html>
-
-        """
     }
 
     // MARK: - What came of it

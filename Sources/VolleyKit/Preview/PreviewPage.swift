@@ -13,41 +13,27 @@ struct PreviewPage {
     private static let shownOfAKind = 3
 
     var html: HTML {
-        """
-        <!doctype html>
-        <html lang="en">
-        <head>
-        <meta charset="utf-8">
-        <meta name="viewport" content="width=device-width, initial-scale=1">
-        <meta name="color-scheme" content="light dark">
-        <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-        <title>Preview of \(preview.campaign)</title>
-        <style>\(PageStyle.sheet)\(PreviewStyle.sheet)</style>
-        </head>
-        <body>
-        <main>
-        \(head)
-        \(figures)
-        \(warnings)
-        <h2>What people see</h2>
-        \(messages)
-        <h2>Who gets it</h2>
-        <div class="columns">
-        \(table("Selected by", preview.audience.selectedBy.map { ($0.selector, $0.recipients) }, of: preview.audience.audience))
-        \(table("Languages", preview.languages.map { ($0.name, $0.recipients) }, of: preview.audience.audience))
-        \(table("Texts", preview.groups.texts.map { ($0.name, $0.recipients) }, of: preview.audience.audience))
-        \(table("Variants", variants, of: preview.audience.audience + (preview.groups.holdout ?? 0)))
-        </div>
-        \(schedule)
-        <h2>Who does not</h2>
-        \(skipped)
-        \(comparison)
-        <footer>Plan hash \(String(preview.planHash.prefix(16))) · made by Volley \(volleyVersion) at \(moment(madeAt)) · device tokens are shortened</footer>
-        </main>
-        </body>
-        </html>
-
-        """
+        PageStyle.document(
+            title: "Preview of \(preview.campaign)", style: PreviewStyle.sheet,
+            """
+            \(head)
+            \(figures)
+            \(warnings)
+            <h2>What people see</h2>
+            \(messages)
+            <h2>Who gets it</h2>
+            <div class="columns">
+            \(table("Selected by", preview.audience.selectedBy.map { ($0.selector, $0.recipients) }, of: preview.audience.audience))
+            \(table("Languages", preview.languages.map { ($0.name, $0.recipients) }, of: preview.audience.audience))
+            \(table("Texts", preview.groups.texts.map { ($0.name, $0.recipients) }, of: preview.audience.audience))
+            \(table("Variants", variants, of: preview.audience.audience + (preview.groups.holdout ?? 0)))
+            </div>
+            \(schedule)
+            <h2>Who does not</h2>
+            \(skipped)
+            \(comparison)
+            <footer>Plan hash \(String(preview.planHash.prefix(16))) · made by Volley \(volleyVersion) at \(moment(madeAt)) · device tokens are shortened</footer>
+            """)
     }
 
     private var head: HTML {

@@ -173,13 +173,6 @@ extension Schedule {
 
     /// The first occurrence that begins after a moment; nil when none follows.
     func next(after moment: Timestamp) -> Occurrence? { nextOccurrence(from: Timestamp(epochMilliseconds: moment.epochMilliseconds + 1)) }
-
-    /// Whether `late` forbids to begin with what should have gone out to the last device at a moment. Quiet hours do not count as lateness.
-    func isTooLate(for end: Timestamp, at now: Timestamp) -> Bool {
-        guard now > end else { return false }
-        let seconds = quietHours?.audibleSeconds(from: end, to: now, in: zone.fallback) ?? Int(now.epochSeconds - end.epochSeconds)
-        return late.isTooLate(bySeconds: seconds)
-    }
 }
 
 extension Timestamp {
