@@ -113,8 +113,7 @@ let package = Package(
             "VolleyKit",
             [
                 "APNsSimulator", "Audience", "Base", "Campaigns", "Content", "Cryptography", "Delivery", "Runs", "Scheduling",
-                "TestServers",
-                "VolleyKit",
+                "TestServers", "TestSupport", "VolleyKit",
             ]),
         tests("CommandLine", ["APNsSimulator", "Base", "Cryptography", "TestServers", "volley"]),
         fuzzing,
