@@ -42,8 +42,12 @@ public final class RunStore: Sendable {
         }
         (plan, digest, prunedAt) = try RunDiagnostics.translating(path, .reading) {
             try InterruptedChange.takingBack(path) {
-                if try Self.reading(path, { try Self.checkedVersion($0, path: path) }) < RunSchema.version { try RunUpgrade.run(path) }
-                return try Self.reading(path) { try Self.checkedPlan($0, path: path) }
+                if let checked = try Self.reading(path, { try Self.checkedPlan($0, path: path) }) { return checked }
+                try RunUpgrade.run(path)
+                guard let checked = try Self.reading(path, { try Self.checkedPlan($0, path: path) }) else {
+                    throw RunDiagnostics.damaged(path, "its format cannot be converted")
+                }
+                return checked
             }
         }
     }
@@ -68,7 +72,9 @@ public final class RunStore: Sendable {
         return version
     }
 
-    private static func checkedPlan(_ db: Database, path: String) throws -> (plan: RunPlan, digest: String, prunedAt: Timestamp?) {
+    /// nil for a file of an older format.
+    private static func checkedPlan(_ db: Database, path: String) throws -> (plan: RunPlan, digest: String, prunedAt: Timestamp?)? {
+        guard try checkedVersion(db, path: path) == RunSchema.version else { return nil }
         guard let plan = try RunSchema.plan(from: db), let digest = try String.fetchOne(db, sql: "SELECT digest FROM run") else {
             throw RunDiagnostics.damaged(path, "its plan cannot be read")
         }
