@@ -85,13 +85,19 @@ extension RunStore {
 
     /// Removes recipients (tokens, registration ids, aliases, cells), claims and outcomes from the file, and keeps all else and the figures. From then on
     /// the run can be reported and compared, and nothing else; this store is of no use any more.
-    /// - Throws: `Diagnostic` when the run is being sent or the file cannot be replaced; it stays as it was then.
-    public func prune(at now: Timestamp) throws {
+    /// - Parameter seen: the status that was decided by; nil when it does not matter.
+    /// - Throws: `Diagnostic` when the run is being sent, has another status by now, or the file cannot be replaced; it stays as it was then.
+    public func prune(at now: Timestamp, ifStill seen: RunStatus? = nil) throws {
         try requireRecipients()
         try RunDiagnostics.translating(path, .planning) {
             try settleDown()
             // Nobody may begin to send it meanwhile.
             let lock = try SendingLock(run: path)
+            if let seen, try status() != seen {
+                throw Diagnostic(
+                    "the run was gone on with meanwhile", file: path,
+                    remedy: "It is as it was; `volley prune` looks at it anew.")
+            }
             let kept = try figures(withGroups: true)
             close()
             guard let resolved = realpath(path, nil) else {

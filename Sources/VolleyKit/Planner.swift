@@ -55,6 +55,7 @@ struct Planner {
     /// Freezes the audience into a run file. Nothing of it remains when this throws.
     /// - Parameter id: a name that was chosen before; nil makes one.
     func plan(_ settings: RunSettings, runsFolder: String, id: String? = nil) throws -> (run: RunStore, preview: Preview) {
+        let begin = ContinuousClock.now
         let seed = RunSeed.random()
         let id = id ?? RunID.make(campaign: context.campaign.name.value, now: now, seed: seed)
         let times = try sendTimes()
@@ -63,6 +64,7 @@ struct Planner {
         let (preview, fields) = try scan(samples: 1, times, writer: writer, suppressing: list, runsFolder: runsFolder)
         var settings = settings
         settings.schedule = frozenSchedule
+        settings.schedule?.planningSeconds = Int(((ContinuousClock.now - begin) / .seconds(1)).rounded(.up))
         let plan = RunPlan(
             id: id, campaign: context.campaign.name.value, app: context.app.name.value,
             campaignFile: FilePaths.absolute(context.campaign.file), campaignSource: context.campaign.source,

@@ -93,6 +93,26 @@ import Testing
         try again.checkIntegrity()
     }
 
+    @Test("a run that was gone on with since it was chosen is not pruned")
+    func goneOnWith() throws {
+        let folder = try TemporaryFolder()
+        let run = try endedRun(folder)
+        let seen = try run.status()
+        run.close()
+        let sender = try RunStore(path: run.path)
+        try sender.setState(.running, reason: "", at: noon.adding(seconds: 120))
+        try sender.setState(.finished, reason: "", at: noon.adding(seconds: 180))
+        try sender.settleDown()
+        sender.close()
+        let error = #expect(throws: Diagnostic.self) { try run.prune(at: noon.adding(seconds: 86_400), ifStill: seen) }
+        #expect(error?.message == "the run was gone on with meanwhile")
+        let again = try RunStore(path: run.path)
+        #expect(again.prunedAt == nil)
+        try again.checkIntegrity()
+        try again.prune(at: noon.adding(seconds: 86_400), ifStill: again.status())
+        #expect(try RunStore(path: run.path).prunedAt != nil)
+    }
+
     @Test("what an interrupted pruning left behind is no run, and the next one takes its place")
     func leftover() throws {
         let folder = try TemporaryFolder()

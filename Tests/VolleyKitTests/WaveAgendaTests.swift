@@ -11,11 +11,13 @@ struct WaveAgendaTests {
     private func moment(_ text: String) throws -> Timestamp { try #require(Timestamp(text)) }
 
     private func agenda(
-        _ waves: [(zone: String, due: String)], quiet: String? = nil, late: LatePolicy = .usual, lastActivity: String? = nil
+        _ waves: [(zone: String, due: String)], quiet: String? = nil, late: LatePolicy = .usual, planning: Range<Timestamp>? = nil,
+        lastActivity: String? = nil
     ) throws -> WaveAgenda {
         WaveAgenda(
             try waves.map { (zone: try Self.zone($0.zone), due: try moment($0.due), isOver: false) },
-            quietHours: try quiet.map { try QuietHours($0) }, late: late, lastActivity: try lastActivity.map(moment))
+            quietHours: try quiet.map { try QuietHours($0) }, late: late, planning: planning,
+            lastActivity: try lastActivity.map(moment))
     }
 
     @Test("each wave at its time, with rests between them")
@@ -39,6 +41,25 @@ struct WaveAgendaTests {
         #expect(try agenda(due, late: .send).next(at: moment("2026-12-11 00:00")) == .deliver(0, until: nil))
         #expect(try agenda(due, lastActivity: "2026-12-01 09:00").next(at: moment("2026-12-01 10:30")) == .deliver(0, until: nil))
         #expect(try agenda(due, lastActivity: "2026-11-30 09:00").next(at: moment("2026-12-01 11:00")) == .skip(0, seconds: 39_600))
+    }
+
+    @Test("planning makes nobody late; waiting for somebody between plan and sending does")
+    func planned() throws {
+        let due = [("Asia/Tokyo", "2026-12-01 00:00")]
+        let late = LatePolicy.skip(afterSeconds: 60)
+        let planning = try moment("2026-11-30 23:59:30")..<moment("2026-12-01 00:05:00")
+        #expect(try agenda(due, late: late, planning: planning).next(at: moment("2026-12-01 00:05:02")) == .deliver(0, until: nil))
+        #expect(try agenda(due, late: late, planning: planning).next(at: moment("2026-12-01 00:06:01")) == .skip(0, seconds: 61))
+        #expect(try agenda(due, late: late).next(at: moment("2026-12-01 00:05:02")) == .skip(0, seconds: 302))
+        let before = try moment("2026-11-30 22:00")..<moment("2026-11-30 23:00")
+        #expect(try agenda(due, late: late, planning: before).next(at: moment("2026-12-01 00:01:01")) == .skip(0, seconds: 61))
+        // At night nobody was to get anything, planned or not.
+        #expect(
+            try agenda(
+                [("Europe/Berlin", "2026-12-01 21:00")], quiet: "21:00-08:00", late: late,
+                planning: moment("2026-12-02 06:50")..<moment("2026-12-02 07:10")
+            )
+            .next(at: moment("2026-12-02 07:11")) == .deliver(0, until: moment("2026-12-02 20:00")))
     }
 
     @Test("quiet hours hold a wave, end one that is being sent, and do not make it late")

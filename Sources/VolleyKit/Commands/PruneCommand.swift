@@ -49,7 +49,8 @@ struct PruneSelection {
         case retriable = "some of its devices can be retried"
     }
 
-    private(set) var chosen: [RunStore] = []
+    /// Each with the status that it was chosen by: it may be gone on with while somebody is asked.
+    private(set) var chosen: [(run: RunStore, status: RunStatus)] = []
     private(set) var left: [(run: RunStore, why: Obstacle)] = []
     /// Ended too recently.
     private(set) var recent = 0
@@ -73,7 +74,7 @@ struct PruneSelection {
             if let why, !includesStopped || !(why == .resumable || why == .retriable) {
                 left.append((run, why))
             } else {
-                chosen.append(run)
+                chosen.append((run, status))
             }
         }
     }
@@ -111,14 +112,14 @@ private struct Pruning {
 
     init(isRehearsal: Bool, selection: PruneSelection, broken: [Diagnostic]) {
         (self.isRehearsal, self.selection, self.broken) = (isRehearsal, selection, broken)
-        pruned = selection.chosen.map { Pruned(run: $0.plan.id, recipients: $0.plan.audience, bytesBefore: $0.fileSize) }
+        pruned = selection.chosen.map { Pruned(run: $0.run.plan.id, recipients: $0.run.plan.audience, bytesBefore: $0.run.fileSize) }
     }
 
     /// Run after run; one that cannot be pruned keeps none of the others.
     mutating func prune(at now: Timestamp, _ console: Console) {
         isDone = true
         pruned = []
-        for run in selection.chosen {
+        for (run, status) in selection.chosen {
             if Interruption.isRequested {
                 failures.append(Diagnostic("interrupted; the runs that are not named below are as they were"))
                 break
@@ -126,7 +127,7 @@ private struct Pruning {
             console.progress("pruning \(run.plan.id)")
             let before = run.fileSize
             do {
-                try run.prune(at: now)
+                try run.prune(at: now, ifStill: status)
                 pruned.append(
                     Pruned(run: run.plan.id, recipients: run.plan.audience, bytesBefore: before, bytesAfter: run.fileSize))
             } catch { failures.append(error as? Diagnostic ?? Diagnostic("\(error)", file: run.path)) }

@@ -9,6 +9,8 @@ struct FrozenSchedule: Hashable, Sendable {
     var timezone: String
     var quietHours: QuietHours?
     var late: LatePolicy
+    /// How long planning took: that makes nobody late. 0 in plans of older versions.
+    var planningSeconds = 0
 
     init(_ schedule: Schedule, _ occurrence: Occurrence?) {
         self.occurrence = occurrence?.localTime
@@ -24,6 +26,7 @@ struct FrozenSchedule: Hashable, Sendable {
         return .object(pairs: [
             ("occurrence", occurrence.map { .string($0.description) } ?? .null), ("timezone", .string(timezone)),
             ("quiet_hours", quietHours.map { .string($0.description) } ?? .null), ("late_seconds", seconds),
+            ("planning_seconds", .integer(Int64(planningSeconds))),
         ])
     }
 
@@ -44,5 +47,6 @@ struct FrozenSchedule: Hashable, Sendable {
             guard let seconds = late.integerValue, seconds >= 0 else { return nil }
             self.late = .skip(afterSeconds: Int(seconds))
         }
+        planningSeconds = max(0, json["planning_seconds"]?.integerValue.map { Int($0) } ?? 0)
     }
 }

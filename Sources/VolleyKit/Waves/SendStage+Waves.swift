@@ -52,8 +52,10 @@ extension SendStage {
                 try skipped.contains(wave.ids.lowerBound) || isBegun && run.isSettled(wave.ids, resendsUnknown: resendsUnknown)
             return (zone: try zone(of: wave), due: wave.due, isOver: isOver)
         }
+        let schedule = settings.schedule
+        let planning = schedule.map { run.plan.plannedAt..<run.plan.plannedAt.adding(seconds: Double($0.planningSeconds)) }
         return WaveAgenda(
-            waves, quietHours: settings.schedule?.quietHours, late: settings.schedule?.late ?? .send, lastActivity: try run.lastClaim())
+            waves, quietHours: schedule?.quietHours, late: schedule?.late ?? .send, planning: planning, lastActivity: try run.lastClaim())
     }
 
     private func zone(of wave: RunWave) throws(Diagnostic) -> ZoneRules {

@@ -23,18 +23,21 @@ struct WaveAgenda {
 
     private let quietHours: QuietHours?
     private let late: LatePolicy
+    private let planning: Range<Timestamp>?
     private var waves: [Wave]
     /// When anything was sent last: what waits for its turn behind others is not late.
     private var lastActivity: Timestamp?
 
     /// - Parameters:
     ///   - waves: in sending order, each with whether nothing of it is left to be done.
+    ///   - planning: when the run was planned: a time that is spent at work.
     ///   - lastActivity: when an earlier process sent something last.
     init(
-        _ waves: [(zone: ZoneRules, due: Timestamp, isOver: Bool)], quietHours: QuietHours?, late: LatePolicy, lastActivity: Timestamp?
+        _ waves: [(zone: ZoneRules, due: Timestamp, isOver: Bool)], quietHours: QuietHours?, late: LatePolicy, planning: Range<Timestamp>?,
+        lastActivity: Timestamp?
     ) {
         self.waves = waves.map { Wave(zone: $0.zone, due: $0.due, isOver: $0.isOver) }
-        (self.quietHours, self.late, self.lastActivity) = (quietHours, late, lastActivity)
+        (self.quietHours, self.late, self.planning, self.lastActivity) = (quietHours, late, planning, lastActivity)
     }
 
     /// What is to be done now.
@@ -54,11 +57,18 @@ struct WaveAgenda {
         return .deliver(first.wave, until: quietHours?.begin(from: now, in: waves[first.wave].zone))
     }
 
-    /// How long nothing was sent although this wave could have been.
+    /// How long nothing was done although this wave could have been sent.
     private func idleSeconds(of wave: Wave, at now: Timestamp) -> Int {
         let since = max(wave.due, lastActivity ?? wave.due)
         guard since < now else { return 0 }
-        return quietHours?.audibleSeconds(from: since, to: now, in: wave.zone) ?? Int(now.epochSeconds - since.epochSeconds)
+        let seconds = audibleSeconds(since..<now, wave.zone)
+        guard let planning, planning.overlaps(since..<now) else { return seconds }
+        return seconds - audibleSeconds(planning.clamped(to: since..<now), wave.zone)
+    }
+
+    private func audibleSeconds(_ times: Range<Timestamp>, _ zone: ZoneRules) -> Int {
+        quietHours?.audibleSeconds(from: times.lowerBound, to: times.upperBound, in: zone)
+            ?? Int(times.upperBound.epochSeconds - times.lowerBound.epochSeconds)
     }
 
     /// Something was sent until now.
