@@ -56,6 +56,8 @@ public enum APNsReason {
         "Expired": "It was too late: the campaign's expiry had passed before their turn came.",
         "TooLate":
             "Nothing was sent to them in time, and the campaign's 'late' says not to send so much later. `volley retry RUN --outcome unsent` sends all the same.",
+        "FrequencyCap":
+            "Other campaigns had pushed to them as often as 'frequency' allows before their turn came. `volley retry RUN --outcome unsent` sends all the same.",
         "QuietHours": "Their quiet hours began before their turn came. A run that goes on sends to them when they are over.",
         "OtherReason": "More different reasons than a run file keeps apart.",
         "Paused": "The run was paused before their turn came.",

@@ -34,33 +34,39 @@ extension RunStore {
         try requireRecipients()
         try read { db in
             var outcomes = try OutcomeReader(db, self)
-            let open = try range.clamped(to: 0..<plan.audience).filter { id in
-                try outcomes.slot(of: id).map { Self.isOpen($0, resendsUnknown) } ?? true
+            var open: [(id: Int, slot: OutcomeSlot?)] = []
+            for id in range.clamped(to: 0..<plan.audience) {
+                let slot = try outcomes.slot(of: id)
+                if slot.map({ Self.isOpen($0, resendsUnknown) }) ?? true { open.append((id, slot)) }
             }
-            guard let first = open.first, let last = open.last else { return }
+            guard let first = open.first?.id, let last = open.last?.id else { return }
             let select = try PreparedStatement(db, RunSchema.selectPushes(traits(withTraits)))
             try select.bind(first, at: 1)
             try select.bind(last + 1, at: 2)
             var rest = open[...]
             try forEachPush(of: select, withTraits) { push in
-                if push.id == rest.first {
-                    rest.removeFirst()
+                if push.id == rest.first?.id {
+                    let slot = rest.removeFirst().slot
+                    var push = push
+                    (push.mayHaveArrived, push.attempts) = (slot?.outcome != .unsent, slot?.attempts ?? 0)
                     try body(push)
                 }
                 return true
             }
-            if let missing = rest.first { throw missingRecipient(missing) }
+            if let missing = rest.first { throw missingRecipient(missing.id) }
         }
     }
 
     /// Takes back the outcomes of recipients that are about to be sent again, so that they are claimed and nothing else: a crash leaves them
     /// unknown. Must return before any of them goes onto the wire.
+    /// - Parameter ids: ascending.
     /// - Returns: the attempts that were recorded of them, where there were any.
-    public func takeBack(_ range: Range<Int>, resendsUnknown: Bool) throws -> [Int: Int] {
-        try write { db in
+    public func takeBack(_ ids: some BidirectionalCollection<Int>, resendsUnknown: Bool) throws -> [Int: Int] {
+        guard let first = ids.first, let last = ids.last else { return [:] }
+        return try write { db in
             var attempts: [Int: Int] = [:]
-            var board = try OutcomeBoard(db, self, ids: range)
-            for id in range {
+            var board = try OutcomeBoard(db, self, ids: first..<last + 1)
+            for id in ids {
                 let slot = try board.slot(of: id)
                 guard !slot.isEmpty, Self.isOpen(slot, resendsUnknown) else { continue }
                 if slot.attempts > 0 { attempts[id] = slot.attempts }

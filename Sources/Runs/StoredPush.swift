@@ -12,4 +12,8 @@ public struct StoredPush {
     public let language: UnsafeBufferPointer<UInt8>
     /// Blank when the campaign has none, or nobody asked.
     public let variant: UnsafeBufferPointer<UInt8>
+    /// Whether it may have been pushed to before: it was claimed and has no outcome, or is unknown.
+    public var mayHaveArrived = false
+    /// The attempts that are recorded of it.
+    public var attempts = 0
 }

@@ -13,21 +13,51 @@ struct FrequencyHistory {
     /// Devices that may get no more; nil without caps.
     /// - Throws: `Diagnostic` when a run cannot be read: not to know whom it reached would mean to push once more to somebody.
     func cappedDevices(beside suppressed: SuppressedDevices?, runsFolder: String) throws -> CappedDevices? {
-        guard let longest = caps.map(\.seconds).max() else { return nil }
-        let (runs, broken) = try RunStore.runs(ofApp: app, reachingSince: now.adding(seconds: -Double(longest)), in: runsFolder)
+        guard !caps.isEmpty else { return nil }
+        return try cappedDevices(by: runs(in: runsFolder), beside: suppressed) { _ in true }
+    }
+
+    /// Devices of a run that may get no more by now, as others were pushed to since it was planned; nil when none were. Of those that are being sent, or
+    /// are to go on, whoever began first goes first.
+    /// - Throws: `Diagnostic` when a run cannot be read.
+    func cappedDevices(for run: RunStore) throws -> CappedDevices? {
+        guard !caps.isEmpty else { return nil }
+        let began = try run.status().startedAt ?? now
+        let others = try runs(in: FilePaths.folder(of: run.path)).filter { $0.plan.id != run.plan.id }
+        let isAnyNew = try others.contains { other in
+            defer { other.close() }
+            return try other.status().finishedAt.map { $0 >= run.plan.plannedAt } ?? true
+        }
+        guard isAnyNew else { return nil }
+        return try cappedDevices(by: others, beside: nil) { other in
+            try other.status().startedAt.map { ($0, other.plan.id) < (began, run.plan.id) } ?? false
+        }
+    }
+
+    private func runs(in folder: String) throws -> [RunStore] {
+        let longest = caps.map(\.seconds).max() ?? 0
+        let (runs, broken) = try RunStore.runs(ofApp: app, reachingSince: now.adding(seconds: -Double(longest)), in: folder)
         if let broken = broken.first {
             let remedy = (broken.remedy.map { $0 + " " } ?? "") + "Without 'frequency' in campaign and volley.yaml the file is not needed."
             throw Diagnostic(
                 "whom a run reached is not known, and \(caps[0]) was asked for: \(broken.message)", file: broken.file, remedy: remedy)
         }
+        return runs
+    }
+
+    /// - Parameter goesFirst: whether those to whom a run is still to be sent count as if they had got it.
+    private func cappedDevices(
+        by runs: [RunStore], beside suppressed: SuppressedDevices?, goesFirst: (RunStore) throws -> Bool
+    ) throws -> CappedDevices {
         let starts = caps.map { now.adding(seconds: -Double($0.seconds)) }
         return try CappedDevices(caps, beside: suppressed) { add in
             for run in runs {
+                defer { run.close() }
                 let settings = try RunSettings(json: run.plan.settings, runFile: run.path)
                 // Nobody notices a background push.
                 guard settings.environment.listName == environment.listName, settings.pushType != .background else { continue }
-                try run.forEachReached { token, moment in add(token) { cap in moment.map { $0 > starts[cap] } ?? true } }
-                run.close()
+                let goesFirst = try goesFirst(run)
+                try run.forEachReached { token, moment in add(token) { cap in moment.map { $0 > starts[cap] } ?? goesFirst } }
             }
         }
     }

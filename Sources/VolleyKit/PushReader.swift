@@ -1,3 +1,4 @@
+import Audience
 import Base
 import Content
 import Delivery
@@ -15,21 +16,30 @@ struct PushReader: Sendable {
     let allowance: ClaimAllowance?
     /// The clock that claims are dated by.
     let now: @Sendable () -> Timestamp
+    /// Devices that may get no more; nil when there are none.
+    let capped: CappedDevices?
+    /// Takes what is settled without a push: of recipients that are capped.
+    let settle: @Sendable ([Settlement]) -> Void
     /// Is told of attempts that were recorded of recipients who are sent to again.
     let noteAttempts: @Sendable ([Int: Int]) -> Void
 
     /// Recipients of a claim at most; with a slow pace it covers less (`Pace.pushesAhead`), and in a slow run (`ClaimAllowance`).
     private static let largestClaim = 4000
 
+    /// What the report says of those who got as many pushes as they may.
+    static let cappedReason = "FrequencyCap"
+
     /// Pushes of a batch at most.
     private static let batchSize = 1000
 
     init(
         run: RunStore, messages: MessageCatalog, pace: Pace?, resendsUnknown: Bool = true, allowance: ClaimAllowance? = nil,
-        now: @escaping @Sendable () -> Timestamp = { .now() }, noteAttempts: @escaping @Sendable ([Int: Int]) -> Void = { _ in }
+        now: @escaping @Sendable () -> Timestamp = { .now() }, capped: CappedDevices? = nil,
+        settle: @escaping @Sendable ([Settlement]) -> Void = { _ in }, noteAttempts: @escaping @Sendable ([Int: Int]) -> Void = { _ in }
     ) {
         (self.run, self.messages, self.pace) = (run, messages, pace)
         (self.resendsUnknown, self.allowance, self.now, self.noteAttempts) = (resendsUnknown, allowance, now, noteAttempts)
+        (self.capped, self.settle) = (capped, settle)
     }
 
     private var claimSize: Int { min(Self.largestClaim, pace?.pushesAhead ?? .max) }
@@ -53,7 +63,8 @@ struct PushReader: Sendable {
             // All of it before the claim: whoever cannot be read must not be claimed.
             let rendered = try render(claim, isClaimed: false)
             try run.claim(claim, at: now())
-            let left = handOver(rendered[...], to: batches)
+            settleCapped(rendered.capped)
+            let left = handOver(rendered.batches[...], to: batches)
             if !left.isEmpty { return left }
             next = claim.upperBound
         }
@@ -62,10 +73,11 @@ struct PushReader: Sendable {
 
     /// Who was claimed before and is not settled.
     private func readAgain(_ range: Range<Int>, into batches: BoundedQueue<PushBatch>) throws -> [Int] {
-        for batch in try render(range, isClaimed: true) {
-            guard let first = batch.pushes.first, let last = batch.pushes.last else { continue }
+        let rendered = try render(range, isClaimed: true)
+        settleCapped(rendered.capped)
+        for batch in rendered.batches {
             _ = allowance?.wait(forAtMost: batch.pushes.count) { batches.isFinished }
-            noteAttempts(try run.takeBack(first.recipient..<last.recipient + 1, resendsUnknown: resendsUnknown))
+            noteAttempts(try run.takeBack(batch.pushes.map(\.recipient), resendsUnknown: resendsUnknown))
             let left = handOver([batch], to: batches)
             if !left.isEmpty { return left }
         }
@@ -80,9 +92,14 @@ struct PushReader: Sendable {
         return rest.flatMap { $0.pushes.map(\.recipient) }
     }
 
-    private func render(_ range: Range<Int>, isClaimed: Bool) throws -> [PushBatch] {
+    private func settleCapped(_ settlements: [Settlement]) { if !settlements.isEmpty { settle(settlements) } }
+
+    /// - Returns: what is to be pushed, and what is to be recorded of those who may get no more.
+    private func render(_ range: Range<Int>, isClaimed: Bool) throws -> (batches: [PushBatch], capped: [Settlement]) {
         let size = min(Self.batchSize, claimSize)
         var batches: [PushBatch] = []
+        var settled: [Settlement] = []
+        let now = now()
         var batch = PushBatch()
         var chooser = MessageChooser(messages)
         let hasChoice = messages.hasChoice
@@ -90,6 +107,13 @@ struct PushReader: Sendable {
         // The zone of a device follows what its texts need.
         let cells = messages.columns.count + (hasZone ? 1 : 0)
         func append(_ push: StoredPush) throws {
+            // What may have arrived is the same push once more.
+            if let capped, !push.mayHaveArrived, capped.contains(token: push.token) {
+                let attempts = push.attempts
+                settled.append(
+                    Settlement(recipient: push.id, outcome: .unsent, reason: Self.cappedReason, attempts: attempts, settledAt: now))
+                return
+            }
             if batch.pushes.isEmpty {
                 // A little more than the last one needed: payloads of a run differ in a few cells.
                 batch.reserve(pushes: size, bytes: batches.last.map { $0.bytes.count * 9 / 8 } ?? 0)
@@ -113,6 +137,6 @@ struct PushReader: Sendable {
         } else {
             try run.forEachPush(in: range, withTraits: messages.needsTraits, append)
         }
-        return batch.pushes.isEmpty ? batches : batches + [batch]
+        return (batch.pushes.isEmpty ? batches : batches + [batch], settled)
     }
 }

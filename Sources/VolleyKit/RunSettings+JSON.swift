@@ -28,6 +28,7 @@ extension RunSettings {
             ("unknown", .string(unknownPolicy.rawValue)),
             ("stop_when", stopLimits?.json ?? .null),
             ("schedule", schedule?.json ?? .null),
+            ("frequency", .array(frequencyCaps.map(\.json))),
             ("approval", .string(needsApproval ? "required" : "none")),
             ("rendering", .integer(Int64(renderingRules))),
         ])
@@ -67,6 +68,10 @@ extension RunSettings {
         if let schedule = json["schedule"], schedule != .null {
             self.schedule = try need(FrozenSchedule(json: schedule), "schedule")
         }
+        // Plans of older versions have none.
+        if case .array(let caps)? = json["frequency"] {
+            frequencyCaps = try caps.map { cap throws(Diagnostic) in try need(FrequencyCap(json: cap), "frequency") }
+        }
         // Plans of older versions know none.
         needsApproval = json["approval"]?.stringValue == "required"
         renderingRules = json["rendering"]?.integerValue.map { Int($0) } ?? 1
@@ -105,6 +110,19 @@ extension Pace {
     fileprivate init?(json: JSONValue) {
         guard let pushes = json["pushes"]?.integerValue, let seconds = json["seconds"]?.integerValue else { return nil }
         self.init(pushes: Int(pushes), intervalSeconds: Int(seconds))
+    }
+}
+
+extension FrequencyCap {
+    fileprivate var json: JSONValue {
+        .object(pairs: [("pushes", .integer(Int64(pushes))), ("seconds", .integer(Int64(seconds)))])
+    }
+
+    fileprivate init?(json: JSONValue) {
+        guard let pushes = json["pushes"]?.integerValue, let seconds = json["seconds"]?.integerValue, pushes >= 1, seconds >= 1 else {
+            return nil
+        }
+        self.init(pushes: Int(pushes), seconds: Int(seconds))
     }
 }
 

@@ -21,6 +21,8 @@ struct RunSettings: Sendable {
     var stopLimits: StopLimits?
     /// Where its waves come from; nil when all go out at once.
     var schedule: FrozenSchedule?
+    /// How many pushes its devices may get; empty when that does not matter.
+    var frequencyCaps: [FrequencyCap] = []
     /// Whether somebody must approve what is sent.
     var needsApproval: Bool
     /// By which rules its payloads were measured (`MessageCatalog.renderingRules`).
@@ -50,6 +52,8 @@ extension RunSettings {
         pace = context.pace
         unknownPolicy = campaign.delivery.unknownPolicy
         stopLimits = campaign.delivery.stopLimits
+        // Nobody notices a background push.
+        frequencyCaps = pushType == .background ? [] : context.frequencyCaps
     }
 
     /// The settings of an app, with everything else as usual.

@@ -1,3 +1,4 @@
+import Audience
 import Base
 import Campaigns
 import Content
@@ -116,12 +117,14 @@ struct SendStage: Sendable {
     func deliver(
         with delivery: Sender, _ ids: Range<Int>, until moment: Timestamp? = nil
     ) throws -> (SendEnd, SendControl.Word?) {
+        let capped: CappedDevices?
+        do { capped = try cappedDevices() } catch { return (.stopped(reason: "\(error)"), nil) }
         let batches = BoundedQueue<PushBatch>(capacity: queuedBatches)
         let results = BoundedQueue<[Settlement]>(capacity: 64)
         let control = SendControl()
         let state = SendState(total: run.plan.audience, settled: try settledSoFar())
-        let allowance = ClaimAllowance(control: control, recorded: { state.recorded }, pace: settings.pace)
-        let reader = WorkerThread("read") { read(ids, into: batches, allowance, state) }
+        let allowance = ClaimAllowance(control: control, recorded: { state.recorded - state.capped }, pace: settings.pace)
+        let reader = WorkerThread("read") { read(ids, into: batches, allowance, state, capped, settlingTo: results) }
         let recorder = WorkerThread("record") { record(from: results, state, control) }
         let loop = WorkerThread("deliver") { delivery.run(source: batches, results: results, control: control) }
         watch(loop, state, control, until: moment)
@@ -132,8 +135,25 @@ struct SendStage: Sendable {
         results.close()
         recorder.join()
         release(leftover, because: control.asked?.rawValue ?? "Stopped", state)
+        warnOfCapped(state)
         if let failure = state.failure.withLock({ $0 }) { return (.stopped(reason: failure), nil) }
         return (end, control.asked)
+    }
+
+    /// Whoever got enough pushes from others since this was planned. A retry is asked for whatever they got, and a test too.
+    private func cappedDevices() throws -> CappedDevices? {
+        guard run.plan.retryOf == nil, !run.plan.isTest else { return nil }
+        let history = FrequencyHistory(
+            app: run.plan.app, environment: settings.environment, caps: settings.frequencyCaps, now: clock.now())
+        return try history.cappedDevices(for: run)
+    }
+
+    private func warnOfCapped(_ state: SendState) {
+        let count = state.capped
+        guard count > 0 else { return }
+        console.warn(
+            "\(TextFormat.count(count)) device\(count == 1 ? "" : "s") got as many pushes of other campaigns as 'frequency' allows since this was planned: "
+                + "\(count == 1 ? "it gets" : "they get") none of this one (unsent, \(PushReader.cappedReason)).")
     }
 
     /// Recipients by outcome that stay settled.
@@ -150,12 +170,17 @@ struct SendStage: Sendable {
 
     /// - Returns: recipients that were claimed but not handed over.
     private func read(
-        _ ids: Range<Int>, into batches: BoundedQueue<PushBatch>, _ allowance: ClaimAllowance, _ state: SendState
+        _ ids: Range<Int>, into batches: BoundedQueue<PushBatch>, _ allowance: ClaimAllowance, _ state: SendState, _ capped: CappedDevices?,
+        settlingTo results: BoundedQueue<[Settlement]>
     ) -> [Int] {
         defer { batches.close() }
         let reader = PushReader(
             run: run, messages: messages, pace: settings.pace, resendsUnknown: resendsUnknown, allowance: allowance,
-            now: clock.now, noteAttempts: state.noteAttempts)
+            now: clock.now, capped: capped,
+            settle: { settlements in
+                state.noteCapped(settlements.count)
+                results.put(settlements)
+            }, noteAttempts: state.noteAttempts)
         do { return try reader.read(ids, into: batches) } catch {
             state.fail("Reading and claiming stopped. \(error)")
             return []

@@ -6,6 +6,8 @@ final class SendState: Sendable {
     let progress: SendProgress
     /// Settlements that are on the disk.
     private let recordedCount = Atomic(0)
+    /// Recipients who may get no more pushes.
+    private let cappedCount = Atomic(0)
     /// Why the run cannot go on, the first reason only.
     let failure = Mutex<String?>(nil)
     /// Of recipients that are sent to again, as recorded before.
@@ -17,6 +19,11 @@ final class SendState: Sendable {
     var recorded: Int { recordedCount.load(ordering: .relaxed) }
 
     func noteRecorded(_ count: Int) { recordedCount.wrappingAdd(count, ordering: .relaxed) }
+
+    /// How many recipients were left out, as they may get no more pushes.
+    var capped: Int { cappedCount.load(ordering: .relaxed) }
+
+    func noteCapped(_ count: Int) { cappedCount.wrappingAdd(count, ordering: .relaxed) }
 
     func fail(_ reason: String) {
         failure.withLock { $0 = $0 ?? reason }

@@ -74,6 +74,73 @@ import Testing
         #expect(try audience() == 20)
     }
 
+    /// Plans without sending.
+    /// - Returns: the run's id.
+    private func plan(_ folder: ProjectFolder, _ name: String, frequency: String?) throws -> String {
+        try folder.writeCampaign("\(name).yaml", name: name, delivery: frequency.map { "frequency: \($0)" })
+        let planned = try folder.volley("plan", "\(name).yaml", "--json")
+        #expect(planned.status == 0, "\(planned.errors)")
+        return try #require(folder.files(in: "runs").last { $0.contains("-\(name)-") && $0.hasSuffix(".sqlite") }).replacing(
+            ".sqlite", with: "")
+    }
+
+    @Test("of plans that waited side by side the second leaves out whom the first reached; a retry reaches them all the same")
+    func sideBySide() throws {
+        let folder = try ProjectFolder()
+        let first = try plan(folder, "first", frequency: "at most 1 per week")
+        let second = try plan(folder, "second", frequency: "at most 1 per week")
+        let sent = try folder.volley("send", "--plan", first, "--yes", "--json")
+        #expect(try sent.status == 0 && sent.json()["outcomes"]?.int("accepted") == 20, "\(sent.errors)")
+        _ = try send(folder, "third", tags: "news")
+        let later = try folder.volley("send", "--plan", second, "--yes", "--json")
+        #expect(
+            later.status == 0 && later.errors.contains("20 devices got as many pushes of other campaigns as 'frequency' allows"),
+            "\(later.errors)")
+        let report = try later.json()
+        #expect(report["state"]?.stringValue == "finished" && report["outcomes"]?.int("unsent") == 20 && report["outcomes"]?.sum == 20)
+        #expect(report["reasons"]?.int("FrequencyCap") == 20)
+        let retry = try folder.volley("retry", second, "--outcome", "unsent", "--yes", "--json")
+        #expect(try retry.json()["outcomes"]?.int("accepted") == 20, "\(retry.errors)")
+    }
+
+    @Test("a run that goes on leaves them out too, but what may have arrived is the same push once more")
+    func resumed() throws {
+        let server = try LedgeredServer(devices: 20)
+        let folder = server.folder
+        let capped = try plan(folder, "capped", frequency: "at most 1 per week")
+        // Of the first ten four are unknown, for want of an outcome.
+        try folder.editRun(
+            "INSERT INTO claim VALUES (0, 9, (SELECT planned_at FROM run))",
+            "UPDATE run SET state = 'stopped', started_at = planned_at, finished_at = planned_at + 1")
+        _ = try send(folder, "other", tags: "news")
+        let resumed = try folder.volley("resume", capped, "--yes", "--json")
+        #expect(resumed.status == 0 && resumed.errors.contains("5 devices got as many pushes"), "\(resumed.errors)")
+        let report = try resumed.json()
+        #expect(report["outcomes"]?.int("accepted") == 15 && report["outcomes"]?.int("unsent") == 5)
+        #expect(report["reasons"]?.int("FrequencyCap") == 5)
+    }
+
+    @Test("of two runs that go on at the same time the one that began first goes first", arguments: [-60_000, 3_600_000])
+    func order(began: Int) throws {
+        let folder = try ProjectFolder()
+        _ = try plan(folder, "a-other", frequency: nil)
+        let capped = try plan(folder, "b-capped", frequency: "at most 1 per week")
+        try folder.editRun("UPDATE run SET state = 'paused', started_at = planned_at + \(began)")
+        let sent = try folder.volley("send", "--plan", capped, "--yes", "--json")
+        #expect(sent.status == 0, "\(sent.errors)")
+        #expect(try sent.json()["outcomes"]?.int(began < 0 ? "unsent" : "accepted") == 20)
+    }
+
+    @Test("a file that cannot be read stops a run before anything of it is sent")
+    func unknownReach() throws {
+        let folder = try ProjectFolder()
+        let capped = try plan(folder, "capped", frequency: "at most 1 per week")
+        try folder.write("runs/20261101-000000-x-0000.sqlite", "nothing")
+        let sent = try folder.volley("send", "--plan", capped, "--yes", "--json")
+        #expect(sent.status == 3 && sent.errors.contains("whom a run reached is not known"), "\(sent.errors)")
+        #expect(try sent.json()["outcomes"]?.int("unsent") == 20)
+    }
+
     @Test("damage is not taken for nobody reached")
     func damaged() throws {
         let folder = try ProjectFolder()

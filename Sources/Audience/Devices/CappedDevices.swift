@@ -42,6 +42,10 @@ public final class CappedDevices: @unchecked Sendable {
     public var bytes: Int { fingerprints.count * 8 + counts.count }
 
     /// Whether a device may get no more.
+    /// - Parameter token: lower-case hex digits.
+    public func contains(token: UnsafeBufferPointer<UInt8>) -> Bool { contains(hash.token(token)) }
+
+    /// Whether a device may get no more.
     /// - Parameter fingerprint: of its token, by `hash`.
     @inline(__always) func contains(_ fingerprint: UInt64) -> Bool {
         let place = place(of: max(fingerprint, 1))
