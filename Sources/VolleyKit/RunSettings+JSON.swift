@@ -6,19 +6,11 @@ import Delivery
 extension RunSettings {
     /// The settings as JSON.
     var json: JSONValue {
-        .object(pairs: [
+        let members: [(String, JSONValue)] = [
             ("environment", environment.json),
             ("topic", .string(topic)),
-            (
-                "key",
-                key.map { .object(pairs: [("file", .string($0.file)), ("id", .string($0.keyID)), ("team", .string($0.teamID))]) } ?? .null
-            ),
-            (
-                "certificate",
-                certificate.map {
-                    .object(pairs: [("file", .string($0.file)), ("passphrase_env", optional($0.passphraseVariable))])
-                } ?? .null
-            ),
+            ("key", key?.json ?? .null),
+            ("certificate", certificate?.json ?? .null),
             ("push_type", .string(pushType.rawValue)),
             ("priority", .integer(Int64(priority.rawValue))),
             ("expires", expiry?.json ?? .null),
@@ -28,10 +20,11 @@ extension RunSettings {
             ("unknown", .string(unknownPolicy.rawValue)),
             ("stop_when", stopLimits?.json ?? .null),
             ("schedule", schedule?.json ?? .null),
-            ("frequency", .array(frequencyCaps.map(\.json))),
+            ("frequency", .array(frequencyCaps.map { $0.json })),
             ("approval", .string(needsApproval ? "required" : "none")),
             ("rendering", .integer(Int64(renderingRules))),
-        ])
+        ]
+        return .object(pairs: members)
     }
 
     /// Reads what `json` wrote.
@@ -45,17 +38,8 @@ extension RunSettings {
         }
         environment = try need(json["environment"].flatMap { FrozenEnvironment(json: $0) }, "environment")
         topic = try need(json["topic"]?.stringValue, "topic")
-        key = json["key"].flatMap { key in
-            guard let file = key["file"]?.stringValue, let id = key["id"]?.stringValue, let team = key["team"]?.stringValue else {
-                return nil
-            }
-            return FrozenKey(file: file, keyID: id, teamID: team)
-        }
-        certificate = json["certificate"].flatMap { certificate in
-            certificate["file"]?.stringValue.map {
-                FrozenCertificate(file: $0, passphraseVariable: certificate["passphrase_env"]?.stringValue)
-            }
-        }
+        key = json["key"].flatMap { FrozenKey(json: $0) }
+        certificate = json["certificate"].flatMap { FrozenCertificate(json: $0) }
         pushType = try need(json["push_type"]?.stringValue.flatMap(PushType.init(rawValue:)), "push_type")
         priority = try need(json["priority"]?.integerValue.flatMap { PushPriority(rawValue: Int($0)) }, "priority")
         expiry = json["expires"].flatMap { Expiry(json: $0) }
@@ -99,6 +83,28 @@ extension FrozenEnvironment {
             guard let host = json["host"]?.stringValue, let port = json["port"]?.integerValue else { return nil }
             self = .server(host: host, port: Int(port), certificateAuthority: json["ca"]?.stringValue)
         }
+    }
+}
+
+extension FrozenKey {
+    fileprivate var json: JSONValue { .object(pairs: [("file", .string(file)), ("id", .string(keyID)), ("team", .string(teamID))]) }
+
+    fileprivate init?(json: JSONValue) {
+        guard let file = json["file"]?.stringValue, let id = json["id"]?.stringValue, let team = json["team"]?.stringValue else {
+            return nil
+        }
+        self.init(file: file, keyID: id, teamID: team)
+    }
+}
+
+extension FrozenCertificate {
+    fileprivate var json: JSONValue {
+        .object(pairs: [("file", .string(file)), ("passphrase_env", passphraseVariable.map { .string($0) } ?? .null)])
+    }
+
+    fileprivate init?(json: JSONValue) {
+        guard let file = json["file"]?.stringValue else { return nil }
+        self.init(file: file, passphraseVariable: json["passphrase_env"]?.stringValue)
     }
 }
 

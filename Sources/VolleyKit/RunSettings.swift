@@ -5,7 +5,7 @@ import Delivery
 
 /// What a plan freezes about the way of a campaign: everything that sending needs beside the recipients. Credentials are named
 /// by their files, never kept.
-struct RunSettings: Sendable {
+struct RunSettings: Hashable, Sendable {
     var environment: FrozenEnvironment
     var topic: String
     var key: FrozenKey?

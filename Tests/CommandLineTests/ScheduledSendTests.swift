@@ -46,6 +46,19 @@ struct ScheduledSendTests {
         #expect(try folder(Self.byDevice).volley("send", "--plan", "last", "--now", "--yes").status == 2)
     }
 
+    @Test("a plan keeps how long it took, as that makes nobody late", .enabled(if: hasPython))
+    func planningTime() throws {
+        let folder = try folder(Self.byDevice)
+        #expect(try folder.volley("plan", "campaign.yaml").status == 0)
+        let run = try #require(folder.files(in: "runs").first { $0.hasSuffix(".sqlite") })
+        let query = "import json, sqlite3; s, = sqlite3.connect('runs/\(run)').execute('SELECT settings FROM run').fetchone(); "
+        let python = try RunningVolley(
+            executable: "/usr/bin/python3", ["-c", query + "print(json.loads(s)['schedule']['planning_seconds'])"], in: folder.url,
+            environment: [:], input: nil
+        ).finish()
+        #expect(try (1...60).contains(#require(Int(python.output.dropLast()))), "\(python.output)\(python.errors)")
+    }
+
     @Test("--now warns of devices that are in their quiet hours")
     func nowInQuietHours() throws {
         // All day but a minute that is far away from now in each of the zones, whatever the time.

@@ -1,6 +1,7 @@
 import Base
 import Campaigns
 import Delivery
+import Scheduling
 import Testing
 
 @testable import VolleyKit
@@ -32,17 +33,18 @@ struct RunSettingsTests {
             $0.stopLimits = StopLimits()
             $0.stopLimits?.shares = [.rejected: StopShare(millionths: 5_000), .invalidToken: StopShare(millionths: 200_000)]
             $0.stopLimits?.after = 500
+            $0.schedule = FrozenSchedule(
+                Schedule(at: LocalTime("2026-12-01 09:00"), zone: .named(.utc), quietHours: try? QuietHours("21:00-08:00")), nil)
+            $0.schedule?.late = .skip(afterSeconds: 3600)
+            $0.schedule?.planningSeconds = 12
+            $0.frequencyCaps = [FrequencyCap(pushes: 2, seconds: 604_800), FrequencyCap(pushes: 1, seconds: 3600)]
+            $0.needsApproval = true
         }
         for original in [
             full, try settings(), try settings { $0.expiry = .immediately }, try settings { $0.expiry = .at(Timestamp(epochSeconds: 5)) },
         ] {
             let copy = try RunSettings(json: original.json, runFile: "x.sqlite")
-            #expect(copy.json == original.json)
-            #expect(copy.environment == original.environment)
-            #expect(copy.expiry == original.expiry)
-            #expect(copy.pace == original.pace)
-            #expect(copy.appPace == original.appPace)
-            #expect(copy.stopLimits == original.stopLimits)
+            #expect(copy == original)
         }
     }
 
