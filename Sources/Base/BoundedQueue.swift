@@ -3,12 +3,12 @@ import Glibc
 /// A queue between two threads that holds at most `capacity` elements: the one who puts waits while it is full, the one who takes
 /// waits while it is empty. Made for batches, not for single items: a hand-over costs a lock and perhaps a wake-up.
 ///
-/// `@unchecked Sendable`: every access to `elements` and `isClosed` happens between lock and unlock of `mutex`; the condition
+/// `@unchecked Sendable`: every access to `elements` and `wasClosed` happens between lock and unlock of `mutex`; the condition
 /// variables are only ever used with that mutex, and all three stay at their addresses until deinit.
 public final class BoundedQueue<Element: Sendable>: @unchecked Sendable {
     private let capacity: Int
     private var elements: [Element] = []
-    private var isClosed = false
+    private var wasClosed = false
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let notEmpty = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     private let notFull = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
@@ -36,8 +36,8 @@ public final class BoundedQueue<Element: Sendable>: @unchecked Sendable {
     public func put(_ element: Element) -> Bool {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
-        while elements.count >= capacity && !isClosed { pthread_cond_wait(notFull, mutex) }
-        guard !isClosed else { return false }
+        while elements.count >= capacity && !wasClosed { pthread_cond_wait(notFull, mutex) }
+        guard !wasClosed else { return false }
         elements.append(element)
         pthread_cond_signal(notEmpty)
         return true
@@ -47,7 +47,7 @@ public final class BoundedQueue<Element: Sendable>: @unchecked Sendable {
     public func putIfRoom(_ element: Element) -> Bool {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
-        guard elements.count < capacity, !isClosed else { return false }
+        guard elements.count < capacity, !wasClosed else { return false }
         elements.append(element)
         pthread_cond_signal(notEmpty)
         return true
@@ -57,7 +57,7 @@ public final class BoundedQueue<Element: Sendable>: @unchecked Sendable {
     public func take() -> Element? {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
-        while elements.isEmpty && !isClosed { pthread_cond_wait(notEmpty, mutex) }
+        while elements.isEmpty && !wasClosed { pthread_cond_wait(notEmpty, mutex) }
         return removeFirst()
     }
 
@@ -68,17 +68,24 @@ public final class BoundedQueue<Element: Sendable>: @unchecked Sendable {
         return removeFirst()
     }
 
+    /// Whether nothing more can be put.
+    public var isClosed: Bool {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        return wasClosed
+    }
+
     /// Whether the queue is closed and everything in it was taken.
     public var isFinished: Bool {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
-        return isClosed && elements.isEmpty
+        return wasClosed && elements.isEmpty
     }
 
     /// Nothing more can be put; what is in the queue can still be taken. Wakes everyone who waits.
     public func close() {
         pthread_mutex_lock(mutex)
-        isClosed = true
+        wasClosed = true
         pthread_cond_broadcast(notEmpty)
         pthread_cond_broadcast(notFull)
         pthread_mutex_unlock(mutex)

@@ -57,7 +57,7 @@ public enum APNsReason {
         "TooLate":
             "Nothing was sent to them in time, and the campaign's 'late' says not to send so much later. `volley retry RUN --outcome unsent` sends all the same.",
         "FrequencyCap":
-            "Other campaigns had pushed to them as often as 'frequency' allows before their turn came. `volley retry RUN --outcome unsent` sends all the same.",
+            "With what other runs sent, or were about to send, they had as many pushes as 'frequency' allows. `volley retry RUN --outcome unsent` sends all the same.",
         "QuietHours": "Their quiet hours began before their turn came. A run that goes on sends to them when they are over.",
         "OtherReason": "More different reasons than a run file keeps apart.",
         "Paused": "The run was paused before their turn came.",

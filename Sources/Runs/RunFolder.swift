@@ -8,8 +8,10 @@ extension RunStore {
         var runs: [RunStore] = []
         var broken: [Diagnostic] = []
         for name in try RunFile.names(in: folder) where RunFile.isRun(name) {
-            do { runs.append(try RunStore(path: RunFile.join(folder, name), readOnly: true)) } catch let error as Diagnostic {
-                broken.append(error)
+            let path = RunFile.join(folder, name)
+            do { runs.append(try RunStore(path: path, readOnly: true)) } catch let error as Diagnostic {
+                // One that was removed meanwhile is no run any more.
+                if RunFile.kind(path) != .missing { broken.append(error) }
             }
         }
         runs.sort { ($0.plan.plannedAt, $0.plan.id) < ($1.plan.plannedAt, $1.plan.id) }

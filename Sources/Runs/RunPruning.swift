@@ -93,7 +93,8 @@ extension RunStore {
             try settleDown()
             // Nobody may begin to send it meanwhile.
             let lock = try SendingLock(run: path)
-            if let seen, try status() != seen {
+            if let seen, try status(isBeingSent: false) != seen {
+                close()
                 throw Diagnostic(
                     "the run was gone on with meanwhile", file: path,
                     remedy: "It is as it was; `volley prune` looks at it anew.")

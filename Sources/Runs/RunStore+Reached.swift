@@ -13,19 +13,31 @@ extension RunStore {
             guard run.plan.app == app, !run.plan.isTest else { return false }
             // Nothing stays open: there may be more runs than a process may open files.
             defer { run.close() }
-            let status = try run.status()
-            return status.startedAt != nil && status.finishedAt ?? since >= since
+            return try run.mayHaveReached(since: since)
         }
         return (runs, broken)
     }
 
-    /// Calls `body` with the token (lower-case hex digits, lent) of every device that has got this run's push, or may have, and when; with nil for
-    /// those to whom it is still to be sent, as a process sends the run or will go on with it (paused).
+    /// Whether it may have pushed to somebody since a moment, or is about to.
+    public func mayHaveReached(since moment: Timestamp) throws -> Bool {
+        if isBeingSent { return true }
+        let status = try status()
+        guard let startedAt = status.startedAt, status.state != .paused else { return status.state == .paused }
+        // One that was cut off has no end.
+        return try status.finishedAt ?? lastClaim() ?? startedAt >= moment
+    }
+
+    /// Calls `body` with the token (lower-case hex digits, lent) of every device that this run reaches: when it got the push, or may have, and whether
+    /// it is still to be sent to it, as a process sends the run or will go on with it (paused).
+    /// - Parameter closing: reasons for which those who are unsent will get nothing any more.
     /// - Throws: `Diagnostic` when somebody's outcome or token cannot be read.
-    public func forEachReached(_ body: (_ token: UnsafeBufferPointer<UInt8>, _ at: Timestamp?) throws -> Void) throws {
+    public func forEachReached(
+        closing: Set<String>, _ body: (_ token: UnsafeBufferPointer<UInt8>, _ at: Timestamp?, _ isToCome: Bool) throws -> Void
+    ) throws {
         let goesOn = try isBeingSent || status().state == .paused
         try read { db in
             var outcomes = try OutcomeReader(db, self)
+            let closed = Set(try OutcomeReasons.all(db).filter { closing.contains($0.value) }.keys)
             let claims = try StatementCursor(db, sql: "SELECT last_id, claimed_at, first_id FROM claim ORDER BY first_id") {
                 (
                     ids: Int(
@@ -43,13 +55,13 @@ extension RunStore {
                 guard Self.isToken(token) else { throw noToken(id) }
                 if let slot = try outcomes.slot(of: id) {
                     guard let outcome = slot.outcome else { throw unreadableOutcome(of: id) }
-                    if outcome == .accepted || outcome == .unknown { try body(token, slot.settledAt) }
-                    if outcome == .unsent, goesOn { try body(token, nil) }
-                } else if goesOn {
-                    try body(token, nil)
+                    if outcome == .accepted || outcome == .unknown { try body(token, slot.settledAt, false) }
+                    if outcome == .unsent, goesOn, !closed.contains(slot.reason) { try body(token, nil, true) }
                 } else if let claim, claim.ids.contains(id) {
-                    // The process that claimed it is gone: it may have got the push then.
-                    try body(token, Timestamp(epochMilliseconds: claim.at))
+                    // It may have got the push then, whatever has become of the process that claimed it.
+                    try body(token, Timestamp(epochMilliseconds: claim.at), goesOn)
+                } else if goesOn {
+                    try body(token, nil, true)
                 }
                 return true
             }

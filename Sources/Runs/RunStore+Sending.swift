@@ -12,8 +12,9 @@ extension RunStore {
     }
 
     /// Commits the claim for a range. Must return before any of its recipients goes onto the wire.
+    /// - Parameter unsent: what is recorded with the claim of those of the range who get nothing, ascending.
     /// - Throws: `Diagnostic` when part of it is claimed already or is not in the audience; nothing is claimed then.
-    public func claim(_ range: Range<Int>, at now: Timestamp) throws {
+    public func claim(_ range: Range<Int>, unsent: [Settlement] = [], at now: Timestamp) throws {
         guard !range.isEmpty else { return }
         guard range.lowerBound >= 0, range.upperBound <= plan.audience else {
             throw broken("recipients \(range.lowerBound) to \(range.upperBound - 1) were claimed, of \(plan.audience)")
@@ -28,7 +29,11 @@ extension RunStore {
             try insert.bind(range.upperBound - 1, at: 2)
             try insert.bind(Int(now.epochMilliseconds), at: 3)
             try insert.execute()
-            try forgetFigures(db)
+            if let first = unsent.first, let last = unsent.last {
+                try record([unsent], first.recipient..<last.recipient + 1, db)
+            } else {
+                try forgetFigures(db)
+            }
         }
     }
 
@@ -45,25 +50,27 @@ extension RunStore {
         }
         guard least <= most else { return }
         for id in [least, most] where !(0..<plan.audience).contains(id) { throw broken("recipient \(id) was settled, of \(plan.audience)") }
-        try write { db in
-            var claimed = ClaimedIDs(try claims(db, around: least..<most + 1))
-            var board = try OutcomeBoard(db, self, ids: least..<most + 1)
-            var reasons = try OutcomeReasons(db)
-            for part in parts {
-                for settled in part {
-                    guard claimed.contains(settled.recipient) || settled.outcome == .unsent else {
-                        throw broken("recipient \(settled.recipient) is \(settled.outcome) but was never claimed")
-                    }
-                    let reason = settled.reason.isEmpty ? 0 : try reasons.number(of: settled.reason)
-                    do { try board.record(OutcomeSlot(settled, reason: reason), of: settled.recipient) } catch is OutcomeBoard.Refusal {
-                        throw broken("recipient \(settled.recipient) was settled twice")
-                    }
-                    if let since = settled.invalidSince { try keep(since, of: settled.recipient, db) }
+        try write { db in try record(parts, least..<most + 1, db) }
+    }
+
+    private func record(_ parts: [[Settlement]], _ ids: Range<Int>, _ db: Database) throws {
+        var claimed = ClaimedIDs(try claims(db, around: ids))
+        var board = try OutcomeBoard(db, self, ids: ids)
+        var reasons = try OutcomeReasons(db)
+        for part in parts {
+            for settled in part {
+                guard claimed.contains(settled.recipient) || settled.outcome == .unsent else {
+                    throw broken("recipient \(settled.recipient) is \(settled.outcome) but was never claimed")
                 }
+                let reason = settled.reason.isEmpty ? 0 : try reasons.number(of: settled.reason)
+                do { try board.record(OutcomeSlot(settled, reason: reason), of: settled.recipient) } catch is OutcomeBoard.Refusal {
+                    throw broken("recipient \(settled.recipient) was settled twice")
+                }
+                if let since = settled.invalidSince { try keep(since, of: settled.recipient, db) }
             }
-            try board.store()
-            try forgetFigures(db)
         }
+        try board.store()
+        try forgetFigures(db)
     }
 
     private func keep(_ invalidSince: Timestamp, of id: Int, _ db: Database) throws {

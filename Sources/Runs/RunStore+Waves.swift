@@ -27,12 +27,16 @@ extension RunStore {
     }
 
     /// Whether there is nothing left to send to some recipients: all are claimed, and none of their outcomes is open.
-    public func isSettled(_ ids: Range<Int>, resendsUnknown: Bool) throws -> Bool {
+    /// - Parameter closing: reasons for which those who are unsent will get nothing any more.
+    public func isSettled(_ ids: Range<Int>, resendsUnknown: Bool, closing: Set<String> = []) throws -> Bool {
         guard try firstUnclaimed() >= ids.upperBound else { return false }
         return try read { db in
             var outcomes = try OutcomeReader(db, self)
+            let closed = Set(try OutcomeReasons.all(db).filter { closing.contains($0.value) }.keys)
             for id in ids {
-                guard let slot = try outcomes.slot(of: id), !Self.isOpen(slot, resendsUnknown) else { return false }
+                guard let slot = try outcomes.slot(of: id) else { return false }
+                let isClosed = slot.outcome == .unsent && closed.contains(slot.reason)
+                guard isClosed || !Self.isOpen(slot, resendsUnknown) else { return false }
             }
             return true
         }

@@ -173,12 +173,15 @@ public final class RunStore: Sendable {
 
     /// The state, its reason (why it stopped, "" else), when sending began and ended. A run that says it is running while no process sends it
     /// was cut off: it is stopped, without an end.
-    public func status() throws -> RunStatus {
+    public func status() throws -> RunStatus { try status(isBeingSent: SendingLock.isHeld(run: path)) }
+
+    /// - Parameter isBeingSent: whether a process sends it, as far as the caller knows: it may hold the lock itself, and not send.
+    func status(isBeingSent: @autoclosure () -> Bool) throws -> RunStatus {
         try read { db in
             guard let row = try Row.fetchOne(db, sql: "SELECT state, reason, started_at, finished_at FROM run"),
                 let state = (row[0] as String?).flatMap(RunState.init)
             else { throw RunDiagnostics.damaged(path, "its state cannot be read") }
-            let isOrphan = state == .running && !SendingLock.isHeld(run: path)
+            let isOrphan = state == .running && !isBeingSent()
             return RunStatus(
                 state: isOrphan ? .stopped : state, reason: isOrphan ? Self.orphanReason : row[1] as String? ?? "",
                 startedAt: (row[2] as Int64?).map(Timestamp.init(epochMilliseconds:)),
@@ -209,6 +212,9 @@ public final class RunStore: Sendable {
 
     /// Whether some process has the right to send this run; also while it is paused.
     public var isBeingSent: Bool { SendingLock.isHeld(run: path) }
+
+    /// Since when it has been sent, in nanoseconds since 1970; nil when no process has the right to.
+    public var sendingSince: Int64? { SendingLock.heldSince(run: path) }
 
     private func record(_ state: RunState, reason: String, at now: Timestamp, from expected: Set<RunState>?) throws {
         try write { db in

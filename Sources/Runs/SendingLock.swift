@@ -29,19 +29,32 @@ struct SendingLock: ~Copyable {
             var named = stat()
             if fstat(descriptor, &ours) == 0, stat(path, &named) == 0, ours.st_ino == named.st_ino, ours.st_dev == named.st_dev {
                 self.descriptor = descriptor
+                stamp()
                 return
             }
             Glibc.close(descriptor)
         }
     }
 
+    /// Says when it was taken. To the nanosecond, as a file system's own clock ticks too slowly to tell who came first.
+    private func stamp() {
+        var now = timespec()
+        clock_gettime(CLOCK_REALTIME, &now)
+        futimens(descriptor, [now, now])
+    }
+
     /// Whether some process holds the right to send a run. Looks only; never takes it.
-    static func isHeld(run: String) -> Bool {
+    static func isHeld(run: String) -> Bool { heldSince(run: run) != nil }
+
+    /// Since when some process has held the right to send a run, in nanoseconds since 1970; nil when none does.
+    static func heldSince(run: String) -> Int64? {
         let descriptor = open(run + ".lock", O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return false }
+        guard descriptor >= 0 else { return nil }
         defer { Glibc.close(descriptor) }
+        var status = stat()
         // A shared lock that is had shows that nobody sends; closing the file gives it back.
-        return flock(descriptor, LOCK_SH | LOCK_NB) != 0
+        guard flock(descriptor, LOCK_SH | LOCK_NB) != 0, fstat(descriptor, &status) == 0 else { return nil }
+        return Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec)
     }
 
     deinit {

@@ -17,21 +17,35 @@ struct FrequencyHistory {
         return try cappedDevices(by: runs(in: runsFolder), beside: suppressed) { _ in true }
     }
 
-    /// Devices of a run that may get no more by now, as others were pushed to since it was planned; nil when none were. Of those that are being sent, or
-    /// are to go on, whoever began first goes first.
+    /// Devices of a run that is being sent and may get no more by now, as others were pushed to since it was planned; nil when none were. Of runs that
+    /// go on at the same time, whichever went on first comes first.
     /// - Throws: `Diagnostic` when a run cannot be read.
     func cappedDevices(for run: RunStore) throws -> CappedDevices? {
-        guard !caps.isEmpty else { return nil }
-        let began = try run.status().startedAt ?? now
-        let others = try runs(in: FilePaths.folder(of: run.path)).filter { $0.plan.id != run.plan.id }
+        let others = try othersSincePlanning(of: run)
+        guard !others.isEmpty else { return nil }
+        let since = run.sendingSince ?? .max
+        return try cappedDevices(by: others, beside: nil) { other in
+            // One that is paused, and that no process sends, has been promised to its devices before.
+            other.sendingSince.map { ($0, other.plan.id) < (since, run.plan.id) } ?? true
+        }
+    }
+
+    /// - Throws: `Diagnostic`: `cappedDevices(for:)` could not say whom another run reached.
+    func check(for run: RunStore) throws { _ = try othersSincePlanning(of: run) }
+
+    /// All others that count, if any of them may have pushed to anybody since a run was planned; else none.
+    private func othersSincePlanning(of run: RunStore) throws -> [RunStore] {
+        guard !caps.isEmpty else { return [] }
+        let others: [RunStore]
+        do { others = try runs(in: FilePaths.folder(of: run.path)).filter { $0.plan.id != run.plan.id } } catch var error as Diagnostic {
+            error.remedy = "Move it to another folder if it does not matter whom it reached, then send this run again."
+            throw error
+        }
         let isAnyNew = try others.contains { other in
             defer { other.close() }
-            return try other.status().finishedAt.map { $0 >= run.plan.plannedAt } ?? true
+            return try other.mayHaveReached(since: run.plan.plannedAt)
         }
-        guard isAnyNew else { return nil }
-        return try cappedDevices(by: others, beside: nil) { other in
-            try other.status().startedAt.map { ($0, other.plan.id) < (began, run.plan.id) } ?? false
-        }
+        return isAnyNew ? others : []
     }
 
     private func runs(in folder: String) throws -> [RunStore] {
@@ -57,7 +71,9 @@ struct FrequencyHistory {
                 // Nobody notices a background push.
                 guard settings.environment.listName == environment.listName, settings.pushType != .background else { continue }
                 let goesFirst = try goesFirst(run)
-                try run.forEachReached { token, moment in add(token) { cap in moment.map { $0 > starts[cap] } ?? goesFirst } }
+                try run.forEachReached(closing: SendStage.closingReasons) { token, moment, isToCome in
+                    add(token) { cap in moment.map { $0 > starts[cap] } ?? false || isToCome && goesFirst }
+                }
             }
         }
     }

@@ -14,12 +14,15 @@ struct Planner {
     private let memory: MemoryAllowance?
     /// When it is to go out.
     var departure = Departure.now
+    /// Since when it has waited to be planned.
+    var queuedAt: Timestamp
     /// What keys and certificates showed; nil when they were not looked at.
     var credentialWarnings: [Diagnostic]?
 
     /// - Throws: `Diagnostic` when `memory` is too little.
     init(context: CampaignContext, memory: MemoryAllowance?, console: Console, now: Timestamp) throws(Diagnostic) {
         (self.context, self.console, self.now, self.memory) = (context, console, now, memory)
+        queuedAt = now
         _ = try memory?.forDevices()
     }
 
@@ -55,7 +58,7 @@ struct Planner {
     /// Freezes the audience into a run file. Nothing of it remains when this throws.
     /// - Parameter id: a name that was chosen before; nil makes one.
     func plan(_ settings: RunSettings, runsFolder: String, id: String? = nil) throws -> (run: RunStore, preview: Preview) {
-        let begin = ContinuousClock.now
+        let begin = SuspendingClock.now
         let seed = RunSeed.random()
         let id = id ?? RunID.make(campaign: context.campaign.name.value, now: now, seed: seed)
         let times = try sendTimes()
@@ -64,7 +67,8 @@ struct Planner {
         let (preview, fields) = try scan(samples: 1, times, writer: writer, suppressing: list, runsFolder: runsFolder)
         var settings = settings
         settings.schedule = frozenSchedule
-        settings.schedule?.planningSeconds = Int(((ContinuousClock.now - begin) / .seconds(1)).rounded(.up))
+        // A machine that sleeps does not plan.
+        settings.schedule?.planning = min(queuedAt, now)..<now.adding(seconds: (SuspendingClock.now - begin) / .seconds(1))
         let plan = RunPlan(
             id: id, campaign: context.campaign.name.value, app: context.app.name.value,
             campaignFile: FilePaths.absolute(context.campaign.file), campaignSource: context.campaign.source,

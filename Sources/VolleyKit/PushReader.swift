@@ -18,16 +18,13 @@ struct PushReader: Sendable {
     let now: @Sendable () -> Timestamp
     /// Devices that may get no more; nil when there are none.
     let capped: CappedDevices?
-    /// Takes what is settled without a push: of recipients that are capped.
-    let settle: @Sendable ([Settlement]) -> Void
+    /// Is told of capped recipients once they are recorded as unsent.
+    let noteCapped: @Sendable ([Settlement]) -> Void
     /// Is told of attempts that were recorded of recipients who are sent to again.
     let noteAttempts: @Sendable ([Int: Int]) -> Void
 
     /// Recipients of a claim at most; with a slow pace it covers less (`Pace.pushesAhead`), and in a slow run (`ClaimAllowance`).
     private static let largestClaim = 4000
-
-    /// What the report says of those who got as many pushes as they may.
-    static let cappedReason = "FrequencyCap"
 
     /// Pushes of a batch at most.
     private static let batchSize = 1000
@@ -35,11 +32,12 @@ struct PushReader: Sendable {
     init(
         run: RunStore, messages: MessageCatalog, pace: Pace?, resendsUnknown: Bool = true, allowance: ClaimAllowance? = nil,
         now: @escaping @Sendable () -> Timestamp = { .now() }, capped: CappedDevices? = nil,
-        settle: @escaping @Sendable ([Settlement]) -> Void = { _ in }, noteAttempts: @escaping @Sendable ([Int: Int]) -> Void = { _ in }
+        noteCapped: @escaping @Sendable ([Settlement]) -> Void = { _ in },
+        noteAttempts: @escaping @Sendable ([Int: Int]) -> Void = { _ in }
     ) {
         (self.run, self.messages, self.pace) = (run, messages, pace)
         (self.resendsUnknown, self.allowance, self.now, self.noteAttempts) = (resendsUnknown, allowance, now, noteAttempts)
-        (self.capped, self.settle) = (capped, settle)
+        (self.capped, self.noteCapped) = (capped, noteCapped)
     }
 
     private var claimSize: Int { min(Self.largestClaim, pace?.pushesAhead ?? .max) }
@@ -52,18 +50,20 @@ struct PushReader: Sendable {
         let ids = ids ?? 0..<run.plan.audience
         let unclaimed = try run.firstUnclaimed()
         let claimed = min(unclaimed, ids.upperBound)
-        for start in stride(from: ids.lowerBound, to: claimed, by: Self.largestClaim) {
+        for start in stride(from: ids.lowerBound, to: claimed, by: Self.largestClaim) where !batches.isClosed {
             let left = try readAgain(start..<min(start + Self.largestClaim, claimed), into: batches)
             if !left.isEmpty { return left }
         }
         var next = max(unclaimed, ids.lowerBound)
         while next < ids.upperBound {
-            let size = allowance?.wait(forAtMost: claimSize) { batches.isFinished } ?? claimSize
+            let size = allowance?.wait(forAtMost: claimSize) { batches.isClosed } ?? claimSize
+            // Whoever gets nothing anyway must not be gone through when nobody is sent to any more.
+            if batches.isClosed { return [] }
             let claim = next..<min(next + size, ids.upperBound)
             // All of it before the claim: whoever cannot be read must not be claimed.
             let rendered = try render(claim, isClaimed: false)
-            try run.claim(claim, at: now())
-            settleCapped(rendered.capped)
+            try run.claim(claim, unsent: rendered.capped, at: now())
+            if !rendered.capped.isEmpty { noteCapped(rendered.capped) }
             let left = handOver(rendered.batches[...], to: batches)
             if !left.isEmpty { return left }
             next = claim.upperBound
@@ -74,9 +74,12 @@ struct PushReader: Sendable {
     /// Who was claimed before and is not settled.
     private func readAgain(_ range: Range<Int>, into batches: BoundedQueue<PushBatch>) throws -> [Int] {
         let rendered = try render(range, isClaimed: true)
-        settleCapped(rendered.capped)
+        if !rendered.capped.isEmpty {
+            try run.record(rendered.capped)
+            noteCapped(rendered.capped)
+        }
         for batch in rendered.batches {
-            _ = allowance?.wait(forAtMost: batch.pushes.count) { batches.isFinished }
+            _ = allowance?.wait(forAtMost: batch.pushes.count) { batches.isClosed }
             noteAttempts(try run.takeBack(batch.pushes.map(\.recipient), resendsUnknown: resendsUnknown))
             let left = handOver([batch], to: batches)
             if !left.isEmpty { return left }
@@ -91,8 +94,6 @@ struct PushReader: Sendable {
         while let batch = rest.first, batches.put(batch) { rest.removeFirst() }
         return rest.flatMap { $0.pushes.map(\.recipient) }
     }
-
-    private func settleCapped(_ settlements: [Settlement]) { if !settlements.isEmpty { settle(settlements) } }
 
     /// - Returns: what is to be pushed, and what is to be recorded of those who may get no more.
     private func render(_ range: Range<Int>, isClaimed: Bool) throws -> (batches: [PushBatch], capped: [Settlement]) {
@@ -111,7 +112,7 @@ struct PushReader: Sendable {
             if let capped, !push.mayHaveArrived, capped.contains(token: push.token) {
                 let attempts = push.attempts
                 settled.append(
-                    Settlement(recipient: push.id, outcome: .unsent, reason: Self.cappedReason, attempts: attempts, settledAt: now))
+                    Settlement(recipient: push.id, outcome: .unsent, reason: SendStage.cappedReason, attempts: attempts, settledAt: now))
                 return
             }
             if batch.pushes.isEmpty {

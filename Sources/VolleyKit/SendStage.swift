@@ -36,6 +36,7 @@ struct SendStage: Sendable {
     func send(from states: Set<RunState>) throws -> RunEnd {
         // What expires "after 4 hours" does so after the run began, however often it is resumed; in waves after each of them.
         let delivery = try Sender(senderSettings(startingAt: try run.status().startedAt ?? Timestamp.now()))
+        try history.check(for: run)
         console.detail(
             "Sending \(run.plan.id) to \(endpoint) \(route.description) as \(settings.topic), at most \(settings.pace?.description ?? "as fast as it goes")."
         )
@@ -118,13 +119,15 @@ struct SendStage: Sendable {
         with delivery: Sender, _ ids: Range<Int>, until moment: Timestamp? = nil
     ) throws -> (SendEnd, SendControl.Word?) {
         let capped: CappedDevices?
-        do { capped = try cappedDevices() } catch { return (.stopped(reason: "\(error)"), nil) }
+        do { capped = try history.cappedDevices(for: run) } catch { return (.stopped(reason: "\(error)"), nil) }
+        // That may have taken a while.
+        if let moment, clock.now() >= moment { return (.interrupted, .quietHours) }
         let batches = BoundedQueue<PushBatch>(capacity: queuedBatches)
         let results = BoundedQueue<[Settlement]>(capacity: 64)
         let control = SendControl()
         let state = SendState(total: run.plan.audience, settled: try settledSoFar())
-        let allowance = ClaimAllowance(control: control, recorded: { state.recorded - state.capped }, pace: settings.pace)
-        let reader = WorkerThread("read") { read(ids, into: batches, allowance, state, capped, settlingTo: results) }
+        let allowance = ClaimAllowance(control: control, recorded: { state.recorded }, pace: settings.pace)
+        let reader = WorkerThread("read") { read(ids, into: batches, allowance, state, capped) }
         let recorder = WorkerThread("record") { record(from: results, state, control) }
         let loop = WorkerThread("deliver") { delivery.run(source: batches, results: results, control: control) }
         watch(loop, state, control, until: moment)
@@ -138,22 +141,6 @@ struct SendStage: Sendable {
         warnOfCapped(state)
         if let failure = state.failure.withLock({ $0 }) { return (.stopped(reason: failure), nil) }
         return (end, control.asked)
-    }
-
-    /// Whoever got enough pushes from others since this was planned. A retry is asked for whatever they got, and a test too.
-    private func cappedDevices() throws -> CappedDevices? {
-        guard run.plan.retryOf == nil, !run.plan.isTest else { return nil }
-        let history = FrequencyHistory(
-            app: run.plan.app, environment: settings.environment, caps: settings.frequencyCaps, now: clock.now())
-        return try history.cappedDevices(for: run)
-    }
-
-    private func warnOfCapped(_ state: SendState) {
-        let count = state.capped
-        guard count > 0 else { return }
-        console.warn(
-            "\(TextFormat.count(count)) device\(count == 1 ? "" : "s") got as many pushes of other campaigns as 'frequency' allows since this was planned: "
-                + "\(count == 1 ? "it gets" : "they get") none of this one (unsent, \(PushReader.cappedReason)).")
     }
 
     /// Recipients by outcome that stay settled.
@@ -170,16 +157,16 @@ struct SendStage: Sendable {
 
     /// - Returns: recipients that were claimed but not handed over.
     private func read(
-        _ ids: Range<Int>, into batches: BoundedQueue<PushBatch>, _ allowance: ClaimAllowance, _ state: SendState, _ capped: CappedDevices?,
-        settlingTo results: BoundedQueue<[Settlement]>
+        _ ids: Range<Int>, into batches: BoundedQueue<PushBatch>, _ allowance: ClaimAllowance, _ state: SendState, _ capped: CappedDevices?
     ) -> [Int] {
         defer { batches.close() }
         let reader = PushReader(
             run: run, messages: messages, pace: settings.pace, resendsUnknown: resendsUnknown, allowance: allowance,
             now: clock.now, capped: capped,
-            settle: { settlements in
-                state.noteCapped(settlements.count)
-                results.put(settlements)
+            noteCapped: { unsent in
+                state.noteCapped(unsent.count)
+                state.progress.add(unsent)
+                SendTally.ofThisProcess.add(app: run.plan.app, campaign: run.plan.campaign, unsent)
             }, noteAttempts: state.noteAttempts)
         do { return try reader.read(ids, into: batches) } catch {
             state.fail("Reading and claiming stopped. \(error)")

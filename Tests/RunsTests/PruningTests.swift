@@ -113,6 +113,19 @@ import Testing
         #expect(try RunStore(path: run.path).prunedAt != nil)
     }
 
+    @Test("a run that was killed is pruned as it was seen")
+    func killed() throws {
+        let folder = try TemporaryFolder()
+        let run = try endedRun(folder)
+        let sender = try RunStore(path: run.path)
+        try sender.setState(.running, reason: "", at: noon.adding(seconds: 120))
+        sender.close()
+        let seen = try run.status()
+        #expect(seen.state == .stopped && seen.finishedAt == nil)
+        try run.prune(at: noon.adding(seconds: 86_400), ifStill: seen)
+        #expect(try RunStore(path: run.path).prunedAt != nil)
+    }
+
     @Test("what an interrupted pruning left behind is no run, and the next one takes its place")
     func leftover() throws {
         let folder = try TemporaryFolder()

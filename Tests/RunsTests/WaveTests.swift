@@ -68,6 +68,18 @@ struct WaveTests {
         #expect(diagnostic { _ = try RunStore(path: gap.path) }?.message.contains("damaged") == true)
     }
 
+    @Test("who gets nothing for a reason that stays leaves nothing to be done")
+    func closed() throws {
+        let folder = try TemporaryFolder()
+        let run = try run(folder, [0, 0, 0])
+        try run.setState(.running, reason: "", at: noon)
+        try run.claim(0..<3, unsent: [settled(1, .unsent, reason: "FrequencyCap")], at: noon)
+        try run.record([settled(0), settled(2)])
+        #expect(try run.isSettled(0..<3, resendsUnknown: true, closing: ["FrequencyCap", "Other"]))
+        #expect(try !run.isSettled(0..<3, resendsUnknown: true))
+        #expect(try !run.isSettled(0..<3, resendsUnknown: true, closing: ["Other"]))
+    }
+
     @Test("whoever is put off is claimed and unsent, without a gap, and sent to later; too late is too late for good")
     func puttingOff() throws {
         let folder = try TemporaryFolder()

@@ -1,3 +1,4 @@
+import Audience
 import Base
 import Content
 import Delivery
@@ -230,5 +231,57 @@ struct PushReaderTests {
         #expect(throws: Diagnostic.self) { _ = try reader(run, body: body).read(into: batches) }
         #expect(try run.store.firstUnclaimed() == 0)
         #expect(batches.takeIfReady() == nil)
+    }
+
+    private func capped(_ ids: some Sequence<Int>) -> CappedDevices {
+        CappedDevices([FrequencyCap(pushes: 1, seconds: 3600)], beside: nil) { add in
+            for id in ids { Array(Self.token(id).utf8).withUnsafeBufferPointer { add($0) { _ in true } } }
+        }
+    }
+
+    @Test("who may get no more is recorded as unsent with the claim, and handed to nobody")
+    func leftOut() throws {
+        let run = try PlannedRun(audience: 9500)
+        let batches = BoundedQueue<PushBatch>(capacity: 20)
+        let noted = Mutex(0)
+        let reader = PushReader(
+            run: run.store, messages: try template("Hi {{ name }}"), pace: nil, capped: capped(stride(from: 0, to: 9500, by: 2)),
+            noteCapped: { unsent in noted.withLock { $0 += unsent.count } })
+        #expect(try reader.read(into: batches).isEmpty)
+        var handedOver: [Int] = []
+        while let batch = batches.takeIfReady() { handedOver += batch.pushes.map(\.recipient) }
+        #expect(handedOver == Array(stride(from: 1, to: 9500, by: 2)))
+        #expect(noted.withLock { $0 } == 4750)
+        #expect(try run.store.figures().reasons["FrequencyCap"] == 4750)
+        #expect(try run.store.unsettled().count == 4750)
+    }
+
+    @Test("when nobody is sent to any more, those who may get nothing are not gone through either")
+    func leftOutWhenOver() throws {
+        let run = try PlannedRun(audience: 9500)
+        let batches = BoundedQueue<PushBatch>(capacity: 1)
+        batches.close()
+        let reader = PushReader(run: run.store, messages: try template("Hi {{ name }}"), pace: nil, capped: capped(0..<9500))
+        #expect(try reader.read(into: batches).isEmpty)
+        #expect(try run.store.firstUnclaimed() == 0)
+    }
+
+    @Test("of those who were claimed before, who was never sent to is left out, with the attempts that are on record")
+    func leftOutWhenResumed() throws {
+        let run = try PlannedRun(audience: 6)
+        try run.store.claim(0..<6, at: .now())
+        try run.store.record(
+            [(0, Outcome.unsent), (1, .unknown), (2, .accepted), (4, .unsent)].map { id, outcome in
+                Settlement(recipient: id, outcome: outcome, reason: "Stopped", attempts: 2, settledAt: .now())
+            })
+        let batches = BoundedQueue<PushBatch>(capacity: 1)
+        let reader = PushReader(run: run.store, messages: try template("Hi {{ name }}"), pace: nil, capped: capped(0..<5))
+        #expect(try reader.read(into: batches).isEmpty)
+        #expect(batches.takeIfReady()?.pushes.map(\.recipient) == [1, 3, 5])
+        var left: [Int: Int] = [:]
+        try run.store.forEachResult { id, _, settlement, _ in
+            if settlement?.reason == "FrequencyCap" { left[id] = settlement?.attempts }
+        }
+        #expect(left == [0: 2, 4: 2])
     }
 }

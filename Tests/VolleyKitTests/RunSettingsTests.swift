@@ -36,7 +36,7 @@ struct RunSettingsTests {
             $0.schedule = FrozenSchedule(
                 Schedule(at: LocalTime("2026-12-01 09:00"), zone: .named(.utc), quietHours: try? QuietHours("21:00-08:00")), nil)
             $0.schedule?.late = .skip(afterSeconds: 3600)
-            $0.schedule?.planningSeconds = 12
+            $0.schedule?.planning = Timestamp(epochSeconds: 100)..<Timestamp(epochSeconds: 112)
             $0.frequencyCaps = [FrequencyCap(pushes: 2, seconds: 604_800), FrequencyCap(pushes: 1, seconds: 3600)]
             $0.needsApproval = true
         }

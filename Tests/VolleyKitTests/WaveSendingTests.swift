@@ -54,7 +54,7 @@ struct WaveSendingTests {
 
         init(
             _ waves: [(devices: Int, zone: String, due: String)], quiet: String? = nil, pace: Pace? = nil,
-            planning: (at: String, seconds: Int)? = nil
+            planning: Range<Timestamp>? = nil
         ) throws {
             let place = SourcePosition(file: "c.yaml", line: 1, column: 1)
             var content = MessageContent(position: place)
@@ -76,14 +76,14 @@ struct WaveSendingTests {
             var schedule = FrozenSchedule(
                 Schedule(at: LocalTime("2026-12-01 09:00"), zone: .named(.utc), quietHours: try quiet.map { try QuietHours($0) }), nil)
             schedule.late = .usual
-            schedule.planningSeconds = planning?.seconds ?? 0
+            schedule.planning = planning
             settings = RunSettings(
                 environment: .simulator, topic: "com.example.shop", pushType: .alert, priority: .high, pace: pace, unknownPolicy: .resend,
                 schedule: schedule, needsApproval: false)
             run = try writer.finish(
                 RunPlan(
                     id: "run", campaign: "c", app: "a", campaignFile: "c.yaml", campaignSource: "", projectFile: "volley.yaml",
-                    seed: RunSeed(high: 1, low: 2), fields: [], plannedAt: try planning.map { try #require(Timestamp($0.at)) } ?? .now(),
+                    seed: RunSeed(high: 1, low: 2), fields: [], plannedAt: .now(),
                     planHash: "", rows: audience, audience: audience,
                     skipped: [:], settings: settings.json, preview: .object([]), waves: planned))
             gateway = try Gateway(settings, now: .now())
@@ -146,8 +146,9 @@ struct WaveSendingTests {
     @Test("whom planning delayed by more than `late` gets it all the same")
     func longPlanning() throws {
         let waves = [(devices: 30, zone: "Asia/Tokyo", due: "2026-12-01 00:00")]
-        for (seconds, outcome) in [(4 * 3600, Outcome.accepted), (3600, .unsent)] {
-            let bench = try Bench(waves, planning: (at: "2026-12-01 00:00", seconds: seconds))
+        let due = try #require(Timestamp("2026-12-01 00:00"))
+        for (hours, outcome) in [(4.0, Outcome.accepted), (1, .unsent)] {
+            let bench = try Bench(waves, planning: due..<due.adding(seconds: hours * 3600))
             #expect(try bench.send(TestClock("2026-12-01 04:00").clock()) == .finished)
             #expect(try bench.run.figures().outcomes.filter { $0.value > 0 } == [outcome: 30])
         }

@@ -22,7 +22,8 @@ struct FiringWork: Sendable {
     private func path(_ firing: Firing) -> String { FilePaths.join(runsFolder, "\(firing.run ?? "").sqlite") }
 
     /// Plans a campaign from its file and its exports as they are now, into the firing's run.
-    func plan(_ firing: Firing) -> Planned {
+    /// - Parameter queuedAt: since when it has waited for its turn.
+    func plan(_ firing: Firing, queuedAt: Timestamp) -> Planned {
         do {
             let now = Timestamp.now()
             let context = try CampaignContext.read(file: firing.file, options: options, now: now)
@@ -35,6 +36,7 @@ struct FiringWork: Sendable {
             _ = try context.route(settings, options)
             var planner = try Planner(context: context, memory: options.memory, console: console, now: now)
             planner.departure = .at(time)
+            planner.queuedAt = queuedAt
             planner.credentialWarnings = try context.placingCredentials { try Gateway.check(settings, now: now) }
             // Left by a process that was killed; nobody else plans this run.
             RunWriter.removeUnfinished(id: firing.run ?? "", folder: runsFolder)

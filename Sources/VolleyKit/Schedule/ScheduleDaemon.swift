@@ -35,7 +35,7 @@ final class ScheduleDaemon {
     private var mistakes: [String: Diagnostics] = [:]
     private var sending: [Firing.Key: WorkerThread<Void>] = [:]
     private let events = EventList()
-    private let plans = BoundedQueue<Firing>(capacity: 10_000)
+    private let plans = BoundedQueue<(firing: Firing, at: Timestamp)>(capacity: 10_000)
     private let looks = BoundedQueue<Look>(capacity: 10_000)
 
     private final class EventList: Sendable {
@@ -102,9 +102,9 @@ final class ScheduleDaemon {
 
     private func startPlanner() -> WorkerThread<Void> {
         WorkerThread("plan") { [plans, events, work] in
-            while let firing = plans.take() {
+            while let (firing, at) = plans.take() {
                 if Interruption.isRequested { continue }
-                events.add(.planned(firing.key, work.plan(firing)))
+                events.add(.planned(firing.key, work.plan(firing, queuedAt: at)))
             }
         }
     }
@@ -200,7 +200,7 @@ final class ScheduleDaemon {
             case .save(let firings, let campaigns): try store.save(firings, campaigns)
             case .plan(let firing):
                 console.say("\(firing.key) is due: planning \(firing.run ?? "").")
-                plans.put(firing)
+                plans.put((firing, .now()))
             case .examine(let firing): looks.put(.examine(firing))
             case .send(let firing): send(firing)
             case .withdraw(let firing): if !looks.put(.withdraw(firing)) { work.withdraw(firing) }

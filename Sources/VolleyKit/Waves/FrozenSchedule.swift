@@ -9,8 +9,8 @@ struct FrozenSchedule: Hashable, Sendable {
     var timezone: String
     var quietHours: QuietHours?
     var late: LatePolicy
-    /// How long planning took: that makes nobody late. 0 in plans of older versions.
-    var planningSeconds = 0
+    /// From when it was to be planned to when it was: that makes nobody late. nil in plans of older versions.
+    var planning: Range<Timestamp>?
 
     init(_ schedule: Schedule, _ occurrence: Occurrence?) {
         self.occurrence = occurrence?.localTime
@@ -26,7 +26,7 @@ struct FrozenSchedule: Hashable, Sendable {
         return .object(pairs: [
             ("occurrence", occurrence.map { .string($0.description) } ?? .null), ("timezone", .string(timezone)),
             ("quiet_hours", quietHours.map { .string($0.description) } ?? .null), ("late_seconds", seconds),
-            ("planning_seconds", .integer(Int64(planningSeconds))),
+            ("planning_ms", .array((planning.map { [$0.lowerBound, $0.upperBound] } ?? []).map { .integer($0.epochMilliseconds) })),
         ])
     }
 
@@ -47,6 +47,10 @@ struct FrozenSchedule: Hashable, Sendable {
             guard let seconds = late.integerValue, seconds >= 0 else { return nil }
             self.late = .skip(afterSeconds: Int(seconds))
         }
-        planningSeconds = max(0, json["planning_seconds"]?.integerValue.map { Int($0) } ?? 0)
+        if case .array(let moments)? = json["planning_ms"], moments.count == 2, let begin = moments[0].integerValue,
+            let end = moments[1].integerValue, begin <= end
+        {
+            planning = Timestamp(epochMilliseconds: begin)..<Timestamp(epochMilliseconds: end)
+        }
     }
 }

@@ -49,13 +49,14 @@ extension SendStage {
         let waves = try run.plan.waves.map { wave in
             let isBegun = unclaimed > wave.ids.lowerBound
             let isOver =
-                try skipped.contains(wave.ids.lowerBound) || isBegun && run.isSettled(wave.ids, resendsUnknown: resendsUnknown)
+                try skipped.contains(wave.ids.lowerBound)
+                || isBegun && run.isSettled(wave.ids, resendsUnknown: resendsUnknown, closing: [Self.cappedReason])
             return (zone: try zone(of: wave), due: wave.due, isOver: isOver)
         }
         let schedule = settings.schedule
-        let planning = schedule.map { run.plan.plannedAt..<run.plan.plannedAt.adding(seconds: Double($0.planningSeconds)) }
         return WaveAgenda(
-            waves, quietHours: schedule?.quietHours, late: schedule?.late ?? .send, planning: planning, lastActivity: try run.lastClaim())
+            waves, quietHours: schedule?.quietHours, late: schedule?.late ?? .send, planning: schedule?.planning,
+            lastActivity: try run.lastClaim())
     }
 
     private func zone(of wave: RunWave) throws(Diagnostic) -> ZoneRules {
