@@ -92,7 +92,7 @@ extension RunStore {
         try RunDiagnostics.translating(path, .planning) {
             try settleDown()
             // Nobody may begin to send it meanwhile.
-            let lock = try SendingLock(run: path)
+            let lock = try SendingLock(run: path, isSending: false)
             if let seen, try status(isBeingSent: false) != seen {
                 close()
                 throw Diagnostic(

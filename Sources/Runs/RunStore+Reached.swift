@@ -13,18 +13,22 @@ extension RunStore {
             guard run.plan.app == app, !run.plan.isTest else { return false }
             // Nothing stays open: there may be more runs than a process may open files.
             defer { run.close() }
-            return try run.mayHaveReached(since: since)
+            do { return try run.mayHaveReached(since: since) } catch {
+                // One that was removed meanwhile is no run any more.
+                if RunFile.kind(run.path) == .missing { return false }
+                throw error
+            }
         }
         return (runs, broken)
     }
 
     /// Whether it may have pushed to somebody since a moment, or is about to.
     public func mayHaveReached(since moment: Timestamp) throws -> Bool {
-        if isBeingSent { return true }
+        if sendingSince != nil { return true }
         let status = try status()
-        guard let startedAt = status.startedAt, status.state != .paused else { return status.state == .paused }
-        // One that was cut off has no end.
-        return try status.finishedAt ?? lastClaim() ?? startedAt >= moment
+        guard status.startedAt != nil, status.state != .paused else { return status.state == .paused }
+        // One that was cut off has no end; whom it claimed when says nothing of when it pushed to them.
+        return status.finishedAt.map { $0 >= moment } ?? true
     }
 
     /// Calls `body` with the token (lower-case hex digits, lent) of every device that this run reaches: when it got the push, or may have, and whether
@@ -34,10 +38,10 @@ extension RunStore {
     public func forEachReached(
         closing: Set<String>, _ body: (_ token: UnsafeBufferPointer<UInt8>, _ at: Timestamp?, _ isToCome: Bool) throws -> Void
     ) throws {
-        let goesOn = try isBeingSent || status().state == .paused
+        let goesOn = try sendingSince != nil || status().state == .paused
         try read { db in
             var outcomes = try OutcomeReader(db, self)
-            let closed = Set(try OutcomeReasons.all(db).filter { closing.contains($0.value) }.keys)
+            let closed = try OutcomeReasons.numbers(of: closing, db)
             let claims = try StatementCursor(db, sql: "SELECT last_id, claimed_at, first_id FROM claim ORDER BY first_id") {
                 (
                     ids: Int(

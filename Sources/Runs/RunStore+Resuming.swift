@@ -27,17 +27,20 @@ extension RunStore {
     /// Calls `body` with what sending needs of each recipient with an id in `range` that is not settled, in order, as `forEachPush` does.
     /// - Parameters:
     ///   - resendsUnknown: whether who is recorded as unknown counts as not settled.
+    ///   - closing: reasons for which those who are unsent get nothing any more.
     ///   - withTraits: whether language and variant are read too.
     public func forEachUnsettledPush(
-        in range: Range<Int>, resendsUnknown: Bool, withTraits: Bool = false, _ body: (StoredPush) throws -> Void
+        in range: Range<Int>, resendsUnknown: Bool, closing: Set<String> = [], withTraits: Bool = false,
+        _ body: (StoredPush) throws -> Void
     ) throws {
         try requireRecipients()
         try read { db in
             var outcomes = try OutcomeReader(db, self)
+            let closed = try OutcomeReasons.numbers(of: closing, db)
             var open: [(id: Int, slot: OutcomeSlot?)] = []
             for id in range.clamped(to: 0..<plan.audience) {
                 let slot = try outcomes.slot(of: id)
-                if slot.map({ Self.isOpen($0, resendsUnknown) }) ?? true { open.append((id, slot)) }
+                if slot.map({ Self.isOpen($0, resendsUnknown, closed) }) ?? true { open.append((id, slot)) }
             }
             guard let first = open.first?.id, let last = open.last?.id else { return }
             let select = try PreparedStatement(db, RunSchema.selectPushes(traits(withTraits)))
@@ -79,8 +82,9 @@ extension RunStore {
     }
 
     /// Whether somebody of whom this is recorded is sent to again.
-    static func isOpen(_ slot: OutcomeSlot, _ resendsUnknown: Bool) -> Bool {
-        slot.outcome == .unsent || (resendsUnknown && slot.outcome == .unknown)
+    /// - Parameter closed: numbers of reasons for which those who are unsent get nothing any more.
+    static func isOpen(_ slot: OutcomeSlot, _ resendsUnknown: Bool, _ closed: Set<Int> = []) -> Bool {
+        slot.outcome == .unsent && !closed.contains(slot.reason) || resendsUnknown && slot.outcome == .unknown
     }
 
     /// Records as unknown who was claimed and has no outcome: what a killed process left behind.

@@ -32,11 +32,9 @@ extension RunStore {
         guard try firstUnclaimed() >= ids.upperBound else { return false }
         return try read { db in
             var outcomes = try OutcomeReader(db, self)
-            let closed = Set(try OutcomeReasons.all(db).filter { closing.contains($0.value) }.keys)
+            let closed = try OutcomeReasons.numbers(of: closing, db)
             for id in ids {
-                guard let slot = try outcomes.slot(of: id) else { return false }
-                let isClosed = slot.outcome == .unsent && closed.contains(slot.reason)
-                guard isClosed || !Self.isOpen(slot, resendsUnknown) else { return false }
+                guard let slot = try outcomes.slot(of: id), !Self.isOpen(slot, resendsUnknown, closed) else { return false }
             }
             return true
         }

@@ -213,8 +213,8 @@ public final class RunStore: Sendable {
     /// Whether some process has the right to send this run; also while it is paused.
     public var isBeingSent: Bool { SendingLock.isHeld(run: path) }
 
-    /// Since when it has been sent, in nanoseconds since 1970; nil when no process has the right to.
-    public var sendingSince: Int64? { SendingLock.heldSince(run: path) }
+    /// Since when a process has been sending it, in nanoseconds since 1970; nil when none is.
+    public var sendingSince: Int64? { SendingLock.heldSince(run: path).flatMap { $0 > 0 ? $0 : nil } }
 
     private func record(_ state: RunState, reason: String, at now: Timestamp, from expected: Set<RunState>?) throws {
         try write { db in

@@ -27,11 +27,11 @@ enum RunUpgrade {
 
     /// Others that convert it just now need a few seconds for each million of recipients.
     private static func lock(_ path: String) throws -> SendingLock {
-        for _ in 0..<200 {
-            if let lock = try? SendingLock(run: path) { return lock }
+        for _ in 0..<100 {
+            if let lock = try? SendingLock(run: path, isSending: false) { return lock }
             usleep(50_000)
         }
-        return try SendingLock(run: path)
+        return try SendingLock(run: path, isSending: false)
     }
 
     private static func upgrade(_ db: Database, _ path: String) throws {

@@ -6,9 +6,14 @@ struct SendingLock: ~Copyable {
     private let path: String
     private let descriptor: Int32
 
+    /// Others who look whether it is taken keep it from being taken for a moment.
+    private static let glances = 20, glanceMicroseconds: UInt32 = 2_000
+
+    /// - Parameter isSending: false for who only keeps others from sending.
     /// - Throws: `Diagnostic` when another process (or another store of this one) holds it.
-    init(run: String) throws {
+    init(run: String, isSending: Bool = true) throws {
         path = run + ".lock"
+        var attempts = 0
         while true {
             let descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
             guard descriptor >= 0 else {
@@ -17,6 +22,11 @@ struct SendingLock: ~Copyable {
             guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
                 let code = errno
                 Glibc.close(descriptor)
+                attempts += 1
+                if code == EWOULDBLOCK, attempts < Self.glances {
+                    usleep(Self.glanceMicroseconds)
+                    continue
+                }
                 guard code == EWOULDBLOCK else {
                     throw RunDiagnostics.system("cannot lock the run", path: path, errno: code, activity: .sending)
                 }
@@ -29,7 +39,7 @@ struct SendingLock: ~Copyable {
             var named = stat()
             if fstat(descriptor, &ours) == 0, stat(path, &named) == 0, ours.st_ino == named.st_ino, ours.st_dev == named.st_dev {
                 self.descriptor = descriptor
-                stamp()
+                stamp(isSending)
                 return
             }
             Glibc.close(descriptor)
@@ -37,16 +47,16 @@ struct SendingLock: ~Copyable {
     }
 
     /// Says when it was taken. To the nanosecond, as a file system's own clock ticks too slowly to tell who came first.
-    private func stamp() {
+    private func stamp(_ isSending: Bool) {
         var now = timespec()
-        clock_gettime(CLOCK_REALTIME, &now)
+        if isSending { clock_gettime(CLOCK_REALTIME, &now) }
         futimens(descriptor, [now, now])
     }
 
     /// Whether some process holds the right to send a run. Looks only; never takes it.
     static func isHeld(run: String) -> Bool { heldSince(run: run) != nil }
 
-    /// Since when some process has held the right to send a run, in nanoseconds since 1970; nil when none does.
+    /// Since when some process has held the right to send a run, in nanoseconds since 1970; 0 when that does not send; nil when none has it.
     static func heldSince(run: String) -> Int64? {
         let descriptor = open(run + ".lock", O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }

@@ -22,6 +22,8 @@ struct PushReader: Sendable {
     let noteCapped: @Sendable ([Settlement]) -> Void
     /// Is told of attempts that were recorded of recipients who are sent to again.
     let noteAttempts: @Sendable ([Int: Int]) -> Void
+    /// Is told of recipients who may have got the push already, before they are sent to again.
+    let noteInDoubt: @Sendable ([Int]) -> Void
 
     /// Recipients of a claim at most; with a slow pace it covers less (`Pace.pushesAhead`), and in a slow run (`ClaimAllowance`).
     private static let largestClaim = 4000
@@ -33,11 +35,11 @@ struct PushReader: Sendable {
         run: RunStore, messages: MessageCatalog, pace: Pace?, resendsUnknown: Bool = true, allowance: ClaimAllowance? = nil,
         now: @escaping @Sendable () -> Timestamp = { .now() }, capped: CappedDevices? = nil,
         noteCapped: @escaping @Sendable ([Settlement]) -> Void = { _ in },
-        noteAttempts: @escaping @Sendable ([Int: Int]) -> Void = { _ in }
+        noteAttempts: @escaping @Sendable ([Int: Int]) -> Void = { _ in }, noteInDoubt: @escaping @Sendable ([Int]) -> Void = { _ in }
     ) {
         (self.run, self.messages, self.pace) = (run, messages, pace)
         (self.resendsUnknown, self.allowance, self.now, self.noteAttempts) = (resendsUnknown, allowance, now, noteAttempts)
-        (self.capped, self.noteCapped) = (capped, noteCapped)
+        (self.capped, self.noteCapped, self.noteInDoubt) = (capped, noteCapped, noteInDoubt)
     }
 
     private var claimSize: Int { min(Self.largestClaim, pace?.pushesAhead ?? .max) }
@@ -78,6 +80,7 @@ struct PushReader: Sendable {
             try run.record(rendered.capped)
             noteCapped(rendered.capped)
         }
+        noteInDoubt(rendered.inDoubt)
         for batch in rendered.batches {
             _ = allowance?.wait(forAtMost: batch.pushes.count) { batches.isClosed }
             noteAttempts(try run.takeBack(batch.pushes.map(\.recipient), resendsUnknown: resendsUnknown))
@@ -95,11 +98,19 @@ struct PushReader: Sendable {
         return rest.flatMap { $0.pushes.map(\.recipient) }
     }
 
-    /// - Returns: what is to be pushed, and what is to be recorded of those who may get no more.
-    private func render(_ range: Range<Int>, isClaimed: Bool) throws -> (batches: [PushBatch], capped: [Settlement]) {
-        let size = min(Self.batchSize, claimSize)
+    /// What is to be done for some recipients.
+    private struct Rendered {
+        /// What is to be pushed.
         var batches: [PushBatch] = []
-        var settled: [Settlement] = []
+        /// Of those who may get no more.
+        var capped: [Settlement] = []
+        /// Those among the batches who may have got the push already.
+        var inDoubt: [Int] = []
+    }
+
+    private func render(_ range: Range<Int>, isClaimed: Bool) throws -> Rendered {
+        let size = min(Self.batchSize, claimSize)
+        var rendered = Rendered()
         let now = now()
         var batch = PushBatch()
         var chooser = MessageChooser(messages)
@@ -111,13 +122,14 @@ struct PushReader: Sendable {
             // What may have arrived is the same push once more.
             if let capped, !push.mayHaveArrived, capped.contains(token: push.token) {
                 let attempts = push.attempts
-                settled.append(
+                rendered.capped.append(
                     Settlement(recipient: push.id, outcome: .unsent, reason: SendStage.cappedReason, attempts: attempts, settledAt: now))
                 return
             }
+            if push.mayHaveArrived { rendered.inDoubt.append(push.id) }
             if batch.pushes.isEmpty {
                 // A little more than the last one needed: payloads of a run differ in a few cells.
-                batch.reserve(pushes: size, bytes: batches.last.map { $0.bytes.count * 9 / 8 } ?? 0)
+                batch.reserve(pushes: size, bytes: rendered.batches.last.map { $0.bytes.count * 9 / 8 } ?? 0)
             }
             try batch.append(recipient: push.id, token: push.token) { bytes in
                 let message = hasChoice ? chooser.message(variant: push.variant, language: push.language) : 0
@@ -129,15 +141,17 @@ struct PushReader: Sendable {
                 }
             }
             if batch.pushes.count == size {
-                batches.append(batch)
+                rendered.batches.append(batch)
                 batch = PushBatch()
             }
         }
         if isClaimed {
-            try run.forEachUnsettledPush(in: range, resendsUnknown: resendsUnknown, withTraits: messages.needsTraits, append)
+            try run.forEachUnsettledPush(
+                in: range, resendsUnknown: resendsUnknown, closing: [SendStage.cappedReason], withTraits: messages.needsTraits, append)
         } else {
             try run.forEachPush(in: range, withTraits: messages.needsTraits, append)
         }
-        return (batch.pushes.isEmpty ? batches : batches + [batch], settled)
+        if !batch.pushes.isEmpty { rendered.batches.append(batch) }
+        return rendered
     }
 }

@@ -7,7 +7,7 @@ extension SendStage {
     static let cappedReason = "FrequencyCap"
 
     /// Reasons for which those who are unsent get nothing of a run any more, also when it goes on.
-    static let closingReasons: Set<String> = [cappedReason, tooLate, "Expired"]
+    static let closingReasons: Set<String> = [cappedReason, tooLate]
 
     /// Of the app's devices. A retry is asked for whatever they got, and so is a test.
     var history: FrequencyHistory {

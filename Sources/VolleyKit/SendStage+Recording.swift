@@ -11,10 +11,10 @@ extension SendStage {
         var unrecorded: [[Settlement]] = []
         let groups = OutcomeGroups(results)
         while let group = groups.next() {
-            for part in group {
+            for part in group.lazy.map(state.completed) {
                 state.progress.add(part)
                 SendTally.ofThisProcess.add(app: run.plan.app, campaign: run.plan.campaign, part)
-                unrecorded.append(state.withEarlierAttempts(part))
+                unrecorded.append(part)
             }
             do {
                 try run.record(unrecorded)

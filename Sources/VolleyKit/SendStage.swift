@@ -152,7 +152,7 @@ struct SendStage: Sendable {
     /// Records recipients that were claimed but never handed over.
     private func release(_ leftover: [Int], because reason: String, _ state: SendState) {
         let settlements = leftover.map { Settlement(recipient: $0, outcome: .unsent, reason: reason, settledAt: .now()) }
-        do { try run.record(state.withEarlierAttempts(settlements)) } catch { state.fail("Recording stopped. \(error)") }
+        do { try run.record(state.completed(settlements)) } catch { state.fail("Recording stopped. \(error)") }
     }
 
     /// - Returns: recipients that were claimed but not handed over.
@@ -167,7 +167,7 @@ struct SendStage: Sendable {
                 state.noteCapped(unsent.count)
                 state.progress.add(unsent)
                 SendTally.ofThisProcess.add(app: run.plan.app, campaign: run.plan.campaign, unsent)
-            }, noteAttempts: state.noteAttempts)
+            }, noteAttempts: state.noteAttempts, noteInDoubt: state.noteInDoubt)
         do { return try reader.read(ids, into: batches) } catch {
             state.fail("Reading and claiming stopped. \(error)")
             return []

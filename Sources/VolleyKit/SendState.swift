@@ -10,8 +10,15 @@ final class SendState: Sendable {
     private let cappedCount = Atomic(0)
     /// Why the run cannot go on, the first reason only.
     let failure = Mutex<String?>(nil)
-    /// Of recipients that are sent to again, as recorded before.
-    private let earlierAttempts = Mutex<[Int: Int]>([:])
+    /// What is known of recipients that are sent to again.
+    private struct Earlier {
+        /// Attempts that were recorded.
+        var attempts: [Int: Int] = [:]
+        /// They may have got the push.
+        var inDoubt: Set<Int> = []
+    }
+
+    private let earlier = Mutex(Earlier())
 
     init(total: Int, settled: [Outcome: Int]) { progress = SendProgress(total: total, settled: settled) }
 
@@ -30,17 +37,27 @@ final class SendState: Sendable {
     }
 
     @Sendable func noteAttempts(_ attempts: [Int: Int]) {
-        if !attempts.isEmpty { earlierAttempts.withLock { $0.merge(attempts) { $1 } } }
+        if !attempts.isEmpty { earlier.withLock { $0.attempts.merge(attempts) { $1 } } }
     }
 
-    /// Settlements with the attempts of all times that a recipient was sent to.
-    func withEarlierAttempts(_ settlements: [Settlement]) -> [Settlement] {
-        earlierAttempts.withLock { earlier in
-            guard !earlier.isEmpty else { return settlements }
+    @Sendable func noteInDoubt(_ recipients: [Int]) {
+        if !recipients.isEmpty { earlier.withLock { $0.inDoubt.formUnion(recipients) } }
+    }
+
+    /// Settlements as they are to be recorded: with the attempts of all times that a recipient was sent to; and who may have got the push before is
+    /// unknown when it is not sent, or refused for a while, this time.
+    func completed(_ settlements: [Settlement]) -> [Settlement] {
+        earlier.withLock { earlier in
+            guard !earlier.attempts.isEmpty || !earlier.inDoubt.isEmpty else { return settlements }
             return settlements.map { settlement in
-                guard let attempts = earlier.removeValue(forKey: settlement.recipient) else { return settlement }
                 var settlement = settlement
-                settlement.attempts += attempts
+                settlement.attempts += earlier.attempts.removeValue(forKey: settlement.recipient) ?? 0
+                guard earlier.inDoubt.contains(settlement.recipient) else { return settlement }
+                switch settlement.outcome {
+                case .unsent: (settlement.outcome, settlement.reason) = (.unknown, "NoAnswer")
+                case .failed: settlement.outcome = .unknown
+                case .accepted, .invalidToken, .rejected, .unknown: break
+                }
                 return settlement
             }
         }

@@ -123,6 +123,18 @@ final class LedgeredServer {
         return Set(numbers).count
     }
 
+    /// Tokens that the simulator has accepted by now, as far as it has written them.
+    func acceptedSoFar() -> Set<String> {
+        let tokens = ledgers.flatMap { name in
+            let text = (try? String(contentsOf: folder.url.appendingPathComponent(name), encoding: .utf8)) ?? ""
+            // The last line may be cut.
+            return text.split(separator: "\n").compactMap { line in
+                (try? JSONValue(parsing: String(line))).flatMap { $0.int("status") == 200 ? $0["token"]?.stringValue : nil }
+            }
+        }
+        return Set(tokens)
+    }
+
     /// What the simulator accepted, once it has ended: the apns-ids by token, one for each time.
     func accepted() throws -> [String: [String]] {
         stop()

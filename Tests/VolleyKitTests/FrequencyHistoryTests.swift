@@ -97,6 +97,19 @@ struct FrequencyHistoryTests {
         second.close()
     }
 
+    @Test("a run that was killed counts, however long ago it claimed those whom it reached just now")
+    func killed() throws {
+        let folder = try Folder()
+        let first = try folder.plan("a", at: .now().adding(seconds: -3000))
+        try folder.begin(first)
+        try first.claim(0..<10, at: .now().adding(seconds: -2000))
+        let second = try folder.plan("b", at: .now().adding(seconds: -100))
+        try first.record([settled(3, .accepted)])
+        first.close()
+        #expect(try folder.capped(second)?.contains(3) == true)
+        second.close()
+    }
+
     @Test("what ended before it was planned was counted then")
     func before() throws {
         let folder = try Folder()

@@ -212,14 +212,16 @@ struct PushReaderTests {
                 Settlement(recipient: id, outcome: outcome, attempts: 2, settledAt: .now())
             })
         let batches = BoundedQueue<PushBatch>(capacity: 20)
-        let noted = Mutex<[Int: Int]>([:])
+        let noted = Mutex<[Int: Int]>([:]), inDoubt = Mutex<[Int]>([])
         let reader = PushReader(
             run: run.store, messages: try template("Hi {{ name }}"), pace: nil, resendsUnknown: resendsUnknown,
-            noteAttempts: { attempts in noted.withLock { $0.merge(attempts) { $1 } } })
+            noteAttempts: { attempts in noted.withLock { $0.merge(attempts) { $1 } } },
+            noteInDoubt: { recipients in inDoubt.withLock { $0 += recipients } })
         #expect(try reader.read(into: batches).isEmpty)
         #expect(batches.takeIfReady()?.pushes.map(\.recipient) == (resendsUnknown ? [1, 2, 5, 6] : [1, 5, 6]))
         #expect(batches.takeIfReady()?.pushes.map(\.recipient) == Array(7..<20))
         #expect(noted.withLock { $0 } == (resendsUnknown ? [1: 2, 2: 2] : [1: 2]))
+        #expect(inDoubt.withLock { $0 } == (resendsUnknown ? [2, 5, 6] : [5, 6]))
         // Claimed and nothing else: a crash now leaves them unknown.
         #expect(try run.store.unsettled().flatMap(Array.init) == (resendsUnknown ? [1, 2] : [1]) + Array(5..<20))
     }
@@ -283,5 +285,9 @@ struct PushReaderTests {
             if settlement?.reason == "FrequencyCap" { left[id] = settlement?.attempts }
         }
         #expect(left == [0: 2, 4: 2])
+        // They have been left out, and stay so when others are reached no more.
+        let later = BoundedQueue<PushBatch>(capacity: 1)
+        #expect(try PushReader(run: run.store, messages: try template("Hi {{ name }}"), pace: nil).read(into: later).isEmpty)
+        #expect(later.takeIfReady()?.pushes.map(\.recipient) == [1, 3, 5])
     }
 }

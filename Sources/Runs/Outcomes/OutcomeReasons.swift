@@ -57,6 +57,11 @@ struct OutcomeReasons {
         return number
     }
 
+    /// Under which numbers some reasons are kept, as far as they are.
+    static func numbers(of reasons: Set<String>, _ db: Database) throws -> Set<Int> {
+        reasons.isEmpty ? [] : Set(try all(db).filter { reasons.contains($0.value) }.keys)
+    }
+
     /// All reasons by number.
     static func all(_ db: Database) throws -> [Int: String] {
         var reasons: [Int: String] = [:]
