@@ -76,7 +76,7 @@ struct FaultTests {
         }
     }
 
-    @Test("a process that is killed at any moment, and whose resumption is killed as well, leaves nobody out and nobody in the dark")
+    @Test("a process that is killed at any moment, and whose resumption is killed or interrupted, leaves nobody out and nobody in the dark")
     func killed() throws {
         for kill in 0..<Self.kills {
             let policy = kill % 2 == 0 ? "skip" : "resend"
