@@ -5,20 +5,23 @@ public import Runs
 public struct RunList: Sendable {
     private var reports: [Report] = []
     private var broken: [Diagnostic]
+    private let unfinished: [UnfinishedPlan]
     private let isFiltered: Bool
 
     /// Gathers each run's figures, in the order given; a run that turns out to be broken joins `broken`. Leaves the runs closed.
-    /// - Parameter isFiltered: whether others were left out on purpose.
+    /// - Parameters:
+    ///   - unfinished: plans that are being made, or that a process left behind that is gone.
+    ///   - isFiltered: whether others were left out on purpose.
     /// - Throws: what is no `Diagnostic`.
-    public init(runs: [RunStore], broken: [Diagnostic], isFiltered: Bool = false) throws {
-        (self.broken, self.isFiltered) = (broken, isFiltered)
+    public init(runs: [RunStore], broken: [Diagnostic], unfinished: [UnfinishedPlan] = [], isFiltered: Bool = false) throws {
+        (self.broken, self.unfinished, self.isFiltered) = (broken, unfinished, isFiltered)
         for run in runs {
             do { reports.append(try Report(run, isSummary: true)) } catch let error as Diagnostic { self.broken.append(error) }
             run.close()
         }
     }
 
-    /// The document of `runs --json`: `runs`, each a summary of `report --format json`, and `broken`.
+    /// The document of `runs --json`: `runs`, each a summary of `report --format json`, `broken`, and `unfinished`.
     public var json: JSONValue {
         let broken = broken.map { diagnostic in
             JSONValue.object(pairs: [
@@ -26,14 +29,20 @@ public struct RunList: Sendable {
                 ("remedy", diagnostic.remedy.map { .string($0) } ?? .null),
             ])
         }
-        return .object(pairs: [("runs", .array(reports.map(\.json))), ("broken", .array(broken))])
+        let unfinished = unfinished.map { plan in
+            JSONValue.object(pairs: [
+                ("run", .string(plan.id)), ("file", .string(plan.path)), ("bytes", .integer(Int64(plan.size))),
+                ("changed_at", .string(plan.changedAt.description)), ("is_being_made", .bool(plan.isOwned)),
+            ])
+        }
+        return .object(pairs: [("runs", .array(reports.map(\.json))), ("broken", .array(broken)), ("unfinished", .array(unfinished))])
     }
 
     /// A table, one line a run, and below it what is wrong with the files that are broken. Of the outcomes only those that occur have a
     /// column. A narrow terminal loses the campaign (the id tells it), then the start, then the difference between what was not accepted.
     public func text(width: Int, colour: Bool) -> String {
         let style = TextStyle(width: width, colour: colour)
-        guard !reports.isEmpty || !broken.isEmpty else {
+        guard !reports.isEmpty || !broken.isEmpty || !unfinished.isEmpty else {
             return isFiltered ? "No run is like that." : "There are no runs yet. `volley plan` and `volley send` make one."
         }
         let columns = columns(within: style.width)
@@ -45,7 +54,17 @@ public struct RunList: Sendable {
             lines.append(style.paint(broken.count == 1 ? "1 file cannot be read:" : "\(broken.count) files cannot be read:", .red))
             lines += broken.flatMap { style.wrapped($0.description, indent: 2) }
         }
+        if !unfinished.isEmpty {
+            if !lines.isEmpty { lines.append("") }
+            lines.append(style.paint(unfinished.count == 1 ? "1 unfinished plan:" : "\(unfinished.count) unfinished plans:", .yellow))
+            lines += unfinished.flatMap { style.wrapped(Self.line($0), indent: 2) }
+        }
         return lines.joined(separator: "\n")
+    }
+
+    private static func line(_ plan: UnfinishedPlan) -> String {
+        "\(plan.path) (\(TextFormat.bytes(plan.size))) "
+            + (plan.isOwned ? "is being made." : "was left behind and may hold device tokens; `volley prune` removes it.")
     }
 
     private struct Column {

@@ -38,6 +38,11 @@ enum RunDiagnostics {
         }
     }
 
+    static func isBusy(_ run: String) -> Diagnostic {
+        Diagnostic(
+            "this run is being sent by another volley", file: run, remedy: "Wait until it has ended, or pause it, before resuming it.")
+    }
+
     static func diskFull(_ path: String, _ activity: Activity) -> Diagnostic {
         let advice =
             switch activity {
@@ -57,7 +62,9 @@ enum RunDiagnostics {
     }
 
     static func unfinishedPlan(_ path: String) -> Diagnostic {
-        Diagnostic("this plan is still being made, or was interrupted; it is not a run", file: path, remedy: "Plan the campaign again.")
+        Diagnostic(
+            "this plan is still being made, or was interrupted; it is not a run", file: path,
+            remedy: "Plan the campaign again; `volley prune` removes what was left behind.")
     }
 
     static func notARun(_ path: String) -> Diagnostic {

@@ -55,12 +55,29 @@ enum RunFile {
         return status.st_mode & S_IFMT == S_IFDIR ? .folder : .file
     }
 
+    /// The path of what a symbolic link leads to; the path itself when it is no link.
+    static func withoutLink(_ path: String) -> String {
+        var status = stat()
+        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK, let resolved = realpath(path, nil) else { return path }
+        defer { free(resolved) }
+        return String(cString: resolved)
+    }
+
     /// What tells a file from another one of the same name.
     struct Identity: Hashable, Sendable { var device: UInt, file: UInt }
 
     static func identity(_ path: String) -> Identity? {
         var status = stat()
         return stat(path, &status) == 0 ? Identity(device: UInt(status.st_dev), file: UInt(status.st_ino)) : nil
+    }
+
+    /// How many names a file has. That of the unfinished plan, which a killed process may have left beside the run's own, is removed first.
+    static func names(of path: String) -> Int {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return 0 }
+        let unfinished = path + ".partial"
+        guard status.st_nlink > 1, identity(unfinished) == identity(path), unlink(unfinished) == 0 else { return Int(status.st_nlink) }
+        return Int(status.st_nlink) - 1
     }
 
     /// Bytes; 0 when there is no such file.

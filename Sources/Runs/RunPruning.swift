@@ -117,7 +117,7 @@ extension RunStore {
     }
 
     /// - Throws: `Diagnostic` when the recipients were removed.
-    func requireRecipients() throws {
+    public func requireRecipients() throws {
         guard let prunedAt else { return }
         throw Diagnostic(
             "the run's recipients were pruned at \(prunedAt): only its figures are left", file: path,

@@ -1,5 +1,7 @@
 import Base
 import GRDB
+import Glibc
+import Synchronization
 
 /// Whether a plan is still what was previewed, and who agreed to it.
 extension RunStore {
@@ -10,7 +12,8 @@ extension RunStore {
     /// - Throws: `Diagnostic` when campaign, settings or recipients were changed after planning.
     public func checkUnchanged() throws {
         try requireRecipients()
-        guard hasDigest else { return }
+        guard hasDigest, !isKnownUnchanged else { return }
+        let stamp = FileStamp(path)
         try read { db in
             guard let row = try Row.fetchOne(db, sql: "SELECT digest, recipients_digest FROM run"), let digest = row[0] as String?,
                 let recipients = row[1] as String?
@@ -19,7 +22,16 @@ extension RunStore {
             guard try RunSchema.digest(of: db) == digest else { throw changed("campaign, settings or preview are") }
             guard try recipientsDigest(db) == recipients else { throw changed("recipients are") }
         }
+        noteUnchanged(stamp)
     }
+
+    /// Whether nobody has written to the file since it was found to be, or made, what was planned.
+    private var isKnownUnchanged: Bool { unchangedAt.withLock { $0 != nil && $0 == FileStamp(path) } }
+
+    /// Notes that all that was planned is in the file as it is now.
+    func noteUnchanged() { noteUnchanged(FileStamp(path)) }
+
+    private func noteUnchanged(_ stamp: FileStamp?) { unchangedAt.withLock { $0 = stamp } }
 
     private func recipientsDigest(_ db: Database) throws -> String {
         var digest = RecipientsDigest()
@@ -53,20 +65,42 @@ extension RunStore {
     }
 
     /// Records that somebody agreed to this plan. Whoever calls this has seen to it that the plan is unchanged.
-    /// - Throws: `Diagnostic` when sending has begun or the plan was cancelled, or it is of a version without approvals.
+    /// - Throws: `Diagnostic` when it is being sent, or has ended for good, or it is of a version without approvals.
     public func approve(_ approval: RunApproval) throws {
         guard hasDigest else {
             throw Diagnostic("a plan of this older format cannot be approved", file: path, remedy: "Plan the campaign again.")
         }
         try write { db in
             let state = try String.fetchOne(db, sql: "SELECT state FROM run") ?? "damaged"
-            guard state == RunState.planned.rawValue else {
+            // Approval may be demanded only after a run was begun. Nothing goes out while a run is stopped.
+            guard [RunState.planned, .stopped, .running].contains(where: { $0.rawValue == state }), !isBeingSent else {
                 throw Diagnostic("the run is \(state), and only a plan can be approved", file: path)
             }
             try db.execute(
                 sql: "INSERT INTO approval (approved_by, approved_at, digest) SELECT ?, ?, digest FROM run",
                 arguments: [approval.name, approval.approvedAt.epochMilliseconds])
         }
+    }
+}
+
+/// What changes when somebody writes to a run file, or to the log that SQLite keeps beside it.
+struct FileStamp: Hashable, Sendable {
+    private let parts: [Int]
+
+    /// nil when the file cannot be looked at.
+    init?(_ path: String) {
+        guard let file = Self.parts(of: path) else { return nil }
+        parts = file + (Self.parts(of: path + "-wal") ?? [])
+    }
+
+    private static func parts(of path: String) -> [Int]? {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        return [
+            Int(status.st_dev), Int(status.st_ino), Int(status.st_size), status.st_mtim.tv_sec, status.st_mtim.tv_nsec,
+            status.st_ctim.tv_sec,
+            status.st_ctim.tv_nsec,
+        ]
     }
 }
 

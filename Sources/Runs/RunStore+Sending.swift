@@ -1,14 +1,31 @@
 public import Base
 import GRDB
+import Glibc
 import Synchronization
 
 extension RunStore {
-    /// Takes the right to send this run until the store is closed: two processes that resume one run would send pushes twice.
+    /// Takes the right to send this run until the store settles down: two processes that resume one run would send pushes twice. Where the file says
+    /// that it is being sent and there is no lock file, somebody may have removed it: its holder gets the time to put it back.
+    /// - Parameter isSending: false to keep others from sending only.
     /// - Throws: `Diagnostic` when another process is sending it.
-    func lockForSending() throws {
+    public func lockForSending(isSending: Bool = true) throws {
         try sendingLock.withLock { lock in
-            if lock == nil { lock = try SendingLock(run: path) }
+            guard lock == nil else { return }
+            if RunFile.kind(path + ".lock") == .missing, try isOnRecordAsSent { usleep(SendingLock.graceMicroseconds) }
+            lock = try SendingLock(run: path, isSending: isSending)
         }
+    }
+
+    /// Gives the right to send back, and leaves the file open.
+    public func unlock() { sendingLock.withLock { $0 = nil } }
+
+    /// Sees to it that nobody else can take the lock because its file was removed. To be called several times a second while the run is sent.
+    /// - Throws: `Diagnostic` when another process has taken it.
+    public func keepLock() throws { try sendingLock.withLock { try $0?.keep(run: path) } }
+
+    /// What the file says, whether or not a process is there.
+    private var isOnRecordAsSent: Bool {
+        get throws { try read { ["running", "paused"].contains(try String.fetchOne($0, sql: "SELECT state FROM run") ?? "") } }
     }
 
     /// Commits the claim for a range. Must return before any of its recipients goes onto the wire.

@@ -20,6 +20,8 @@ public final class RunStore: Sendable {
     private let identity: RunFile.Identity?
     private let connections = Mutex(Connections())
     let sendingLock = Mutex<SendingLock?>(nil)
+    /// The file as it was when it was last compared with its digest; nil when it never was.
+    let unchangedAt = Mutex<FileStamp?>(nil)
 
     /// What is open; at most one of the two.
     private struct Connections {
@@ -30,6 +32,8 @@ public final class RunStore: Sendable {
     /// Opens a run file.
     /// - Throws: `Diagnostic`: missing, not a run file, damaged, of a newer version, not permitted.
     public init(path: String, readOnly: Bool = false) throws {
+        // A link would have a lock of its own, and two processes could send the run.
+        let path = RunFile.withoutLink(path)
         self.path = path
         isReadOnly = readOnly
         identity = RunFile.identity(path)
@@ -111,11 +115,15 @@ public final class RunStore: Sendable {
     /// Removes a plan that nobody wants to send.
     /// - Throws: `Diagnostic` when sending has begun: what was sent must stay on record.
     public func remove() throws {
-        guard try status().startedAt == nil else {
+        try settleDown()
+        // Nobody may begin to send it meanwhile.
+        let lock = try SendingLock(run: path, isSending: false)
+        guard try status(isBeingSent: false).startedAt == nil else {
             throw Diagnostic("sending has begun, so the run cannot be removed", file: path, remedy: "Cancel it instead.")
         }
-        try settleDown()
+        close()
         RunFile.remove(path)
+        _ = consume lock
         try RunFile.synchronize(RunDiagnostics.folder(of: path))
     }
 
@@ -216,7 +224,10 @@ public final class RunStore: Sendable {
     /// Since when a process has been sending it, in nanoseconds since 1970; nil when none is.
     public var sendingSince: Int64? { SendingLock.heldSince(run: path).flatMap { $0 > 0 ? $0 : nil } }
 
-    private func record(_ state: RunState, reason: String, at now: Timestamp, from expected: Set<RunState>?) throws {
+    /// - Parameter alongside: what else is changed in the same transaction.
+    func record(
+        _ state: RunState, reason: String, at now: Timestamp, from expected: Set<RunState>?, alongside: (Database) throws -> Void = { _ in }
+    ) throws {
         try write { db in
             let current = try String.fetchOne(db, sql: "SELECT state FROM run")
             if let expected, !expected.contains(where: { $0.rawValue == current }) {
@@ -234,6 +245,7 @@ public final class RunStore: Sendable {
                     "now": now.epochMilliseconds,
                 ])
             if state.hasEnded { try keepFigures(db) }
+            try alongside(db)
         }
     }
 

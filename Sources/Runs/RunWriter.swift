@@ -17,6 +17,9 @@ public final class RunWriter {
     /// The one variant of all pending recipients, when each brings its own; nil when `variants` decides.
     private var ownVariant: String?
     private var database: DatabaseQueue?
+    /// Holds the lock that shows that somebody is writing the file. Closed after the database: closing a file takes SQLite's own locks on it from the
+    /// whole process (POSIX, fcntl).
+    private var owner: Int32 = -1
     private var pending: [RecipientBatch] = []
     private var pendingCount = 0
     private var buffer: [UInt8] = []
@@ -47,11 +50,14 @@ public final class RunWriter {
             if errno == EEXIST { throw Self.exists(path) }
             throw RunDiagnostics.system("cannot write a run file", path: path, errno: errno, activity: .planning)
         }
-        close(descriptor)
+        flock(descriptor, LOCK_EX | LOCK_NB)
+        owner = descriptor
         do {
             database = try RunDiagnostics.translating(path, .planning) { try Self.newDatabase(path) }
             if sorter != nil { try write { try WaveSorter.prepare($0) } }
         } catch {
+            database = nil
+            disown()
             RunFile.remove(path)
             throw error
         }
@@ -59,9 +65,9 @@ public final class RunWriter {
 
     deinit { cancel() }
 
-    /// Removes what a process that is gone left of a plan. Whoever calls knows that nobody is writing it.
-    public static func removeUnfinished(id: String, folder: String) {
-        RunFile.remove(RunFile.join(folder, id + RunFile.partialSuffix))
+    private func disown() {
+        if owner >= 0 { close(owner) }
+        owner = -1
     }
 
     /// Gives up: removes what was written. Does nothing after `finish`.
@@ -71,6 +77,7 @@ public final class RunWriter {
         // The file is removed whatever closing says.
         try? database.close()
         RunFile.remove(path)
+        disown()
     }
 
     /// Stores the recipient of a slot. A new slot is always the next one; a slot may be stored again, which replaces it.
@@ -158,8 +165,11 @@ public final class RunWriter {
         }
         database = nil
         RunFile.remove(path)
+        disown()
         try RunFile.synchronize(folder)
-        return try RunStore(path: final)
+        let run = try RunStore(path: final)
+        run.noteUnchanged()
+        return run
     }
 
     /// Speed over safety: until it has its name, the file is nothing that could be lost.

@@ -1,18 +1,38 @@
 import Base
 import Glibc
+import Synchronization
 
 /// The right to be the one `volley schedule` of a folder of runs; given back by the system when the process dies.
 public final class ScheduleLock: Sendable {
     private static let fileName = "schedule.lock"
-    private let descriptor: Int32
+    private let folder: String
+    private let descriptor: Mutex<Int32>
 
     /// - Throws: `Diagnostic` when another process has it.
     public init(folder: String) throws {
-        let path = RunFile.join(folder, Self.fileName)
+        self.folder = folder
         try RunFile.makeFolder(folder)
+        descriptor = Mutex(try Self.take(folder))
+    }
+
+    /// Puts the lock's file back when it was removed, as without it another process would take the lock for free. To be called every second or so.
+    /// - Throws: `Diagnostic` when another process has taken it.
+    public func keep() throws {
+        try descriptor.withLock { descriptor in
+            guard !FileLock.isNamed(Self.path(folder), descriptor) else { return }
+            let taken = try Self.take(folder)
+            close(descriptor)
+            descriptor = taken
+        }
+    }
+
+    private static func path(_ folder: String) -> String { RunFile.join(folder, fileName) }
+
+    private static func take(_ folder: String) throws -> Int32 {
+        let path = path(folder)
         let descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw RunDiagnostics.system("cannot lock the schedule", path: path, errno: errno, activity: .sending) }
-        // Whoever only looks holds it for a moment.
+        // A process that only looks holds it for a moment.
         var tries = 0
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             let code = errno
@@ -32,20 +52,15 @@ public final class ScheduleLock: Sendable {
                 "another volley schedule\(process.isEmpty ? "" : " (process \(process))") works with this folder of runs", file: folder,
                 remedy: "One is enough for any number of campaigns: name them all there, or use another folder with --runs.")
         }
-        // For whoever wonders; the lock is what counts, so the file stays when it is given back.
+        // For people; the lock is what counts, so the file stays when it is given back.
         ftruncate(descriptor, 0)
         let text = Array("\(getpid())\n".utf8)
         _ = pwrite(descriptor, text, text.count, 0)
-        self.descriptor = descriptor
+        return descriptor
     }
 
     /// Whether a `volley schedule` works with a folder. Looks only; never takes the lock.
-    public static func isHeld(folder: String) -> Bool {
-        let descriptor = open(RunFile.join(folder, fileName), O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return false }
-        defer { close(descriptor) }
-        return flock(descriptor, LOCK_SH | LOCK_NB) != 0
-    }
+    public static func isHeld(folder: String) -> Bool { FileLock.isHeld(path(folder)) }
 
-    deinit { close(descriptor) }
+    deinit { descriptor.withLock { _ = close($0) } }
 }

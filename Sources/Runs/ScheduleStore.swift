@@ -78,18 +78,63 @@ public final class ScheduleStore: Sendable {
     /// All campaigns that ever had a schedule here, by name.
     public func campaigns() throws -> [ScheduledCampaign] { try Self.translating(path) { try database.read(Self.campaigns) } }
 
-    /// Writes firings and campaigns, new or changed, all or none.
-    public func save(_ firings: [Firing], _ campaigns: [ScheduledCampaign]) throws {
+    /// Writes firings and campaigns, new or changed, in one transaction. A time belongs to the run that claimed it first.
+    /// - Returns: the firings whose times other runs have: these are as they were.
+    @discardableResult
+    public func save(_ firings: [Firing], _ campaigns: [ScheduledCampaign]) throws -> Set<Firing.Key> {
         try Self.translating(path) {
             try database.write { db in
-                for firing in firings { try Self.save(firing, db) }
+                var taken: Set<Firing.Key> = []
+                for firing in firings where try !Self.save(firing, db) { taken.insert(firing.key) }
                 for campaign in campaigns {
                     try db.execute(
                         sql: "INSERT OR REPLACE INTO campaign (name, file, times, decided_through) VALUES (?, ?, ?, ?)",
                         arguments: [campaign.name, campaign.file, campaign.times, campaign.decidedThrough.epochMilliseconds])
                 }
+                return taken
             }
         }
+    }
+
+    /// What a run that is sent by hand finds when it claims its time.
+    public enum Claim: Hashable, Sendable {
+        /// The time is the run's; what stood there before, to be put back if nothing is sent after all.
+        case own(before: Firing?)
+        /// Another run has it.
+        case taken(by: Firing)
+    }
+
+    /// Claims a time for a firing's run, in one transaction. One that was skipped may be claimed, as nothing of it was sent.
+    public func claim(_ firing: Firing) throws -> Claim {
+        try Self.translating(path) {
+            try database.write { db in
+                let before = try Self.firing(firing.key, db)
+                if let before, before.run != firing.run, before.state != .skipped { return .taken(by: before) }
+                try Self.remove(firing.key, db)
+                _ = try Self.save(firing, db)
+                return .own(before: before)
+            }
+        }
+    }
+
+    /// Puts back what stood there before a run claimed its time: nothing of it was sent.
+    public func giveBack(_ firing: Firing, before: Firing?) throws {
+        try Self.translating(path) {
+            try database.write { db in
+                guard try Self.firing(firing.key, db)?.run == firing.run else { return }
+                try Self.remove(firing.key, db)
+                if let before { _ = try Self.save(before, db) }
+            }
+        }
+    }
+
+    private static func firing(_ key: Firing.Key, _ db: Database) throws -> Firing? {
+        try Row.fetchOne(db, sql: columns + " WHERE campaign = ? AND occurrence = ?", arguments: [key.campaign, key.occurrence])
+            .flatMap(firing)
+    }
+
+    private static func remove(_ key: Firing.Key, _ db: Database) throws {
+        try db.execute(sql: "DELETE FROM firing WHERE campaign = ? AND occurrence = ?", arguments: [key.campaign, key.occurrence])
     }
 
     /// Of each campaign the last firing that came to an end.
@@ -106,7 +151,8 @@ public final class ScheduleStore: Sendable {
         }
     }
 
-    private static func save(_ firing: Firing, _ db: Database) throws {
+    /// - Returns: false when the time is another run's.
+    private static func save(_ firing: Firing, _ db: Database) throws -> Bool {
         try db.execute(
             sql: """
                 INSERT INTO firing (campaign, occurrence, file, run, state, reason, begins_at, ends_at, changed_at)
@@ -114,11 +160,13 @@ public final class ScheduleStore: Sendable {
                 ON CONFLICT (campaign, occurrence) DO UPDATE SET
                     state = excluded.state, reason = excluded.reason, changed_at = excluded.changed_at, run = excluded.run,
                     file = excluded.file
+                WHERE firing.run IS excluded.run
                 """,
             arguments: [
                 firing.key.campaign, firing.key.occurrence, firing.file, firing.run, firing.state.rawValue, firing.reason,
                 firing.begins.epochMilliseconds, firing.ends.epochMilliseconds, firing.changedAt.epochMilliseconds,
             ])
+        return db.changesCount > 0
     }
 
     private static let columns = "SELECT campaign, occurrence, file, run, state, reason, begins_at, ends_at, changed_at FROM firing"

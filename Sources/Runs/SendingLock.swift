@@ -4,15 +4,24 @@ import Glibc
 /// The right to send a run: held by at most one process at a time, and given back by the system when that process dies.
 struct SendingLock: ~Copyable {
     private let path: String
-    private let descriptor: Int32
+    private var descriptor: Int32
+    private let isSending: Bool
 
     /// Others who look whether it is taken keep it from being taken for a moment.
     private static let glances = 20, glanceMicroseconds: UInt32 = 2_000
 
+    /// How long a holder may take to put back a lock file that was removed (`keep`), before the lock counts as free.
+    static let graceMicroseconds: UInt32 = 1_000_000
+
     /// - Parameter isSending: false for who only keeps others from sending.
     /// - Throws: `Diagnostic` when another process (or another store of this one) holds it.
     init(run: String, isSending: Bool = true) throws {
-        path = run + ".lock"
+        (path, self.isSending) = (run + ".lock", isSending)
+        descriptor = try Self.take(path, run: run)
+        stamp()
+    }
+
+    private static func take(_ path: String, run: String) throws -> Int32 {
         var attempts = 0
         while true {
             let descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
@@ -23,31 +32,33 @@ struct SendingLock: ~Copyable {
                 let code = errno
                 Glibc.close(descriptor)
                 attempts += 1
-                if code == EWOULDBLOCK, attempts < Self.glances {
-                    usleep(Self.glanceMicroseconds)
+                if code == EWOULDBLOCK, attempts < glances {
+                    usleep(glanceMicroseconds)
                     continue
                 }
                 guard code == EWOULDBLOCK else {
                     throw RunDiagnostics.system("cannot lock the run", path: path, errno: code, activity: .sending)
                 }
-                throw Diagnostic(
-                    "this run is being sent by another volley", file: run,
-                    remedy: "Wait until it has ended, or pause it, before resuming it.")
+                throw RunDiagnostics.isBusy(run)
             }
             // Whoever held it before may have removed the file between our open and our lock: then it locks nobody out.
-            var ours = stat()
-            var named = stat()
-            if fstat(descriptor, &ours) == 0, stat(path, &named) == 0, ours.st_ino == named.st_ino, ours.st_dev == named.st_dev {
-                self.descriptor = descriptor
-                stamp(isSending)
-                return
-            }
+            if FileLock.isNamed(path, descriptor) { return descriptor }
             Glibc.close(descriptor)
         }
     }
 
+    /// Puts the lock file back when it was removed, as without it others would take the lock for free. To be called several times a second.
+    /// - Throws: `Diagnostic` when another process has taken the lock meanwhile.
+    mutating func keep(run: String) throws {
+        guard !FileLock.isNamed(path, descriptor) else { return }
+        let descriptor = try Self.take(path, run: run)
+        Glibc.close(self.descriptor)
+        self.descriptor = descriptor
+        stamp()
+    }
+
     /// Says when it was taken. To the nanosecond, as a file system's own clock ticks too slowly to tell who came first.
-    private func stamp(_ isSending: Bool) {
+    private borrowing func stamp() {
         var now = timespec()
         if isSending { clock_gettime(CLOCK_REALTIME, &now) }
         futimens(descriptor, [now, now])
@@ -68,7 +79,8 @@ struct SendingLock: ~Copyable {
     }
 
     deinit {
-        unlink(path)
+        // Another process may have put its own there.
+        if FileLock.isNamed(path, descriptor) { unlink(path) }
         Glibc.close(descriptor)
     }
 }

@@ -54,7 +54,14 @@ struct RetryPlanner {
 
     private func tokensOfRetries() throws -> Set<DeviceToken> {
         var tokens: Set<DeviceToken> = []
-        for retry in try RunChain(of: run).retries(of: run.plan.id) {
+        let retries = try RunChain(of: run).standingRetries(of: run.plan.id)
+        let sent = try SendingRecord(beside: run).retries(of: run.plan.id)
+        if let gone = sent.first(where: { id in !retries.contains { $0.plan.id == id } }) {
+            throw Diagnostic(
+                "the run was retried as \(gone), and the file of that retry is gone: whom it reached is not known", file: run.path,
+                remedy: "Put the file of \(gone) back beside this one. Without it devices could get the push twice.")
+        }
+        for retry in retries {
             try retry.forEachResult { _, recipient, _, _ in tokens.insert(recipient.token) }
         }
         return tokens

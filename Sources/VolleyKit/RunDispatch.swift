@@ -41,10 +41,10 @@ struct RunDispatch {
     }
 
     /// Sends until the run has ended, and shows its report.
-    /// - Parameter states: in which the run must be.
-    func send(from states: Set<RunState>, _ options: CommonOptions, _ console: Console) throws -> ExitStatus {
+    /// - Throws: why it may not be sent. Nothing was sent.
+    func send(_ step: SendGate.Step, _ options: CommonOptions, _ console: Console) throws -> ExitStatus {
         let notices = notices(console)
-        let end = try deliver(from: states, console, notices)
+        let end = try deliver(step, through: RunGate(run: run, settings: settings, options: options), console, notices)
         let isShown = show(ledger: gateway.close(), options, console)
         defer { notices.finish(withinSeconds: Notices.longestFarewellSeconds) }
         switch end {
@@ -66,25 +66,22 @@ struct RunDispatch {
     /// Whom the project tells of runs; a test is nobody's business but the tester's.
     private func notices(_ console: Console) -> Notices { Notices(run.plan.isTest ? nil : project, patience: .short, console: console) }
 
-    /// Sends until the run has ended, and tells of its beginning and its end.
+    /// Sends until the run has ended, and tells of its beginning and its end. The one place where sending begins.
     /// - Parameter occurrence: the time of the schedule that the run belongs to.
-    func deliver(from states: Set<RunState>, _ console: Console, _ notices: Notices, occurrence: String? = nil) throws -> RunEnd {
-        var stage = stage(console)
-        stage.hasBegun = { [run] in notices.post(Notice(.started, of: run, occurrence: occurrence)) }
-        let end = try stage.send(from: states)
-        notices.post(Notice(ofEndedRun: run, occurrence: occurrence))
-        return end
-    }
-
-    /// Whether nobody would get anything, as every wave is past by more than `late` allows.
-    func isTooLateForAll(at now: Timestamp, _ console: Console) throws -> Bool {
-        try !run.plan.waves.isEmpty && stage(console).isTooLateForAll(at: now)
-    }
-
-    private func stage(_ console: Console) -> SendStage {
-        SendStage(
+    /// - Throws: why the gate does not let it pass. Nothing was sent.
+    func deliver(
+        _ step: SendGate.Step, through gate: RunGate, _ console: Console, _ notices: Notices, occurrence: String? = nil
+    ) throws -> RunEnd {
+        let stage = SendStage(
             run: run, endpoint: gateway.endpoint, credentials: gateway.credentials, route: route, settings: settings, messages: messages,
             console: console)
+        let sender = try stage.sender()
+        let pass = try gate.pass(step)
+        notices.post(Notice(.started, of: run, occurrence: occurrence))
+        let end = stage.send(with: sender)
+        pass.end(console)
+        notices.post(Notice(ofEndedRun: run, occurrence: occurrence))
+        return end
     }
 
     /// Leaves one file behind, and puts the devices that turned out to be gone on their list.

@@ -23,6 +23,7 @@ extension RunSettings {
             ("frequency", .array(frequencyCaps.map { $0.json })),
             ("approval", .string(needsApproval ? "required" : "none")),
             ("rendering", .integer(Int64(renderingRules))),
+            ("runs", optional(runsFolder)),
         ]
         return .object(pairs: members)
     }
@@ -59,6 +60,7 @@ extension RunSettings {
         // Plans of older versions know none.
         needsApproval = json["approval"]?.stringValue == "required"
         renderingRules = json["rendering"]?.integerValue.map { Int($0) } ?? 1
+        runsFolder = json["runs"]?.stringValue
         // Plans of older versions have none.
         if let limits = json["stop_when"], limits != .null { stopLimits = try need(StopLimits(json: limits), "stop_when") }
     }

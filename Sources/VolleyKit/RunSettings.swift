@@ -25,6 +25,8 @@ struct RunSettings: Hashable, Sendable {
     var frequencyCaps: [FrequencyCap] = []
     /// Whether somebody must approve what is sent.
     var needsApproval: Bool
+    /// The folder of runs it was planned into, by its absolute path: it is sent from there. nil in plans of older versions.
+    var runsFolder: String?
     /// By which rules its payloads were measured (`MessageCatalog.renderingRules`).
     var renderingRules = MessageCatalog.renderingRules
 }

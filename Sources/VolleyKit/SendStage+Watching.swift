@@ -25,9 +25,9 @@ extension SendStage {
 
     /// Does what another process recorded as wanted.
     private func obey(_ control: SendControl, _ state: SendState) {
-        guard run.isInPlace else {
+        if let loss = loss(while: "it was being sent") {
             control.interrupt()
-            return state.fail("The run file \(run.path) was removed or replaced while it was being sent.")
+            return state.fail(loss)
         }
         switch try? run.status().state {
         case .paused: control.interrupt(.paused)
@@ -36,15 +36,20 @@ extension SendStage {
         }
     }
 
+    /// Why the run may not be sent any longer, as its file or the right to send it is gone; nil while both are there.
+    func loss(while doing: String) -> String? {
+        guard run.isInPlace else { return "The run file \(run.path) was removed or replaced while \(doing)." }
+        do { try run.keepLock() } catch { return "Another volley took over while \(doing), as its lock file was removed. \(error)" }
+        return nil
+    }
+
     /// Waits until the run goes on (nil) or ends.
     func waitWhilePaused() -> RunEnd? {
         console.say("Paused. `volley resume \(run.plan.id)` in another terminal goes on, Ctrl-C ends here.")
         while true {
             usleep(100_000)
             if Interruption.isRequested { return .interrupted }
-            guard run.isInPlace else {
-                return .stopped(reason: "The run file \(run.path) was removed or replaced while the run was paused.")
-            }
+            if let loss = loss(while: "the run was paused") { return .stopped(reason: loss) }
             switch try? run.status().state {
             case .running:
                 console.say("Going on.")

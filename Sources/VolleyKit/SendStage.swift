@@ -21,8 +21,6 @@ struct SendStage: Sendable {
     let console: Console
     /// By which a run in waves waits.
     var clock = WaitClock.system
-    /// Called once the run is recorded as running.
-    var hasBegun: @Sendable () -> Void = {}
 
     /// Batches between reader and sender at most. Without a pace they last while the next claim is being prepared; with one, whatever is
     /// claimed ahead only grows what a crash leaves unknown.
@@ -30,19 +28,22 @@ struct SendStage: Sendable {
 
     var resendsUnknown: Bool { settings.unknownPolicy == .resend }
 
-    /// Sends until everything is settled, the run must stop, or someone interrupts or cancels it; while it is paused it waits.
-    /// - Parameter states: in which the run must be.
-    /// - Returns: how it ended; also when recording failed, which ends the run as stopped.
-    func send(from states: Set<RunState>) throws -> RunEnd {
+    /// What will send the run, made before the run is recorded as running.
+    /// - Throws: `Diagnostic`: it could not send. Nothing was sent.
+    func sender() throws -> Sender {
         // What expires "after 4 hours" does so after the run began, however often it is resumed; in waves after each of them.
         let delivery = try Sender(senderSettings(startingAt: try run.status().startedAt ?? Timestamp.now()))
         try history.check(for: run)
         console.detail(
             "Sending \(run.plan.id) to \(endpoint) \(route.description) as \(settings.topic), at most \(settings.pace?.description ?? "as fast as it goes")."
         )
-        try run.setState(.running, reason: "", at: .now(), from: states)
-        hasBegun()
-        // From here on something may have been sent: whatever goes wrong is how the run ended, never "nothing was sent".
+        return delivery
+    }
+
+    /// Sends until everything is settled, the run must stop, or someone interrupts or cancels it; while it is paused it waits. The run is on record as
+    /// running, and this process has the right to send it (`RunGate.pass`): whatever goes wrong is how the run ended, never "nothing was sent".
+    /// - Returns: how it ended; also when recording failed, which ends the run as stopped.
+    func send(with delivery: Sender) -> RunEnd {
         guard !run.plan.waves.isEmpty else { return recorded(sendUntilEnd(delivery)) }
         do { return recorded(try sendWaves()) } catch { return recorded(.stopped(reason: "The run file cannot be used. \(error)")) }
     }

@@ -112,6 +112,7 @@ struct TestPlanner {
         }
         var settings = settings
         settings.needsApproval = false
+        settings.runsFolder = FilePaths.absolute(runsFolder)
         // One text would replace the other on the device before anybody has read it.
         if Set(pushes.map(\.device.token)).count < pushes.count { settings.collapseID = nil }
         return try writer.finish(

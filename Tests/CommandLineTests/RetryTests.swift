@@ -70,6 +70,6 @@ struct RetryTests {
             let result = try folder.volley("retry", "last", "--outcome", outcome, "--yes")
             #expect(result.status == 2 && result.errors.contains(words), "\(result.errors)")
         }
-        #expect(folder.files(in: "runs").count == 1)
+        #expect(folder.files(in: "runs").filter { $0.hasSuffix(".sqlite") }.count == 1)
     }
 }

@@ -147,7 +147,7 @@ struct SuppressionTests {
         #expect(sent.status == 0 && sent.errors.contains("could not be put on the suppression list"), "\(sent.errors)")
         let planned = try folder.volley("plan", "campaign.yaml")
         #expect(planned.status == 2 && planned.errors.contains("suppressed-shop.sqlite: this is no suppression list"))
-        #expect(folder.files(in: "runs") == [run + ".sqlite", "suppressed-shop.sqlite"])
+        #expect(folder.files(in: "runs") == [run + ".sqlite", "sent.db", "suppressed-shop.sqlite"])
     }
 
     @Test("a run that is interrupted puts on the list what it has found out")

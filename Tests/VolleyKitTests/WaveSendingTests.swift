@@ -101,7 +101,9 @@ struct WaveSendingTests {
                 route: try Route(.auto, nil, to: settings.environment), settings: settings, messages: messages,
                 console: Console(.init(isQuiet: true)))
             stage.clock = clock
-            return try stage.send(from: states)
+            let sender = try stage.sender()
+            try run.setState(.running, reason: "", at: .now(), from: states)
+            return stage.send(with: sender)
         }
 
         /// Requests that the server saw, and devices that it accepted.

@@ -40,9 +40,17 @@ public enum ApproveCommand {
                     ("approved_at", .string(approval.approvedAt.description)),
                 ]))
         } else {
-            try console.out("\(run.plan.id) is approved by \(name).\nSend it with: volley send --plan \(run.plan.id)")
+            try console.out("\(run.plan.id) is approved by \(name).\n" + next(run, settings))
         }
         return .done
+    }
+
+    private static func next(_ run: RunStore, _ settings: RunSettings) throws -> String {
+        let id = run.plan.id
+        guard try run.status().state == .planned else { return "Go on with it: volley resume \(id)" }
+        let isScheduled = settings.schedule?.occurrence != nil && run.plan.retryOf == nil
+        if isScheduled, ScheduleLock.isHeld(folder: FilePaths.folder(of: run.path)) { return "volley schedule sends it at its time." }
+        return "Send it with: volley send --plan \(id)"
     }
 
     private static func checked(_ name: String) throws -> String {
@@ -56,17 +64,20 @@ public enum ApproveCommand {
         return name
     }
 
-    /// What can be approved: a plan that is as it was previewed, and goes where volley.yaml sends it.
+    /// What can be approved: a plan that is as it was previewed, and goes where volley.yaml sends it; or a run that has stopped, when approval was
+    /// demanded only after it was begun.
     private static func checked(_ run: RunStore, _ options: CommonOptions) throws -> RunSettings {
         let state = try run.status().state
-        guard state == .planned else {
+        let isStopped = try state == .stopped && run.approval() == nil
+        guard state == .planned || isStopped else {
             throw Diagnostic("the run is \(state.rawValue), and only a plan can be approved", file: run.path)
         }
         guard run.hasDigest else {
             throw Diagnostic("a plan of this older format cannot be approved", file: run.path, remedy: "Plan the campaign again.")
         }
-        try run.checkUnchanged()
         let settings = try RunSettings(json: run.plan.settings, runFile: run.path)
+        try run.checkPlace(home: settings.runsFolder)
+        try run.checkUnchanged()
         try PresentProject(of: run.plan, options).checkUnchanged(settings)
         return settings
     }

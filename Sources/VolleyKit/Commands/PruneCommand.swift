@@ -23,11 +23,14 @@ public enum PruneCommand {
         let folder = try Project.runsFolder(options)
         let (runs, broken) = FilePaths.exists(folder) ? try RunStore.all(in: folder) : ([], [])
         let selection = try PruneSelection(runs, endedBefore: now.adding(seconds: -Double(seconds)), includesStopped: includesStopped)
-        var pruning = Pruning(isRehearsal: isRehearsal, selection: selection, broken: broken)
-        if !selection.chosen.isEmpty, !isRehearsal {
+        // No run, and of no use to anybody, however recent they are.
+        let ownerless = try UnfinishedPlan.all(in: folder).filter { !$0.isOwned }
+        var pruning = Pruning(isRehearsal: isRehearsal, selection: selection, ownerless: ownerless, broken: broken)
+        if !selection.chosen.isEmpty || !ownerless.isEmpty, !isRehearsal {
             if !isConfirmed {
                 console.warn(pruning.text(keep))
-                guard try console.confirms("Remove the recipients of \(Pruning.runs(selection.chosen.count)) for good?") else {
+                let plans = ownerless.isEmpty ? "" : " and \(Pruning.plans(ownerless.count))"
+                guard try console.confirms("Remove the recipients of \(Pruning.runs(selection.chosen.count))\(plans) for good?") else {
                     console.warn("Nothing was removed.")
                     return .wrong
                 }
@@ -105,13 +108,15 @@ private struct Pruning {
 
     let isRehearsal: Bool
     let selection: PruneSelection
+    let ownerless: [UnfinishedPlan]
     let broken: [Diagnostic]
     private(set) var pruned: [Pruned]
+    private(set) var removed: [UnfinishedPlan] = []
     private(set) var failures: [Diagnostic] = []
     private var isDone = false
 
-    init(isRehearsal: Bool, selection: PruneSelection, broken: [Diagnostic]) {
-        (self.isRehearsal, self.selection, self.broken) = (isRehearsal, selection, broken)
+    init(isRehearsal: Bool, selection: PruneSelection, ownerless: [UnfinishedPlan], broken: [Diagnostic]) {
+        (self.isRehearsal, self.selection, self.ownerless, self.broken) = (isRehearsal, selection, ownerless, broken)
         pruned = selection.chosen.map { Pruned(run: $0.run.plan.id, recipients: $0.run.plan.audience, bytesBefore: $0.run.fileSize) }
     }
 
@@ -132,7 +137,22 @@ private struct Pruning {
                     Pruned(run: run.plan.id, recipients: run.plan.audience, bytesBefore: before, bytesAfter: run.fileSize))
             } catch { failures.append(error as? Diagnostic ?? Diagnostic("\(error)", file: run.path)) }
         }
+        for plan in ownerless where !Interruption.isRequested {
+            do { if try plan.remove() { removed.append(plan) } } catch {
+                failures.append(error as? Diagnostic ?? Diagnostic("\(error)", file: plan.path))
+            }
+        }
         for failure in failures { console.warn(failure.description) }
+    }
+
+    static func plans(_ count: Int) -> String { "\(TextFormat.count(count)) unfinished plan\(count == 1 ? "" : "s")" }
+
+    /// What became of files that killed processes left behind.
+    private var removedLines: [String] {
+        let plans = isDone ? removed : ownerless
+        guard !plans.isEmpty else { return [] }
+        return ["\(Self.plans(plans.count)), left behind by processes that are gone, \(isDone ? "removed" : "would be removed"):"]
+            + plans.map { "  \($0.path), \(TextFormat.bytes($0.size))" }
     }
 
     static func runs(_ count: Int) -> String { "\(TextFormat.count(count)) run\(count == 1 ? "" : "s")" }
@@ -155,6 +175,7 @@ private struct Pruning {
             head = "Recipients of \(Self.runs(pruned.count)) would be removed, \(TextFormat.bytes(before)); their figures would be kept:"
         }
         lines.insert(head, at: 0)
+        lines += removedLines
         if !selection.left.isEmpty {
             lines.append("Left as they are, although they are older than \(keep):")
             let names = selection.left.map(\.run.plan.id.count).max() ?? 0
@@ -184,6 +205,7 @@ private struct Pruning {
         return .object(pairs: [
             ("dry_run", .bool(isRehearsal)), ("pruned", .array(pruned)), ("left", .array(left)), ("recent", number(selection.recent)),
             ("pruned_before", number(selection.prunedBefore)), ("failed", .array(failures.map(\.json))),
+            ("unfinished", .array((isDone ? removed : ownerless).map { .string($0.path) })),
             ("broken", .array(broken.map(\.json))),
         ])
     }

@@ -1,5 +1,6 @@
 import Base
 import Campaigns
+import Delivery
 import Runs
 
 /// `volley resume`: goes on with a run that was stopped, paused, interrupted, cancelled or killed.
@@ -9,31 +10,12 @@ public enum ResumeCommand {
     public static func run(_ argument: String, options: CommonOptions, console: Console) throws -> ExitStatus {
         Interruption.install()
         let run = try RunStore(path: RunStore.resolve(argument, in: Project.runsFolder(options)))
-        if run.isBeingSent { return try wake(run, options, console) }
-        let state = try run.status().state
-        switch state {
-        case .planned:
-            throw Diagnostic(
-                "the run was not begun yet", file: run.path,
-                remedy: "`volley send --plan \(run.plan.id)` begins it, and asks before it does.")
-        case .finished:
-            throw Diagnostic(
-                "the run is finished: every device has its outcome", file: run.path,
-                remedy: "`volley report \(run.plan.id)` shows them.")
-        case .running, .paused, .stopped, .cancelled: break
-        }
-        if let retry = try RunChain(of: run).retries(of: run.plan.id).last {
-            throw Diagnostic(
-                "the run was cancelled and then retried as \(retry.plan.id)", file: run.path,
-                remedy: "Go on with that one: the two would send the same pushes.")
-        }
-        try run.checkIntegrity()
-        // Whoever approved or agreed did so to what was planned.
-        try run.checkUnchanged()
+        if run.sendingSince != nil { return try wake(run, options, console) }
+        let settings = try RunSettings(json: run.plan.settings, runFile: run.path)
+        try RunGate(run: run, settings: settings, options: options).check(.goOn)
         let dispatch = try RunDispatch(run, options, console)
         try announce(run, dispatch.settings, console)
-        // A killed process left `running` behind.
-        return try dispatch.send(from: [.stopped, .paused, .cancelled, .running], options, console)
+        return try dispatch.send(.goOn, options, console)
     }
 
     /// A process is there already: it goes on if it is paused.

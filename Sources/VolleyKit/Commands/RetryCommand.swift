@@ -1,5 +1,6 @@
 import Base
 import Campaigns
+import Delivery
 import Runs
 
 /// `volley retry`: a new run for those of an earlier one whose pushes failed, or whose answers were lost.
@@ -14,9 +15,13 @@ public enum RetryCommand {
         Interruption.install()
         let outcomes = try outcomes(names)
         let run = try RunStore(path: RunStore.resolve(argument, in: Project.runsFolder(options)), readOnly: true)
-        try checkEnded(run)
-        try run.checkUnchanged()
-        guard let retry = try RetryPlanner(run: run, outcomes: outcomes, now: .now()).plan() else {
+        if run.plan.isTest {
+            throw Diagnostic("the run is a test, which is not retried", file: run.path, remedy: "Send another: volley send FILE --test.")
+        }
+        let gate = try RunGate(run: run, settings: RunSettings(json: run.plan.settings, runFile: run.path), options: options)
+        // Until the new run has its file, which shows whom it takes over, nobody else may take them.
+        let planned = try gate.holding(.retry) { try RetryPlanner(run: run, outcomes: outcomes, now: .now()).plan() }
+        guard let retry = planned else {
             let words = Outcome.allCases.filter(outcomes.contains).map(\.name).joined(separator: " or ")
             let last = try RunChain(of: run).retries(of: run.plan.id).last
             throw Diagnostic(
@@ -35,19 +40,22 @@ public enum RetryCommand {
             try retry.remove()
             throw error
         }
-        // Kept for whoever approves it: the first run was sent when nobody had to.
-        try ApprovalGate.check(retry, dispatch.settings, PresentProject(of: retry.plan, options))
         do {
+            if let refused = try RunGate(run: retry, settings: dispatch.settings, options: options).refusal(of: .begin) { throw refused }
             guard try isAgreed(retry, dispatch.settings, isConfirmed, console) else {
                 try retry.remove()
                 console.warn("Nothing was sent, and the new run is gone.")
                 return .wrong
             }
+        } catch let refused as RunGate.Refused {
+            // Kept for those who approve it: the first run was sent when nobody had to.
+            if refused.why != .needsApproval { try retry.remove() }
+            throw refused.inWords
         } catch {
             try retry.remove()
             throw error
         }
-        return try dispatch.send(from: [.planned], options, console)
+        return try dispatch.send(.begin, options, console)
     }
 
     private static func outcomes(_ names: [String]) throws -> Set<Outcome> {
@@ -66,21 +74,6 @@ public enum RetryCommand {
     }
 
     private static let allowed = "Allowed are failed, unknown, rejected and unsent."
-
-    /// What can be resumed must be: a run and its retry would send the same pushes.
-    private static func checkEnded(_ run: RunStore) throws {
-        if run.plan.isTest {
-            throw Diagnostic("the run is a test, which is not retried", file: run.path, remedy: "Send another: volley send FILE --test.")
-        }
-        let state = try run.status().state
-        guard !run.isBeingSent, state == .finished || state == .cancelled else {
-            throw Diagnostic(
-                "the run is \(state.rawValue), not over", file: run.path,
-                remedy: state == .planned
-                    ? "`volley send --plan \(run.plan.id)` sends it."
-                    : "`volley resume \(run.plan.id)` goes on with it; `volley cancel \(run.plan.id)` ends it for good.")
-        }
-    }
 
     /// Asks where somebody can answer. Elsewhere whoever wrote the command has decided: these devices were agreed to once.
     private static func isAgreed(_ run: RunStore, _ settings: RunSettings, _ isConfirmed: Bool, _ console: Console) throws -> Bool {

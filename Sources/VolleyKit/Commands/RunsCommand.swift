@@ -30,7 +30,8 @@ public enum RunsCommand {
         let since = try wanted.since.map { try moment($0, now: .now()) }
         let folder = try Project.runsFolder(options)
         var (runs, broken) = FilePaths.exists(folder) ? try RunStore.all(in: folder) : ([], [])
-        let isEmpty = runs.isEmpty && broken.isEmpty
+        let unfinished = wanted.isAll ? try UnfinishedPlan.all(in: folder) : []
+        let isEmpty = runs.isEmpty && broken.isEmpty && unfinished.isEmpty
         runs = try runs.filter { run in
             guard wanted.campaign.map({ $0 == run.plan.campaign }) ?? true, wanted.app.map({ $0 == run.plan.app }) ?? true,
                 since.map({ run.plan.plannedAt >= $0 }) ?? true
@@ -41,7 +42,7 @@ public enum RunsCommand {
                 return false
             }
         }
-        let list = try RunList(runs: runs, broken: broken, isFiltered: !wanted.isAll)
+        let list = try RunList(runs: runs, broken: broken, unfinished: unfinished, isFiltered: !wanted.isAll)
         if options.isJSON {
             try console.out(list.json)
         } else if isEmpty {

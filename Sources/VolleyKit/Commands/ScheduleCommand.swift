@@ -12,8 +12,8 @@ public enum ScheduleCommand {
         let (project, folder) = try project(paths, options)
         let files = try ScheduleFiles(paths, runsFolder: folder, options: options)
         let lock = try ScheduleLock(folder: folder)
-        defer { withExtendedLifetime(lock) {} }
-        let daemon = try ScheduleDaemon(files: files, project: project, runsFolder: folder, options: options, console: console)
+        let daemon = try ScheduleDaemon(
+            files: files, project: project, runsFolder: folder, lock: lock, options: options, console: console)
         console.say("volley schedule is at work; its record is \(FilePaths.join(folder, ScheduleStore.fileName)).")
         return daemon.run()
     }

@@ -1,5 +1,6 @@
 import Base
 import Campaigns
+import Delivery
 import Runs
 import Scheduling
 
@@ -53,7 +54,7 @@ public enum SendCommand {
         do {
             let text = run.plan.previewText + "\n"
             if options.isJSON { console.say(text) } else { try console.out(text) }
-            return try RunDispatch(run, options, console).send(from: [.planned], options, console)
+            return try RunDispatch(run, options, console).send(.begin, options, console)
         } catch {
             try? run.remove()
             throw error
@@ -65,7 +66,12 @@ public enum SendCommand {
     ) throws -> ExitStatus {
         let now = Timestamp.now()
         let context = try CampaignContext.read(file: file, options: options, now: now)
-        let departure = try Departure.ofSending(context.campaign, isNow: isNow, now: now)
+        let departure: Departure
+        do throws(Diagnostic) { departure = try Departure.ofSending(context.campaign, isNow: isNow, now: now) } catch {
+            // That it was sent says more than that it is too late, and `--now` would reach everybody again.
+            guard let schedule = context.campaign.schedule, schedule.repeat == nil, let at = schedule.at else { throw error }
+            throw try ScheduledTime.refusal(context.campaign.name.value, at, runsFolder: context.runsFolder(options)) ?? error
+        }
         let settings = try RunSettings(context)
         let route = try context.route(settings, options)
         let gateway = try context.placingCredentials { try Gateway(settings, now: now) }
@@ -83,12 +89,18 @@ public enum SendCommand {
             try run.remove()
             throw error
         }
-        // The plan is kept for whoever approves it.
-        do { try ApprovalGate.check(run, settings, nil) } catch {
-            Notices.tell(.approvalNeeded, of: run, context.project, console)
-            throw error
-        }
-        do { isAgreed = try self.isAgreed(run, settings, isConfirmed, console) } catch {
+        let dispatch: RunDispatch
+        do {
+            dispatch = try RunDispatch(
+                run: run, gateway: gateway, route: route, settings: RunSettings(json: run.plan.settings, runFile: run.path),
+                messages: context.messages, project: context.project)
+            if let refused = try RunGate(run: run, settings: dispatch.settings, options: options).refusal(of: .begin) { throw refused }
+            isAgreed = try self.isAgreed(run, settings, isConfirmed, console)
+        } catch let refused as RunGate.Refused {
+            // The plan is kept for those who approve it.
+            if refused.why == .needsApproval { Notices.tell(.approvalNeeded, of: run, context.project, console) } else { try run.remove() }
+            throw refused.inWords
+        } catch {
             try run.remove()
             throw error
         }
@@ -97,10 +109,7 @@ public enum SendCommand {
             console.warn("Nothing was sent, and the plan is gone.")
             return .wrong
         }
-        let dispatch = try RunDispatch(
-            run: run, gateway: gateway, route: route, settings: RunSettings(json: run.plan.settings, runFile: run.path),
-            messages: context.messages, project: context.project)
-        do { return try send(dispatch, options, console) } catch {
+        do { return try dispatch.send(.begin, options, console) } catch {
             // Nothing was sent, and nobody asked for a plan.
             try? run.remove()
             throw error
@@ -110,36 +119,13 @@ public enum SendCommand {
     private static func sendPlan(_ argument: String, _ isConfirmed: Bool, _ options: CommonOptions, _ console: Console) throws -> ExitStatus
     {
         let run = try RunStore(path: RunStore.resolve(argument, in: Project.runsFolder(options)))
-        let state = try run.status().state
-        guard state == .planned else {
-            throw Diagnostic(
-                "the run is \(state.rawValue), so it cannot be sent as a plan", file: run.path,
-                remedy: "Only a plan that was not begun can be sent; a new plan would reach again whom this run has reached.")
-        }
-        try run.checkUnchanged()
+        try RunGate(run: run, settings: RunSettings(json: run.plan.settings, runFile: run.path), options: options).check(.begin)
         let dispatch = try RunDispatch(run, options, console)
-        let present = try PresentProject(of: run.plan, options)
-        try present.checkUnchanged(dispatch.settings)
-        try ApprovalGate.check(run, dispatch.settings, present)
-        if try dispatch.isTooLateForAll(at: .now(), console) {
-            throw Diagnostic(
-                "it is too late for every device of this plan (late: \(dispatch.settings.schedule?.late ?? .send)); nothing was sent",
-                file: run.path,
-                remedy: "`volley send \(run.plan.campaignFile) --now` plans anew and sends at once, to everybody.")
-        }
         guard try isAgreed(run, dispatch.settings, isConfirmed, console) else {
             console.warn("Nothing was sent; the plan is kept.")
             return .wrong
         }
-        return try send(dispatch, options, console)
-    }
-
-    /// A time of a schedule goes out once.
-    private static func send(_ dispatch: RunDispatch, _ options: CommonOptions, _ console: Console) throws -> ExitStatus {
-        guard let occurrence = try OccurrenceByHand(dispatch.run, dispatch.settings) else {
-            return try dispatch.send(from: [.planned], options, console)
-        }
-        return try occurrence.sending { try dispatch.send(from: [.planned], options, console) }
+        return try dispatch.send(.begin, options, console)
     }
 
     private static func isAgreed(_ run: RunStore, _ settings: RunSettings, _ isConfirmed: Bool, _ console: Console) throws -> Bool {

@@ -1,5 +1,6 @@
 import Base
 import Campaigns
+import Delivery
 import Runs
 import Scheduling
 
@@ -39,7 +40,7 @@ struct FiringWork: Sendable {
             planner.queuedAt = queuedAt
             planner.credentialWarnings = try context.placingCredentials { try Gateway.check(settings, now: now) }
             // Left by a process that was killed; nobody else plans this run.
-            RunWriter.removeUnfinished(id: firing.run ?? "", folder: runsFolder)
+            try UnfinishedPlan.remove(id: firing.run ?? "", folder: runsFolder)
             let (run, _) = try planner.plan(settings, runsFolder: runsFolder, id: firing.run)
             defer { run.close() }
             return .planned(needsApproval: settings.needsApproval)
@@ -73,9 +74,11 @@ struct FiringWork: Sendable {
     }
 
     private func needsApproval(_ run: RunStore) throws -> Bool {
-        guard try run.approval() == nil else { return false }
-        if try RunSettings(json: run.plan.settings, runFile: run.path).needsApproval { return true }
-        return try PresentProject(of: run.plan, options).app?.needsApproval ?? false
+        try gate(run, RunSettings(json: run.plan.settings, runFile: run.path)).lacksApproval(PresentProject(of: run.plan, options))
+    }
+
+    private func gate(_ run: RunStore, _ settings: RunSettings) -> RunGate {
+        RunGate(run: run, settings: settings, options: options, isScheduler: true)
     }
 
     /// Cancels a plan.
@@ -92,14 +95,12 @@ struct FiringWork: Sendable {
     func send(_ firing: Firing, _ notices: Notices) throws -> RunEnd {
         let run = try RunStore(path: path(firing))
         defer { run.close() }
-        try run.checkIntegrity()
-        try run.checkUnchanged()
+        let step: SendGate.Step = try run.status().state == .planned ? .begin : .goOn
+        // What was changed is not even read.
+        try gate(run, RunSettings(json: run.plan.settings, runFile: run.path)).check(step)
         let dispatch = try RunDispatch(run, options, console)
-        let present = try PresentProject(of: run.plan, options)
-        if try run.status().state == .planned { try present.checkUnchanged(dispatch.settings) }
-        try ApprovalGate.check(run, dispatch.settings, present)
         let end = try dispatch.deliver(
-            from: [.planned, .stopped, .running], console, notices, occurrence: firing.key.occurrence)
+            step, through: gate(run, dispatch.settings), console, notices, occurrence: firing.key.occurrence)
         _ = dispatch.gateway.close()
         do { try dispatch.settle(console) } catch { console.warn("\(run.plan.id) is over, but its file cannot be closed. \(error)") }
         return end

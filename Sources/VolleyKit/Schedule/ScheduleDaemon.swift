@@ -29,6 +29,7 @@ final class ScheduleDaemon {
     private let store: ScheduleStore
     private let console: Console
     private let monitoring: ScheduleMonitoring
+    private let lock: ScheduleLock
     private var files: ScheduleFiles
     private var scheduler: Scheduler
     private var notices: Notices
@@ -49,12 +50,14 @@ final class ScheduleDaemon {
         }
     }
 
-    /// - Parameter project: whom to tell, and what to keep up to date.
+    /// - Parameters:
+    ///   - project: whom to tell, and what to keep up to date.
+    ///   - lock: the right to be the only one.
     /// - Throws: `Diagnostic`: the record cannot be used.
     init(
-        files: ScheduleFiles, project: Project, runsFolder: String, options: CommonOptions, console: Console
+        files: ScheduleFiles, project: Project, runsFolder: String, lock: ScheduleLock, options: CommonOptions, console: Console
     ) throws {
-        (self.files, self.console) = (files, console)
+        (self.files, self.lock, self.console) = (files, lock, console)
         work = FiringWork(runsFolder: runsFolder, options: options, console: console)
         store = try ScheduleStore(folder: runsFolder)
         notices = Notices(project, patience: .long, console: console)
@@ -124,6 +127,7 @@ final class ScheduleDaemon {
 
     private func look() throws {
         let now = Timestamp.now()
+        try lock.keep()
         if let reading = files.readIfChanged(now: now) { try take(reading, now) }
         try perform(scheduler.timePassed(to: now))
     }
@@ -195,9 +199,15 @@ final class ScheduleDaemon {
     // MARK: - What is done
 
     private func perform(_ actions: [Scheduler.Action]) throws {
-        for action in actions {
+        var taken: Set<Firing.Key> = []
+        for action in actions where !(action.key.map(taken.contains) ?? false) {
             switch action {
-            case .save(let firings, let campaigns): try store.save(firings, campaigns)
+            case .save(let firings, let campaigns):
+                for key in try store.save(firings, campaigns).sorted(by: { $0.description < $1.description }) {
+                    taken.insert(key)
+                    scheduler.taken(key)
+                    console.warn("\(key) was claimed by another process: it is that one's to send.")
+                }
             case .plan(let firing):
                 console.say("\(firing.key) is due: planning \(firing.run ?? "").")
                 plans.put((firing, .now()))

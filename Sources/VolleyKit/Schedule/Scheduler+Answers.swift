@@ -81,6 +81,12 @@ extension Scheduler {
         return end(firing, as: state, reason, at: now)
     }
 
+    /// A firing could not be saved, as another process has claimed its time: that one sends it, or has.
+    mutating func taken(_ key: Firing.Key) {
+        open[key] = nil
+        failures[key] = nil
+    }
+
     private mutating func plan(_ firing: Firing) -> [Action] {
         open[firing.key] = (firing, .planning)
         note(firing)

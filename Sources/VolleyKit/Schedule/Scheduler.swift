@@ -34,6 +34,14 @@ struct Scheduler {
         /// Cancel the plan of a firing that will not be sent.
         case withdraw(Firing)
         case tell(NoticeEvent, Firing)
+
+        /// The time that it is about; nil for a `save`, which may be about several.
+        var key: Firing.Key? {
+            switch self {
+            case .save: nil
+            case .plan(let firing), .examine(let firing), .send(let firing), .withdraw(let firing), .tell(_, let firing): firing.key
+            }
+        }
     }
 
     /// What there is of a firing's run.

@@ -47,13 +47,20 @@ extension Departure {
     }
 
     private static func refused(_ campaign: Campaign, _ when: String) -> Diagnostic {
+        refused(
+            campaign, when,
+            remedy: "`volley schedule \(campaign.file)` waits for it; `volley send \(campaign.file) --now` sends it at once, to everybody.")
+    }
+
+    private static func refused(_ campaign: Campaign, _ when: String, remedy: String) -> Diagnostic {
         let message = "'\(campaign.name.value)' \(when); nothing was sent"
-        let remedy = "`volley schedule \(campaign.file)` waits for it; `volley send \(campaign.file) --now` sends it at once, to everybody."
         return campaign.schedulePosition.map { Diagnostic(message, at: $0, remedy: remedy) } ?? Diagnostic(message, remedy: remedy)
     }
 
     private static func past(_ campaign: Campaign, _ occurrence: Occurrence, _ schedule: Schedule) -> Diagnostic {
-        refused(campaign, "was to go out at \(words(occurrence, schedule)), which is too late by now (late: \(schedule.late))")
+        refused(
+            campaign, "was to go out at \(words(occurrence, schedule)), which is too late by now (late: \(schedule.late))",
+            remedy: "Write a later time; `volley send \(campaign.file) --now` sends it at once, to everybody.")
     }
 
     /// `2026-12-01 09:00 in Europe/Berlin (2026-12-01 08:00 in Etc/UTC)`: in the campaign's zone and in that of this machine.

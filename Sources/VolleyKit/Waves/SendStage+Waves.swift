@@ -7,7 +7,7 @@ import Scheduling
 extension SendStage {
     /// Sends wave after wave, waits between them, and obeys words from elsewhere meanwhile.
     func sendWaves() throws -> RunEnd {
-        var agenda = try agenda()
+        var agenda = try WaveAgenda(of: run, settings)
         while true {
             let now = clock.now()
             switch agenda.next(at: now) {
@@ -37,39 +37,11 @@ extension SendStage {
         }
     }
 
-    /// Whether it is too late for every wave.
-    func isTooLateForAll(at now: Timestamp) throws -> Bool {
-        var agenda = try agenda()
-        while case .skip(let wave, _) = agenda.next(at: now) { agenda.noteOver(wave) }
-        return agenda.left == 0
-    }
-
-    private func agenda() throws -> WaveAgenda {
-        let (skipped, unclaimed) = (try run.skippedWaves(), try run.firstUnclaimed())
-        let waves = try run.plan.waves.map { wave in
-            let isBegun = unclaimed > wave.ids.lowerBound
-            let isOver =
-                try skipped.contains(wave.ids.lowerBound)
-                || isBegun && run.isSettled(wave.ids, resendsUnknown: resendsUnknown, closing: [Self.cappedReason])
-            return (zone: try zone(of: wave), due: wave.due, isOver: isOver)
-        }
-        let schedule = settings.schedule
-        return WaveAgenda(
-            waves, quietHours: schedule?.quietHours, late: schedule?.late ?? .send, planning: schedule?.planning,
-            lastActivity: try run.lastClaim())
-    }
-
-    private func zone(of wave: RunWave) throws(Diagnostic) -> ZoneRules {
-        do throws(ZoneDatabase.Mistake) { return try ZoneDatabase.system.zone(named: wave.zone) } catch {
-            throw Diagnostic(error.message, file: run.path, remedy: error.remedy)
-        }
-    }
-
     private func deliver(_ wave: RunWave, until moment: Timestamp?) throws -> (SendEnd, SendControl.Word?) {
         try putOff(before: wave)
         try settleLost()
         let start = WaveAgenda.start(
-            try run.firstClaim(of: wave.ids), at: clock.now(), settings.schedule?.quietHours, try zone(of: wave))
+            try run.firstClaim(of: wave.ids), at: clock.now(), settings.schedule?.quietHours, try run.zone(of: wave))
         console.detail(
             "Sending to \(TextFormat.count(wave.ids.count)) devices at \(localWords(wave, clock.now())).")
         return try deliver(with: Sender(senderSettings(startingAt: start)), wave.ids, until: moment)
@@ -97,7 +69,7 @@ extension SendStage {
 
     /// `09:00 in Asia/Tokyo (2026-12-01T00:00:00Z)`
     private func localWords(_ wave: RunWave, _ moment: Timestamp) -> String {
-        guard let zone = try? zone(of: wave) else { return moment.description }
+        guard let zone = try? run.zone(of: wave) else { return moment.description }
         return "\(zone.localTime(at: moment).words) in \(zone.name) (\(moment))"
     }
 
@@ -120,9 +92,7 @@ extension SendStage {
             rests += 1
             if Interruption.isRequested { return (.interrupted, wasPaused) }
             guard rests % Self.restsPerLook == 0 else { continue }
-            guard run.isInPlace else {
-                return (.stopped(reason: "The run file \(run.path) was removed or replaced while the run was waiting."), wasPaused)
-            }
+            if let loss = loss(while: "the run was waiting") { return (.stopped(reason: loss), wasPaused) }
             switch try? run.status().state {
             case .paused:
                 if let end = waitWhilePaused() { return (end, true) }

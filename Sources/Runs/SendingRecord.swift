@@ -1,0 +1,208 @@
+public import Base
+import GRDB
+import Glibc
+
+/// What was ever begun to be sent from a folder of runs: `sent.db`, beside them. A run file says how far it is; this says that it is not an older
+/// copy of itself, restored from a backup or put back by somebody who wants to send it a second time.
+///
+/// Each time that a run begins, or goes on, it gets a new *life*, a random name that stands here and in the run file. A file that holds another one is
+/// not the file that was sent from last. A file that is not there is an empty record. Every change is on the disk when its call returns.
+///
+/// Calls throw `Diagnostic`: the file is damaged, of a newer version, no record, not permitted; the disk is full.
+public struct SendingRecord: Sendable {
+    /// The name in a folder of runs.
+    public static let fileName = "sent.db"
+    /// "Vlog"
+    private static let applicationID = 0x566C_6F67
+    private static let version = 1
+
+    /// What is known of a run.
+    public struct Entry: Hashable, Sendable {
+        /// The run that it retries; nil for one of its own.
+        public var retryOf: String?
+        /// Its last life.
+        public var life: String
+        /// The life before, which counts until it is known that the file has the last one; nil afterwards.
+        public var formerLife: String?
+        /// Recipients that were claimed when its last life but this one ended, or this one, once it has.
+        public var claimed: Int
+        /// When its last life began.
+        public var begunAt: Timestamp
+
+        /// Whether a file that holds `life` and has so many recipients claimed is older than what is known here.
+        public func isNewer(thanLife life: String, claimed: Int) -> Bool {
+            (life != self.life && life != formerLife) || claimed < self.claimed
+        }
+    }
+
+    /// The file.
+    public let path: String
+
+    /// A record; nothing is opened or made.
+    /// - Parameter folder: of runs.
+    public init(folder: String) { path = RunFile.join(folder, Self.fileName) }
+
+    /// The record beside a run.
+    public init(beside run: RunStore) { self.init(folder: RunDiagnostics.folder(of: run.path)) }
+
+    /// What is known of a run; nil when it was never begun here.
+    public func entry(of run: String) throws -> Entry? {
+        try read { try Self.entry(of: run, $0) } ?? nil
+    }
+
+    /// Runs that were begun and that retry `run`, in the order in which they began.
+    public func retries(of run: String) throws -> [String] {
+        try read { try String.fetchAll($0, sql: "SELECT run FROM beginning WHERE retry_of = ? ORDER BY begun_at, run", arguments: [run]) }
+            ?? []
+    }
+
+    /// Notes that a run is about to begin, or go on, as `life`.
+    /// - Parameters:
+    ///   - seen: the life that its file has now; blank when it has none.
+    ///   - claimed: recipients that its file has claimed.
+    /// - Returns: false, and changes nothing, when the record knows of more than the file.
+    public func begin(_ run: RunStore, as life: String, seen: String, claimed: Int, at now: Timestamp) throws -> Bool {
+        try write { db in
+            let known = try Self.entry(of: run.plan.id, db)
+            if let known, known.isNewer(thanLife: seen, claimed: claimed) { return false }
+            try db.execute(
+                sql: """
+                    INSERT OR REPLACE INTO beginning (run, retry_of, life, former_life, claimed, begun_at) VALUES (?, ?, ?, ?, ?, ?)
+                    """,
+                arguments: [run.plan.id, run.plan.retryOf ?? "", life, seen, claimed, now.epochMilliseconds])
+            return true
+        }
+    }
+
+    /// Notes that the run's file has its last life: the one before counts no more.
+    public func confirm(_ run: RunStore) throws {
+        try write { try $0.execute(sql: "UPDATE beginning SET former_life = NULL WHERE run = ?", arguments: [run.plan.id]) }
+    }
+
+    /// Notes how far a run was when its last life ended.
+    public func end(_ run: RunStore, claimed: Int) throws {
+        try write { try $0.execute(sql: "UPDATE beginning SET claimed = ? WHERE run = ?", arguments: [claimed, run.plan.id]) }
+    }
+
+    // MARK: - The file
+
+    private static func entry(of run: String, _ db: Database) throws -> Entry? {
+        let row = try Row.fetchOne(
+            db, sql: "SELECT retry_of, life, former_life, claimed, begun_at FROM beginning WHERE run = ?", arguments: [run])
+        guard let row, let life = row[1] as String?, let claimed = row[3] as Int?, let begunAt = row[4] as Int64? else { return nil }
+        let retryOf = row[0] as String? ?? ""
+        return Entry(
+            retryOf: retryOf.isEmpty ? nil : retryOf, life: life, formerLife: row[2] as String?, claimed: claimed,
+            begunAt: Timestamp(epochMilliseconds: begunAt))
+    }
+
+    /// nil when there is no file, or an empty one.
+    private func read<Value>(_ body: (Database) throws -> Value) throws -> Value? {
+        guard try isThere(), RunFile.size(path) > 0 else { return nil }
+        return try translating {
+            try InterruptedChange.takingBack(path) {
+                let database = try DatabaseQueue(path: path, configuration: configuration(readOnly: true))
+                let result = try database.read { db -> Value? in try check(db) ? try body(db) : nil }
+                try database.close()
+                return result
+            }
+        }
+    }
+
+    /// One transaction that nobody else's comes between.
+    private func write<Value>(_ body: (Database) throws -> Value) throws -> Value {
+        if try !isThere() { try make() }
+        return try translating {
+            let database = try DatabaseQueue(path: path, configuration: configuration(readOnly: false))
+            var result: Value?
+            try database.writeWithoutTransaction { db in
+                // With less, the last change could be lost with the power, and a run begin twice.
+                try db.execute(sql: "PRAGMA synchronous = FULL")
+                try db.inTransaction(.immediate) {
+                    if try !check(db) { try create(db) }
+                    result = try body(db)
+                    return .commit
+                }
+            }
+            try database.close()
+            guard let result else { preconditionFailure("a transaction has no result") }
+            return result
+        }
+    }
+
+    private func configuration(readOnly: Bool) -> Configuration {
+        var configuration = Configuration()
+        configuration.readonly = readOnly
+        configuration.busyMode = .timeout(30)
+        return configuration
+    }
+
+    private func isThere() throws -> Bool {
+        switch RunFile.kind(path) {
+        case .file: return true
+        case .missing: return false
+        case .folder: throw notARecord
+        case .forbidden:
+            throw RunDiagnostics.system("cannot read the record of what was sent", path: path, errno: EACCES, activity: .sending)
+        }
+    }
+
+    /// Only its owner may read what was sent when. SQLite takes the empty file as a new database.
+    private func make() throws {
+        try RunFile.makeFolder(RunDiagnostics.folder(of: path))
+        let descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else {
+            throw RunDiagnostics.system("cannot write the record of what was sent", path: path, errno: errno, activity: .sending)
+        }
+        close(descriptor)
+    }
+
+    private func create(_ db: Database) throws {
+        try db.execute(
+            sql: """
+                CREATE TABLE beginning (
+                    run TEXT NOT NULL PRIMARY KEY, retry_of TEXT NOT NULL,  -- blank for one of its own
+                    life TEXT NOT NULL,                                     -- the same in the run file, in its table `life`
+                    former_life TEXT,                                       -- NULL once the run file has `life`
+                    claimed INTEGER NOT NULL,                               -- recipients, when the last life ended
+                    begun_at INTEGER NOT NULL                               -- epoch milliseconds
+                ) WITHOUT ROWID;
+                PRAGMA application_id = \(Self.applicationID);
+                PRAGMA user_version = \(Self.version);
+                """)
+    }
+
+    /// - Returns: false when the file is empty.
+    private func check(_ db: Database) throws -> Bool {
+        let identity = try Int.fetchOne(db, sql: "PRAGMA application_id")
+        if identity != Self.applicationID {
+            guard identity == 0, try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") == 0 else { throw notARecord }
+            return false
+        }
+        let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
+        guard version <= Self.version else {
+            throw Diagnostic(
+                "the record of what was sent was written by a newer Volley (format \(version); this one reads \(Self.version))", file: path,
+                remedy: "Use the newer Volley.")
+        }
+        return true
+    }
+
+    private var notARecord: Diagnostic {
+        Diagnostic(
+            "this is no record of what was sent, but stands where one should", file: path,
+            remedy: "Restore it from a backup. Without it Volley does not know which plans were sent already.")
+    }
+
+    private func translating<Value>(_ body: () throws -> Value) throws -> Value {
+        do { return try body() } catch let error as DatabaseError {
+            switch error.resultCode {
+            case .SQLITE_NOTADB, .SQLITE_CORRUPT: throw notARecord
+            default:
+                var diagnostic = RunDiagnostics.diagnostic(for: error, path: path, activity: .sending)
+                diagnostic.message = diagnostic.message.replacing("the run file", with: "the record of what was sent")
+                throw diagnostic
+            }
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import Base
+import Delivery
+import Runs
+import Scheduling
+
+/// Why a run may not begin, go on or be retried, and what to do instead. A remedy never reaches again whom the run has reached.
+enum GateRefusals {
+    static func hasBegun(_ run: RunStore, _ moment: Timestamp?) -> Diagnostic {
+        Diagnostic(
+            "this plan was sent already\(moment.map { ": sending began at \($0)" } ?? ""), and the file is a copy from before",
+            file: run.path,
+            remedy: "Put the newest file of the run back; its report says who got it. A plan is sent once.")
+    }
+
+    static func isOutdated(_ run: RunStore, _ moment: Timestamp?) -> Diagnostic {
+        Diagnostic(
+            "this file is an older copy of the run: more was sent\(moment.map { " (last from \($0) on)" } ?? "") than it knows of",
+            file: run.path, remedy: "Put the newest file of the run back. From this one devices would get the push a second time.")
+    }
+
+    /// The run is in a state that does not fit.
+    static func state(_ run: RunStore, _ state: RunState, _ step: SendGate.Step) -> Diagnostic {
+        let id = run.plan.id
+        switch (step, state) {
+        case (.begin, _):
+            return Diagnostic(
+                "the run is \(state.rawValue), so it cannot be sent as a plan", file: run.path,
+                remedy: "Only a plan that was not begun can be sent; a new plan would reach again whom this run has reached.")
+        case (.goOn, .planned):
+            return Diagnostic(
+                "the run was not begun yet", file: run.path, remedy: "`volley send --plan \(id)` begins it, and asks before it does.")
+        case (.goOn, _):
+            return Diagnostic(
+                "the run is finished: every device has its outcome", file: run.path, remedy: "`volley report \(id)` shows them.")
+        case (.retry, _):
+            return Diagnostic(
+                "the run is \(state.rawValue), not over", file: run.path,
+                remedy: state == .planned
+                    ? "`volley send --plan \(id)` sends it."
+                    : "`volley resume \(id)` goes on with it; `volley cancel \(id)` ends it for good.")
+        }
+    }
+
+    static func neverBegun(_ run: RunStore, _ step: SendGate.Step) -> Diagnostic {
+        Diagnostic(
+            step == .retry
+                ? "nothing of this run was ever sent, so there is nothing to retry"
+                : "this plan was given up before anything of it was sent, so there is nothing to go on with",
+            file: run.path, remedy: "Plan the campaign again: volley plan \(run.plan.campaignFile).")
+    }
+
+    /// For a run that was begun, when it, or what it needs, was changed.
+    static func remedyForChanges(_ run: RunStore) -> String {
+        "Take the change back, then go on; nothing more was sent. A new plan would reach again those that this run has reached: leave them out with "
+            + "`volley report \(run.plan.id) --format csv --outcome accepted,unknown --output reached.csv` and `exclude: {devices: reached.csv}`."
+    }
+
+    static func needsApproval(_ run: RunStore, _ step: SendGate.Step) -> Diagnostic {
+        let id = run.plan.id
+        let demands = "the app '\(run.plan.app)' demands approval, and "
+        guard run.hasDigest else {
+            return Diagnostic(
+                demands + "a plan of this older format cannot be approved", file: run.path, remedy: "Plan the campaign again.")
+        }
+        if step == .goOn {
+            return Diagnostic(
+                demands + "nobody has approved this run; nothing more was sent", file: run.path,
+                remedy: "`volley approve \(id) --by NAME` shows and approves it, then `volley resume \(id)` goes on.")
+        }
+        return Diagnostic(
+            demands + "nobody has approved this plan; it is kept, and nothing was sent", file: run.path,
+            remedy: "`volley approve \(id) --by NAME` shows and approves it, then `volley send --plan \(id)` sends it.")
+    }
+
+    static func isRetried(_ run: RunStore, by retry: String?) -> Diagnostic {
+        Diagnostic(
+            "the run was cancelled and then retried\(retry.map { " as \($0)" } ?? "")", file: run.path,
+            remedy: "Go on with that one: the two would send the same pushes.")
+    }
+
+    static func parentWentOn(_ run: RunStore) -> Diagnostic {
+        let first = run.plan.retryOf ?? ""
+        return Diagnostic(
+            "the run \(first) went on after this retry of it was planned: the two would send the same pushes", file: run.path,
+            remedy: "`volley cancel \(run.plan.id)` gives this one up; `volley retry \(first)` plans another, for whom is left.")
+    }
+
+    static func isTooLate(_ run: RunStore, _ settings: RunSettings) -> Diagnostic {
+        Diagnostic(
+            "it is too late for every device of this plan (late: \(settings.schedule?.late ?? .send)); nothing was sent", file: run.path,
+            remedy: "`volley send \(run.plan.campaignFile) --now` plans anew and sends at once, to everybody.")
+    }
+}

@@ -1,0 +1,231 @@
+import Base
+import Campaigns
+import Delivery
+import Glibc
+import Runs
+
+/// Drives `SendGate` for a run: looks, claims and records as it says. Every way to send goes through `pass`, every retry through `holding`.
+struct RunGate {
+    let run: RunStore
+    let settings: RunSettings
+    let options: CommonOptions
+    /// Whether `volley schedule` asks, rather than a person.
+    var isScheduler = false
+
+    /// What is in the way, in words.
+    struct Refused: Error {
+        let why: SendGate.Refusal
+        let inWords: any Error
+    }
+
+    /// What was seen, and in words what of it is in the way.
+    private struct Look {
+        var facts: SendGate.Facts
+        var words: [SendGate.Refusal: any Error] = [:]
+
+        /// Whether something holds; why not is kept.
+        mutating func keep(_ refusal: SendGate.Refusal, _ body: () throws -> Void) -> Bool {
+            do { try body() } catch {
+                words[refusal] = error
+                return false
+            }
+            return true
+        }
+    }
+
+    private var record: SendingRecord { SendingRecord(beside: run) }
+    private var time: ScheduledTime? { ScheduledTime(run, settings, isScheduler: isScheduler) }
+
+    // MARK: - Before anybody is asked
+
+    /// What would be in the way now; nil when nothing is. Claims nothing: `pass` looks again.
+    func refusal(of step: SendGate.Step) throws -> Refused? {
+        let look = try look(step)
+        return try SendGate.refusal(of: step, look.facts).map { try refused($0, look, step) }
+    }
+
+    /// - Throws: what would be in the way now.
+    func check(_ step: SendGate.Step) throws {
+        if let refused = try refusal(of: step) { throw refused.inWords }
+    }
+
+    // MARK: - Passing
+
+    /// Lets the run begin, or go on: afterwards it is on record as running, and this process has the right to send it.
+    /// - Throws: why not, in words. Nothing was sent, and nothing is claimed.
+    func pass(_ step: SendGate.Step) throws -> SendPass {
+        let time = time
+        var gate = SendGate(step)
+        var before: Firing?
+        var seen = Look(facts: .unknown)
+        var failure: (any Error)?
+        let life = Self.newLife()
+        /// Whether it went well; what went wrong is kept for the end.
+        func isDone(_ body: () throws -> Void) -> Bool {
+            do { try body() } catch { failure = failure ?? error }
+            return failure == nil
+        }
+        var action = gate.start()
+        while true {
+            switch action {
+            case .lock: action = gate.locked(isDone { try run.lockForSending() })
+            case .look:
+                do { seen = try look(step) } catch {
+                    run.unlock()
+                    throw error
+                }
+                action = gate.saw(seen.facts)
+            case .claimTime: action = gate.timeClaimed(isDone { before = try time?.claim() })
+            case .record:
+                action = gate.recorded(
+                    isDone {
+                        let claimed = try run.firstUnclaimed()
+                        guard try record.begin(run, as: life, seen: run.life(), claimed: claimed, at: .now()) else { throw outdated() }
+                    })
+            case .begin: action = gate.began(isDone { try run.begin(life: life, at: .now(), from: Self.states(for: step)) })
+            case .confirm:
+                // A confirmation that is missing only makes an older copy harder to tell.
+                try? record.confirm(run)
+                action = gate.confirmed()
+            case .returnTime:
+                try? time?.giveBack(before)
+                action = gate.timeReturned()
+            case .admit: return SendPass(run: run, record: record, time: time)
+            case .refuse(let why):
+                if why != .isBusy { run.unlock() }
+                throw try failure ?? refused(why, seen, step).inWords
+            }
+        }
+    }
+
+    /// Does something with a run that has ended while nobody can resume, retry or prune it.
+    /// - Throws: why it may not be retried, in words; what `body` throws.
+    func holding<Value>(_ step: SendGate.Step, _ body: () throws -> Value) throws -> Value {
+        // A run that is not over says more than a lock that is held.
+        try check(step)
+        try run.lockForSending(isSending: false)
+        defer { run.unlock() }
+        try check(step)
+        return try body()
+    }
+
+    private static func states(for step: SendGate.Step) -> Set<RunState> {
+        // A killed process left `running` behind.
+        step == .begin ? [.planned] : [.stopped, .paused, .cancelled, .running]
+    }
+
+    /// 128 random bits, in hex.
+    private static func newLife() -> String {
+        let seed = RunSeed.random()
+        return String(seed.high, radix: 16) + String(seed.low, radix: 16)
+    }
+
+    // MARK: - Looking
+
+    private func look(_ step: SendGate.Step) throws -> Look {
+        try run.requireRecipients()
+        let status = try run.status()
+        let (life, claimed, entry) = (try run.life(), try run.firstUnclaimed(), try record.entry(of: run.plan.id))
+        var look = Look(facts: .unknown)
+        look.facts.state = .init(status.state)
+        // The beginning may have been noted beside the runs, and not in the file, by a process that was killed between the two.
+        look.facts.hasBegun = try run.hasBegun() || entry.map { $0.formerLife != life } ?? false
+        look.facts.isOutdated = entry?.isNewer(thanLife: life, claimed: claimed) ?? false
+        look.facts.isInPlace = look.keep(.isMisplaced) { try run.checkPlace(home: settings.runsFolder) }
+        guard SendGate.refusal(of: step, look.facts) == nil else { return look }
+        let present = try PresentProject(of: run.plan, options)
+        look.facts.isUnchanged = look.keep(.isChanged) {
+            if step == .goOn { try run.checkIntegrity() }
+            try goingOn(step) { try run.checkUnchanged() }
+        }
+        look.facts.settingsHold = look.keep(.settingsChanged) { try goingOn(step) { try present.checkUnchanged(settings) } }
+        look.facts.lacksApproval = try lacksApproval(present)
+        if step == .goOn { look.facts.isRetried = try !retries().isEmpty || !record.retries(of: run.plan.id).isEmpty }
+        look.facts.parentWentOn = try parentWentOn()
+        if step == .begin, !isScheduler, !run.plan.waves.isEmpty {
+            look.facts.isTooLate = try WaveAgenda(of: run, settings).isTooLateForAll(at: .now())
+        }
+        if step != .retry, let time {
+            let (whose, mistake) = try time.look(step)
+            look.facts.time = whose
+            look.words[.timeIsTaken] = mistake
+        }
+        return look
+    }
+
+    /// What was begun must not be planned again without a thought for those whom it has reached.
+    private func goingOn(_ step: SendGate.Step, _ body: () throws -> Void) throws {
+        do { try body() } catch var mistake as Diagnostic where step != .begin {
+            mistake.remedy = GateRefusals.remedyForChanges(run)
+            throw mistake
+        }
+    }
+
+    /// A test goes to the app's own test devices, so nobody has to approve it. A plan that was made before volley.yaml demanded approval needs one as well.
+    func lacksApproval(_ present: PresentProject) throws -> Bool {
+        try !run.plan.isTest && (settings.needsApproval || present.app?.needsApproval == true) && run.approval() == nil
+    }
+
+    private func retries() throws -> [RunStore] { try RunChain(of: run).standingRetries(of: run.plan.id) }
+
+    private func parentWentOn() throws -> Bool {
+        guard let id = run.plan.retryOf else { return false }
+        let path = FilePaths.join(FilePaths.folder(of: run.path), "\(id).sqlite")
+        guard FilePaths.exists(path), let parent = try? RunStore(path: path, readOnly: true) else { return false }
+        defer { parent.close() }
+        let status = try parent.status()
+        return parent.sendingSince != nil || status.finishedAt.map { $0 > run.plan.plannedAt } ?? false
+    }
+
+    // MARK: - Words
+
+    private func refused(_ why: SendGate.Refusal, _ look: Look, _ step: SendGate.Step) throws -> Refused {
+        Refused(why: why, inWords: try look.words[why] ?? inWords(why, step))
+    }
+
+    private func inWords(_ why: SendGate.Refusal, _ step: SendGate.Step) throws -> Diagnostic {
+        switch why {
+        case .isOutdated: outdated()
+        case .hasBegun: GateRefusals.hasBegun(run, try record.entry(of: run.plan.id)?.begunAt)
+        case .hasOtherState: GateRefusals.state(run, try run.status().state, step)
+        case .neverBegun: GateRefusals.neverBegun(run, step)
+        case .needsApproval: GateRefusals.needsApproval(run, step)
+        case .isRetried: GateRefusals.isRetried(run, by: try retries().last?.plan.id ?? record.retries(of: run.plan.id).last)
+        case .parentWentOn: GateRefusals.parentWentOn(run)
+        case .isTooLate: GateRefusals.isTooLate(run, settings)
+        case .isBusy, .isMisplaced, .isChanged, .settingsChanged, .timeIsTaken:
+            // These come with words of their own.
+            Diagnostic("the run cannot be sent now", file: run.path, remedy: "Nothing was sent; try again.")
+        }
+    }
+
+    private func outdated() -> Diagnostic { GateRefusals.isOutdated(run, (try? record.entry(of: run.plan.id))?.begunAt) }
+}
+
+extension SendGate.Facts {
+    /// Nothing is in the way as far as nothing was looked at.
+    fileprivate static let unknown = SendGate.Facts(
+        isInPlace: true, isOutdated: false, state: .planned, hasBegun: false, isUnchanged: true, settingsHold: true, lacksApproval: false,
+        isRetried: false, parentWentOn: false, isTooLate: false, time: .unscheduled)
+}
+
+extension SendGate.Facts.State {
+    fileprivate init(_ state: RunState) {
+        switch state {
+        case .planned: self = .planned
+        case .running, .paused, .stopped: self = .underway
+        case .finished: self = .finished
+        case .cancelled: self = .cancelled
+        }
+    }
+}
+
+extension RunChain {
+    /// The runs that retry `id` and may have sent, or may still: all but plans that were cancelled before anything of them was sent.
+    func standingRetries(of id: String) throws -> [RunStore] {
+        try retries(of: id).filter { retry in
+            defer { retry.close() }
+            return try retry.status().state != .cancelled || retry.hasBegun()
+        }
+    }
+}

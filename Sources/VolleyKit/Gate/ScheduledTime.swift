@@ -1,0 +1,108 @@
+import Base
+import Delivery
+import Runs
+import Scheduling
+
+/// The time of a schedule that a run belongs to. It goes out once, whoever sends it: `volley schedule`, or a person at a terminal.
+struct ScheduledTime {
+    private let run: RunStore
+    private let occurrence: LocalTime
+    private let folder: String
+    private let firing: Firing
+    /// `volley schedule` itself asks: it records what becomes of its times.
+    private let isScheduler: Bool
+
+    private static let reason = "sent by hand"
+
+    /// nil for a run that belongs to no time: a test, a run sent with `--now`, and a retry, whose time is that of the run it retries.
+    init?(_ run: RunStore, _ settings: RunSettings, isScheduler: Bool) {
+        guard let occurrence = settings.schedule?.occurrence, run.plan.retryOf == nil, !run.plan.isTest else { return nil }
+        (self.run, self.occurrence, self.isScheduler) = (run, occurrence, isScheduler)
+        folder = FilePaths.folder(of: run.path)
+        let due = run.plan.waves.map(\.due)
+        firing = Firing(
+            key: .init(campaign: run.plan.campaign, occurrence: "\(occurrence)"), file: run.plan.campaignFile, run: run.plan.id,
+            state: .stopped, reason: Self.reason, begins: due.min() ?? run.plan.plannedAt, ends: due.max() ?? run.plan.plannedAt,
+            changedAt: .now())
+    }
+
+    /// Whose the time is, and why it cannot be this run's.
+    func look(_ step: SendGate.Step) throws -> (SendGate.Facts.Time, Diagnostic?) {
+        let (firings, campaigns) = try ScheduleStore.read(folder: folder, since: Timestamp(epochMilliseconds: 0))
+        let present = firings.first { $0.key == firing.key }
+        if let present, present.run != run.plan.id, isScheduler || present.state != .skipped { return (.taken, isTaken(by: present)) }
+        let isOwn = present?.run == run.plan.id
+        if !isScheduler, step == .begin, ScheduleLock.isHeld(folder: folder),
+            campaigns.contains(where: { $0.name == run.plan.campaign && !$0.times.isEmpty })
+        {
+            return (.taken, isForSchedule(isOwn: isOwn))
+        }
+        return (isOwn ? .own : .free, nil)
+    }
+
+    /// - Returns: what stood in the record before, to be given back if nothing is sent.
+    /// - Throws: `Diagnostic` when another run has the time.
+    func claim() throws -> Firing? {
+        switch try withStore({ try $0.claim(firing) }) {
+        case .own(let before): return before
+        case .taken(let other): throw isTaken(by: other)
+        }
+    }
+
+    func giveBack(_ before: Firing?) throws { try withStore { try $0.giveBack(firing, before: before) } }
+
+    /// Notes how a run that was sent by hand ended. `volley schedule` goes on with none of these.
+    func note(_ state: RunState) {
+        guard !isScheduler else { return }
+        var firing = firing
+        (firing.state, firing.changedAt) = (state == .finished ? .finished : state == .cancelled ? .cancelled : .stopped, .now())
+        // How it ended stands in the run file too.
+        _ = try? withStore { try $0.save([firing], []) }
+    }
+
+    private func withStore<Value>(_ body: (ScheduleStore) throws -> Value) throws -> Value {
+        let store = try ScheduleStore(folder: folder)
+        defer { store.close() }
+        return try body(store)
+    }
+
+    /// Why a campaign cannot go out at a time, as a run of it has; nil when none has, as far as the record knows.
+    static func refusal(_ campaign: String, _ occurrence: LocalTime, runsFolder: String) throws -> Diagnostic? {
+        let (firings, _) = try ScheduleStore.read(folder: runsFolder, since: Timestamp(epochMilliseconds: 0))
+        return firings.first { $0.key == .init(campaign: campaign, occurrence: "\(occurrence)") && $0.state != .skipped }.map {
+            isTaken(campaign, occurrence, by: $0, folder: runsFolder)
+        }
+    }
+
+    // MARK: - Words
+
+    private func isTaken(by other: Firing) -> Diagnostic { Self.isTaken(run.plan.campaign, occurrence, by: other, folder: folder) }
+
+    private static func isTaken(_ campaign: String, _ occurrence: LocalTime, by other: Firing, folder: String) -> Diagnostic {
+        Diagnostic(
+            "'\(campaign)' was fired already for \(occurrence.words)\(other.run.map { ", as \($0)" } ?? ""); nothing was sent",
+            remedy: other.run.map { remedy($0, folder) } ?? "A time goes out once. Give the campaign another time for another push.")
+    }
+
+    /// What to do instead, for those that the other run has not reached.
+    private static func remedy(_ other: String, _ folder: String) -> String {
+        guard let first = try? RunStore(path: FilePaths.join(folder, "\(other).sqlite"), readOnly: true),
+            let state = try? first.status().state
+        else { return "The file of that run is not there; whom it reached is not known. Give the campaign another time for another push." }
+        return switch state {
+        case .planned: "`volley send --plan \(other)` sends that plan."
+        case .running, .paused, .stopped: "`volley resume \(other)` goes on with that run."
+        case .finished, .cancelled:
+            "`volley report \(other)` says who got it; `volley retry \(other)` sends to those for whom it failed."
+        }
+    }
+
+    private func isForSchedule(isOwn: Bool) -> Diagnostic {
+        Diagnostic(
+            "`volley schedule` is at work with this folder of runs, and sends '\(run.plan.campaign)' at its times; nothing was sent",
+            file: run.path,
+            remedy: isOwn
+                ? "It sends this plan by itself; `volley schedule --list` shows when."
+                : "`volley schedule --list` shows when. To send it by hand, end `volley schedule` first.")
+    }
+}

@@ -1,0 +1,21 @@
+import Base
+import Delivery
+import Runs
+
+/// What `RunGate.pass` gives: the right to send a run, until it ends.
+struct SendPass: ~Copyable {
+    fileprivate let run: RunStore
+    fileprivate let record: SendingRecord
+    fileprivate let time: ScheduledTime?
+
+    init(run: RunStore, record: SendingRecord, time: ScheduledTime?) { (self.run, self.record, self.time) = (run, record, time) }
+
+    /// Notes how far the run is, for the next time. What cannot be noted changes nothing in how it ended.
+    consuming func end(_ console: Console) {
+        do { try record.end(run, claimed: run.firstUnclaimed()) } catch {
+            console.warn(
+                "How far the run is could not be noted beside it, so that an older copy of its file would not be recognised. \(error)")
+        }
+        if let state = try? run.status().state { time?.note(state) }
+    }
+}

@@ -1,0 +1,40 @@
+import Base
+import Campaigns
+import Runs
+import Scheduling
+
+extension WaveAgenda {
+    /// What is left of a run's waves.
+    init(of run: RunStore, _ settings: RunSettings) throws {
+        let (skipped, unclaimed) = (try run.skippedWaves(), try run.firstUnclaimed())
+        let waves = try run.plan.waves.map { wave in
+            let isBegun = unclaimed > wave.ids.lowerBound
+            let isOver =
+                try skipped.contains(wave.ids.lowerBound)
+                || isBegun
+                    && run.isSettled(
+                        wave.ids, resendsUnknown: settings.unknownPolicy == .resend, closing: [SendStage.cappedReason])
+            return (zone: try run.zone(of: wave), due: wave.due, isOver: isOver)
+        }
+        let schedule = settings.schedule
+        self.init(
+            waves, quietHours: schedule?.quietHours, late: schedule?.late ?? .send, planning: schedule?.planning,
+            lastActivity: try run.lastClaim())
+    }
+
+    /// Whether it is too late for every wave.
+    func isTooLateForAll(at now: Timestamp) -> Bool {
+        var agenda = self
+        while case .skip(let wave, _) = agenda.next(at: now) { agenda.noteOver(wave) }
+        return agenda.left == 0
+    }
+}
+
+extension RunStore {
+    /// The clock of a wave's devices.
+    func zone(of wave: RunWave) throws(Diagnostic) -> ZoneRules {
+        do throws(ZoneDatabase.Mistake) { return try ZoneDatabase.system.zone(named: wave.zone) } catch {
+            throw Diagnostic(error.message, file: path, remedy: error.remedy)
+        }
+    }
+}
