@@ -1,0 +1,350 @@
+import Base
+import Foundation
+import Testing
+
+/// The one gate before sending: what was not approved, was changed, was sent before, or is somebody else's to send goes out by no command.
+@Suite("the gate before sending")
+struct GateTests {
+    private static let due = "schedule: {at: 2025-06-01 09:00, timezone: Asia/Tokyo, late: send}\n"
+
+    private func folder(app: String = "environment: simulator", schedule: String = "") throws -> ProjectFolder {
+        let folder = try ProjectFolder(app: app)
+        try folder.writeCampaign()
+        let campaign = try String(contentsOf: folder.url.appendingPathComponent("campaign.yaml"), encoding: .utf8)
+        try folder.write("campaign.yaml", campaign + schedule)
+        return folder
+    }
+
+    /// Plans the campaign; returns the run's id.
+    private func plan(_ folder: ProjectFolder) throws -> String {
+        let planned = try folder.volley("plan", "campaign.yaml", "--json")
+        return try #require(try planned.json()["run"]?.stringValue, "\(planned.errors)")
+    }
+
+    private func runs(_ folder: ProjectFolder) -> [String] {
+        folder.files(in: "runs").filter { $0.hasPrefix("20") && $0.hasSuffix(".sqlite") }.map { String($0.dropLast(7)) }
+    }
+
+    /// Expects that a command sends nothing; returns what it says.
+    @discardableResult
+    private func expectRefusal(
+        _ folder: ProjectFolder, _ arguments: [String], saying words: String, sourceLocation: SourceLocation = #_sourceLocation
+    ) throws -> String {
+        let result = try VolleyBinary.run(arguments, in: folder.url)
+        #expect(result.status == 2, "\(arguments): \(result.output)\(result.errors)", sourceLocation: sourceLocation)
+        #expect(result.errors.contains(words), "\(arguments): \(result.errors)", sourceLocation: sourceLocation)
+        return result.errors
+    }
+
+    private func attempts(_ folder: ProjectFolder, _ run: String) throws -> Int? {
+        try folder.volley("report", run, "--format", "json").json().int("attempts")
+    }
+
+    // MARK: - What was never begun
+
+    @Test(
+        "a plan that was cancelled goes out neither by resume nor by retry, with approval demanded or not",
+        arguments: ["environment: simulator", "environment: simulator\napproval: required"])
+    func cancelledPlan(app: String) throws {
+        let folder = try folder(app: app)
+        let run = try plan(folder)
+        #expect(try folder.volley("cancel", run).status == 0)
+        try expectRefusal(folder, ["resume", run], saying: "given up before anything of it was sent")
+        try expectRefusal(folder, ["retry", run, "--outcome", "unsent", "--yes"], saying: "nothing of this run was ever sent")
+        #expect(runs(folder) == [run])
+        #expect(try attempts(folder, run) == 0)
+    }
+
+    @Test(
+        "a state that was set behind Volley's back opens no way round the gate", .enabled(if: hasPython),
+        arguments: ["stopped", "running", "paused", "cancelled", "finished"])
+    func stateBySQL(state: String) throws {
+        let folder = try folder(app: "environment: simulator\napproval: required")
+        let run = try plan(folder)
+        try folder.editRun("UPDATE run SET state = '\(state)'")
+        for arguments in [["resume", run], ["send", "--plan", run, "--yes"], ["retry", run, "--outcome", "unsent", "--yes"]] {
+            #expect(try VolleyBinary.run(arguments, in: folder.url).status == 2, "\(arguments)")
+        }
+        // As if it had been begun.
+        try folder.editRun("UPDATE run SET state = '\(state)', started_at = 1700000000000")
+        for arguments in [["resume", run], ["send", "--plan", run, "--yes"]] {
+            #expect(try VolleyBinary.run(arguments, in: folder.url).status == 2, "\(arguments)")
+        }
+        #expect(try attempts(folder, run) == 0)
+    }
+
+    @Test("a sent plan whose state is set back is not sent again", .enabled(if: hasPython))
+    func setBackBySQL() throws {
+        let folder = try folder()
+        let run = try plan(folder)
+        #expect(try folder.volley("send", "--plan", run, "--yes").status == 0)
+        try folder.editRun("UPDATE run SET state = 'planned', started_at = NULL", "DELETE FROM claim", "DELETE FROM outcome_block")
+        try expectRefusal(folder, ["send", "--plan", run, "--yes"], saying: "sent already")
+        try folder.editRun("UPDATE run SET state = 'stopped'", "DELETE FROM life")
+        try expectRefusal(folder, ["resume", run], saying: "older copy")
+    }
+
+    // MARK: - What was changed
+
+    @Test("a run does not go on, nor is it retried, when volley.yaml sends elsewhere; with the change taken back it does")
+    func changedSettings() throws {
+        let server = try LedgeredServer(app: "pace: 1500/s", devices: 3000)
+        let folder = server.folder
+        try folder.writeCampaign()
+        let running = try server.startSending()
+        running.interrupt()
+        #expect(running.finish().status == 130)
+        let project = try String(contentsOf: folder.url.appendingPathComponent("volley.yaml"), encoding: .utf8)
+        try folder.write("volley.yaml", project.replacing("com.example.shop", with: "com.example.other"))
+        let refused = try expectRefusal(folder, ["resume", "last"], saying: "the topic was com.example.shop")
+        #expect(refused.contains("Take the change back") && refused.contains("exclude:"), "a new plan would reach many again: \(refused)")
+        #expect(try folder.volley("cancel", "last").status == 0)
+        try expectRefusal(folder, ["retry", "last", "--outcome", "unsent", "--yes"], saying: "the topic was com.example.shop")
+        try folder.write("volley.yaml", project)
+        #expect(try folder.volley("resume", "last").status == 0)
+        let accepted = try server.accepted()
+        #expect(accepted.count == 3000 && accepted.allSatisfy { $0.value.count == 1 })
+    }
+
+    @Test("a run begun before approval was demanded waits for it, and goes on once it is approved")
+    func approvalSince() throws {
+        let server = try LedgeredServer(app: "pace: 1500/s", devices: 3000)
+        let folder = server.folder
+        try folder.writeCampaign()
+        let running = try server.startSending()
+        running.interrupt()
+        #expect(running.finish().status == 130)
+        let project = try String(contentsOf: folder.url.appendingPathComponent("volley.yaml"), encoding: .utf8)
+        try folder.write("volley.yaml", project + "    approval: required\n")
+        let refused = try expectRefusal(folder, ["resume", "last"], saying: "nobody has approved this run")
+        #expect(refused.contains("volley approve"))
+        let approved = try folder.volley("approve", "last", "--by", "Anna", "--yes")
+        #expect(approved.status == 0 && approved.output.contains("volley resume"), "\(approved.errors)")
+        #expect(try folder.volley("resume", "last").status == 0)
+        let accepted = try server.accepted()
+        #expect(accepted.count == 3000 && accepted.allSatisfy { $0.value.count == 1 })
+    }
+
+    // MARK: - Copies
+
+    @Test("a run file under another name is refused: copied, renamed, linked, in another folder", arguments: [false, true])
+    func copies(isSent: Bool) throws {
+        let folder = try folder()
+        let run = try plan(folder), file = folder.url.path + "/runs/\(run).sqlite"
+        try Shell.run("cp '\(file)' '\(folder.url.path)/copy.sqlite'; mkdir '\(folder.url.path)/elsewhere'")
+        if isSent { #expect(try folder.volley("send", "--plan", run, "--yes").status == 0) }
+        try Shell.run("cd '\(folder.url.path)'; cp copy.sqlite runs/second.sqlite; cp copy.sqlite elsewhere/\(run).sqlite")
+        try expectRefusal(folder, ["send", "--plan", "runs/second.sqlite", "--yes"], saying: "is a copy of the run \(run), or was renamed")
+        try expectRefusal(folder, ["send", "--plan", "elsewhere/\(run).sqlite", "--yes"], saying: "belongs into")
+        try expectRefusal(folder, ["approve", "runs/second.sqlite", "--by", "Anna", "--yes"], saying: "is a copy of the run")
+        // A symbolic link is the file that it leads to.
+        try Shell.run("cd '\(folder.url.path)/runs'; rm second.sqlite; ln -s \(run).sqlite link.sqlite; ln \(run).sqlite ../hard.sqlite")
+        if !isSent {
+            try expectRefusal(folder, ["send", "--plan", run, "--yes"], saying: "2 names (hard links)")
+            try Shell.run("cd '\(folder.url.path)'; rm hard.sqlite; mv runs/\(run).sqlite runs/renamed.sqlite")
+            try expectRefusal(folder, ["send", "--plan", "runs/renamed.sqlite", "--yes"], saying: "was renamed")
+            try Shell.run("cd '\(folder.url.path)'; mv runs/renamed.sqlite runs/\(run).sqlite")
+            #expect(try folder.volley("send", "--plan", "runs/link.sqlite", "--yes").status == 0)
+        }
+        try Shell.run("rm -f '\(folder.url.path)/hard.sqlite'")
+        try expectRefusal(folder, ["send", "--plan", "runs/link.sqlite", "--yes"], saying: "finished")
+        // What stands beside the runs remembers what the copy does not know.
+        try Shell.run("cd '\(folder.url.path)'; rm -f hard.sqlite runs/link.sqlite; cp copy.sqlite runs/\(run).sqlite")
+        try expectRefusal(folder, ["send", "--plan", run, "--yes"], saying: "sent already")
+        try Shell.run("cd '\(folder.url.path)'; rm runs/\(run).sqlite")
+        try expectRefusal(folder, ["send", "--plan", "elsewhere/\(run).sqlite", "--yes"], saying: "belongs into")
+    }
+
+    @Test("a run whose folder has moved as a whole is sent from where it is now")
+    func movedFolder() throws {
+        let folder = try folder()
+        let run = try plan(folder)
+        try Shell.run("cd '\(folder.url.path)'; mv runs archive")
+        #expect(try folder.volley("send", "--plan", "archive/\(run).sqlite", "--yes").status == 0)
+    }
+
+    @Test("an older copy of a run that went on is neither resumed nor retried")
+    func olderCopy() throws {
+        let server = try LedgeredServer(app: "pace: 1500/s", devices: 3000)
+        let folder = server.folder
+        try folder.writeCampaign(delivery: "unknown: skip")
+        let running = try server.startSending()
+        running.interrupt()
+        #expect(running.finish().status == 130)
+        let run = try #require(runs(folder).first)
+        try Shell.run("cd '\(folder.url.path)'; cp runs/\(run).sqlite older.sqlite")
+        #expect(try folder.volley("resume", run).status == 0)
+        try Shell.run("cd '\(folder.url.path)'; cp older.sqlite runs/\(run).sqlite")
+        try expectRefusal(folder, ["resume", run], saying: "older copy")
+        #expect(try folder.volley("cancel", run).status == 0)
+        try expectRefusal(folder, ["retry", run, "--outcome", "unsent", "--yes"], saying: "older copy")
+        let accepted = try server.accepted()
+        #expect(accepted.count == 3000 && accepted.allSatisfy { $0.value.count == 1 })
+    }
+
+    @Test("of a retry whose file is gone nobody knows whom it reached: there is no second one, and the first run does not go on")
+    func lostRetry() throws {
+        let server = try LedgeredServer(app: "pace: 1500/s", devices: 3000)
+        let folder = server.folder
+        try folder.writeCampaign(delivery: "unknown: skip")
+        let running = try server.startSending()
+        running.interrupt()
+        #expect(running.finish().status == 130)
+        let run = try #require(runs(folder).first)
+        #expect(try folder.volley("cancel", run).status == 0)
+        #expect(try folder.volley("retry", run, "--outcome", "unsent", "--yes").status == 0)
+        let retry = try #require(runs(folder).first { $0 != run })
+        try Shell.run("rm '\(folder.url.path)/runs/\(retry).sqlite'")
+        try expectRefusal(folder, ["retry", run, "--outcome", "unsent", "--yes"], saying: "the file of that retry is gone")
+        try expectRefusal(folder, ["resume", run], saying: "retried as \(retry)")
+    }
+
+    @Test("a retry that was given up before it sent anything keeps nobody from another one, nor the run from going on")
+    func givenUpRetry() throws {
+        let server = try LedgeredServer(app: "pace: 1500/s\napproval: required", devices: 3000)
+        let folder = server.folder
+        try folder.writeCampaign()
+        let run = try plan(folder)
+        #expect(try folder.volley("approve", run, "--by", "Anna", "--yes").status == 0)
+        let running = try server.startSending(["send", "--plan", run, "--yes"])
+        running.interrupt()
+        #expect(running.finish().status == 130)
+        #expect(try folder.volley("cancel", run).status == 0)
+        // Killed while it asks nobody: the retry is there, and not begun.
+        try folder.write(
+            "volley.yaml",
+            String(contentsOf: folder.url.appendingPathComponent("volley.yaml"), encoding: .utf8).replacing(
+                "pace: 1500/s", with: "pace: 1/s"))
+        let retrying = try VolleyBinary.start(["retry", run, "--outcome", "unsent", "--yes"], in: folder.url)
+        server.wait {
+            self.runs(folder).count == 2
+        } orEndOf: {
+            retrying
+        }
+        _ = retrying.finish(timeout: 0)
+        let retry = try #require(runs(folder).first { $0 != run })
+        try expectRefusal(folder, ["resume", run], saying: "retried as \(retry)")
+        let state = try folder.volley("report", retry, "--format", "json").json()["state"]?.stringValue
+        #expect(try folder.volley("cancel", retry).status == 0)
+        guard state == "planned" else { return }
+        let resumed = try folder.volley("resume", run)
+        #expect(resumed.status == 0, "\(resumed.errors)")
+        let accepted = try server.accepted()
+        #expect(accepted.count == 3000 && accepted.allSatisfy { $0.value.count == 1 })
+    }
+
+    // MARK: - Times
+
+    @Test("a time that was sent goes out by no other plan of it, whatever is done to that plan", .enabled(if: hasPython))
+    func oneTime() throws {
+        let folder = try folder(schedule: Self.due)
+        let run = try plan(folder)
+        let sent = try folder.volley("send", "campaign.yaml", "--yes", "--json")
+        #expect(sent.status == 0, "\(sent.errors)")
+        let first = try #require(try sent.json()["run"]?.stringValue)
+        let refused = try expectRefusal(folder, ["send", "--plan", run, "--yes"], saying: "was fired already")
+        #expect(!refused.contains("--now") && refused.contains("volley report \(first)"), "\(refused)")
+        #expect(try folder.volley("cancel", run).status == 0)
+        try expectRefusal(folder, ["resume", run], saying: "given up before")
+        try folder.editRun("UPDATE run SET state = 'stopped', started_at = 1700000000000")
+        try expectRefusal(folder, ["resume", run], saying: "was fired already")
+        #expect(try attempts(folder, run) == 0)
+        // Too late by now, but that is not the point: `--now` would reach everybody a second time.
+        let campaign = try String(contentsOf: folder.url.appendingPathComponent("campaign.yaml"), encoding: .utf8)
+        try folder.write("campaign.yaml", campaign.replacing("late: send", with: "late: skip after 2h"))
+        let late = try expectRefusal(folder, ["send", "campaign.yaml", "--yes"], saying: "was fired already")
+        #expect(!late.contains("--now"), "\(late)")
+    }
+
+    @Test(
+        "a plan whose process was killed between claiming its time and sending keeps the time, and is sent as it is",
+        .enabled(if: hasPython))
+    func claimedByAPlan() throws {
+        let folder = try folder(schedule: Self.due)
+        let run = try plan(folder)
+        // Makes the record; then as such a process leaves it.
+        let campaign = try String(contentsOf: folder.url.appendingPathComponent("campaign.yaml"), encoding: .utf8)
+        try folder.write("other.yaml", campaign.replacing("name: test", with: "name: other"))
+        #expect(try folder.volley("send", "other.yaml", "--yes").status == 0)
+        let edit = """
+            import sqlite3; c = sqlite3.connect('runs/schedule.sqlite')
+            c.execute("UPDATE firing SET campaign = 'test', run = '\(run)', state = 'stopped'"); c.commit()
+            """
+        let python = try RunningVolley(executable: "/usr/bin/python3", ["-c", edit], in: folder.url, environment: [:], input: nil).finish()
+        try #require(python.status == 0, "\(python.errors)")
+        try expectRefusal(folder, ["send", "campaign.yaml", "--yes"], saying: "`volley send --plan \(run)` sends that plan")
+        let sent = try folder.volley("send", "--plan", run, "--yes", "--json")
+        #expect(sent.status == 0, "\(sent.errors)")
+        #expect(try sent.json()["outcomes"]?.int("accepted") == 20)
+    }
+
+    @Test("an approved retry of a scheduled run is sent, and no remedy on the way reaches everybody")
+    func retryOfATime() throws {
+        let server = try LedgeredServer(app: "pace: 1500/s", devices: 3000)
+        let folder = server.folder
+        try folder.writeCampaign()
+        let campaign = try String(contentsOf: folder.url.appendingPathComponent("campaign.yaml"), encoding: .utf8)
+        try folder.write("campaign.yaml", campaign + Self.due)
+        let running = try server.startSending()
+        running.interrupt()
+        #expect(running.finish().status == 130)
+        let run = try #require(runs(folder).first)
+        #expect(try folder.volley("cancel", run).status == 0)
+        let project = try String(contentsOf: folder.url.appendingPathComponent("volley.yaml"), encoding: .utf8)
+        try folder.write("volley.yaml", project + "    approval: required\n")
+        let refused = try expectRefusal(folder, ["retry", run, "--outcome", "unsent", "--yes"], saying: "nobody has approved this plan")
+        let retry = try #require(runs(folder).first { $0 != run })
+        #expect(refused.contains("volley approve \(retry)") && !refused.contains("--now"))
+        #expect(try folder.volley("approve", retry, "--by", "Anna", "--yes").status == 0)
+        let sent = try folder.volley("send", "--plan", retry, "--yes")
+        #expect(sent.status == 0, "\(sent.errors)")
+        let accepted = try server.accepted()
+        #expect(accepted.count == 3000 && accepted.allSatisfy { $0.value.count == 1 })
+    }
+
+    // MARK: - What is left behind
+
+    @Test("a lock file that is removed while a run is sent lets nobody else in")
+    func removedLock() throws {
+        let server = try LedgeredServer(app: "pace: 1000/s", devices: 3000)
+        let folder = server.folder
+        try folder.writeCampaign(delivery: "unknown: resend")
+        let running = try server.startSending()
+        for _ in 0..<3 {
+            try Shell.run("rm -f '\(folder.url.path)'/runs/*.lock")
+            try expectRefusal(folder, ["resume", "last"], saying: "is being sent by another volley")
+        }
+        #expect(running.finish().status == 0)
+        let accepted = try server.accepted()
+        #expect(accepted.count == 3000 && accepted.allSatisfy { $0.value.count == 1 })
+        #expect(!folder.files(in: "runs").contains { $0.hasSuffix(".lock") })
+    }
+
+    @Test("what a killed planning leaves behind is shown by runs and removed by prune; what is being made is left alone")
+    func unfinished() throws {
+        let folder = try folder()
+        try folder.write("devices.csv", ProjectFolder.export(devices: 400_000))
+        let planning = try VolleyBinary.start(["plan", "campaign.yaml"], in: folder.url)
+        let deadline = Date().addingTimeInterval(60)
+        func partials() -> [String] { folder.files(in: "runs").filter { $0.hasSuffix(".partial") } }
+        while partials().isEmpty, planning.isRunning, Date() < deadline { usleep(2_000) }
+        kill(planning.processID, SIGSTOP)
+        let name = try #require(partials().first)
+        let listed = try folder.volley("runs", "--json").json()
+        guard case .array(let plans)? = listed["unfinished"], let shown = plans.first else {
+            throw Diagnostic("nothing is shown: \(listed)")
+        }
+        #expect(shown["file"]?.stringValue?.hasSuffix(name) == true && shown["is_being_made"] == .bool(true))
+        #expect(try folder.volley("prune", "--keep", "1s", "--yes").status == 0)
+        #expect(partials() == [name])
+        // Killed: SIGKILL also ends a process that is stopped.
+        _ = planning.finish(timeout: 0)
+        let text = try folder.volley("runs").output
+        #expect(text.contains("1 unfinished plan") && text.contains("`volley prune` removes it"), "\(text)")
+        #expect(try folder.volley("prune", "--keep", "30d", "--dry-run").output.contains("would be removed"))
+        #expect(partials() == [name])
+        let pruned = try folder.volley("prune", "--keep", "30d", "--yes", "--json")
+        #expect(pruned.status == 0 && partials().isEmpty, "\(pruned.errors)")
+        #expect(try folder.volley("runs", "--json").json()["unfinished"] == .array([]))
+    }
+}
