@@ -26,6 +26,12 @@ extension RunStore {
     /// Whether anything says that sending was begun, as far as this file knows.
     public func hasBegun() throws -> Bool { try status().startedAt != nil || firstUnclaimed() > 0 || !life().isEmpty }
 
+    /// Recipients that the run has reached, or may have: it never becomes less.
+    public func reached() throws -> Int {
+        guard try firstUnclaimed() > 0 else { return 0 }
+        return try plan.audience - figures().outcomes[.unsent, default: 0]
+    }
+
     /// Makes sure that this file is the one that was planned: under the run's own name, with no second name, in the folder where it was planned. A copy
     /// that could be sent would be sent twice.
     /// - Parameter home: the folder where it was planned, when that is known. It counts as long as it is there.

@@ -24,14 +24,14 @@ public struct SendingRecord: Sendable {
         public var life: String
         /// The life before, which counts until it is known that the file has the last one; nil afterwards.
         public var formerLife: String?
-        /// Recipients that were claimed when its last life but this one ended, or this one, once it has.
-        public var claimed: Int
+        /// Recipients that the run had reached, or may have, when its last life ended, or the one before as long as that goes on.
+        public var reached: Int
         /// When its last life began.
         public var begunAt: Timestamp
 
-        /// Whether a file that holds `life` and has so many recipients claimed is older than what is known here.
-        public func isNewer(thanLife life: String, claimed: Int) -> Bool {
-            (life != self.life && life != formerLife) || claimed < self.claimed
+        /// Whether a file that holds `life` and says that so many recipients were reached is older than what is known here.
+        public func isNewer(thanLife life: String, reached: Int) -> Bool {
+            (life != self.life && life != formerLife) || reached < self.reached
         }
     }
 
@@ -59,17 +59,17 @@ public struct SendingRecord: Sendable {
     /// Notes that a run is about to begin, or go on, as `life`.
     /// - Parameters:
     ///   - seen: the life that its file has now; blank when it has none.
-    ///   - claimed: recipients that its file has claimed.
+    ///   - reached: recipients that it has reached, or may have, as its file says.
     /// - Returns: false, and changes nothing, when the record knows of more than the file.
-    public func begin(_ run: RunStore, as life: String, seen: String, claimed: Int, at now: Timestamp) throws -> Bool {
+    public func begin(_ run: RunStore, as life: String, seen: String, reached: Int, at now: Timestamp) throws -> Bool {
         try write { db in
             let known = try Self.entry(of: run.plan.id, db)
-            if let known, known.isNewer(thanLife: seen, claimed: claimed) { return false }
+            if let known, known.isNewer(thanLife: seen, reached: reached) { return false }
             try db.execute(
                 sql: """
-                    INSERT OR REPLACE INTO beginning (run, retry_of, life, former_life, claimed, begun_at) VALUES (?, ?, ?, ?, ?, ?)
+                    INSERT OR REPLACE INTO beginning (run, retry_of, life, former_life, reached, begun_at) VALUES (?, ?, ?, ?, ?, ?)
                     """,
-                arguments: [run.plan.id, run.plan.retryOf ?? "", life, seen, claimed, now.epochMilliseconds])
+                arguments: [run.plan.id, run.plan.retryOf ?? "", life, seen, reached, now.epochMilliseconds])
             return true
         }
     }
@@ -80,19 +80,19 @@ public struct SendingRecord: Sendable {
     }
 
     /// Notes how far a run was when its last life ended.
-    public func end(_ run: RunStore, claimed: Int) throws {
-        try write { try $0.execute(sql: "UPDATE beginning SET claimed = ? WHERE run = ?", arguments: [claimed, run.plan.id]) }
+    public func end(_ run: RunStore, reached: Int) throws {
+        try write { try $0.execute(sql: "UPDATE beginning SET reached = ? WHERE run = ?", arguments: [reached, run.plan.id]) }
     }
 
     // MARK: - The file
 
     private static func entry(of run: String, _ db: Database) throws -> Entry? {
         let row = try Row.fetchOne(
-            db, sql: "SELECT retry_of, life, former_life, claimed, begun_at FROM beginning WHERE run = ?", arguments: [run])
-        guard let row, let life = row[1] as String?, let claimed = row[3] as Int?, let begunAt = row[4] as Int64? else { return nil }
+            db, sql: "SELECT retry_of, life, former_life, reached, begun_at FROM beginning WHERE run = ?", arguments: [run])
+        guard let row, let life = row[1] as String?, let reached = row[3] as Int?, let begunAt = row[4] as Int64? else { return nil }
         let retryOf = row[0] as String? ?? ""
         return Entry(
-            retryOf: retryOf.isEmpty ? nil : retryOf, life: life, formerLife: row[2] as String?, claimed: claimed,
+            retryOf: retryOf.isEmpty ? nil : retryOf, life: life, formerLife: row[2] as String?, reached: reached,
             begunAt: Timestamp(epochMilliseconds: begunAt))
     }
 
@@ -164,7 +164,7 @@ public struct SendingRecord: Sendable {
                     run TEXT NOT NULL PRIMARY KEY, retry_of TEXT NOT NULL,  -- blank for one of its own
                     life TEXT NOT NULL,                                     -- the same in the run file, in its table `life`
                     former_life TEXT,                                       -- NULL once the run file has `life`
-                    claimed INTEGER NOT NULL,                               -- recipients, when the last life ended
+                    reached INTEGER NOT NULL,                               -- recipients, or perhaps, when the last life ended
                     begun_at INTEGER NOT NULL                               -- epoch milliseconds
                 ) WITHOUT ROWID;
                 PRAGMA application_id = \(Self.applicationID);

@@ -67,7 +67,7 @@ struct GateTests {
         }
         // As if it had been begun.
         try folder.editRun("UPDATE run SET state = '\(state)', started_at = 1700000000000")
-        for arguments in [["resume", run], ["send", "--plan", run, "--yes"]] {
+        for arguments in [["resume", run], ["send", "--plan", run, "--yes"], ["retry", run, "--outcome", "unsent", "--yes"]] {
             #expect(try VolleyBinary.run(arguments, in: folder.url).status == 2, "\(arguments)")
         }
         #expect(try attempts(folder, run) == 0)
@@ -248,6 +248,8 @@ struct GateTests {
         try expectRefusal(folder, ["resume", run], saying: "given up before")
         try folder.editRun("UPDATE run SET state = 'stopped', started_at = 1700000000000")
         try expectRefusal(folder, ["resume", run], saying: "was fired already")
+        try folder.editRun("UPDATE run SET state = 'cancelled'")
+        try expectRefusal(folder, ["retry", run, "--outcome", "unsent", "--yes"], saying: "was fired already")
         #expect(try attempts(folder, run) == 0)
         // Too late by now, but that is not the point: `--now` would reach everybody a second time.
         let campaign = try String(contentsOf: folder.url.appendingPathComponent("campaign.yaml"), encoding: .utf8)

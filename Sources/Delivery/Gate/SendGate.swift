@@ -135,16 +135,18 @@ public struct SendGate: Sendable {
     /// What there is to see, under the lock.
     public mutating func saw(_ facts: Facts) -> Action {
         if let refusal = Self.refusal(of: step, facts) { return .refuse(refusal) }
-        if step == .retry { return .admit }
-        return facts.time == .free ? .claimTime : .record
+        return facts.time == .free ? .claimTime : afterTime
     }
 
     /// Whether the time is this run's now.
     public mutating func timeClaimed(_ isOurs: Bool) -> Action {
         guard isOurs else { return .refuse(.timeIsTaken) }
         hasClaimedTime = true
-        return .record
+        return afterTime
     }
+
+    /// A retry begins nothing of the run itself; the run that it makes passes a gate of its own.
+    private var afterTime: Action { step == .retry ? .admit : .record }
 
     /// Whether the record beside the runs took it: it does not when it knows of more than was seen.
     public mutating func recorded(_ isTaken: Bool) -> Action { isTaken ? .begin : giveUp(.isOutdated) }
@@ -175,7 +177,7 @@ public struct SendGate: Sendable {
         if step == .goOn, facts.isRetried { return .isRetried }
         if facts.parentWentOn { return .parentWentOn }
         if step == .begin, facts.isTooLate { return .isTooLate }
-        if step != .retry, facts.time == .taken { return .timeIsTaken }
+        if facts.time == .taken { return .timeIsTaken }
         return nil
     }
 

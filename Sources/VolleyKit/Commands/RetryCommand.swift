@@ -20,7 +20,7 @@ public enum RetryCommand {
         }
         let gate = try RunGate(run: run, settings: RunSettings(json: run.plan.settings, runFile: run.path), options: options)
         // Until the new run has its file, which shows whom it takes over, nobody else may take them.
-        let planned = try gate.holding(.retry) { try RetryPlanner(run: run, outcomes: outcomes, now: .now()).plan() }
+        let planned = try gate.retrying { try RetryPlanner(run: run, outcomes: outcomes, now: .now()).plan() }
         guard let retry = planned else {
             let words = Outcome.allCases.filter(outcomes.contains).map(\.name).joined(separator: " or ")
             let last = try RunChain(of: run).retries(of: run.plan.id).last

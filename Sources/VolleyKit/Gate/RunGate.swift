@@ -4,7 +4,7 @@ import Delivery
 import Glibc
 import Runs
 
-/// Drives `SendGate` for a run: looks, claims and records as it says. Every way to send goes through `pass`, every retry through `holding`.
+/// Drives `SendGate` for a run: looks, claims and records as it says. Every way to send goes through `pass`, every retry through `retrying`.
 struct RunGate {
     let run: RunStore
     let settings: RunSettings
@@ -21,6 +21,8 @@ struct RunGate {
     /// What was seen, and in words what of it is in the way.
     private struct Look {
         var facts: SendGate.Facts
+        var life = ""
+        var reached = 0
         var words: [SendGate.Refusal: any Error] = [:]
 
         /// Whether something holds; why not is kept.
@@ -68,7 +70,7 @@ struct RunGate {
         var action = gate.start()
         while true {
             switch action {
-            case .lock: action = gate.locked(isDone { try run.lockForSending() })
+            case .lock: action = gate.locked(isDone { try run.lockForSending(isSending: step != .retry) })
             case .look:
                 do { seen = try look(step) } catch {
                     run.unlock()
@@ -79,8 +81,7 @@ struct RunGate {
             case .record:
                 action = gate.recorded(
                     isDone {
-                        let claimed = try run.firstUnclaimed()
-                        guard try record.begin(run, as: life, seen: run.life(), claimed: claimed, at: .now()) else { throw outdated() }
+                        guard try record.begin(run, as: life, seen: seen.life, reached: seen.reached, at: .now()) else { throw outdated() }
                     })
             case .begin: action = gate.began(isDone { try run.begin(life: life, at: .now(), from: Self.states(for: step)) })
             case .confirm:
@@ -98,14 +99,13 @@ struct RunGate {
         }
     }
 
-    /// Does something with a run that has ended while nobody can resume, retry or prune it.
+    /// Makes a retry while nobody else can resume, retry or prune the run.
     /// - Throws: why it may not be retried, in words; what `body` throws.
-    func holding<Value>(_ step: SendGate.Step, _ body: () throws -> Value) throws -> Value {
+    func retrying<Value>(_ body: () throws -> Value) throws -> Value {
         // A run that is not over says more than a lock that is held.
-        try check(step)
-        try run.lockForSending(isSending: false)
+        try check(.retry)
+        _ = try pass(.retry)
         defer { run.unlock() }
-        try check(step)
         return try body()
     }
 
@@ -125,12 +125,12 @@ struct RunGate {
     private func look(_ step: SendGate.Step) throws -> Look {
         try run.requireRecipients()
         let status = try run.status()
-        let (life, claimed, entry) = (try run.life(), try run.firstUnclaimed(), try record.entry(of: run.plan.id))
-        var look = Look(facts: .unknown)
+        let entry = try record.entry(of: run.plan.id)
+        var look = Look(facts: .unknown, life: try run.life(), reached: try run.reached())
         look.facts.state = .init(status.state)
         // The beginning may have been noted beside the runs, and not in the file, by a process that was killed between the two.
-        look.facts.hasBegun = try run.hasBegun() || entry.map { $0.formerLife != life } ?? false
-        look.facts.isOutdated = entry?.isNewer(thanLife: life, claimed: claimed) ?? false
+        look.facts.hasBegun = try run.hasBegun() || entry.map { $0.formerLife != look.life } ?? false
+        look.facts.isOutdated = entry?.isNewer(thanLife: look.life, reached: look.reached) ?? false
         look.facts.isInPlace = look.keep(.isMisplaced) { try run.checkPlace(home: settings.runsFolder) }
         guard SendGate.refusal(of: step, look.facts) == nil else { return look }
         let present = try PresentProject(of: run.plan, options)
@@ -145,7 +145,7 @@ struct RunGate {
         if step == .begin, !isScheduler, !run.plan.waves.isEmpty {
             look.facts.isTooLate = try WaveAgenda(of: run, settings).isTooLateForAll(at: .now())
         }
-        if step != .retry, let time {
+        if let time {
             let (whose, mistake) = try time.look(step)
             look.facts.time = whose
             look.words[.timeIsTaken] = mistake
@@ -170,11 +170,11 @@ struct RunGate {
 
     private func parentWentOn() throws -> Bool {
         guard let id = run.plan.retryOf else { return false }
+        if let entry = try record.entry(of: id), entry.begunAt > run.plan.plannedAt { return true }
         let path = FilePaths.join(FilePaths.folder(of: run.path), "\(id).sqlite")
         guard FilePaths.exists(path), let parent = try? RunStore(path: path, readOnly: true) else { return false }
         defer { parent.close() }
-        let status = try parent.status()
-        return parent.sendingSince != nil || status.finishedAt.map { $0 > run.plan.plannedAt } ?? false
+        return parent.sendingSince != nil
     }
 
     // MARK: - Words

@@ -12,7 +12,7 @@ struct SendPass: ~Copyable {
 
     /// Notes how far the run is, for the next time. What cannot be noted changes nothing in how it ended.
     consuming func end(_ console: Console) {
-        do { try record.end(run, claimed: run.firstUnclaimed()) } catch {
+        do { try record.end(run, reached: run.reached()) } catch {
             console.warn(
                 "How far the run is could not be noted beside it, so that an older copy of its file would not be recognised. \(error)")
         }

@@ -19,6 +19,10 @@ enum Invariant: String, CaseIterable {
     case ends = "it ends"
     case bytes = "every token gets its own payload"
     case health = "a silent connection is asked, and given up"
+    case pushedOnce = "no command sends what another has sent"
+    case oneTime = "a time of a schedule is sent by one run"
+    case approved = "nothing is sent without the approval that it needs"
+    case asPlanned = "only the file that was planned is sent, as it was planned"
 }
 
 struct Violation {

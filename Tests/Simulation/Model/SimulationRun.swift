@@ -10,6 +10,8 @@ struct SimulationRun: Sendable {
 
     struct Result: Sendable {
         var tally = Tally()
+        /// What commands on folders of runs met.
+        var met: Set<String> = []
         /// Of the first seeds that failed, ascending.
         var failures: [Failure] = []
     }
@@ -38,6 +40,7 @@ struct SimulationRun: Sendable {
         for worker in workers {
             let part = worker.join()
             result.tally.add(part.tally)
+            result.met.formUnion(part.met)
             result.failures += part.failures
         }
         result.failures.sort { $0.seed < $1.seed }
@@ -54,7 +57,10 @@ struct SimulationRun: Sendable {
                 let campaign = SimulatedCampaign(seed: seed)
                 campaign.run()
                 result.tally.add(campaign.tally)
-                guard let violation = campaign.violation else { continue }
+                var commands = SimulatedFolder(seed: seed)
+                commands.run()
+                result.met.formUnion(commands.met)
+                guard let violation = campaign.violation ?? commands.violation else { continue }
                 result.failures.append(Failure(seed: seed, violation: violation))
                 shared.hasFailed.store(true, ordering: .relaxed)
                 break

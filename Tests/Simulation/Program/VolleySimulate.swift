@@ -19,7 +19,12 @@ import Glibc
         TrapReport.note(seed, worker: 0)
         let campaign = SimulatedCampaign(seed: seed, isTraced: true)
         campaign.run()
-        if campaign.violation != nil { exit(1) }
+        var commands = SimulatedFolder(seed: seed)
+        commands.run { Output.say($0) }
+        if let violation = campaign.violation ?? commands.violation {
+            Output.say("FAILED: \(SimulationRun.Failure(seed: seed, violation: violation))")
+            exit(1)
+        }
         Output.say("Everything held.")
     }
 

@@ -18,7 +18,10 @@ struct SimulationTests {
             TrapReport.install(reportingTo: report)
             let result = SimulationRun(seeds: 0..<Self.campaigns, threads: availableCores()).run()
             for failure in result.failures { Output.say("\(failure)", on: report) }
-            if result.failures.isEmpty { for gap in result.tally.gaps { Output.say(gap, on: report) } }
+            if result.failures.isEmpty {
+                for gap in result.tally.gaps { Output.say(gap, on: report) }
+                for gap in SimulatedFolder.everything.subtracting(result.met).sorted() { Output.say("no command met \(gap)", on: report) }
+            }
         }
         let findings = try Self.read(path)
         #expect(findings.isEmpty, "\(findings)")

@@ -1,0 +1,158 @@
+import Base
+import Delivery
+
+/// A process at work on a run: through the gate, then sending, a step at a time. It may die between any two.
+struct SimulatedCommand {
+    enum Work {
+        case gate(SendGate.Action)
+        /// Claimed, and not pushed yet.
+        case sending(left: [Int])
+        case over
+    }
+
+    let number: Int
+    let path: RunFolderModel.Path
+    let step: SendGate.Step
+    private var gate: SendGate
+    private var life = 0
+    private(set) var work: Work
+    private(set) var refusal: SendGate.Refusal?
+    private(set) var isAdmitted = false
+    /// What volley.yaml said when it was looked at.
+    private(set) var project = 0
+    /// The retry that it made, to be sent next.
+    private(set) var retry: Int?
+
+    init(_ number: Int, _ step: SendGate.Step, _ path: RunFolderModel.Path) {
+        (self.number, self.step, self.path) = (number, step, path)
+        gate = SendGate(step)
+        work = .gate(gate.start())
+    }
+
+    var isOver: Bool { if case .over = work { true } else { false } }
+
+    /// Whether it may be sending.
+    var isSending: Bool { if case .sending = work { true } else { false } }
+
+    /// Does one thing.
+    /// - Returns: the device that a push went to.
+    mutating func doNext(_ folder: inout RunFolderModel, _ random: inout SplitMix) -> Int? {
+        switch work {
+        case .gate(let action): work = next(after: action, &folder)
+        case .sending(let left): return send(left, &folder, &random)
+        case .over: break
+        }
+        return nil
+    }
+
+    /// The process is killed: the system gives its lock back.
+    mutating func die(_ folder: inout RunFolderModel) {
+        if folder.locks[path] == number {
+            folder.locks[path] = nil
+            folder.isSent.remove(path)
+        }
+        work = .over
+    }
+
+    // MARK: - The gate, as `RunGate` drives it
+
+    private mutating func next(after action: SendGate.Action, _ folder: inout RunFolderModel) -> Work {
+        switch action {
+        case .lock:
+            guard folder.files[path] != nil else { return .over }
+            let isFree = folder.locks[path] == nil
+            if isFree { folder.locks[path] = number }
+            return .gate(gate.locked(isFree))
+        case .look:
+            guard let facts = folder.facts(of: path, step) else {
+                die(&folder)
+                return .over
+            }
+            project = folder.project
+            return .gate(gate.saw(facts))
+        case .claimTime:
+            guard let plan = folder.files[path]?.plan, let time = folder.plans[plan]?.time else { return .gate(gate.timeClaimed(false)) }
+            let isFree = folder.times[time] == nil || folder.times[time] == plan
+            if isFree { folder.times[time] = plan }
+            return .gate(gate.timeClaimed(isFree))
+        case .record:
+            life = folder.newLife()
+            return .gate(gate.recorded(folder.note(life, of: path)))
+        case .begin: return .gate(gate.began(folder.begin(path, as: life, step)))
+        case .confirm:
+            if let plan = folder.files[path]?.plan { folder.record[plan]?.formerLife = nil }
+            return .gate(gate.confirmed())
+        case .returnTime:
+            if let plan = folder.files[path]?.plan, let time = folder.plans[plan]?.time { folder.times[time] = nil }
+            return .gate(gate.timeReturned())
+        case .admit:
+            isAdmitted = true
+            if step == .retry {
+                plan(&folder)
+                die(&folder)
+                return .over
+            }
+            settleLost(&folder)
+            return .sending(left: [])
+        case .refuse(let why):
+            refusal = why
+            die(&folder)
+            return .over
+        }
+    }
+
+    /// As `RetryPlanner`: those who were not sent to, but for those whom other retries took over.
+    private mutating func plan(_ folder: inout RunFolderModel) {
+        guard let file = folder.files[path], let plan = folder.plans[file.plan] else { return }
+        let taken = folder.standingRetries(of: file.plan).reduce(into: Set<Int>()) { $0.formUnion(folder.plans[$1.plan]?.recipients ?? []) }
+        let open = plan.recipients.filter { device in
+            !taken.contains(device) && (file.outcomes[device].map { $0 == .unsent } ?? !file.claimed.contains(device))
+        }
+        guard !open.isEmpty else { return }
+        retry = folder.plan(open, time: plan.time, retryOf: file.plan, isApproved: file.isApproved, project: plan.project)
+    }
+
+    // MARK: - Sending, with `unknown: skip`
+
+    private func settleLost(_ folder: inout RunFolderModel) {
+        guard let file = folder.files[path] else { return }
+        for device in file.claimed where file.outcomes[device] == nil { folder.files[path]?.outcomes[device] = .unknown }
+    }
+
+    private mutating func send(_ left: [Int], _ folder: inout RunFolderModel, _ random: inout SplitMix) -> Int? {
+        guard let file = folder.files[path], let plan = folder.plans[file.plan] else {
+            die(&folder)
+            return nil
+        }
+        if file.state == .cancelled || random.happens(20) {
+            end(left, as: file.state == .cancelled ? .cancelled : .underway, &folder)
+            return nil
+        }
+        if let device = left.first {
+            folder.files[path]?.outcomes[device] = random.happens(100) ? .unknown : .accepted
+            work = .sending(left: Array(left.dropFirst()))
+            return device
+        }
+        // Those who are claimed and were not sent to come first.
+        let next = plan.recipients.sorted().filter { file.outcomes[$0].map { $0 == .unsent } ?? !file.claimed.contains($0) }
+        guard !next.isEmpty else {
+            end([], as: .finished, &folder)
+            return nil
+        }
+        let claim = Array(next.prefix(random.between(1, 3)))
+        for device in claim {
+            folder.files[path]?.claimed.insert(device)
+            folder.files[path]?.outcomes[device] = nil
+        }
+        work = .sending(left: claim)
+        return nil
+    }
+
+    /// As `SendStage` and `SendPass.end`.
+    private mutating func end(_ left: [Int], as state: SendGate.Facts.State, _ folder: inout RunFolderModel) {
+        for device in left { folder.files[path]?.outcomes[device] = .unsent }
+        folder.files[path]?.state = state
+        if let file = folder.files[path] { folder.record[file.plan]?.reached = file.reached }
+        die(&folder)
+    }
+}

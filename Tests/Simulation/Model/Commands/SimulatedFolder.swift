@@ -1,0 +1,149 @@
+import Base
+import Delivery
+
+/// Several commands at once on one folder of runs, with people who plan, approve, cancel, copy files, put older ones back, edit states and change
+/// volley.yaml between any two of their steps. A seed decides. After every push it is checked that it was allowed.
+struct SimulatedFolder {
+    private(set) var folder = RunFolderModel()
+    private(set) var violation: Violation?
+    /// What was met, by name.
+    private(set) var met: Set<String> = []
+    private var random: SplitMix
+    private var commands: [SimulatedCommand] = []
+    private var started = 0
+    private var backups: [RunFolderModel.File] = []
+    private var copies = 0
+    /// Times that a device was pushed to, by the first run of its chain.
+    private var pushes: [Int: [Int: Int]] = [:]
+    /// First runs that sent for a time.
+    private var senders: [Int: Set<Int>] = [:]
+    private let seed: UInt64
+
+    /// Everything that a million folders must have met; some seeds meet little.
+    static let everything: Set<String> = {
+        let refusals: [SendGate.Refusal] = [
+            .isBusy, .isMisplaced, .isOutdated, .hasOtherState, .neverBegun, .hasBegun, .isChanged, .settingsChanged, .needsApproval,
+            .isRetried, .parentWentOn, .timeIsTaken,
+        ]
+        return Set(refusals.map { "\($0)" } + ["begin", "goOn", "retry", "killed in the gate", "killed while sending"])
+    }()
+
+    init(seed: UInt64) {
+        self.seed = seed
+        random = SplitMix(seed: seed ^ 0x67A7_E5EE_D000_0001)
+    }
+
+    /// - Parameter trace: is told of every step that a command makes.
+    mutating func run(_ trace: (String) -> Void = { _ in }) {
+        folder.demandsApproval = random.oneIn(3)
+        plan()
+        let most = random.between(2, 14)
+        while violation == nil, started < most || commands.contains(where: { !$0.isOver }) {
+            folder.now += 1
+            if started < most, random.oneIn(4) { start() }
+            if random.oneIn(6) { meddle() }
+            step(trace)
+        }
+    }
+
+    // MARK: - What happens
+
+    private mutating func plan() {
+        let time = random.oneIn(2) ? random.below(2) : nil
+        folder.plan(Set(0..<random.between(1, 5)), time: time)
+    }
+
+    private mutating func somePath() -> RunFolderModel.Path? {
+        let paths = folder.files.keys.sorted { "\($0)" < "\($1)" }
+        return paths.isEmpty ? nil : paths[random.below(paths.count)]
+    }
+
+    private mutating func start() {
+        guard let path = somePath() else { return }
+        started += 1
+        let step: SendGate.Step =
+            switch folder.files[path]?.state {
+            // Mostly what makes sense.
+            case .planned where !random.oneIn(5): .begin
+            case .underway where !random.oneIn(5): .goOn
+            case .cancelled, .finished: random.oneIn(2) ? .retry : .goOn
+            default: [.begin, .goOn, .retry][random.below(3)]
+            }
+        commands.append(SimulatedCommand(started, step, path))
+    }
+
+    private mutating func step(_ trace: (String) -> Void) {
+        let open = commands.indices.filter { !commands[$0].isOver }
+        guard !open.isEmpty else { return }
+        let index = open[random.below(open.count)]
+        if random.happens(10) {
+            if commands[index].isSending, let file = folder.files[commands[index].path] {
+                // How far the run was is on record only when its life has ended in order: docs/guarantees.md, what is not promised.
+                backups.removeAll { $0.plan == file.plan && $0.life == file.life }
+            }
+            met.insert(commands[index].isSending ? "killed while sending" : "killed in the gate")
+            commands[index].die(&folder)
+            return
+        }
+        let device = commands[index].doNext(&folder, &random)
+        trace("\(folder.now) command \(commands[index].number) (\(commands[index].step) \(commands[index].path)): \(commands[index].work)")
+        if let refusal = commands[index].refusal, commands[index].isOver { met.insert("\(refusal)") }
+        if let device { check(device, commands[index]) }
+        if commands[index].isOver, commands[index].isAdmitted { met.insert("\(commands[index].step)") }
+        if let retry = commands[index].retry, commands[index].isOver {
+            // The retry is sent by the same process, unless somebody is asked, and declines.
+            commands[index] = SimulatedCommand(commands[index].number, .begin, .own(retry))
+        }
+    }
+
+    /// People, other tools, backups.
+    private mutating func meddle() {
+        guard let path = somePath(), let file = folder.files[path] else { return }
+        let isFree = folder.locks[path] == nil
+        switch random.below(10) {
+        case 0: plan()
+        case 1: if isFree, file.state == .planned || file.state == .underway { folder.files[path]?.isApproved = true }
+        case 2, 3: if file.state == .planned || file.state == .underway { folder.files[path]?.state = .cancelled }
+        case 4: backups.append(file)
+        case 5:
+            guard !backups.isEmpty else { return }
+            let backup = backups[random.below(backups.count)]
+            if folder.locks[.own(backup.plan)] == nil { folder.files[.own(backup.plan)] = backup }
+        case 6:
+            copies += 1
+            folder.files[.copy(copies)] = file
+        case 7:
+            // Of a retry that was given up others may have taken over what it would send.
+            guard isFree, file.state != .cancelled || file.hasBegun || folder.plans[file.plan]?.retryOf == nil else { return }
+            let states: [SendGate.Facts.State] = [.planned, .underway, .cancelled, .finished]
+            folder.files[path]?.state = states[random.below(states.count)]
+            if random.oneIn(3) { folder.files[path]?.hasStart.toggle() }
+            if random.oneIn(6) { folder.files[path]?.life = 0 }
+        case 8: folder.project = random.oneIn(2) ? 0 : 1
+        default:
+            if random.oneIn(2) { folder.demandsApproval.toggle() } else if random.oneIn(4), isFree { folder.files[path]?.isChanged = true }
+        }
+    }
+
+    // MARK: - What must hold
+
+    private mutating func check(_ device: Int, _ command: SimulatedCommand) {
+        guard let file = folder.files[command.path], let plan = folder.plans[file.plan] else { return }
+        let root = folder.root(of: file.plan)
+        pushes[root, default: [:]][device, default: 0] += 1
+        if pushes[root]?[device] ?? 0 > 1 { fail(.pushedOnce, "device \(device) of run \(root) got its push again, from run \(file.plan)") }
+        if let time = plan.time {
+            senders[time, default: []].insert(root)
+            if senders[time]?.count ?? 0 > 1 { fail(.oneTime, "time \(time) was sent by runs \((senders[time] ?? []).sorted())") }
+        }
+        if plan.needsApproval, !file.isApproved { fail(.approved, "run \(file.plan) sends without the approval that it needs") }
+        if command.project != plan.project { fail(.asPlanned, "run \(file.plan) goes elsewhere than it was planned to") }
+        if file.isChanged { fail(.asPlanned, "run \(file.plan) sends what was changed after it was planned") }
+        if command.path != .own(file.plan) { fail(.asPlanned, "a copy of run \(file.plan) is sent") }
+        if commands.count(where: { $0.isSending && $0.path == command.path }) > 1 { fail(.pushedOnce, "two processes send run \(file.plan)") }
+    }
+
+    private mutating func fail(_ invariant: Invariant, _ text: String) {
+        violation = violation ?? Violation(invariant: invariant, text: text, time: Int64(folder.now) * 1_000_000)
+    }
+}
