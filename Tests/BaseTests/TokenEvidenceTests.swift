@@ -1,0 +1,59 @@
+import Base
+import Testing
+
+/// What refusals say of tokens and of settings.
+@Suite struct TokenEvidenceTests {
+    private func evidence(accepted: Int, doubtful: Int, gone: Int = 0, failed: Int = 0) -> TokenEvidence {
+        TokenEvidence(
+            outcomes: [.accepted: accepted, .invalidToken: doubtful + gone, .failed: failed, .unsent: 1000, .unknown: 1000],
+            reasons: [
+                "BadDeviceToken": doubtful / 2, "DeviceTokenNotForTopic": doubtful - doubtful / 2, "Unregistered": gone, "Expired": 1000,
+            ])
+    }
+
+    @Test("a token that APNs calls gone is suppressed whatever else was answered", arguments: [true, false])
+    func gone(hasFinished: Bool) {
+        #expect(evidence(accepted: 0, doubtful: 60, gone: 1).suppresses(status: 410, hasFinished: hasFinished))
+    }
+
+    @Test("a doubtful one is when four others were accepted for each, and the run has finished", arguments: [1, 2, 3, 15, 60, 100, 1000])
+    func enough(doubtful: Int) {
+        #expect(evidence(accepted: 4 * doubtful, doubtful: doubtful).suppresses(status: 400, hasFinished: true))
+        #expect(!evidence(accepted: 4 * doubtful, doubtful: doubtful).suppresses(status: 400, hasFinished: false))
+        for accepted in [0, 1, doubtful, 4 * doubtful - 1] {
+            #expect(!evidence(accepted: accepted, doubtful: doubtful).suppresses(status: 400, hasFinished: true), "\(accepted)")
+        }
+    }
+
+    @Test("settings are to blame for more than half of the answers, however few there are")
+    func settings() {
+        for doubtful in [1, 2, 3, 60, 99, 100, 400] {
+            #expect(evidence(accepted: 0, doubtful: doubtful).blamesSettings)
+            #expect(evidence(accepted: doubtful - 1, doubtful: doubtful).blamesSettings)
+            #expect(!evidence(accepted: doubtful, doubtful: doubtful).blamesSettings)
+            #expect(!evidence(accepted: 0, doubtful: doubtful, gone: doubtful).blamesSettings)
+            #expect(!evidence(accepted: 0, doubtful: doubtful, failed: doubtful).blamesSettings)
+        }
+        #expect(!TokenEvidence().blamesSettings && !TokenEvidence().blamesTokens)
+    }
+
+    @Test("a retry counts with what it retries")
+    func sum() {
+        let both = evidence(accepted: 1, doubtful: 1) + evidence(accepted: 7, doubtful: 1)
+        #expect(both.accepted == 8 && both.doubtful == 2 && both.answers == 10 && both.blamesTokens)
+    }
+
+    @Test(
+        "why a run stops reads well for one device, all and some",
+        arguments: [
+            (0, 1, "APNs refused the token of the one device that was pushed to, as BadDeviceToken."),
+            (0, 60, "APNs refused the tokens of all 60 devices that were pushed to, as BadDeviceToken."),
+            (1, 1234, "APNs refused the tokens of 1,234 of the 1,235 devices that were pushed to, as BadDeviceToken."),
+        ])
+    func words(accepted: Int, doubtful: Int, sentence: String) {
+        let text = StopReason.tooManyBadTokens("BadDeviceToken", evidence(accepted: accepted, doubtful: doubtful))
+        #expect(text.hasPrefix(sentence) && text.contains("plan the campaign again"), "\(text)")
+        #expect(text.hasSuffix(accepted == 1 ? "The device that got this push would get it again." : "that it was planned with."))
+        #expect(text.contains(doubtful == 1 ? "not the token, which is not suppressed" : "not the tokens, which are not suppressed"))
+    }
+}
