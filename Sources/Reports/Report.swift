@@ -61,7 +61,7 @@ public struct Report: Sendable {
 
     /// Recipients who were never sent to although they should have been: their push expired, or it was too late, before their turn came. Those
     /// whom `frequency` leaves out are left out on purpose.
-    public var missed: Int { max(0, count(.unsent) - figures.reasons[APNsReason.frequencyCap, default: 0]) }
+    public var missed: Int { max(0, count(.unsent) - figures.reasons[Outcome.frequencyCap, default: 0]) }
 
     /// The same of a run that got to its end, where nothing is to come any more.
     var missedForGood: Int { status.state == .finished ? missed : 0 }

@@ -31,11 +31,12 @@ extension RunStore {
 
     /// What the answers to the runs that this one retries say of tokens and settings; nothing for a run that is no retry. A retry has the settings
     /// of the first, and mostly too few devices to tell.
-    public func tokenEvidenceOfRetried() throws -> TokenEvidence {
-        guard plan.retryOf != nil else { return TokenEvidence() }
-        return try RunChain(of: self).runs.filter { $0.plan.id != plan.id }.reduce(TokenEvidence()) { sum, run in
+    public func tokenEvidenceOfRetried() -> TokenEvidence {
+        guard let retried = plan.retryOf else { return TokenEvidence() }
+        guard let runs = try? RunChain(of: self).runs, runs.contains(where: { $0.plan.id == retried }) else { return .ofUnreadableRun }
+        return runs.filter { $0.plan.id != plan.id }.reduce(TokenEvidence()) { sum, run in
             defer { run.close() }
-            return sum + (try run.figures().tokenEvidence)
+            return sum + ((try? run.figures().tokenEvidence) ?? .ofUnreadableRun)
         }
     }
 

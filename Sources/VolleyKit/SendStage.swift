@@ -85,7 +85,7 @@ struct SendStage: Sendable {
     /// from a hundred answers on. A test shows each outcome by itself, and teaches nothing about an audience.
     /// - Returns: why it stopped; nil when it finished.
     private func finish() throws -> String? {
-        let retried = run.plan.isTest ? TokenEvidence() : try run.tokenEvidenceOfRetried()
+        let retried = run.plan.isTest ? TokenEvidence() : run.tokenEvidenceOfRetried()
         return try run.finish(at: .now()) { figures in
             let evidence = figures.tokenEvidence + retried
             guard !run.plan.isTest, evidence.blamesSettings else { return nil }

@@ -3,11 +3,13 @@ import Testing
 
 /// What refusals say of tokens and of settings.
 @Suite struct TokenEvidenceTests {
-    private func evidence(accepted: Int, doubtful: Int, gone: Int = 0, failed: Int = 0) -> TokenEvidence {
+    private func evidence(accepted: Int, doubtful: Int, gone: Int = 0, failed: Int = 0, unsent: Int = 0, leftOut: Int = 0) -> TokenEvidence
+    {
         TokenEvidence(
-            outcomes: [.accepted: accepted, .invalidToken: doubtful + gone, .failed: failed, .unsent: 1000, .unknown: 1000],
+            outcomes: [.accepted: accepted, .invalidToken: doubtful + gone, .failed: failed, .unsent: unsent + leftOut],
             reasons: [
-                "BadDeviceToken": doubtful / 2, "DeviceTokenNotForTopic": doubtful - doubtful / 2, "Unregistered": gone, "Expired": 1000,
+                "BadDeviceToken": doubtful / 2, "DeviceTokenNotForTopic": doubtful - doubtful / 2, "Unregistered": gone, "Expired": unsent,
+                "FrequencyCap": leftOut,
             ])
     }
 
@@ -37,10 +39,21 @@ import Testing
         #expect(!TokenEvidence().blamesSettings && !TokenEvidence().blamesTokens)
     }
 
-    @Test("a retry counts with what it retries")
+    @Test("who got no answer may be like those who were refused; who is gone, or was left out on purpose, is not")
+    func unanswered() {
+        #expect(evidence(accepted: 400, doubtful: 1, unsent: 99).blamesTokens)
+        #expect(!evidence(accepted: 400, doubtful: 1, unsent: 100).blamesTokens)
+        #expect(!evidence(accepted: 400, doubtful: 1, failed: 100).blamesTokens)
+        #expect(evidence(accepted: 400, doubtful: 1, gone: 1000, leftOut: 1000).blamesTokens)
+    }
+
+    @Test("a retry counts with what it retries, and its devices are among those of the first")
     func sum() {
-        let both = evidence(accepted: 1, doubtful: 1) + evidence(accepted: 7, doubtful: 1)
-        #expect(both.accepted == 8 && both.doubtful == 2 && both.answers == 10 && both.blamesTokens)
+        let first = evidence(accepted: 7, doubtful: 0, failed: 2)
+        let both = evidence(accepted: 1, doubtful: 1) + first
+        #expect(both.accepted == 8 && both.doubtful == 1 && both.audience == 9 && both.blamesTokens)
+        #expect(first + TokenEvidence() == first && TokenEvidence() + first == first)
+        #expect(!(evidence(accepted: 1, doubtful: 1) + evidence(accepted: 6, doubtful: 0, failed: 2, unsent: 1)).blamesTokens)
     }
 
     @Test(

@@ -211,13 +211,13 @@ extension SuppressionList {
 
 /// What a run puts on the list.
 @Suite struct SuppressionOfRunsTests {
-    /// - Parameter accepted: beside two tokens that APNs calls bad.
+    /// - Parameter accepted: of the 38 whose devices are not gone, two of whose tokens APNs calls bad.
     private func endedRun(
-        _ folder: TemporaryFolder, _ state: RunState = .finished, reason: String = "", accepted: Int = 8
+        _ folder: TemporaryFolder, _ state: RunState = .finished, reason: String = "", accepted: Int = 31
     ) throws -> RunStore {
-        let run = try makeRun(folder, audience: 20)
+        let run = try makeRun(folder, audience: 40)
         try run.setState(.running, reason: "", at: noon)
-        try run.claim(0..<18, at: noon)
+        try run.claim(0..<40, at: noon)
         var gone = settled(1, .invalidToken, status: 410, reason: "Unregistered")
         gone.invalidSince = moment(123_456)
         try run.record([
@@ -267,7 +267,7 @@ extension SuppressionList {
         #expect(try list.summary == known + blamed)
     }
 
-    @Test("nor does one that finished, when too few others were accepted", arguments: [1, 2, 7])
+    @Test("nor does one that finished, when too few others were accepted, or nothing is known of too many", arguments: [1, 2, 8, 30])
     func tooFewAccepted(accepted: Int) throws {
         let folder = try TemporaryFolder()
         let run = try endedRun(folder, accepted: accepted)
@@ -276,7 +276,7 @@ extension SuppressionList {
         #expect(try list.summary == known)
     }
 
-    @Test("a retry is judged together with the run that it retries", arguments: [0, 12])
+    @Test("a retry is judged together with the run that it retries", arguments: [0, 10])
     func retry(acceptedBefore: Int) throws {
         let folder = try TemporaryFolder()
         let first = try makeRun(folder, audience: 12)
@@ -293,6 +293,27 @@ extension SuppressionList {
         try retry.setState(.finished, reason: "", at: noon)
         let list = SuppressionList(of: retry, environment: "production")
         #expect(try list.absorb(retry).added == (acceptedBefore > 0 ? 1 : 0))
+    }
+
+    @Test(
+        "a retry whose first run is away, or cannot be read, ends as any other, and suppresses for certain reasons only",
+        arguments: [true, false])
+    func retryOfNothing(isDamaged: Bool) throws {
+        let folder = try TemporaryFolder()
+        if isDamaged { writeBytes(Array("no run".utf8), folder.path + "/run.sqlite") }
+        let retry = try makeRun(folder, id: "retry", audience: 9, retryOf: "run")
+        try retry.setState(.running, reason: "", at: noon)
+        try retry.claim(0..<9, at: noon)
+        try retry.record((0..<7).map { settled($0) })
+        try retry.record([
+            settled(7, .invalidToken, status: 400, reason: "BadDeviceToken"),
+            settled(8, .invalidToken, status: 410, reason: "Unregistered"),
+        ])
+        let retried = retry.tokenEvidenceOfRetried()
+        #expect(try retry.finish(at: noon, unless: { ($0.tokenEvidence + retried).blamesSettings ? "settings" : nil }) == nil)
+        let list = SuppressionList(of: retry, environment: "production")
+        let change = try list.absorb(retry)
+        #expect(change.added == 1 && change.spared == 1)
     }
 
     @Test("a run without invalid tokens makes no list")

@@ -18,6 +18,10 @@ enum Invariant: String, CaseIterable {
     case awake = "never sleeps while something is due"
     case ends = "it ends"
     case bytes = "every token gets its own payload"
+    case settingsJudged = "a run whose answers mostly blame its settings stops, and no other at its end"
+    case tokensJudged = "doubtful refusals suppress when the run finished and enough others were accepted"
+    case goodDevicesStay = "a good device is never suppressed"
+    case goneDevicesGo = "a device that is gone is suppressed"
     case health = "a silent connection is asked, and given up"
 }
 
