@@ -18,10 +18,14 @@ public enum StopReason {
             case (let part, let all) where part == all: "tokens of all \(TextFormat.count(all)) devices that were pushed to"
             case (let part, let all): "tokens of \(TextFormat.count(part)) of the \(TextFormat.count(all)) devices that were pushed to"
             }
+        // A single answer does not tell.
+        let cause =
+            evidence.doubtful == 1
+            ? "The environment (production or sandbox) or the topic may be wrong, or that token is; it is not suppressed: "
+            : "Most likely the environment (production or sandbox) or the topic is wrong, not the tokens, which are not suppressed: "
         return
-            "APNs refused the \(devices), as \(reason). Most likely the environment (production or sandbox) or the topic is wrong, not the "
-            + "token\(evidence.doubtful == 1 ? ", which is" : "s, which are") not suppressed: \(check) Then plan the campaign again, as this run keeps the settings "
-            + "that it was planned with." + repetition(evidence.accepted)
+            "APNs refused the \(devices), as \(reason). \(cause)\(check) Then plan the campaign again, as this run keeps the settings that it was "
+            + "planned with." + repetition(evidence.accepted)
     }
 
     private static func repetition(_ accepted: Int) -> String {

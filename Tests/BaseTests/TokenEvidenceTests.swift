@@ -67,6 +67,6 @@ import Testing
         let text = StopReason.tooManyBadTokens("BadDeviceToken", evidence(accepted: accepted, doubtful: doubtful))
         #expect(text.hasPrefix(sentence) && text.contains("plan the campaign again"), "\(text)")
         #expect(text.hasSuffix(accepted == 1 ? "The device that got this push would get it again." : "that it was planned with."))
-        #expect(text.contains(doubtful == 1 ? "not the token, which is not suppressed" : "not the tokens, which are not suppressed"))
+        #expect(text.contains(doubtful == 1 ? "or that token is; it is not suppressed" : "not the tokens, which are not suppressed"))
     }
 }
