@@ -13,6 +13,12 @@ public enum Outcome: Int, CaseIterable, Hashable, Sendable, CustomStringConverti
     /// Never on the wire: cancelled, stopped, expired, too late.
     case unsent = 5
 
+    /// Outcomes that can be retried: nothing is gained by asking a second time whether an app is gone, or by sending a push twice.
+    public static let retriable: Set<Outcome> = [.rejected, .failed, .unknown, .unsent]
+
+    /// The reason of those who are unsent because they may get no more pushes.
+    public static let frequencyCap = "FrequencyCap"
+
     /// The word that campaigns, reports and scripts use.
     public var name: String {
         switch self {

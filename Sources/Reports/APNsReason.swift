@@ -1,3 +1,5 @@
+import Base
+
 /// What the reasons behind outcomes mean and what to do about them, for people who do not read Apple's tables.
 ///
 /// Source: Apple, "Handling notification responses from APNs"; the reasons without a page of Apple's are Volley's own.
@@ -56,7 +58,7 @@ public enum APNsReason {
         "Expired": "It was too late: the campaign's expiry had passed before their turn came.",
         "TooLate":
             "Nothing was sent to them in time, and the campaign's 'late' says not to send so much later. `volley retry RUN --outcome unsent` sends all the same.",
-        "FrequencyCap":
+        Outcome.frequencyCap:
             "With what other runs sent, or were about to send, they had as many pushes as 'frequency' allows. `volley retry RUN --outcome unsent` sends all the same.",
         "QuietHours": "Their quiet hours began before their turn came. A run that goes on sends to them when they are over.",
         "OtherReason": "More different reasons than a run file keeps apart.",

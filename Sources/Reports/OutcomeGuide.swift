@@ -3,11 +3,12 @@ import Runs
 
 /// Outcomes and skip reasons in a few words.
 enum OutcomeGuide {
-    static func note(_ outcome: Outcome, in state: RunState) -> String {
+    /// - Parameter doubtsTokens: whether wrong settings may be why tokens were refused.
+    static func note(_ outcome: Outcome, in state: RunState, doubtsTokens: Bool) -> String {
         let isUnderway = state == .running || state == .paused
         return switch outcome {
         case .accepted: "APNs took it over"
-        case .invalidToken: "the app is gone from the device"
+        case .invalidToken: doubtsTokens ? "the device token was refused" : "the app is gone from the device"
         case .rejected: "refused for good"
         case .failed: "refused until retries ran out"
         case .unknown: isUnderway ? "no answer yet" : "no answer came"
@@ -16,10 +17,12 @@ enum OutcomeGuide {
     }
 
     /// What it means for whoever never heard of APNs, in a sentence or two.
-    static func meaning(_ outcome: Outcome, in state: RunState) -> String {
+    static func meaning(_ outcome: Outcome, in state: RunState, doubtsTokens: Bool) -> String {
         let isUnderway = state == .running || state == .paused
         return switch outcome {
         case .accepted: "APNs, Apple's push service, took the push over, and delivers it as soon as the device can be reached."
+        case .invalidToken where doubtsTokens:
+            "APNs refused the device token. Devices that it calls gone (Unregistered, ExpiredToken) are left out of later campaigns until they register again; the others are not, as wrong settings may be why they were refused."
         case .invalidToken:
             "The app is gone from the device, or its push token has changed. These devices are left out of later campaigns until they register again."
         case .rejected:

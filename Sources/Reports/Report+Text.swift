@@ -11,7 +11,7 @@ extension Report {
     ///   - colour: whether ANSI colours may be used.
     public func text(width: Int, colour: Bool) -> String {
         let style = TextStyle(width: width, colour: colour)
-        var lines = style.wrapped(headline, indent: 0).map { style.paint($0, .bold) }
+        var lines = style.wrapped(headline, indent: 0).map { style.paint($0, missedForGood > 0 ? .red : .bold) }
         lines.append("")
         lines += facts(style)
         lines += section("Skipped rows", skippedTable, style)
@@ -43,29 +43,35 @@ extension Report {
         case .planned: return "Planned, not sent yet: \(all) \(plan.audience == 1 ? "device is" : "devices are") waiting."
         case .running: return "Still running: APNs accepted \(share) so far."
         case .paused: return "Paused: APNs accepted \(share) so far."
+        case .stopped where count(.unsent) == 0:
+            return ["Stopped: APNs accepted \(share).", remainder].compactMap { $0 }.joined(separator: " ")
         case .stopped: return "Stopped early: APNs accepted \(share); \(neverSent)."
         case .cancelled: return "Cancelled: APNs accepted \(share); \(neverSent)."
         case .finished:
             if count(.accepted) == plan.audience {
                 return plan.audience == 1 ? "APNs accepted the push." : "APNs accepted all \(all) pushes."
             }
-            return "APNs accepted \(share). \(remainder)"
+            return [missedSentence, "APNs accepted \(share).", remainder].compactMap { $0 }.joined(separator: " ")
         }
     }
 
     private var neverSent: String { "\(TextFormat.count(count(.unsent))) \(count(.unsent) == 1 ? "was" : "were") never sent" }
 
-    /// What became of those that were not accepted, the most frequent first.
-    private var remainder: String {
-        let words: [(outcome: Outcome, one: String, many: String)] = [
-            (.invalidToken, "went to a device that no longer has the app", "went to devices that no longer have the app"),
-            (.rejected, "was rejected", "were rejected"), (.failed, "failed", "failed"), (.unknown, "got no answer", "got no answer"),
-            (.unsent, "was never sent", "were never sent"),
+    /// What became of those that were not accepted, the most frequent first. Who was missed is told before.
+    private var remainder: String? {
+        let leftOut = count(.unsent) - missedForGood
+        let words: [(count: Int, one: String, many: String)] = [
+            doubtsTokens
+                ? (count(.invalidToken), "was refused because of its device token", "were refused because of their device tokens")
+                : (count(.invalidToken), "went to a device that no longer has the app", "went to devices that no longer have the app"),
+            (count(.rejected), "was rejected", "were rejected"), (count(.failed), "failed", "failed"),
+            (count(.unknown), "got no answer", "got no answer"),
+            (leftOut, "was left out by frequency", "were left out by frequency"),
         ]
-        let parts = words.filter { count($0.outcome) > 0 }.sorted { count($0.outcome) > count($1.outcome) }.map {
-            "\(TextFormat.count(count($0.outcome))) \(count($0.outcome) == 1 ? $0.one : $0.many)"
+        let parts = words.filter { $0.count > 0 }.sorted { $0.count > $1.count }.map {
+            "\(TextFormat.count($0.count)) \($0.count == 1 ? $0.one : $0.many)"
         }
-        guard parts.count > 1, let last = parts.last else { return (parts.first ?? "") + "." }
+        guard parts.count > 1, let last = parts.last else { return parts.first.map { $0 + "." } }
         return parts.dropLast().joined(separator: ", ") + " and \(last)."
     }
 
@@ -181,8 +187,9 @@ extension Report {
     private var outcomeTable: BarTable {
         let rows = Outcome.allCases.map { outcome in
             BarTable.Row(
-                name: outcome.name, number: count(outcome), ink: OutcomeGuide.ink(outcome),
-                note: OutcomeGuide.note(outcome, in: status.state))
+                name: outcome.name, number: count(outcome),
+                ink: outcome == .unsent && missedForGood > 0 ? .red : OutcomeGuide.ink(outcome),
+                note: OutcomeGuide.note(outcome, in: status.state, doubtsTokens: doubtsTokens))
         }
         return BarTable(rows: rows, whole: plan.audience)
     }

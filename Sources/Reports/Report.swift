@@ -55,9 +55,46 @@ public struct Report: Sendable {
         var accepted: Int?
     }
 
-    /// Whether every recipient was accepted, found its token invalid, or was never sent to: nobody was rejected, failed or
-    /// unknown. Decides exit code 0 or 1.
-    public var isClean: Bool { [.rejected, .failed, .unknown].allSatisfy { count($0) == 0 } }
+    /// Whether every recipient was accepted, found its token invalid, or was left out on purpose: nobody was rejected, failed, unknown or missed.
+    /// Decides exit code 0 or 1.
+    public var isClean: Bool { missed == 0 && [.rejected, .failed, .unknown].allSatisfy { count($0) == 0 } }
+
+    /// Recipients who were never sent to although they should have been: their push expired, or it was too late, before their turn came. Those
+    /// whom `frequency` leaves out are left out on purpose.
+    public var missed: Int { max(0, count(.unsent) - figures.reasons[Outcome.frequencyCap, default: 0]) }
+
+    /// The same of a run that got to its end, where nothing is to come any more.
+    var missedForGood: Int { status.state == .finished ? missed : 0 }
+
+    /// How many of a run that is over were missed, and why, in a sentence that comes before all else; nil when nobody was.
+    public var missedSentence: String? {
+        guard missedForGood > 0 else { return nil }
+        let isOne = missedForGood == 1
+        let all = "\(TextFormat.count(plan.audience)) push\(plan.audience == 1 ? "" : "es")"
+        let share = TextFormat.percent(Double(missedForGood) / Double(plan.audience))
+        return "\(TextFormat.count(missedForGood)) of \(all) (\(share)) \(isOne ? "was" : "were") never sent, as "
+            + "\(missedBecause(isOne ? "it expired" : "they expired", isOne: isOne))."
+    }
+
+    /// - Parameter expired: that the pushes expired, in words.
+    func missedBecause(_ expired: String, isOne: Bool) -> String {
+        let turn = "\(isOne ? "its" : "their") turn came"
+        return switch (figures.reasons["Expired", default: 0], figures.reasons["TooLate", default: 0]) {
+        case (0, 0): "the run ended before \(turn)"
+        case (_, 0): "\(expired) before \(turn)"
+        case (0, _): "it was too late when \(turn)"
+        default: "\(expired), or it was too late, when \(turn)"
+        }
+    }
+
+    /// Whether tokens were refused, in a run that is over, for a reason that wrong settings may have caused: those are not suppressed.
+    var doubtsTokens: Bool {
+        let evidence = figures.tokenEvidence
+        return status.state.hasEnded && evidence.doubtful > 0 && !(status.state == .finished && evidence.blamesTokens)
+    }
+
+    /// Whether most answers are refusals that wrong settings cause.
+    public var blamesSettings: Bool { figures.tokenEvidence.blamesSettings }
 
     /// Whether its recipients were removed, so that figures are all there is.
     var isPruned: Bool { prunedAt != nil }

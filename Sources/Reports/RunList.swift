@@ -48,7 +48,16 @@ public struct RunList: Sendable {
         let columns = columns(within: style.width)
         var lines: [String] = []
         if !reports.isEmpty { lines.append(style.paint(Self.line(columns, \.title), .bold)) }
-        for row in reports.indices { lines.append(Self.line(columns) { $0.cells[row] }) }
+        for (row, report) in reports.enumerated() {
+            lines.append(style.paint(Self.line(columns) { $0.cells[row] }, report.missedForGood > 0 ? .red : nil))
+        }
+        if reports.contains(where: { $0.missedForGood > 0 }) {
+            lines +=
+                [""]
+                + style.wrapped(
+                    "* Not everybody was sent to: pushes expired, or it was too late, before their turn came. `volley report RUN` says how many.",
+                    indent: 0)
+        }
         if !broken.isEmpty {
             if !lines.isEmpty { lines.append("") }
             lines.append(style.paint(broken.count == 1 ? "1 file cannot be read:" : "\(broken.count) files cannot be read:", .red))
@@ -80,7 +89,10 @@ public struct RunList: Sendable {
         let campaign = Column(title: "CAMPAIGN", isNumber: false, cells: reports.map(\.plan.campaign))
         let state = Column(
             title: "STATE", isNumber: false,
-            cells: reports.map { $0.status.state.rawValue + ($0.plan.isTest ? " [test]" : "") + ($0.isPruned ? " [pruned]" : "") })
+            cells: reports.map {
+                $0.status.state.rawValue + ($0.missedForGood > 0 ? " *" : "") + ($0.plan.isTest ? " [test]" : "")
+                    + ($0.isPruned ? " [pruned]" : "")
+            })
         let audience = numbers("AUDIENCE", \.plan.audience)
         let accepted = numbers("ACCEPTED") { $0.count(.accepted) }
         let rest = Outcome.allCases.dropFirst().filter { outcome in reports.contains { $0.count(outcome) > 0 } }

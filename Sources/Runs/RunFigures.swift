@@ -25,6 +25,9 @@ public struct RunFigures: Hashable, Sendable {
 
     /// No figures.
     public init() {}
+
+    /// What the answers say of tokens and settings.
+    public var tokenEvidence: TokenEvidence { TokenEvidence(outcomes: outcomes, reasons: reasons) }
 }
 
 /// Latency in milliseconds.

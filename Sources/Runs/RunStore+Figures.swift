@@ -1,4 +1,4 @@
-import Base
+public import Base
 import GRDB
 
 extension RunStore {
@@ -21,10 +21,23 @@ extension RunStore {
     }
 
     /// Keeps the figures until the next claim or outcome.
-    func keepFigures(_ db: Database) throws {
+    @discardableResult
+    func keepFigures(_ db: Database) throws -> RunFigures {
         let figures = try countFigures(db, withGroups: true)
         try db.execute(sql: "DELETE FROM figures")
         try db.execute(sql: "INSERT INTO figures VALUES (?)", arguments: [figures.json.text])
+        return figures
+    }
+
+    /// What the answers to the runs that this one retries say of tokens and settings; nothing for a run that is no retry. A retry has the settings
+    /// of the first, and mostly too few devices to tell.
+    public func tokenEvidenceOfRetried() -> TokenEvidence {
+        guard let retried = plan.retryOf else { return TokenEvidence() }
+        guard let runs = try? RunChain(of: self).runs, runs.contains(where: { $0.plan.id == retried }) else { return .ofUnreadableRun }
+        return runs.filter { $0.plan.id != plan.id }.reduce(TokenEvidence()) { sum, run in
+            defer { run.close() }
+            return sum + ((try? run.figures().tokenEvidence) ?? .ofUnreadableRun)
+        }
     }
 
     /// Takes kept figures back, because something changed.

@@ -207,6 +207,17 @@ public final class RunStore: Sendable {
         try record(state, reason: reason, at: now, from: expected)
     }
 
+    /// Records that the run has got to its end: it finished or, when its figures say otherwise, stopped.
+    /// - Parameter objection: why a run with these figures did not finish, a sentence or two; nil when it did.
+    /// - Returns: the objection.
+    public func finish(at now: Timestamp, unless objection: (RunFigures) -> String?) throws -> String? {
+        try write { db in
+            let reason = objection(try keepFigures(db))
+            try write(reason == nil ? .finished : .stopped, reason ?? "", at: now, db)
+            return reason
+        }
+    }
+
     /// Asks the process that sends this run for a state (`paused`, `running` again, `cancelled`) by recording it: that process looks several
     /// times a second, and obeys.
     /// - Throws: `Diagnostic` when no process sends the run, or it is in another state by now.
@@ -234,19 +245,23 @@ public final class RunStore: Sendable {
                 let wanted = expected.map(\.rawValue).sorted().joined(separator: " or ")
                 throw Diagnostic("the run is \(current ?? "damaged") by now, no longer \(wanted)", file: path)
             }
-            try db.execute(
-                sql: """
-                    UPDATE run SET state = :state, reason = :reason,
-                        started_at = CASE WHEN :isRunning THEN coalesce(started_at, :now) ELSE started_at END,
-                        finished_at = CASE WHEN :hasEnded THEN :now WHEN :isRunning THEN NULL ELSE finished_at END
-                    """,
-                arguments: [
-                    "state": state.rawValue, "reason": reason, "isRunning": state == .running, "hasEnded": state.hasEnded,
-                    "now": now.epochMilliseconds,
-                ])
+            try write(state, reason, at: now, db)
             if state.hasEnded { try keepFigures(db) }
             try alongside(db)
         }
+    }
+
+    private func write(_ state: RunState, _ reason: String, at now: Timestamp, _ db: Database) throws {
+        try db.execute(
+            sql: """
+                UPDATE run SET state = :state, reason = :reason,
+                    started_at = CASE WHEN :isRunning THEN coalesce(started_at, :now) ELSE started_at END,
+                    finished_at = CASE WHEN :hasEnded THEN :now WHEN :isRunning THEN NULL ELSE finished_at END
+                """,
+            arguments: [
+                "state": state.rawValue, "reason": reason, "isRunning": state == .running, "hasEnded": state.hasEnded,
+                "now": now.epochMilliseconds,
+            ])
     }
 
     /// How hard SQLite makes sure of a commit; 2 is FULL.

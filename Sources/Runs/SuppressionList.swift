@@ -135,6 +135,8 @@ public struct SuppressionList: Sendable {
         public var added = 0
         /// In the list before, and known to be invalid more recently now.
         public var renewed = 0
+        /// Refused, and left out, as wrong settings may be the reason.
+        public var spared = 0
 
         /// Nothing.
         public init() {}
@@ -143,22 +145,25 @@ public struct SuppressionList: Sendable {
     /// Takes what a run that has ended says of its devices: all that came to `invalid_token`. What the list knows already changes nothing, so
     /// doing it again does no harm.
     ///
-    /// When the run stopped because most tokens were refused, `BadDeviceToken` and `DeviceTokenNotForTopic` say nothing about the devices,
-    /// only that environment or topic are wrong, and are left out.
+    /// Those that were refused for a reason that wrong settings cause as well come into it only when the run has finished and enough others
+    /// were accepted (`TokenEvidence`).
     public func absorb(_ run: RunStore) throws -> Change {
         // Kept with a run that has ended, and mostly 0 or few: no file is made, and no outcome read, for nothing.
         guard try run.figures().outcomes[.invalidToken, default: 0] > 0 else { return Change() }
         try run.requireRecipients()
-        let status = try run.status()
-        let blamesTokens = !(status.state == .stopped && StopReason.absolvesTokens(status.reason))
-        return try add { entries in
+        let hasFinished = try run.status().state == .finished
+        let evidence = try run.figures().tokenEvidence + run.tokenEvidenceOfRetried()
+        var spared = 0
+        var change = try add { entries in
             try run.read { db in
                 let token = try PreparedStatement(db, RunSchema.selectToken)
                 var outcomes = try OutcomeReader(db, run)
                 try run.forEachOutcome(db) { id, _, outcome in
-                    guard outcome == .invalidToken, let settled = try outcomes.settlement(of: id),
-                        blamesTokens || !Self.settingsReasons.contains(settled.reason)
-                    else { return }
+                    guard outcome == .invalidToken, let settled = try outcomes.settlement(of: id) else { return }
+                    guard evidence.suppresses(status: settled.status, hasFinished: hasFinished) else {
+                        spared += 1
+                        return
+                    }
                     try token.bind(id, at: 1)
                     var isFound = false
                     try token.forEachRow { row in
@@ -171,10 +176,9 @@ public struct SuppressionList: Sendable {
                 }
             }
         }
+        change.spared = spared
+        return change
     }
-
-    /// Reasons that may be the settings' fault.
-    private static let settingsReasons: Set = ["BadDeviceToken", "DeviceTokenNotForTopic"]
 
     /// Takes what comes in.
     public struct Entries {

@@ -4,7 +4,7 @@ import Base
 public enum ExitStatus: Int32, Sendable {
     /// Done.
     case done = 0
-    /// Done, but some recipients were rejected, failed or unknown.
+    /// Done, but some recipients were rejected, failed or unknown, or never sent to as their push expired or came too late.
     case doneWithFailures = 1
     /// The command or a file is wrong; nothing was sent.
     case wrong = 2

@@ -9,9 +9,6 @@ struct RetryPlanner {
     let outcomes: Set<Outcome>
     let now: Timestamp
 
-    /// Outcomes that can be retried: nothing is gained by asking a second time whether an app is gone, or by sending a push twice.
-    static let retriable: Set<Outcome> = [.rejected, .failed, .unknown, .unsent]
-
     /// Makes the new run, with the campaign and the settings of the first as they were frozen. Whom an earlier retry took over is left out.
     /// - Returns: nil when nobody is left.
     /// - Throws: `Diagnostic`: the disk is full, a run file is damaged.

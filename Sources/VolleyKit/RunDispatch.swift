@@ -49,8 +49,14 @@ struct RunDispatch {
         defer { notices.finish(withinSeconds: Notices.longestFarewellSeconds) }
         switch end {
         case .finished:
-            let isClean = try Report(run).isClean
-            return isShown && isClean ? .done : .doneWithFailures
+            let report = try Report(run)
+            guard !run.plan.isTest || !report.blamesSettings else {
+                console.warn(
+                    "APNs refused the tokens of most test devices. Their tokens are old, or environment or topic in volley.yaml are wrong: "
+                        + "`volley doctor \(run.plan.app)` checks them, before the campaign goes to its audience.")
+                return .doneWithFailures
+            }
+            return isShown && report.isClean ? .done : .doneWithFailures
         case .stopped(let reason):
             console.warn("The run stopped: \(reason)")
             return .stopped

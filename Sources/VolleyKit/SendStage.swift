@@ -71,7 +71,7 @@ struct SendStage: Sendable {
     private func recorded(_ end: RunEnd) -> RunEnd {
         do {
             switch end {
-            case .finished: try run.setState(.finished, reason: "", at: .now())
+            case .finished: if let reason = try finish() { return .stopped(reason: reason) }
             case .stopped(let reason): try run.setState(.stopped, reason: reason, at: .now())
             case .interrupted: return try recordedInterruption()
             case .cancelled: try run.setState(.cancelled, reason: RunEnd.cancelReason, at: .now())
@@ -79,6 +79,19 @@ struct SendStage: Sendable {
             return end
         } catch {
             return .stopped(reason: "The end of the run could not be recorded. \(error)")
+        }
+    }
+
+    /// Judges the run by all its answers, over all its lives and those of the runs that it retries: the sender judges only what it sees, and only
+    /// from a hundred answers on. A test shows each outcome by itself, and teaches nothing about an audience.
+    /// - Returns: why it stopped; nil when it finished.
+    private func finish() throws -> String? {
+        let retried = run.plan.isTest ? TokenEvidence() : run.tokenEvidenceOfRetried()
+        return try run.finish(at: .now()) { figures in
+            let evidence = figures.tokenEvidence + retried
+            guard !run.plan.isTest, evidence.blamesSettings else { return nil }
+            let doubtful = figures.reasons.filter { TokenEvidence.doubtfulReasons.contains($0.key) }
+            return StopReason.tooManyBadTokens(doubtful.max { ($0.value, $1.key) < ($1.value, $0.key) }?.key ?? "BadDeviceToken", evidence)
         }
     }
 

@@ -29,13 +29,22 @@ extension SuppressionList {
             let environment = try RunSettings(json: run.plan.settings, runFile: run.path).environment
             let list = SuppressionList(of: run, environment: environment.listName)
             let change = try list.absorb(run)
-            if change != Change() {
+            if change.added + change.renewed > 0 {
                 console.detail("\(TextFormat.count(change.added)) devices are suppressed from now on, in \(list.path)")
             }
+            if change.spared > 0, try run.status().state == .finished { console.warn(sparedText(change.spared)) }
         } catch {
             console.warn(
                 "The devices whose tokens are invalid could not be put on the suppression list, so the next plan will name them again. \(error)"
             )
         }
+    }
+    private static func sparedText(_ count: Int) -> String {
+        let devices =
+            count == 1
+            ? "1 device is not suppressed although its token was"
+            : "\(TextFormat.count(count)) devices are not suppressed although their tokens were"
+        return
+            "\(devices) refused: too few others were accepted to tell whether the tokens are bad or the settings wrong. Check environment and topic in volley.yaml, and that the export belongs to this app."
     }
 }

@@ -75,7 +75,7 @@ import Testing
         #expect(outcomes.map(\.name) == Outcome.allCases.map(\.name))
     }
 
-    @Test("a run is clean until someone was rejected, failed or is unknown", arguments: Outcome.allCases)
+    @Test("a run is clean until someone was rejected, failed, is unknown, or was never sent to", arguments: Outcome.allCases)
     func clean(outcome: Outcome) throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, recipients(2))
@@ -84,7 +84,23 @@ import Testing
             Settlement(recipient: 0, outcome: .accepted, status: 200, attempts: 1, settledAt: start),
             Settlement(recipient: 1, outcome: outcome, settledAt: start),
         ])
-        #expect(try Report(run).isClean == ![.rejected, .failed, .unknown].contains(outcome))
+        #expect(try Report(run).isClean == ![.rejected, .failed, .unknown, .unsent].contains(outcome))
+    }
+
+    @Test(
+        "who is left out because of frequency is left out on purpose; what expired or came too late is missed",
+        arguments: ["FrequencyCap", "Expired", "TooLate"])
+    func missed(reason: String) throws {
+        let folder = try TemporaryFolder()
+        let run = try makeRun(folder, recipients(2))
+        try run.setState(.running, reason: "", at: start)
+        try run.claim(0..<2, at: start)
+        try run.record([
+            Settlement(recipient: 0, outcome: .accepted, status: 200, attempts: 1, settledAt: start),
+            Settlement(recipient: 1, outcome: .unsent, reason: reason, settledAt: start),
+        ])
+        try run.setState(.finished, reason: "", at: start)
+        #expect(try Report(run).isClean == (reason == "FrequencyCap"))
     }
 
     @Test("text, JSON and CSV agree in every figure")

@@ -62,7 +62,7 @@ import Testing
         arguments: [
             (
                 RunState.finished,
-                "531 of 600 devices got it. 30 were never sent to, 20 no longer have the app, 13 gave no answer, 5 could not be reached in time and 1 was refused."
+                "30 devices were never sent to: the push expired before their turn came. 531 of 600 devices got it. 20 no longer have the app, 13 gave no answer, 5 could not be reached in time and 1 was refused."
             ),
             (
                 .running,
@@ -70,7 +70,7 @@ import Testing
             ),
             (
                 .stopped,
-                "531 of 600 devices got it. 30 were never sent to, 20 no longer have the app, 13 gave no answer, 5 could not be reached in time and 1 was refused."
+                "531 of 600 devices got it. 30 were never sent to, 20 had their tokens refused, 13 gave no answer, 5 could not be reached in time and 1 was refused."
             ),
         ])
     func headlines(state: RunState, sentence: String) throws {

@@ -81,10 +81,14 @@ func plan(_ id: String, audience: Int, plannedAt: Timestamp = Timestamp(epochSec
 }
 
 /// A planned run of that many recipients.
-func makeRun(_ folder: TemporaryFolder, id: String = "run", audience: Int, plannedAt: Timestamp? = nil) throws -> RunStore {
+func makeRun(_ folder: TemporaryFolder, id: String = "run", audience: Int, plannedAt: Timestamp? = nil, retryOf: String? = nil) throws
+    -> RunStore
+{
     let writer = try RunWriter(folder: folder.path, id: id)
     for number in 0..<audience { try writer.put(recipient(number), at: number) }
-    return try writer.finish(plan(id, audience: audience, plannedAt: plannedAt ?? Timestamp(epochSeconds: 1_796_115_600)))
+    var plan = plan(id, audience: audience, plannedAt: plannedAt ?? Timestamp(epochSeconds: 1_796_115_600))
+    plan.retryOf = retryOf
+    return try writer.finish(plan)
 }
 
 let noon = Timestamp(epochSeconds: 1_796_126_400)

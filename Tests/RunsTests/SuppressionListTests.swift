@@ -211,10 +211,13 @@ extension SuppressionList {
 
 /// What a run puts on the list.
 @Suite struct SuppressionOfRunsTests {
-    private func endedRun(_ folder: TemporaryFolder, _ state: RunState = .finished, reason: String = "") throws -> RunStore {
-        let run = try makeRun(folder, audience: 10)
+    /// - Parameter accepted: of the 38 whose devices are not gone, two of whose tokens APNs calls bad.
+    private func endedRun(
+        _ folder: TemporaryFolder, _ state: RunState = .finished, reason: String = "", accepted: Int = 31
+    ) throws -> RunStore {
+        let run = try makeRun(folder, audience: 40)
         try run.setState(.running, reason: "", at: noon)
-        try run.claim(0..<8, at: noon)
+        try run.claim(0..<40, at: noon)
         var gone = settled(1, .invalidToken, status: 410, reason: "Unregistered")
         gone.invalidSince = moment(123_456)
         try run.record([
@@ -224,6 +227,7 @@ extension SuppressionList {
             settled(5, .rejected, status: 413, reason: "PayloadTooLarge"),
             settled(6, .failed, status: 503, reason: "ServiceUnavailable"), settled(8, .unsent, status: 0, reason: "Stopped", attempts: 0),
         ])
+        try run.record((9..<9 + accepted - 1).map { settled($0) })
         try run.setState(state, reason: reason, at: noon)
         try run.settleDown()
         return run
@@ -233,11 +237,10 @@ extension SuppressionList {
     private let blamed = ["3 BadDeviceToken \(noon.epochMilliseconds)", "4 DeviceTokenNotForTopic \(noon.epochMilliseconds)"]
 
     @Test(
-        "invalid tokens of a run that has ended come into the list, with APNs' moment or else that of the answer; again changes nothing",
-        arguments: [RunState.finished, .stopped, .cancelled, .paused])
-    func absorb(state: RunState) throws {
+        "invalid tokens of a run that has finished come into the list, with APNs' moment or else that of the answer; again changes nothing")
+    func absorb() throws {
         let folder = try TemporaryFolder()
-        let run = try endedRun(folder, state, reason: state == .stopped ? "interrupted" : "")
+        let run = try endedRun(folder)
         let list = SuppressionList(of: run, environment: "production")
         #expect(try list.absorb(run).added == 4)
         #expect(try list.summary == known + blamed)
@@ -248,13 +251,69 @@ extension SuppressionList {
         #expect(folder.names == ["run.sqlite", "suppressed-shop.sqlite"])
     }
 
-    @Test("a run that stopped because most tokens were refused says nothing against those")
-    func wrongEnvironment() throws {
+    @Test(
+        "a run that has not finished says nothing against tokens that wrong settings would have refused as well, whatever ended it",
+        arguments: [(RunState.stopped, "interrupted"), (.stopped, "20 % of the answers"), (.cancelled, ""), (.paused, ""), (.running, "")])
+    func notFinished(state: RunState, reason: String) throws {
         let folder = try TemporaryFolder()
-        let run = try endedRun(folder, .stopped, reason: StopReason.tooManyBadTokens("BadDeviceToken"))
+        let run = try endedRun(folder, state, reason: reason)
         let list = SuppressionList(of: run, environment: "production")
-        #expect(try list.absorb(run).added == 2)
+        let change = try list.absorb(run)
+        #expect(change.added == 2 && change.spared == 2)
         #expect(try list.summary == known)
+        // Once it has gone on to its end it does.
+        try run.setState(.finished, reason: "", at: noon)
+        #expect(try list.absorb(run).added == 2)
+        #expect(try list.summary == known + blamed)
+    }
+
+    @Test("nor does one that finished, when too few others were accepted, or nothing is known of too many", arguments: [1, 2, 8, 30])
+    func tooFewAccepted(accepted: Int) throws {
+        let folder = try TemporaryFolder()
+        let run = try endedRun(folder, accepted: accepted)
+        let list = SuppressionList(of: run, environment: "production")
+        #expect(try list.absorb(run).spared == 2)
+        #expect(try list.summary == known)
+    }
+
+    @Test("a retry is judged together with the run that it retries", arguments: [0, 10])
+    func retry(acceptedBefore: Int) throws {
+        let folder = try TemporaryFolder()
+        let first = try makeRun(folder, audience: 12)
+        try first.setState(.running, reason: "", at: noon)
+        try first.claim(0..<12, at: noon)
+        try first.record(
+            (0..<12).map { $0 < acceptedBefore ? settled($0) : settled($0, .failed, status: 503, reason: "ServiceUnavailable") })
+        try first.setState(.finished, reason: "", at: noon)
+        try first.settleDown()
+        let retry = try makeRun(folder, id: "retry", audience: 2, retryOf: "run")
+        try retry.setState(.running, reason: "", at: noon)
+        try retry.claim(0..<2, at: noon)
+        try retry.record([settled(0), settled(1, .invalidToken, status: 400, reason: "BadDeviceToken")])
+        try retry.setState(.finished, reason: "", at: noon)
+        let list = SuppressionList(of: retry, environment: "production")
+        #expect(try list.absorb(retry).added == (acceptedBefore > 0 ? 1 : 0))
+    }
+
+    @Test(
+        "a retry whose first run is away, or cannot be read, ends as any other, and suppresses for certain reasons only",
+        arguments: [true, false])
+    func retryOfNothing(isDamaged: Bool) throws {
+        let folder = try TemporaryFolder()
+        if isDamaged { writeBytes(Array("no run".utf8), folder.path + "/run.sqlite") }
+        let retry = try makeRun(folder, id: "retry", audience: 9, retryOf: "run")
+        try retry.setState(.running, reason: "", at: noon)
+        try retry.claim(0..<9, at: noon)
+        try retry.record((0..<7).map { settled($0) })
+        try retry.record([
+            settled(7, .invalidToken, status: 400, reason: "BadDeviceToken"),
+            settled(8, .invalidToken, status: 410, reason: "Unregistered"),
+        ])
+        let retried = retry.tokenEvidenceOfRetried()
+        #expect(try retry.finish(at: noon, unless: { ($0.tokenEvidence + retried).blamesSettings ? "settings" : nil }) == nil)
+        let list = SuppressionList(of: retry, environment: "production")
+        let change = try list.absorb(retry)
+        #expect(change.added == 1 && change.spared == 1)
     }
 
     @Test("a run without invalid tokens makes no list")

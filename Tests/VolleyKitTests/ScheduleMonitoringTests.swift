@@ -73,6 +73,16 @@ struct ScheduleMonitoringTests {
         #expect(ScheduleMonitoring.document(try status(isUp: false), at: now)["status"]?.stringValue == "stopped")
     }
 
+    @Test("a run that finished is a problem when some were never sent to", arguments: ["", "30 of 60 pushes (50.0 %) were never sent"])
+    func missed(reason: String) throws {
+        var status = try status()
+        status.open = []
+        (status.last[0].state, status.last[0].reason) = (.finished, reason)
+        let document = ScheduleMonitoring.document(status, at: now)
+        #expect(document["status"]?.stringValue == (reason.isEmpty ? "ok" : "problems"))
+        #expect(document.text.contains("30 of 60") == !reason.isEmpty)
+    }
+
     @Test("files appear whole beside what they replace, and one that cannot be written harms nothing")
     func files() throws {
         let monitoring = try monitoring("monitoring: {prometheus: v.prom, health: nowhere/health.json}")

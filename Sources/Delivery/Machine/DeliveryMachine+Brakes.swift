@@ -48,7 +48,7 @@ extension DeliveryMachine {
         for outcome in StopLimits.outcomes {
             guard let limit = limits.shares[outcome], limit.isPassed(by: total[outcome], of: answers) else { continue }
             return stop(
-                "\(TextFormat.percent(Double(total[outcome]) / Double(answers))) \(StopReason.ofTheAnswers) \(outcome) "
+                "\(TextFormat.percent(Double(total[outcome]) / Double(answers))) of the answers so far were \(outcome) "
                     + "(\(TextFormat.count(total[outcome])) of \(TextFormat.count(answers))), and delivery.stop_when in the campaign allows "
                     + "\(limit). \(advice(about: outcome))", at: now)
         }

@@ -1,3 +1,5 @@
+import Base
+
 /// What APNs' answer means for a push and for the run.
 /// Source: Apple, "Handling notification responses from APNs".
 enum Verdict: Hashable, Sendable {
@@ -45,8 +47,8 @@ enum Verdict: Hashable, Sendable {
     func isOverload(status: Int) -> Bool { self == .retry(.deviceBusy) || self == .retry(.serviceBusy) && status == 503 }
 
     private static func badRequest(_ reason: String) -> Verdict {
+        if TokenEvidence.doubtfulReasons.contains(reason) { return .invalidToken(blamesRun: true) }
         switch reason {
-        case "BadDeviceToken", "DeviceTokenNotForTopic": return .invalidToken(blamesRun: true)
         case "IdleTimeout": return .retry(.connectionIdle)
         case "BadTopic", "MissingTopic":
             return .stop(advice: "Check the app's topic (its bundle id) in volley.yaml and the push type's suffix.")

@@ -12,7 +12,7 @@ extension ReportPage {
         let rows: [HTML] = Outcome.allCases.map { outcome in
             """
             <tr><th scope="row">\(Chart.swatch(outcome))\(outcome.name)</th>\(cells("outcomes/\(outcome.name)", report.count(outcome), of: total))</tr>
-            \(explanation(OutcomeGuide.meaning(outcome, in: state)))
+            \(explanation(OutcomeGuide.meaning(outcome, in: state, doubtsTokens: report.doubtsTokens)))
             """
         }
         return """

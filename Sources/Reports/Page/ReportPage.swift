@@ -25,7 +25,7 @@ public struct ReportPage {
     /// The document.
     public var html: HTML {
         PageStyle.document(
-            title: "Report of \(report.plan.campaign)", style: ReportStyle.sheet,
+            title: "Report of \(report.plan.campaign)", style: "\(ReportStyle.sheet)\(report.missedForGood > 0 ? ReportStyle.missed : "")",
             """
             \(head)
             \(Chart.patterns)
@@ -58,7 +58,7 @@ public struct ReportPage {
             <header>
             <p class="eyebrow">Delivery report \(chips)</p>
             <h1 dir="auto">\(plan.campaign)</h1>
-            <p class="lead" id="headline">\(story)</p>
+            <p class="\(report.missedForGood > 0 ? "lead missed" : "lead")" id="headline">\(missed)\(story)</p>
             \(note)
             </header>
             """
@@ -70,6 +70,14 @@ public struct ReportPage {
         if isSimulated { return "This run went to the built-in simulator, for practice: no device got anything." }
         return "“Got it” means that APNs, Apple’s push service, took the push over. A device that is switched off gets it later; "
             + "who looked at it, nobody can tell from here."
+    }
+
+    /// How many never got a chance, before all else.
+    private var missed: HTML {
+        let count = report.missedForGood
+        guard count > 0 else { return "" }
+        let devices = count == 1 ? "1 device was" : "\(TextFormat.count(count)) devices were"
+        return "\(devices) never sent to: \(report.missedBecause("the push expired", isOne: count == 1)). "
     }
 
     /// The run in a few sentences, for whoever reads nothing else.
@@ -87,13 +95,18 @@ public struct ReportPage {
             default: "\(figure("outcomes/accepted", accepted)) of \(all) got it."
             }
         let rest: [(Outcome, String, String)] = [
-            (.invalidToken, "no longer has the app", "no longer have the app"), (.rejected, "was refused", "were refused"),
+            report.doubtsTokens
+                ? (.invalidToken, "had its token refused", "had their tokens refused")
+                : (.invalidToken, "no longer has the app", "no longer have the app"), (.rejected, "was refused", "were refused"),
             (.failed, "could not be reached in time", "could not be reached in time"),
             (.unknown, "gave no answer", "gave no answer"),
             state == .running || state == .paused
                 ? (.unsent, "is still to come", "are still to come") : (.unsent, "was never sent to", "were never sent to"),
         ]
-        let parts = rest.filter { report.count($0.0) > 0 }.sorted { report.count($0.0) > report.count($1.0) }.map { outcome, one, many in
+        let isTold = report.missedForGood == report.count(.unsent)
+        let parts = rest.filter { report.count($0.0) > 0 && !($0.0 == .unsent && isTold) }.sorted {
+            report.count($0.0) > report.count($1.0)
+        }.map { outcome, one, many in
             let count = report.count(outcome)
             return "\(figure("outcomes/\(outcome.name)", count)) \(count == 1 ? one : many)" as HTML
         }
@@ -113,6 +126,7 @@ public struct ReportPage {
             case .planned: ("Not sent yet", "volley send --plan \(id)")
             case .running: ("Still running: these figures are as of \(Self.moment(madeAt))", "volley report \(id)")
             case .paused: ("Paused", "volley resume \(id)")
+            case .stopped where report.blamesSettings: ("Why it stopped", "volley send \(report.plan.campaignFile)")
             case .stopped: ("Why it stopped", "volley resume \(id)")
             case .cancelled: ("Cancelled", "volley resume \(id)")
             case .finished: ("Some can be sent to again", "volley retry \(id)")
@@ -122,12 +136,15 @@ public struct ReportPage {
             case .planned: "This sends it:"
             case .running: "This makes a newer report:"
             case .paused: "This goes on where it paused:"
+            case .stopped where report.blamesSettings:
+                "This run keeps the settings that it was planned with. Once they are put right, this plans the campaign again and sends it\(report.count(.accepted) > 0 ? ", also to those who got it" : ""):"
             case .stopped: "Once that is put right, this goes on where it stopped; who got the push does not get it twice:"
             case .cancelled: "If it shall go on after all:"
             case .finished:
                 "\(TextFormat.count(repeats)) \(repeats == 1 ? "device" : "devices") failed or gave no answer. Those without an answer may have got it. This sends to them again:"
             }
-        if state == .finished, repeats == 0 || report.isPruned || report.plan.isTest || report.chain.contains(where: { $0.retryOf == id }) {
+        let isDone = repeats + report.missedForGood == 0
+        if state == .finished, isDone || report.isPruned || report.plan.isTest || report.chain.contains(where: { $0.retryOf == id }) {
             return ""
         }
         if report.isPruned {
@@ -135,7 +152,20 @@ public struct ReportPage {
                 <section class="warnings"><h2>\(title)</h2>\(reason)<p>Its recipients were removed from the run file, so that nothing more can be sent from it.</p></section>
                 """
         }
-        return "<section class=\"warnings\"><h2>\(title)</h2>\(reason)<p>\(words) <code>\(todo)</code></p></section>"
+        let main: HTML = state == .finished && repeats == 0 ? "" : "<p>\(words) <code>\(todo)</code></p>"
+        return "<section class=\"warnings\"><h2>\(title)</h2>\(reason)\(main)\(missedAdvice)</section>"
+    }
+
+    /// How those who were missed can still get it.
+    private var missedAdvice: HTML {
+        let count = report.missedForGood
+        guard count > 0 else { return "" }
+        let devices = count == 1 ? "1 device was" : "\(TextFormat.count(count)) devices were"
+        let others = report.count(.unsent) > count ? ", and to those whom frequency left out" : ""
+        return """
+            <p>\(devices) never sent to. If the message still holds, and its expiry names no moment that has passed, this sends to \(count == 1 ? "it" : "them")\(others): \
+            <code>volley retry \(report.plan.id) --outcome unsent</code></p>
+            """
     }
 
     // MARK: - Figures
@@ -150,8 +180,10 @@ public struct ReportPage {
             tiles.append(tile("\(percent(accepted))", "", "got it: APNs took the push over for delivery"))
             tiles.append(
                 tile(
-                    figure("outcomes/invalid_token", report.count(.invalidToken)), "gone",
-                    "have removed the app since; they are left out from now on"))
+                    figure("outcomes/invalid_token", report.count(.invalidToken)), report.doubtsTokens ? "refused" : "gone",
+                    report.doubtsTokens
+                        ? "had their tokens refused; only those that are gone for certain are left out from now on"
+                        : "have removed the app since; they are left out from now on"))
         }
         if let milliseconds = report.milliseconds {
             tiles.append(tile("\(TextFormat.duration(seconds: Double(milliseconds) / 1000))", "", "from the first push to the last answer"))

@@ -48,4 +48,12 @@ enum ReportStyle {
         }
 
         """
+    /// Devices that were missed are no grey matter.
+    static let missed: HTML = """
+
+        :root { --unsent: #9a3412; }
+        @media (prefers-color-scheme: dark) { :root { --unsent: #ffab7a; } }
+        .lead.missed { border-left: .35rem solid var(--unsent); padding-left: .8rem; }
+
+        """
 }

@@ -63,10 +63,10 @@ public enum RetryCommand {
         return Set(
             try names.map { name in
                 guard let outcome = Outcome.allCases.first(where: { $0.name == name }) else {
-                    let nearest = nearestName(to: name, among: RetryPlanner.retriable.map(\.name).sorted())
+                    let nearest = nearestName(to: name, among: Outcome.retriable.map(\.name).sorted())
                     throw Diagnostic("'\(name)' is no outcome", remedy: nearest.map { "Did you mean '\($0)'?" } ?? allowed)
                 }
-                guard RetryPlanner.retriable.contains(outcome) else {
+                guard Outcome.retriable.contains(outcome) else {
                     throw Diagnostic("devices that are \(name) are not sent to again", remedy: allowed)
                 }
                 return outcome

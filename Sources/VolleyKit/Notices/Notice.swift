@@ -24,6 +24,8 @@ struct Notice: Sendable {
     var outcomes: [Outcome: Int] = [:]
     /// Why: a sentence or two; blank where the event says all.
     var reason = ""
+    /// How many of a run that finished were never sent to, and why: what a report begins with.
+    var missed: String?
     /// Members of the report.
     var report: JSONValue?
 
@@ -64,6 +66,7 @@ struct Notice: Sendable {
         let devices = audience.map { " to \(TextFormat.count($0)) device\($0 == 1 ? "" : "s")" } ?? ""
         switch event {
         case .started: return "\(name)\(time) is being sent\(devices)."
+        case .finished where missed != nil: return "\(name)\(time) was not sent to everybody: \(missed ?? "") In all: \(outcomesInWords)."
         case .finished: return "\(name)\(time) was sent\(devices): \(outcomesInWords)."
         case .stopped: return "\(name)\(time) was \(state == .cancelled ? "cancelled" : "stopped")\(because)"
         case .approvalNeeded: return "\(name)\(time) waits for approval: volley approve \(run ?? "RUN") --by NAME"
@@ -99,6 +102,7 @@ extension Notice {
         if state == .finished { event = .finished }
         guard let report = try? Report(run), let figures = try? run.figures() else { return }
         outcomes = figures.outcomes
+        if state == .finished { missed = report.missedSentence }
         let members = ["skipped", "reasons", "attempts", "started_at", "finished_at", "rate", "latency_ms"]
         self.report = .object(pairs: members.compactMap { name in report.json[name].map { (name, $0) } })
     }

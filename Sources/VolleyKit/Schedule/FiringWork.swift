@@ -1,6 +1,7 @@
 import Base
 import Campaigns
 import Delivery
+import Reports
 import Runs
 import Scheduling
 
@@ -62,7 +63,7 @@ struct FiringWork: Sendable {
             switch status.state {
             case .planned: return .plan(needsApproval: try needsApproval(run))
             case .running, .paused: return .elsewhere
-            case .finished: return .ended(.finished, reason: "")
+            case .finished: return .ended(.finished, reason: Self.missed(of: run))
             case .cancelled: return .ended(.cancelled, reason: status.reason)
             // One that was cut off has no end, one that was interrupted is to go on.
             case .stopped where status.finishedAt == nil || status.reason == RunEnd.interruptReason: return .unfinished
@@ -90,9 +91,16 @@ struct FiringWork: Sendable {
         } catch { console.warn("The plan \(firing.run ?? "") cannot be cancelled. \(error)") }
     }
 
+    /// How sending ended.
+    struct Sent: Sendable {
+        var end: RunEnd
+        /// Of a run that finished: how many were never sent to, and why; blank when nobody was missed.
+        var missed = ""
+    }
+
     /// Sends the firing's run to its end.
     /// - Throws: `Diagnostic`: nothing was sent by this call.
-    func send(_ firing: Firing, _ notices: Notices) throws -> RunEnd {
+    func send(_ firing: Firing, _ notices: Notices) throws -> Sent {
         let run = try RunStore(path: path(firing))
         defer { run.close() }
         let step: SendGate.Step = try run.status().state == .planned ? .begin : .goOn
@@ -103,6 +111,8 @@ struct FiringWork: Sendable {
             step, through: gate(run, dispatch.settings), console, notices, occurrence: firing.key.occurrence)
         _ = dispatch.gateway.close()
         do { try dispatch.settle(console) } catch { console.warn("\(run.plan.id) is over, but its file cannot be closed. \(error)") }
-        return end
+        return Sent(end: end, missed: Self.missed(of: run))
     }
+
+    private static func missed(of run: RunStore) -> String { (try? Report(run, isSummary: true).missedSentence) ?? "" }
 }

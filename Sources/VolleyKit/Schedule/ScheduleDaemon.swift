@@ -12,7 +12,7 @@ final class ScheduleDaemon {
     private enum Event: Sendable {
         case planned(Firing.Key, FiringWork.Planned)
         case found(Firing.Key, Scheduler.Finding)
-        case sent(Firing.Key, Result<RunEnd, Diagnostic>)
+        case sent(Firing.Key, Result<FiringWork.Sent, Diagnostic>)
     }
 
     /// What is done with a run file.
@@ -172,22 +172,23 @@ final class ScheduleDaemon {
         case .planned(let key, .withdrawn(let reason)): try perform(scheduler.withdrawn(key, because: reason, at: now))
         // Whoever starts next looks again.
         case .found(let key, let finding): if !isEnding { try perform(scheduler.found(key, finding, at: now)) }
-        case .planned(_, .interrupted), .sent(_, .success(.interrupted)): break
+        case .planned(_, .interrupted): break
+        case .sent(_, .success(let sent)) where sent.end == .interrupted: break
         case .sent(let key, let result):
             sending.removeValue(forKey: key)?.join()
             try handleEnd(key, result, now)
         }
     }
 
-    private func handleEnd(_ key: Firing.Key, _ result: Result<RunEnd, Diagnostic>, _ now: Timestamp) throws {
+    private func handleEnd(_ key: Firing.Key, _ result: Result<FiringWork.Sent, Diagnostic>, _ now: Timestamp) throws {
         switch result {
         case .failure(let mistake):
             console.warn("\(key) cannot be sent. \(mistake)")
             try perform(scheduler.failed(key, because: mistake.description, at: now))
-        case .success(let end):
+        case .success(let sent):
             let (state, reason): (Firing.State, String) =
-                switch end {
-                case .finished: (.finished, "")
+                switch sent.end {
+                case .finished: (.finished, sent.missed)
                 case .stopped(let reason): (.stopped, reason)
                 case .cancelled, .interrupted: (.cancelled, RunEnd.cancelReason)
                 }
@@ -222,7 +223,7 @@ final class ScheduleDaemon {
     private func send(_ firing: Firing) {
         console.say("\(firing.key) is being sent as \(firing.run ?? "").")
         sending[firing.key] = WorkerThread("send") { [work, events, notices] in
-            let result: Result<RunEnd, Diagnostic>
+            let result: Result<FiringWork.Sent, Diagnostic>
             do { result = .success(try work.send(firing, notices)) } catch {
                 result = .failure(error as? Diagnostic ?? Diagnostic("\(error)"))
             }

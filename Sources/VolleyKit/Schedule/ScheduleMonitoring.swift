@@ -70,7 +70,9 @@ final class ScheduleMonitoring {
         for firing in status.open where firing.state == .waiting {
             problem(firing.key.campaign, firing.file, "\(firing.key) waits for approval")
         }
-        for firing in status.last where firing.state == .stopped || firing.state == .skipped {
+        // One that finished has a reason when not everybody was sent to.
+        for firing in status.last
+        where firing.state == .stopped || firing.state == .skipped || firing.state == .finished && !firing.reason.isEmpty {
             problem(firing.key.campaign, firing.file, "\(firing.key) was \(firing.state.rawValue): \(firing.reason)")
         }
         return .object(pairs: [

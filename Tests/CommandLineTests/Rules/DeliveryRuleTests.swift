@@ -10,15 +10,21 @@ final class ToldServer {
     private let simulator: APNsSimulator
 
     /// - Parameters:
+    ///   - app: further lines below the app in volley.yaml.
     ///   - answers: by device.
+    ///   - topics: to which a device's token belongs; by device.
     ///   - faults: whatever else goes wrong.
-    init(devices: Int = 20, answers: [Int: SimulatedAnswer] = [:], faults: SimulatorFaults = SimulatorFaults()) throws {
+    init(
+        app: String = "", devices: Int = 20, answers: [Int: SimulatedAnswer] = [:], topics: [Int: String] = [:],
+        faults: SimulatorFaults = SimulatorFaults()
+    ) throws {
         folder = try ProjectFolder(export: ProjectFolder.export(devices: devices))
         let key = SigningKey.generate()
         var configuration = SimulatorConfiguration()
         configuration.keys = [TrustedKey(keyID: "ABC123DEFG", teamID: "DEF123GHIJ", key: key.verificationKey)]
         configuration.faults = faults
         for (device, answer) in answers { configuration.faults.answers[ProjectFolder.token(device)] = answer }
+        for (device, topic) in topics { configuration.tokenTopics[ProjectFolder.token(device)] = topic }
         configuration.ledgerFile = folder.url.appendingPathComponent("ledger.jsonl").path
         simulator = try APNsSimulator(configuration)
         try folder.write("ca.pem", simulator.certificateAuthorityPEM)
@@ -26,7 +32,7 @@ final class ToldServer {
         chmod(folder.url.appendingPathComponent("key.p8").path, 0o600)
         try folder.writeProject(
             app:
-                "environment: {url: \"https://localhost:\(simulator.port)\", ca: ca.pem}\nkey: {file: key.p8, id: ABC123DEFG, team: DEF123GHIJ}"
+                "environment: {url: \"https://localhost:\(simulator.port)\", ca: ca.pem}\nkey: {file: key.p8, id: ABC123DEFG, team: DEF123GHIJ}\n\(app)"
         )
     }
 

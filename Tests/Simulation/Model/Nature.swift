@@ -21,6 +21,12 @@ struct Nature {
     var final: Int
     /// Which of them, as indices of ServerAnswer.all.
     var finalAnswers: Range<Int>
+    /// Tokens that are good and refused, as environment or topic are wrong: more than a fifth of them; 0 when the settings are right.
+    var refusedBySettings: Int
+    /// Those that are accepted come first, as test devices may in an export.
+    var acceptedComeFirst: Bool
+    /// Indices of ServerAnswer.all.
+    var settingsAnswer: Int
     var fatal: Int
     var unanswered: Int
     var slow: Int
@@ -54,6 +60,8 @@ struct Nature {
     var killAfterTicks: Int?
     var secondKillAfterTicks: Int?
     var resumesAfterStop: Bool
+    /// Of which outcomes a retry is made once the run is over; nil for none.
+    var retriedOutcomes: Set<Outcome>?
     var wallSteps: Int
     var sleeps: Int
     var heldUp: Int
@@ -64,7 +72,10 @@ struct Nature {
 
     init(from random: inout SplitMix) {
         let size = random.below(100)
-        pushes = size < 88 ? random.between(1, 14) : size < 98 ? random.between(15, 50) : random.between(100, 350)
+        pushes =
+            size < 84
+            ? random.between(1, 14)
+            : size < 88 ? [1, 2, 60, 99][random.below(4)] : size < 98 ? random.between(15, 50) : random.between(100, 350)
         claimSize = random.between(1, 24)
         batchSize = random.between(1, 12)
         queuedBatches = random.between(1, 4)
@@ -82,11 +93,14 @@ struct Nature {
         temporary = rate(2, 600)
         final = random.rate(oneIn: 2, upTo: 400)
         finalAnswers = ServerAnswer.final
-        if pushes > 100, random.oneIn(4) {
-            // Most of the pushes are refused for good: the wrong environment, or the wrong payload.
+        if pushes > 100, random.oneIn(8) {
+            // Most of the pushes are refused for good: the wrong payload.
             final = random.between(500, 1000)
-            finalAnswers = random.oneIn(2) ? ServerAnswer.badTokens : ServerAnswer.rejections
+            finalAnswers = ServerAnswer.rejections
         }
+        refusedBySettings = random.oneIn(pushes > 50 ? 5 : 10) ? random.between(pushes / 5 + 1, pushes) : 0
+        acceptedComeFirst = random.oneIn(2)
+        settingsAnswer = ServerAnswer.badTokens.lowerBound + random.below(ServerAnswer.badTokens.count)
         fatal = rate(9, 40)
         unanswered = rate(4, 150)
         slow = rate(6, 150)
@@ -118,6 +132,7 @@ struct Nature {
         killAfterTicks = random.oneIn(4) ? random.between(1, 12 + 6 * min(pushes, 60)) : nil
         secondKillAfterTicks = random.oneIn(3) ? random.between(1, 12 + 4 * min(pushes, 60)) : nil
         resumesAfterStop = random.oneIn(2)
+        retriedOutcomes = random.oneIn(4) ? (random.oneIn(2) ? Outcome.retriable : [.failed, .unknown]) : nil
         wallSteps = isCalm || !random.oneIn(6) ? 0 : random.between(1, 3)
         sleeps = isCalm || !random.oneIn(12) ? 0 : random.between(1, 2)
         heldUp = rate(8, 30)

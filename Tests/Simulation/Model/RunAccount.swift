@@ -4,6 +4,12 @@ import Base
 
 /// A model of the run file, as docs/architecture.md describes it: what was claimed, and what was recorded of whom. It survives a crash.
 struct RunAccount {
+    /// Whom the run is for, ascending.
+    let members: [Int]
+    private(set) var isMember: [Bool]
+    /// Of the answers that were recorded.
+    private(set) var statuses: [Int]
+    private(set) var reasons: [String]
     private(set) var isClaimed: [Bool]
     private(set) var outcomes: [Outcome?]
     /// Claimed in an earlier life without an outcome, and sent again: whatever comes of it now, nobody knows whether it was delivered then.
@@ -12,10 +18,27 @@ struct RunAccount {
     private(set) var claimedCount = 0
     private(set) var recordedCount = 0
 
-    init(recipients: Int) {
+    /// - Parameter recipients: of the campaign, of whom a retry is for some.
+    init(of members: [Int], among recipients: Int) {
+        self.members = members
+        isMember = Array(repeating: false, count: recipients)
+        for member in members { isMember[member] = true }
+        statuses = Array(repeating: 0, count: recipients)
+        reasons = Array(repeating: "", count: recipients)
         isClaimed = Array(repeating: false, count: recipients)
         outcomes = Array(repeating: nil, count: recipients)
         carriesDoubt = Array(repeating: false, count: recipients)
+    }
+
+    /// What the run's figures say of tokens and settings, over all its lives.
+    var evidence: TokenEvidence {
+        var outcomes: [Outcome: Int] = [:]
+        var reasons: [String: Int] = [:]
+        for member in members {
+            outcomes[reported(member) ?? .unknown, default: 0] += 1
+            if !self.reasons[member].isEmpty { reasons[self.reasons[member], default: 0] += 1 }
+        }
+        return TokenEvidence(outcomes: outcomes, reasons: reasons)
     }
 
     /// Commits a claim. The `unsent` of an earlier life goes with it: from now on it may be on the wire.
@@ -23,12 +46,13 @@ struct RunAccount {
         for recipient in recipients {
             isClaimed[recipient] = true
             outcomes[recipient] = nil
+            (statuses[recipient], reasons[recipient]) = (0, "")
             claimedCount += 1
         }
     }
 
     /// Records an outcome; what is wrong with it, if anything is.
-    mutating func record(_ recipient: Int, _ outcome: Outcome) -> String? {
+    mutating func record(_ recipient: Int, _ outcome: Outcome, status: Int, reason: String) -> String? {
         recordedCount += 1
         if let earlier = outcomes[recipient], earlier != .unsent {
             return "recipient \(recipient) is recorded as \(outcome), and was as \(earlier)"
@@ -36,6 +60,7 @@ struct RunAccount {
         if !isClaimed[recipient], outcome != .unsent { return "recipient \(recipient) is recorded as \(outcome), and was never claimed" }
         let isUnsure = carriesDoubt[recipient] && (outcome == .unsent || outcome == .failed)
         outcomes[recipient] = isUnsure ? .unknown : outcome
+        (statuses[recipient], reasons[recipient]) = (status, reason)
         return nil
     }
 
@@ -51,7 +76,7 @@ struct RunAccount {
         var unknown: [Int] = []
         var doubtful: [Int] = []
         var rest: [Int] = []
-        for recipient in isClaimed.indices {
+        for recipient in members {
             if outcomes[recipient] == .unsent || !isClaimed[recipient] {
                 rest.append(recipient)
             } else if outcomes[recipient] == nil {

@@ -32,6 +32,7 @@ struct ServerAnswer {
 
     static let temporary = 4..<14
     static let final = 14..<25
+    static let gone = 14..<16
     static let badTokens = 16..<18
     static let rejections = 18..<20
     static let fatal = 25..<36

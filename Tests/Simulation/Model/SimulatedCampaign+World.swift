@@ -100,11 +100,13 @@ extension SimulatedCampaign {
     }
 
     func record(_ settlements: [Settlement]) {
-        for settlement in settlements { record(settlement.recipient, settlement.outcome) }
+        for settlement in settlements {
+            record(settlement.recipient, settlement.outcome, status: settlement.status, reason: settlement.reason)
+        }
     }
 
-    func record(_ recipient: Int, _ outcome: Outcome) {
-        if let mistake = account.record(recipient, outcome) { violate(.settlesOnce, mistake) }
+    func record(_ recipient: Int, _ outcome: Outcome, status: Int = 0, reason: String = "") {
+        if let mistake = account.record(recipient, outcome, status: status, reason: reason) { violate(.settlesOnce, mistake) }
     }
 
     // MARK: Provider tokens

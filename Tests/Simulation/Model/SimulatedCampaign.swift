@@ -21,6 +21,15 @@ final class SimulatedCampaign {
 
     // What survives a crash.
     var account: RunAccount
+    /// Of the run that a retry is of.
+    var earlier: [RunAccount] = []
+    var evidenceOfRetried = TokenEvidence()
+    var truths: [TokenTruth]
+    var suppressed: Set<Int> = []
+    /// How the last life ended, judged by all answers of the run.
+    var judgedEnd = SendEnd.interrupted
+    /// Its last life got to the end, and was judged to have stopped.
+    var isStoppedAtTheEnd = false
     var fates: [Fate]
     var server = ServerState()
     var life = 0
@@ -49,7 +58,10 @@ final class SimulatedCampaign {
         self.isTraced = isTraced
         random = SplitMix(seed: seed &* 0x9E37_79B9_7F4A_7C15 &+ 0x1234_5678)
         nature = Nature(from: &random)
-        account = RunAccount(recipients: nature.pushes)
+        account = RunAccount(of: Array(0..<nature.pushes), among: nature.pushes)
+        truths = Array(repeating: .good, count: nature.pushes)
+        let first = nature.acceptedComeFirst ? nature.pushes - nature.refusedBySettings : 0
+        for recipient in first..<first + nature.refusedBySettings { truths[recipient] = .refusedBySettings(nature.settingsAnswer) }
         fates = Array(repeating: Fate(), count: nature.pushes)
         source = PushSource([], nature)
     }
@@ -62,11 +74,23 @@ final class SimulatedCampaign {
         while true {
             live(recipients)
             guard violation == nil else { return }
-            guard let next = nextLife() else { break }
+            if let next = nextLife() {
+                recipients = next
+                continue
+            }
+            checkReport()
+            guard violation == nil else { return }
+            guard let next = nextRun() else { break }
             recipients = next
         }
-        checkReport()
         finishTally()
+    }
+
+    /// Somebody starts another process later.
+    func startAnew(after nanoseconds: Int64) {
+        agenda.removeAll()
+        scheduleWorld()
+        clock.move(to: clock.now + nanoseconds)
     }
 
     // MARK: Lives
@@ -98,7 +122,9 @@ final class SimulatedCampaign {
         if nature.loops > 1, nature.settings.pace == nil { agenda.add(.helperStarts, at: clock.now + nature.helperAfter) }
         runLife()
         guard violation == nil else { return }
-        if isKilled { die() } else { endLife() }
+        guard !isKilled else { return die() }
+        endLife()
+        if violation == nil { judgeEnd(hadNothingToSend: recipients.isEmpty) }
     }
 
     private func runLife() {
@@ -159,7 +185,7 @@ final class SimulatedCampaign {
     private func nextLife() -> [Int]? {
         let wasKilled = isKilled
         if !wasKilled {
-            guard end != .finished, nature.resumesAfterStop, life < 4 else { return nil }
+            guard judgedEnd != .finished, nature.resumesAfterStop, life < 4 else { return nil }
             tally.note(.resumedAfterStop)
             agenda.removeAll()
             scheduleWorld()

@@ -138,7 +138,8 @@ extension SimulatedCampaign {
 
     /// The report against the server's ledger, recipient by recipient.
     func checkReport() {
-        for (recipient, fate) in fates.enumerated() {
+        for recipient in account.members {
+            let fate = fates[recipient]
             guard let outcome = account.reported(recipient) else {
                 violate(.settlesOnce, "recipient \(recipient) has no outcome")
                 continue
@@ -157,9 +158,9 @@ extension SimulatedCampaign {
     }
 
     func finishTally() {
-        for recipient in fates.indices { tally.note(account.reported(recipient) ?? .unsent) }
+        for recipient in fates.indices { tally.note(outcome(of: recipient) ?? .unsent) }
         let end =
-            switch end {
+            switch judgedEnd {
             case .finished: 0
             case .stopped: 1
             case .interrupted: 2

@@ -65,6 +65,9 @@ extension SimulatedLoop {
 
     private func judgeLeave(for recipient: Int, at now: Moment) {
         let fate = campaign.fates[recipient]
+        if let outcome = campaign.earlier.last?.reported(recipient), outcome == .accepted || outcome == .invalidToken {
+            campaign.violate(.notSentAgain, "recipient \(recipient) was \(outcome), and is retried")
+        }
         switch fate.state {
         case .untouched, .unprocessed: break
         case .refused:

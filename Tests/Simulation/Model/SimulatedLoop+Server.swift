@@ -99,7 +99,7 @@ extension SimulatedLoop {
         peers[connection].openStreams += 1
         if peers[connection].isSilent || random.happens(nature.unanswered) { return swallow(push) }
         if random.happens(nature.reset) { return reset(push, serial) }
-        answer(push, serial, connection, with: decide(connection))
+        answer(push, serial, connection, with: decide(wires[push].recipient, connection))
     }
 
     /// REFUSED_STREAM: beyond the limit, which the sender may not know yet, or because the server likes it so.
@@ -128,6 +128,7 @@ extension SimulatedLoop {
 
     private func accept(_ push: Int) {
         let recipient = wires[push].recipient
+        guard campaign.truths[recipient].answer == nil else { return }
         campaign.fates[recipient].accepted += 1
         campaign.trace("server: accepts \(recipient)")
         if campaign.fates[recipient].accepted > 1 { campaign.tally.note(.duplicateAccepted) }
@@ -157,14 +158,19 @@ extension SimulatedLoop {
     }
 
     /// The answer to a request, as an index.
-    private func decide(_ connection: Int) -> Int {
+    private func decide(_ recipient: Int, _ connection: Int) -> Int {
         if let answer = checkToken(of: connection) { return answer }
         if !nature.outageIsUnreachable, nature.outage.contains(campaign.clock.now) {
             campaign.tally.note(.outage)
             return ServerAnswer.busy
         }
         if random.happens(nature.temporary) { return ServerAnswer.temporary.lowerBound + random.below(ServerAnswer.temporary.count) }
-        if random.happens(nature.final) { return nature.finalAnswers.lowerBound + random.below(nature.finalAnswers.count) }
+        if let answer = campaign.truths[recipient].answer { return answer }
+        if random.happens(nature.final) {
+            let answer = nature.finalAnswers.lowerBound + random.below(nature.finalAnswers.count)
+            campaign.learn(recipient, answer)
+            return answer
+        }
         if random.happens(nature.fatal) { return ServerAnswer.fatal.lowerBound + random.below(ServerAnswer.fatal.count) }
         return ServerAnswer.accepted
     }

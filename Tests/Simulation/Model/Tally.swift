@@ -10,6 +10,7 @@ enum Encounter: Int, CaseIterable {
     case wallClockStepped, machineSlept, heldUp, sourcePaused, interrupted, deadlinePassed
     case secondConnection, troubled, alarmed, stoppedForConnections, helperStarted, stoppedByOther, killed, killedAgain, resumedAfterStop,
         resent, duplicateAccepted, unknownAfterCrash, paced
+    case settingsWrong, stoppedAtTheEnd, stoppedAgain, spared, suppressedGone, suppressedDoubtful, retried, stoppedRetry
 }
 
 /// What campaigns were like, all together.

@@ -1,0 +1,123 @@
+import Base
+
+@testable import Delivery
+
+/// What happens at the end of a life in good order, and what follows a run: it is judged by all its answers, the devices that turned out to be gone
+/// are suppressed, and some of the rest are retried by a run of its own.
+extension SimulatedCampaign {
+    /// APNs answers a recipient for the first time that its token is no good, for a reason that is not the settings'.
+    func learn(_ recipient: Int, _ answer: Int) {
+        if ServerAnswer.gone.contains(answer) { truths[recipient] = .gone(answer) }
+        if ServerAnswer.badTokens.contains(answer) { truths[recipient] = .bad(answer) }
+    }
+
+    /// As SendStage and SuppressionList do it.
+    func judgeEnd(hadNothingToSend: Bool) {
+        let evidence = account.evidence + evidenceOfRetried
+        let wasStopped = isStoppedAtTheEnd
+        judgedEnd = end
+        isStoppedAtTheEnd = end == .finished && evidence.blamesSettings
+        if isStoppedAtTheEnd {
+            judgedEnd = .stopped(reason: StopReason.tooManyBadTokens("BadDeviceToken", evidence))
+            tally.note(.stoppedAtTheEnd)
+            if !earlier.isEmpty { tally.note(.stoppedRetry) }
+            if wasStopped { tally.note(.stoppedAgain) }
+        }
+        if wasStopped, hadNothingToSend, end == .finished, !isStoppedAtTheEnd {
+            violate(.settingsJudged, "the run was stopped at its end, was gone on with, and finished with nothing sent")
+        }
+        let before = suppressed
+        for recipient in account.members where account.reported(recipient) == .invalidToken {
+            guard evidence.suppresses(status: account.statuses[recipient], hasFinished: judgedEnd == .finished) else {
+                if judgedEnd == .finished { tally.note(.spared) }
+                continue
+            }
+            suppressed.insert(recipient)
+        }
+        checkJudgement()
+        checkSuppression(before)
+    }
+
+    // MARK: Retries
+
+    /// Whom a retry is for: what the first run did not bring to those who may still get it; nil when there is none.
+    func nextRun() -> [Int]? {
+        guard earlier.isEmpty, let outcomes = nature.retriedOutcomes else { return nil }
+        let recipients = account.members.filter { outcomes.contains(account.reported($0) ?? .unsent) }
+        guard !recipients.isEmpty else { return nil }
+        tally.note(.retried)
+        trace("a retry of \(recipients.count)")
+        evidenceOfRetried = account.evidence
+        earlier.append(account)
+        account = RunAccount(of: recipients, among: nature.pushes)
+        isStoppedAtTheEnd = false
+        // A new run's pushes are new pushes.
+        for recipient in recipients { fates[recipient] = Fate() }
+        startAnew(after: random.span(Span.second, Span.minute))
+        return recipients
+    }
+
+    /// What the reports together say of a recipient.
+    func outcome(of recipient: Int) -> Outcome? {
+        account.isMember[recipient] ? account.reported(recipient) : earlier.last?.reported(recipient)
+    }
+
+    // MARK: Checks, by what the model knows of the tokens
+
+    /// Counts answers by what the tokens are worth, run by run.
+    private func checkJudgement() {
+        guard end == .finished else { return }
+        var (answers, doubtful) = (0, 0)
+        for run in earlier + [account] {
+            for recipient in run.members {
+                switch run.reported(recipient) {
+                case .invalidToken:
+                    answers += 1
+                    if !truths[recipient].isGone { doubtful += 1 }
+                case .accepted, .rejected, .failed: answers += 1
+                case .unknown, .unsent, nil: break
+                }
+            }
+        }
+        let isMostly = 2 * doubtful > answers
+        if isMostly != isStoppedAtTheEnd {
+            violate(
+                .settingsJudged, "\(doubtful) of \(answers) answers blame the settings, and the run \(isMostly ? "finished" : "stopped")")
+        }
+    }
+
+    private func checkSuppression(_ before: Set<Int>) {
+        var (reached, gone) = (0, 0)
+        for recipient in truths.indices {
+            switch outcome(of: recipient) {
+            case .accepted: reached += 1
+            case .invalidToken where truths[recipient].isGone: gone += 1
+            default: break
+            }
+        }
+        let isEnough = reached > 0 && reached >= 4 * (nature.pushes - reached - gone)
+        let isOver = judgedEnd == .finished
+        for recipient in account.members where account.reported(recipient) == .invalidToken {
+            let isSuppressed = suppressed.contains(recipient)
+            switch truths[recipient] {
+            case .gone:
+                tally.note(.suppressedGone)
+                if !isSuppressed { violate(.goneDevicesGo, "recipient \(recipient) is gone, and not suppressed") }
+            case .bad, .refusedBySettings:
+                if isSuppressed, truths[recipient].isGood {
+                    violate(.goodDevicesStay, "recipient \(recipient) is refused because of the settings, and suppressed")
+                }
+                if case .refusedBySettings = truths[recipient] { tally.note(.settingsWrong) }
+                if isSuppressed { tally.note(.suppressedDoubtful) }
+                if isSuppressed, !before.contains(recipient), !(isOver && isEnough) {
+                    violate(
+                        .tokensJudged, "recipient \(recipient) is suppressed: \(reached) of \(nature.pushes) were accepted, \(judgedEnd)")
+                }
+                if !isSuppressed, isOver, isEnough {
+                    violate(.tokensJudged, "recipient \(recipient) is not suppressed: \(reached) of \(nature.pushes) were accepted")
+                }
+            case .good: violate(.goodDevicesStay, "recipient \(recipient) is good, and recorded as invalid")
+            }
+        }
+    }
+}
