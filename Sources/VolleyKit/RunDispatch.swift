@@ -36,7 +36,7 @@ struct RunDispatch {
         let present = try PresentProject(of: run.plan, options)
         project = present.project
         route = try Route(options, present, settings)
-        gateway = try Gateway(settings, now: .now())
+        gateway = try Gateway(present.withPresentFiles(settings), now: .now())
         console.show(present.warnings + gateway.warnings)
     }
 
@@ -67,9 +67,15 @@ struct RunDispatch {
     private func notices(_ console: Console) -> Notices { Notices(run.plan.isTest ? nil : project, patience: .short, console: console) }
 
     /// Sends until the run has ended, and tells of its beginning and its end.
-    /// - Parameter occurrence: the time of the schedule that the run belongs to.
-    func deliver(from states: Set<RunState>, _ console: Console, _ notices: Notices, occurrence: String? = nil) throws -> RunEnd {
+    /// - Parameters:
+    ///   - occurrence: the time of the schedule that the run belongs to.
+    ///   - isAlive: called often while it goes on.
+    func deliver(
+        from states: Set<RunState>, _ console: Console, _ notices: Notices, occurrence: String? = nil,
+        isAlive: @escaping @Sendable () -> Void = {}
+    ) throws -> RunEnd {
         var stage = stage(console)
+        stage.isAlive = isAlive
         stage.hasBegun = { [run] in notices.post(Notice(.started, of: run, occurrence: occurrence)) }
         let end = try stage.send(from: states)
         notices.post(Notice(ofEndedRun: run, occurrence: occurrence))

@@ -23,6 +23,8 @@ struct SendStage: Sendable {
     var clock = WaitClock.system
     /// Called once the run is recorded as running.
     var hasBegun: @Sendable () -> Void = {}
+    /// Called often, also while it waits: a sign of life.
+    var isAlive: @Sendable () -> Void = {}
 
     /// Batches between reader and sender at most. Without a pace they last while the next claim is being prepared; with one, whatever is
     /// claimed ahead only grows what a crash leaves unknown.
