@@ -54,6 +54,7 @@ public enum WarningName: String, CaseIterable, Hashable, Sendable {
     case audienceEmpty = "audience-empty"
     case audienceNearlyEveryone = "audience-nearly-everyone"
     case audienceChanged = "audience-changed"
+    case audienceDropped = "audience-dropped"
 
     // What keys and certificates show.
     case certificateExpires = "certificate-expires"
@@ -87,7 +88,7 @@ public enum WarningName: String, CaseIterable, Hashable, Sendable {
         case .columnNotFound, .columnTwice, .staleExport, .timezoneNotFound: [.headers]
         case .badRow, .keyTwice, .tagNotFound, .aliasNotFound, .registrationIDNotFound, .conditionNeverHolds, .languageNotSpoken,
             .languageFormsUnknown, .timezonesUnknown, .sentInQuietHours,
-            .audienceEmpty, .audienceNearlyEveryone, .audienceChanged:
+            .audienceEmpty, .audienceNearlyEveryone, .audienceChanged, .audienceDropped:
             [.rows]
         case .certificateExpires, .secretReadable: [.credentials]
         }

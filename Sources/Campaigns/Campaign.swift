@@ -61,9 +61,24 @@ public struct CampaignAudience: Sendable {
     public var aliasLimit = 10
     /// The share of unreadable rows (0 to 1) beyond which a plan stops.
     public var maximumBadRowShare = 0.01
+    /// How much smaller it may be than in the campaign's last run; nil when the campaign does not say.
+    public var shrinkLimit: ShrinkLimit?
+    /// Where `shrinks_at_most` stands, for errors about it.
+    public var shrinkLimitPosition: SourcePosition?
 
     /// An audience with nothing in it yet.
     public init(position: SourcePosition) { self.position = position }
+}
+
+/// How much smaller an audience may be than in the campaign's last run.
+public enum ShrinkLimit: Hashable, Sendable {
+    /// Smaller by this share of it at most.
+    case atMost(StopShare)
+    /// As small as it likes.
+    case off
+
+    /// What counts for campaigns at their times that do not say.
+    public static let ofSchedules = ShrinkLimit.atMost(StopShare(millionths: 500_000))
 }
 
 /// Names written in the campaign, or listed in a file of their own, one a line.

@@ -16,6 +16,8 @@ public enum NoticeEvent: String, CaseIterable, Hashable, Sendable {
     case failed
     /// The file of a scheduled campaign has mistakes.
     case invalid
+    /// Something that `volley schedule` does shows no sign of life.
+    case stuck
     /// `volley notify` tries the way; whoever is told of anything is told of this.
     case test
 }

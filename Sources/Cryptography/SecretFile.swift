@@ -21,19 +21,13 @@ struct SecretBytes: ~Copyable {
         try body(UnsafeRawBufferPointer(rebasing: storage[..<count]))
     }
 
-    /// Reads on until the end of the file or of the capacity; the error number when it fails.
-    mutating func fill(from descriptor: Int32) -> Int32? {
+    /// Reads on until the end of the file or of the capacity.
+    mutating func fill(from file: borrowing RegularFile) throws(RegularFile.Failure) {
         while count < storage.count {
-            let free = UnsafeMutableRawBufferPointer(rebasing: storage[count...])
-            let got = read(descriptor, free.baseAddress, free.count)
-            if got == 0 { return nil }
-            if got < 0 {
-                if errno == EINTR { continue }
-                return errno
-            }
+            let got = try file.read(into: UnsafeMutableRawBufferPointer(rebasing: storage[count...]))
+            if got == 0 { return }
             count += got
         }
-        return nil
     }
 }
 
@@ -45,16 +39,11 @@ enum SecretFile {
     /// Reads a whole file.
     /// - Parameter kind: what the file should be, for the message: 'key', 'certificate'.
     static func read(_ file: String, kind: String) throws(Diagnostic) -> SecretBytes {
-        let descriptor = open(file, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw cannotOpen(file, kind: kind, error: errno) }
-        defer { close(descriptor) }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT != S_IFDIR else {
-            throw Diagnostic("this is a directory, not a \(kind) file", file: file, remedy: "Name the file inside it.")
-        }
+        let opened = try open(file, kind: kind)
         var bytes = SecretBytes(capacity: maximumBytes)
-        if let error = bytes.fill(from: descriptor) {
-            throw Diagnostic("the \(kind) file cannot be read: \(systemMessage(error))", file: file, remedy: "Check the disk and the file.")
+        do throws(RegularFile.Failure) { try bytes.fill(from: opened) } catch {
+            guard case .system(let code) = error else { fatalError("an open file became something else") }
+            throw Diagnostic("the \(kind) file cannot be read: \(systemMessage(code))", file: file, remedy: "Check the disk and the file.")
         }
         guard bytes.count > 0 else {
             throw Diagnostic("the \(kind) file is empty", file: file, remedy: "Copy it again from where it was downloaded or exported.")
@@ -63,6 +52,17 @@ enum SecretFile {
             throw Diagnostic("this is too large to be a \(kind) file", file: file, remedy: "Check the path in volley.yaml.")
         }
         return bytes
+    }
+
+    private static func open(_ file: String, kind: String) throws(Diagnostic) -> RegularFile {
+        do throws(RegularFile.Failure) { return try RegularFile(path: file) } catch {
+            switch error {
+            case .system(let code): throw cannotOpen(file, kind: kind, error: code)
+            case .notAFile(.folder):
+                throw Diagnostic("this is a directory, not a \(kind) file", file: file, remedy: "Name the file inside it.")
+            case .notAFile(let found): throw found.refusal(file, wanted: "a \(kind) file")
+            }
+        }
     }
 
     /// A warning when others than the file's owner may read or change it; nil when all is well or there is no such file.

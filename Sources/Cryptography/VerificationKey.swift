@@ -62,6 +62,15 @@ public final class VerificationKey: @unchecked Sendable {
         return EVP_DigestVerify(context.pointer, der, der.count, message, message.count) == 1
     }
 
+    /// SHA-256 over the key as a SubjectPublicKeyInfo (RFC 5280), in hex: which key it is, whatever file it came from.
+    public var fingerprint: String {
+        var der: UnsafeMutablePointer<UInt8>?
+        let length = i2d_PUBKEY(key.pointer, &der)
+        defer { CRYPTO_free(der, #file, #line) }
+        guard length > 0, let der else { fatalError("OpenSSL failed: writing a public key") }
+        return SHA256.hex(SHA256.digest(of: Array(UnsafeBufferPointer(start: der, count: Int(length)))))
+    }
+
     /// The key in PEM, `-----BEGIN PUBLIC KEY-----`.
     public var pem: String {
         let output = require(OpenSSLHandle.writer(), "BIO")

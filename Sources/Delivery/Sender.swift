@@ -85,15 +85,17 @@ extension Endpoint {
     /// Looks at a certificate authority's file before anything relies on it.
     /// - Throws: a `Diagnostic` when it cannot be read or holds no certificate.
     public static func checkAuthority(file: String) throws(Diagnostic) {
-        guard let stream = fopen(file, "r") else {
-            throw Diagnostic(
-                "the certificate authority cannot be read: \(String(cString: strerror(errno)))", file: file,
-                remedy: "Check the app's ca in volley.yaml.")
+        let bytes: [UInt8]
+        do throws(RegularFile.Failure) { bytes = try RegularFile.bytes(of: file, atMost: 1 << 20) } catch {
+            switch error {
+            case .system(let code):
+                throw Diagnostic(
+                    "the certificate authority cannot be read: \(String(cString: strerror(code)))", file: file,
+                    remedy: "Check the app's ca in volley.yaml.")
+            case .notAFile(let kind): throw kind.refusal(file, remedy: "Check the app's ca in volley.yaml.")
+            }
         }
-        defer { fclose(stream) }
-        var bytes = [UInt8](repeating: 0, count: 1 << 20)
-        let count = fread(&bytes, 1, bytes.count, stream)
-        guard String(decoding: bytes[..<count], as: UTF8.self).contains("-----BEGIN CERTIFICATE-----") else {
+        guard String(decoding: bytes, as: UTF8.self).contains("-----BEGIN CERTIFICATE-----") else {
             throw Diagnostic(
                 "this is no certificate in PEM form", file: file,
                 remedy: "A PEM file begins with -----BEGIN CERTIFICATE-----; openssl x509 -inform der converts others.")

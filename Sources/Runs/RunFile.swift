@@ -47,12 +47,55 @@ enum RunFile {
         }
     }
 
-    enum Kind { case file, folder, missing, forbidden }
+    enum Kind: Equatable {
+        case file, folder, missing, forbidden
+        /// A named pipe, a socket, a device: SQLite would wait for it, perhaps for ever.
+        case other(FileKind)
+    }
 
     static func kind(_ path: String) -> Kind {
-        var status = stat()
-        guard stat(path, &status) == 0 else { return errno == EACCES ? .forbidden : .missing }
-        return status.st_mode & S_IFMT == S_IFDIR ? .folder : .file
+        guard let kind = FileKind(path: path) else { return errno == EACCES ? .forbidden : .missing }
+        switch kind {
+        case .regular: return .file
+        case .folder: return .folder
+        case .namedPipe, .socket, .device: return .other(kind)
+        }
+    }
+
+    /// Looks at a database and at what SQLite lays beside it, before SQLite opens any of them.
+    /// - Parameter wanted: what the database should be: `a run file`.
+    /// - Throws: `Diagnostic` when one of them is neither a file nor a folder.
+    static func checkKind(ofDatabase path: String, wanted: String) throws(Diagnostic) {
+        for file in [path, path + "-journal", path + "-wal", path + "-shm"] {
+            guard case .other(let kind) = kind(file) else { continue }
+            throw kind.refusal(file, wanted: wanted, remedy: "Remove it, or move it away: Volley did not put it there.")
+        }
+    }
+
+    /// Opens a lock file, and makes it when it is not there; -1 with `errno` when it cannot be opened.
+    /// - Throws: `Diagnostic` when something else than a file stands there.
+    static func openLock(_ path: String) throws(Diagnostic) -> Int32 {
+        // O_NONBLOCK: opening a named pipe or a device may wait.
+        let descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0o600)
+        let code = errno
+        let kind = descriptor >= 0 ? FileKind(descriptor: descriptor) : FileKind(path: path)
+        if let kind, kind != .regular {
+            if descriptor >= 0 { close(descriptor) }
+            throw kind.refusal(path, wanted: "a lock file", remedy: "Remove it, or move it away: Volley did not put it there.")
+        }
+        errno = code
+        return descriptor
+    }
+
+    /// Opens a lock file to look who holds it; nil when there is none.
+    static func openLockToLook(_ path: String) -> Int32? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+        guard descriptor >= 0 else { return nil }
+        guard FileKind(descriptor: descriptor) == .regular else {
+            close(descriptor)
+            return nil
+        }
+        return descriptor
     }
 
     /// The path of what a symbolic link leads to; the path itself when it is no link.

@@ -24,13 +24,17 @@ extension RunStore {
         if argument == "last" { return try last(in: folder) }
         let byID = RunFile.path(argument, in: folder)
         if !argument.contains("/") {
-            if RunFile.kind(byID) == .file { return byID }
+            switch RunFile.kind(byID) {
+            // What is no file is refused when it is opened.
+            case .file, .other: return byID
+            case .folder, .missing, .forbidden: break
+            }
             if RunFile.kind(RunFile.join(folder, argument + RunFile.partialSuffix)) == .file {
                 throw RunDiagnostics.unfinishedPlan(RunFile.join(folder, argument + RunFile.partialSuffix))
             }
         }
         switch RunFile.kind(argument) {
-        case .file: return argument
+        case .file, .other: return argument
         case .folder where argument.contains("/"): throw RunDiagnostics.isFolder(argument)
         case .forbidden: throw RunDiagnostics.notPermitted(argument, toWrite: false)
         default: break

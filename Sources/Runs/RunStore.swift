@@ -39,7 +39,7 @@ public final class RunStore: Sendable {
         identity = RunFile.identity(path)
         if path.hasSuffix(RunFile.partialSuffix) { throw RunDiagnostics.unfinishedPlan(path) }
         switch RunFile.kind(path) {
-        case .file: break
+        case .file, .other: try RunFile.checkKind(ofDatabase: path, wanted: "a run file")
         case .folder: throw RunDiagnostics.isFolder(path)
         case .missing: throw RunDiagnostics.missing(path)
         case .forbidden: throw RunDiagnostics.notPermitted(path, toWrite: false)

@@ -30,7 +30,7 @@ public final class ScheduleLock: Sendable {
 
     private static func take(_ folder: String) throws -> Int32 {
         let path = path(folder)
-        let descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
+        let descriptor = try RunFile.openLock(path)
         guard descriptor >= 0 else { throw RunDiagnostics.system("cannot lock the schedule", path: path, errno: errno, activity: .sending) }
         // A process that only looks holds it for a moment.
         var tries = 0

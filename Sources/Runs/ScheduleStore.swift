@@ -23,6 +23,7 @@ public final class ScheduleStore: Sendable {
         let path = RunFile.join(folder, Self.fileName)
         self.path = path
         try RunFile.makeFolder(folder)
+        try RunFile.checkKind(ofDatabase: path, wanted: "the record of a schedule")
         // Only its owner may read what is sent when. SQLite takes the empty file as a new database.
         let descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
@@ -56,6 +57,7 @@ public final class ScheduleStore: Sendable {
     /// - Parameter since: firings that ended before this moment and are not open are left out.
     public static func read(folder: String, since: Timestamp) throws -> (firings: [Firing], campaigns: [ScheduledCampaign]) {
         let path = RunFile.join(folder, fileName)
+        try RunFile.checkKind(ofDatabase: path, wanted: "the record of a schedule")
         guard RunFile.kind(path) == .file, RunFile.size(path) > 0 else { return ([], []) }
         return try translating(path) {
             var configuration = Configuration()

@@ -24,7 +24,7 @@ struct SendingLock: ~Copyable {
     private static func take(_ path: String, run: String) throws -> Int32 {
         var attempts = 0
         while true {
-            let descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
+            let descriptor = try RunFile.openLock(path)
             guard descriptor >= 0 else {
                 throw RunDiagnostics.system("cannot lock the run", path: path, errno: errno, activity: .sending)
             }
@@ -69,8 +69,7 @@ struct SendingLock: ~Copyable {
 
     /// Since when some process has held the right to send a run, in nanoseconds since 1970; 0 when that does not send; nil when none has it.
     static func heldSince(run: String) -> Int64? {
-        let descriptor = open(run + ".lock", O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return nil }
+        guard let descriptor = RunFile.openLockToLook(run + ".lock") else { return nil }
         defer { Glibc.close(descriptor) }
         var status = stat()
         // A shared lock that is had shows that nobody sends; closing the file gives it back.

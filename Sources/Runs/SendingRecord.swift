@@ -139,7 +139,9 @@ public struct SendingRecord: Sendable {
 
     private func isThere() throws -> Bool {
         switch RunFile.kind(path) {
-        case .file: return true
+        case .file, .other:
+            try RunFile.checkKind(ofDatabase: path, wanted: "a record of what was sent")
+            return true
         case .missing: return false
         case .folder: throw notARecord
         case .forbidden:

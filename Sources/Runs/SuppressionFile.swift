@@ -55,8 +55,12 @@ enum SuppressionFile {
 
     private static func isThere(_ path: String) throws -> Bool {
         switch RunFile.kind(path) {
-        case .file: return true
+        case .file:
+            try RunFile.checkKind(ofDatabase: path, wanted: "a suppression list")
+            return true
         case .missing: return false
+        case .other(let kind):
+            throw kind.refusal(path, wanted: "a suppression list", remedy: "Move it away; the list is made anew when it is needed.")
         case .folder: throw SuppressionDiagnostics.notAList(path)
         case .forbidden: throw SuppressionDiagnostics.notPermitted(path, toWrite: false)
         }

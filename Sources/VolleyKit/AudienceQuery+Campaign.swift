@@ -20,16 +20,16 @@ struct AudienceCompiler {
     func query(now: Timestamp) throws -> AudienceQuery {
         var mistakes: [Diagnostic] = []
         var query = AudienceQuery(files: exportFiles(now, &mistakes), columns: app.columns, now: now)
-        query.anyTags = load(audience.anyTags, &mistakes)
-        query.allTags = load(audience.allTags, &mistakes)
-        query.noneTags = load(audience.noneTags, &mistakes)
-        query.aliases = load(audience.aliases, &mistakes)
-        query.registrationIDs = load(audience.registrationIDs, &mistakes)
+        query.anyTags = load(audience.anyTags, query.sources, &mistakes)
+        query.allTags = load(audience.allTags, query.sources, &mistakes)
+        query.noneTags = load(audience.noneTags, query.sources, &mistakes)
+        query.aliases = load(audience.aliases, query.sources, &mistakes)
+        query.registrationIDs = load(audience.registrationIDs, query.sources, &mistakes)
         query.everyone = audience.everyone
         query.conditions = audience.conditions
-        query.excludedTags = load(audience.excludedTags, &mistakes)
-        query.excludedAliases = load(audience.excludedAliases, &mistakes)
-        query.excludedRegistrationIDs = load(audience.excludedRegistrationIDs, &mistakes)
+        query.excludedTags = load(audience.excludedTags, query.sources, &mistakes)
+        query.excludedAliases = load(audience.excludedAliases, query.sources, &mistakes)
+        query.excludedRegistrationIDs = load(audience.excludedRegistrationIDs, query.sources, &mistakes)
         query.excludedDevices = expand(audience.excludedDevices, besideFile: file, now, &mistakes)
         query.aliasLimit = audience.aliasLimit
         query.maximumBadRowShare = audience.maximumBadRowShare
@@ -40,6 +40,17 @@ struct AudienceCompiler {
             registrationIDs: names(audience.registrationIDs, audience.excludedRegistrationIDs))
         guard mistakes.isEmpty else { throw Diagnostics(mistakes + missingColumns(query)) }
         return query
+    }
+
+    /// The files that a query would read, as far as they are there. What is wrong with them the query says.
+    func inputFiles(now: Timestamp) -> [String] {
+        var mistakes: [Diagnostic] = []
+        let lists = [
+            audience.anyTags, audience.allTags, audience.noneTags, audience.aliases, audience.registrationIDs, audience.excludedTags,
+            audience.excludedAliases, audience.excludedRegistrationIDs,
+        ].compactMap(\.file)
+        return exportFiles(now, &mistakes) + expand(audience.excludedDevices, besideFile: file, now, &mistakes)
+            + lists.map { FilePaths.resolve($0.value, besideFile: file) }
     }
 
     /// What the columns of a query that cannot run would have to say as well.
@@ -93,11 +104,11 @@ struct AudienceCompiler {
 
     private func names(_ lists: NameList...) -> [SourceText] { lists.flatMap(\.names) }
 
-    private func load(_ list: NameList, _ mistakes: inout [Diagnostic]) -> [String] {
+    private func load(_ list: NameList, _ sources: SourceFiles, _ mistakes: inout [Diagnostic]) -> [String] {
         var names = list.names.map(\.value)
         guard let list = list.file else { return names }
         do {
-            let listed = try NameFile.read(FilePaths.resolve(list.value, besideFile: file))
+            let listed = try NameFile.read(FilePaths.resolve(list.value, besideFile: file), noting: sources)
             if listed.isEmpty {
                 mistakes.append(Diagnostic("\(list.value) names nobody", at: list.position, remedy: "Write one name a line."))
             }
@@ -110,13 +121,19 @@ struct AudienceCompiler {
 }
 
 extension CampaignContext {
+    private var audienceCompiler: AudienceCompiler {
+        AudienceCompiler(
+            audience: campaign.audience, file: campaign.file, app: app, project: project, fields: messages.columns,
+            zone: campaign.schedule?.zone.fallback)
+    }
+
+    /// The exports and lists that the audience is read from.
+    func inputFiles(now: Timestamp) -> [String] { audienceCompiler.inputFiles(now: now) }
+
     /// The audience as a query that can run.
     /// - Throws: every list or export that cannot be read, and with them every column that is missing.
     func audienceQuery(now: Timestamp) throws -> AudienceQuery {
-        let compiler = AudienceCompiler(
-            audience: campaign.audience, file: campaign.file, app: app, project: project, fields: messages.columns,
-            zone: campaign.schedule?.zone.fallback)
-        var query = try compiler.query(now: now)
+        var query = try audienceCompiler.query(now: now)
         if let schedule = campaign.schedule, schedule.zone.isRecipient { query.timezonePosition = campaign.schedulePosition }
         return query
     }
@@ -128,7 +145,7 @@ extension CampaignContext {
         } catch let mistake as Diagnostic {
             var names = [app.key?.file, app.certificate?.file].compactMap(\.self)
             if case .server(_, let authority?) = app.environment { names.append(authority) }
-            let place = names.first { FilePaths.absolute(FilePaths.resolve($0.value, besideFile: project.file)) == mistake.file }
+            let place = names.first { FilePaths.anchored(FilePaths.resolve($0.value, besideFile: project.file)) == mistake.file }
             throw place.map { placed(mistake, at: $0.position) } ?? mistake
         }
     }

@@ -24,6 +24,21 @@ enum FilePaths {
         return String(cString: resolved)
     }
 
+    /// An absolute path, symbolic links kept: where a secret is rotated by turning a link to another folder, as Kubernetes does, the link is what stays.
+    static func anchored(_ path: String) -> String {
+        if path.hasPrefix("/") { return path }
+        guard let folder = getcwd(nil, 0) else { return path }
+        defer { free(folder) }
+        return join(String(cString: folder), path.hasPrefix("./") ? String(path.dropFirst(2)) : path)
+    }
+
+    /// Whether two paths lead to one file just now.
+    static func areOneFile(_ path: String, _ other: String) -> Bool {
+        if path == other { return true }
+        guard let one = FileStamp(path: path), let two = FileStamp(path: other) else { return false }
+        return one.isSameFile(as: two)
+    }
+
     /// A file of a folder.
     static func join(_ folder: String, _ name: String) -> String { folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)" }
 
@@ -88,18 +103,14 @@ enum FilePaths {
 
     /// Reads a small file whole.
     static func read(_ path: String, atMost limit: Int = 1 << 20) throws(Diagnostic) -> [UInt8] {
-        let descriptor = open(path, O_RDONLY)
-        guard descriptor >= 0 else { throw Diagnostic("the file cannot be read: \(String(cString: strerror(errno)))", file: path) }
-        defer { close(descriptor) }
-        var bytes: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 65536)
-        while true {
-            let count = Glibc.read(descriptor, &chunk, chunk.count)
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw Diagnostic("the file cannot be read: \(String(cString: strerror(errno)))", file: path) }
-            if count == 0 { return bytes }
-            bytes.append(contentsOf: chunk[..<count])
-            guard bytes.count <= limit else { throw Diagnostic("the file is larger than \(TextFormat.bytes(limit))", file: path) }
+        let bytes: [UInt8]
+        do throws(RegularFile.Failure) { bytes = try RegularFile.bytes(of: path, atMost: limit) } catch {
+            switch error {
+            case .system(let code): throw Diagnostic("the file cannot be read: \(String(cString: strerror(code)))", file: path)
+            case .notAFile(let kind): throw kind.refusal(path)
+            }
         }
+        guard bytes.count <= limit else { throw Diagnostic("the file is larger than \(TextFormat.bytes(limit))", file: path) }
+        return bytes
     }
 }

@@ -16,6 +16,10 @@ struct Planner {
     var departure = Departure.now
     /// Since when it has waited to be planned.
     var queuedAt: Timestamp
+    /// Whether `volley schedule` plans, so that nobody looks at the preview: then an audience that dropped is held back also when the campaign says nothing of it.
+    var isUnattended = false
+    /// Called often while exports are read: a sign of life.
+    var isAlive: () -> Void = {}
     /// What keys and certificates showed; nil when they were not looked at.
     var credentialWarnings: [Diagnostic]?
 
@@ -68,12 +72,13 @@ struct Planner {
         var settings = settings
         settings.schedule = frozenSchedule
         settings.runsFolder = FilePaths.absolute(runsFolder)
+        settings.key = settings.key?.fingerprinted()
         // A machine that sleeps does not plan.
         settings.schedule?.planning = min(queuedAt, now)..<now.adding(seconds: (SuspendingClock.now - begin) / .seconds(1))
         let plan = RunPlan(
             id: id, campaign: context.campaign.name.value, app: context.app.name.value,
-            campaignFile: FilePaths.absolute(context.campaign.file), campaignSource: context.campaign.source,
-            projectFile: FilePaths.absolute(context.project.file), seed: seed, fields: fields, plannedAt: now,
+            campaignFile: FilePaths.anchored(context.campaign.file), campaignSource: context.campaign.source,
+            projectFile: FilePaths.anchored(context.project.file), seed: seed, fields: fields, plannedAt: now,
             planHash: preview.planHash, rows: preview.audience.rows, audience: preview.audience.audience,
             skipped: preview.audience.skipped, settings: settings.json, preview: preview.json,
             previewText: preview.text(width: 100, colour: false, cards: Preview.cardsBesidePlan),
@@ -113,7 +118,10 @@ struct Planner {
             console.detail("reading the exports once more, for samples of texts that few devices get")
             _ = try scan(query, into: sink, deviceMemory) { { _ in Judgement() } }
         }
+        // What is counted and shown is what is still there.
+        try query.sources.checkUnchanged()
         let comparison = try RunStore.lastBegun(of: context.campaign.name.value, in: runsFolder).map { RunComparison($0.plan, result) }
+        if writer != nil { try checkShrinking(comparison) }
         let schedule = previewSchedule(times ?? clocks, result.waves)
         let lint = try lint(query, result, found, comparison, schedule)
         console.show(lint)
@@ -124,6 +132,33 @@ struct Planner {
             notes: SkipNotes(context: context, result: result).all, comparison: comparison, schedule: schedule, lint: lint,
             planHash: planHash(result, times, result.waves))
         return (preview, query.fields.map(\.value) + (query.carriesTimezone ? [ExportColumns.Standard.timezone.rawValue] : []))
+    }
+
+    /// The limit that counts when this planner plans, or, for a preview, when the campaign will be.
+    private func shrinkLimit(isUnattended: Bool) -> StopShare? {
+        switch context.campaign.audience.shrinkLimit ?? (isUnattended ? .ofSchedules : .off) {
+        case .atMost(let share): share
+        case .off: nil
+        }
+    }
+
+    private func checkShrinking(_ comparison: RunComparison?) throws(Diagnostic) {
+        guard let comparison, let limit = shrinkLimit(isUnattended: isUnattended), comparison.passes(limit) else { return }
+        throw Diagnostic(comparison.dropMessage(limit), at: shrinkPosition, remedy: RunComparison.dropRemedy)
+    }
+
+    private var shrinkPosition: SourcePosition { context.campaign.audience.shrinkLimitPosition ?? context.campaign.audience.position }
+
+    /// How the audience differs from the last one, as far as it is worth a warning.
+    private func comparisonWarnings(_ comparison: RunComparison?) -> [Diagnostic] {
+        guard let comparison else { return [] }
+        let isScheduled = context.campaign.schedule?.hasTimes ?? false
+        guard let limit = shrinkLimit(isUnattended: isScheduled), comparison.passes(limit) else { return comparison.warnings }
+        return [
+            .warning(
+                .audienceDropped, "\(comparison.dropMessage(limit)): it will not be planned", at: shrinkPosition,
+                remedy: RunComparison.dropRemedy)
+        ]
     }
 
     private func history() throws -> FrequencyHistory {
@@ -142,7 +177,10 @@ struct Planner {
         defer { console.clearProgress() }
         return try query.scan(
             into: sink, deviceMemory: deviceMemory, judging: makeJudge,
-            progress: { console.progress(progressLine($0, elapsed: clock.now - start)) },
+            progress: {
+                isAlive()
+                console.progress(progressLine($0, elapsed: clock.now - start))
+            },
             isCancelled: { Interruption.isRequested })
     }
 
@@ -154,7 +192,7 @@ struct Planner {
         let rows =
             unknownLanguages(result) + result.warnings + result.badRows.map(asWarning)
             + AudienceLint(context: context, result: result).warnings
-            + RenderedLint(context: context, samples: samples).warnings + (comparison?.warnings ?? [])
+            + RenderedLint(context: context, samples: samples).warnings + comparisonWarnings(comparison)
             + (schedule?.warnings(context.campaign) ?? [])
         // Of devices that get it after its expiry the rows tell more than the campaign alone.
         let files = context.warnings.filter { schedule == nil || $0.name != .expiresBeforeSchedule }

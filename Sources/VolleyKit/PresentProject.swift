@@ -25,7 +25,7 @@ struct PresentProject {
     }
 
     /// Compares where a plan goes, and as whom, with what the file says now: what was previewed may not go elsewhere, and a plan must not go
-    /// where the file no longer sends anything.
+    /// where the file no longer sends anything. A key is known by its id, its team and its public half, wherever its file lies by now.
     /// - Throws: `Diagnostic` with every difference.
     func checkUnchanged(_ settings: RunSettings) throws {
         guard let project else { return }
@@ -34,14 +34,49 @@ struct PresentProject {
         }
         let now = try RunSettings(app, projectFile: project.file, pushType: settings.pushType)
         var changes: [String] = []
-        func compare(_ name: String, _ then: String, _ now: String) {
-            if then != now { changes.append("\(name) was \(then) and is \(now) now") }
+        func compare(_ name: String, _ isSame: Bool, _ then: String, _ now: String) {
+            if !isSame { changes.append("\(name) was \(then) and is \(now) now") }
         }
-        compare("the environment", settings.environment.inFull, now.environment.inFull)
-        compare("the topic", settings.topic, now.topic)
-        compare("the key", settings.key?.inFull ?? "none", now.key?.inFull ?? "none")
-        compare("the certificate", settings.certificate?.inFull ?? "none", now.certificate?.inFull ?? "none")
+        let environments = (settings.environment, now.environment)
+        compare("the environment", environments.0.isSame(as: environments.1), environments.0.inFull, environments.1.inFull)
+        compare("the topic", settings.topic == now.topic, settings.topic, now.topic)
+        compare("the key", isSameKey(settings.key, now.key), settings.key?.inFull ?? "none", now.key?.inFull ?? "none")
+        compare(
+            "the certificate", isSameCertificate(settings.certificate, now.certificate), settings.certificate?.inFull ?? "none",
+            now.certificate?.inFull ?? "none")
         guard changes.isEmpty else { throw changed(changes, in: project) }
+        try checkKey(settings.key, now.key)
+    }
+
+    /// The settings of a plan with the files that volley.yaml names now, as far as they stand for the same: a secret may have been moved, or rotated
+    /// behind a symbolic link, since the plan was made.
+    func withPresentFiles(_ settings: RunSettings) -> RunSettings {
+        guard let project, let app, let now = try? RunSettings(app, projectFile: project.file, pushType: settings.pushType) else {
+            return settings
+        }
+        var settings = settings
+        if isSameKey(settings.key, now.key), let file = now.key?.file { settings.key?.file = file }
+        if isSameCertificate(settings.certificate, now.certificate), let file = now.certificate?.file { settings.certificate?.file = file }
+        if settings.environment.isSame(as: now.environment) { settings.environment = now.environment }
+        return settings
+    }
+
+    private func isSameKey(_ then: FrozenKey?, _ now: FrozenKey?) -> Bool { then?.keyID == now?.keyID && then?.teamID == now?.teamID }
+
+    /// Plans of older versions name files with their symbolic links resolved.
+    private func isSameCertificate(_ then: FrozenCertificate?, _ now: FrozenCertificate?) -> Bool {
+        guard let then, let now else { return then == now }
+        return then.passphraseVariable == now.passphraseVariable && FilePaths.areOneFile(then.file, now.file)
+    }
+
+    /// Whether the file of the key still holds the key that the plan was made with.
+    private func checkKey(_ then: FrozenKey?, _ now: FrozenKey?) throws(Diagnostic) {
+        // A file that cannot be read is said so by whoever sends with it.
+        guard let frozen = then?.fingerprint, let now, let present = now.fingerprinted().fingerprint, present != frozen else { return }
+        throw Diagnostic(
+            "this file holds another key than when \(plan.id) was planned, under the same id \(now.keyID)", file: now.file,
+            remedy: "Put back the key that the id \(now.keyID) belongs to; or correct `id` in volley.yaml, and plan the campaign again. "
+                + "Nothing was sent.")
     }
 
     private func changed(_ changes: [String], in project: Project) -> Diagnostic {
@@ -52,6 +87,15 @@ struct PresentProject {
 }
 
 extension FrozenEnvironment {
+    /// Whether both are one server, trusted through one authority's file. Plans of older versions name the file with its symbolic links resolved; where
+    /// that is gone, the file that is named now counts.
+    fileprivate func isSame(as now: FrozenEnvironment) -> Bool {
+        guard case .server(let host, let port, let authority?) = self, case .server(host, port, let present?) = now else {
+            return self == now
+        }
+        return FilePaths.areOneFile(authority, present) || !FilePaths.exists(authority)
+    }
+
     fileprivate var inFull: String {
         guard case .server(_, _, let authority?) = self else { return name }
         return "\(name) (ca \(authority))"

@@ -36,7 +36,7 @@ struct RunDispatch {
         let present = try PresentProject(of: run.plan, options)
         project = present.project
         route = try Route(options, present, settings)
-        gateway = try Gateway(settings, now: .now())
+        gateway = try Gateway(present.withPresentFiles(settings), now: .now())
         console.show(present.warnings + gateway.warnings)
     }
 
@@ -73,14 +73,18 @@ struct RunDispatch {
     private func notices(_ console: Console) -> Notices { Notices(run.plan.isTest ? nil : project, patience: .short, console: console) }
 
     /// Sends until the run has ended, and tells of its beginning and its end. The one place where sending begins.
-    /// - Parameter occurrence: the time of the schedule that the run belongs to.
+    /// - Parameters:
+    ///   - occurrence: the time of the schedule that the run belongs to.
+    ///   - isAlive: called often while it goes on.
     /// - Throws: why the gate does not let it pass. Nothing was sent.
     func deliver(
-        _ step: SendGate.Step, through gate: RunGate, _ console: Console, _ notices: Notices, occurrence: String? = nil
+        _ step: SendGate.Step, through gate: RunGate, _ console: Console, _ notices: Notices, occurrence: String? = nil,
+        isAlive: @escaping @Sendable () -> Void = {}
     ) throws -> RunEnd {
-        let stage = SendStage(
+        var stage = SendStage(
             run: run, endpoint: gateway.endpoint, credentials: gateway.credentials, route: route, settings: settings, messages: messages,
             console: console)
+        stage.isAlive = isAlive
         let sender = try stage.sender()
         let pass = try gate.pass(step)
         notices.post(Notice(.started, of: run, occurrence: occurrence))

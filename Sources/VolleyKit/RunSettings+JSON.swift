@@ -89,13 +89,18 @@ extension FrozenEnvironment {
 }
 
 extension FrozenKey {
-    fileprivate var json: JSONValue { .object(pairs: [("file", .string(file)), ("id", .string(keyID)), ("team", .string(teamID))]) }
+    fileprivate var json: JSONValue {
+        .object(pairs: [
+            ("file", .string(file)), ("id", .string(keyID)), ("team", .string(teamID)),
+            ("fingerprint", fingerprint.map { .string($0) } ?? .null),
+        ])
+    }
 
     fileprivate init?(json: JSONValue) {
         guard let file = json["file"]?.stringValue, let id = json["id"]?.stringValue, let team = json["team"]?.stringValue else {
             return nil
         }
-        self.init(file: file, keyID: id, teamID: team)
+        self.init(file: file, keyID: id, teamID: team, fingerprint: json["fingerprint"]?.stringValue)
     }
 }
 

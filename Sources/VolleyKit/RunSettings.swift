@@ -1,6 +1,7 @@
 import Base
 import Campaigns
 import Content
+import Cryptography
 import Delivery
 
 /// What a plan freezes about the way of a campaign: everything that sending needs beside the recipients. Credentials are named
@@ -37,10 +38,21 @@ enum FrozenEnvironment: Hashable, Sendable {
     case server(host: String, port: Int, certificateAuthority: String?)
 }
 
-/// A .p8 by its absolute path.
-struct FrozenKey: Hashable, Sendable { var file: String, keyID: String, teamID: String }
+/// A .p8 by its absolute path, symbolic links kept.
+struct FrozenKey: Hashable, Sendable {
+    var file: String, keyID: String, teamID: String
+    /// SHA-256 of its public half; nil when the file could not be read, and in plans of older versions.
+    var fingerprint: String?
 
-/// A client certificate by its absolute path.
+    /// With the fingerprint of what the file holds now, if it can be read.
+    func fingerprinted() -> FrozenKey {
+        var key = self
+        key.fingerprint = (try? SigningKey(file: file))?.verificationKey.fingerprint
+        return key
+    }
+}
+
+/// A client certificate by its absolute path, symbolic links kept.
 struct FrozenCertificate: Hashable, Sendable { var file: String, passphraseVariable: String? }
 
 extension RunSettings {
@@ -60,7 +72,7 @@ extension RunSettings {
 
     /// The settings of an app, with everything else as usual.
     init(_ app: App, projectFile: String, pushType: PushType) throws {
-        func path(_ text: SourceText) -> String { FilePaths.absolute(FilePaths.resolve(text.value, besideFile: projectFile)) }
+        func path(_ text: SourceText) -> String { FilePaths.anchored(FilePaths.resolve(text.value, besideFile: projectFile)) }
         environment = try FrozenEnvironment(app.environment, path)
         // The suffix that a type needs is Volley's business, unless whoever runs the app wrote it already.
         topic = app.topic.value.hasSuffix(pushType.topicSuffix) ? app.topic.value : app.topic.value + pushType.topicSuffix

@@ -15,6 +15,7 @@ extension SendStage {
         var meter = ProgressMeter()
         Interruption.pass(to: control, until: loop, console) {
             ticks += 1
+            isAlive()
             if ticks % Self.ticksPerLook == 0, !control.isInterrupted { obey(control, state) }
             if let moment, !control.isInterrupted, clock.now() >= moment { control.interrupt(.quietHours) }
             guard console.showsProgress else { return }
@@ -48,6 +49,7 @@ extension SendStage {
         console.say("Paused. `volley resume \(run.plan.id)` in another terminal goes on, Ctrl-C ends here.")
         while true {
             usleep(100_000)
+            isAlive()
             if Interruption.isRequested { return .interrupted }
             if let loss = loss(while: "the run was paused") { return .stopped(reason: loss) }
             switch try? run.status().state {

@@ -21,6 +21,8 @@ struct SendStage: Sendable {
     let console: Console
     /// By which a run in waves waits.
     var clock = WaitClock.system
+    /// Called often, also while it waits: a sign of life.
+    var isAlive: @Sendable () -> Void = {}
 
     /// Batches between reader and sender at most. Without a pace they last while the next claim is being prepared; with one, whatever is
     /// claimed ahead only grows what a crash leaves unknown.

@@ -113,13 +113,14 @@ struct TestPlanner {
         var settings = settings
         settings.needsApproval = false
         settings.runsFolder = FilePaths.absolute(runsFolder)
+        settings.key = settings.key?.fingerprinted()
         // One text would replace the other on the device before anybody has read it.
         if Set(pushes.map(\.device.token)).count < pushes.count { settings.collapseID = nil }
         return try writer.finish(
             RunPlan(
                 id: id, campaign: context.campaign.name.value, app: context.app.name.value,
-                campaignFile: FilePaths.absolute(context.campaign.file), campaignSource: context.campaign.source,
-                projectFile: FilePaths.absolute(context.project.file), seed: seed, fields: context.messages.columns.map(\.value),
+                campaignFile: FilePaths.anchored(context.campaign.file), campaignSource: context.campaign.source,
+                projectFile: FilePaths.anchored(context.project.file), seed: seed, fields: context.messages.columns.map(\.value),
                 plannedAt: now, planHash: "", rows: pushes.count + skipped.values.reduce(0, +), audience: pushes.count, skipped: skipped,
                 settings: settings.json, preview: .null, previewText: summary(pushes), isTest: true))
     }

@@ -39,7 +39,7 @@ import Testing
 
     /// What comes out of a file, asked for so many bytes at a time.
     private func inflated(_ path: String, stepSize: Int) throws -> [UInt8] {
-        var source = try ByteSource(path: path, isGzip: true)
+        var source = try ByteSource(path: path, isGzip: true, noting: SourceFiles())
         var bytes: [UInt8] = []
         var step = [UInt8](repeating: 0, count: stepSize)
         while true {

@@ -82,6 +82,17 @@ struct CampaignReadingTests {
         #expect(audience.maximumBadRowShare == 0.005)
     }
 
+    @Test("how much the audience may shrink is a share, off, or not said")
+    func shrinking() throws {
+        func audience(_ keys: String) throws -> CampaignAudience { try readPart("audience: {tags: [a]\(keys)}\n").0.audience }
+        let half = try audience(", shrinks_at_most: 50%")
+        #expect(half.shrinkLimit == .atMost(StopShare(millionths: 500_000)))
+        #expect(half.shrinkLimitPosition?.description == "campaign.yaml:1:23")
+        #expect(try audience(", shrinks_at_most: 12.5 %").shrinkLimit == .atMost(StopShare(millionths: 125_000)))
+        #expect(try audience(", shrinks_at_most: off").shrinkLimit == .off)
+        #expect(try audience("").shrinkLimit == nil && audience("").shrinkLimitPosition == nil)
+    }
+
     @Test("its conditions keep the order of the file")
     func conditions() throws {
         let conditions = try readCampaign(Self.full).0.audience.conditions

@@ -80,9 +80,9 @@ struct FileTests {
                 """)
     }
 
-    @Test("a device that never ends is refused like a large file")
+    @Test("a device, which may never end, is no file")
     func endless() {
-        #expect(foundIn("/dev/zero").contains("larger than 1 MB"))
+        #expect(foundIn("/dev/zero").hasPrefix("/dev/zero: this is a device, not a file."))
     }
 
     @Test("volley.yaml is found beside the campaign")

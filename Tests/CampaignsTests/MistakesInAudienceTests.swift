@@ -198,6 +198,30 @@ struct MistakesInAudienceTests {
             "audience: {tags: [a], max_bad_rows: -1%}\n",
             "campaign.yaml:1:37: '-1%' is no percentage. Write it with a percent sign, for example: 1% or 0.5%."),
         Mistake(
+            "a limit for shrinking as a fraction",
+            "audience: {tags: [a], shrinks_at_most: 0.5}\n",
+            "campaign.yaml:1:40: '0.5' may mean 50% or 0.5%. Write it with a percent sign, for example: 50%."),
+        Mistake(
+            "a limit for shrinking that is off in another word",
+            "audience: {tags: [a], shrinks_at_most: no}\n",
+            """
+            campaign.yaml:1:40: 'no' is neither a share nor 'off'. Write shrinks_at_most: off to send however small the audience has become, or a share, for example: 50%.
+            """),
+        Mistake(
+            "a limit for shrinking of nothing",
+            "audience: {tags: [a], shrinks_at_most: 0%}\n",
+            """
+            campaign.yaml:1:40: a limit of '0%' would hold the campaign back whenever a single device is gone. Write a share above 0%, for example: 50%; or off.
+            """),
+        Mistake(
+            "a limit for shrinking beyond all",
+            "audience: {tags: [a], shrinks_at_most: 150%}\n",
+            "campaign.yaml:1:40: '150%' is more than 100%. Write a share above 0% and up to 100%."),
+        Mistake(
+            "a limit for shrinking, misspelt",
+            "audience: {tags: [a], shrink_at_most: 50%}\n",
+            "campaign.yaml:1:23: unknown key 'shrink_at_most' in 'audience'. Did you mean 'shrinks_at_most'?"),
+        Mistake(
             "where without conditions",
             "audience: {tags: [a], where: {}}\n",
             """

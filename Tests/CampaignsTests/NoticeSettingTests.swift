@@ -64,8 +64,8 @@ struct NoticeSettingTests {
         Mistake(
             "an unknown event, the test's, and a misspelt one", "notices: [{command: [a], events: [done, test, finishd]}]\n",
             """
-            volley.yaml:1:35: there is no event 'done'. There are started, finished, stopped, approval_needed, skipped, failed, invalid.
-            volley.yaml:1:41: there is no event 'test'. There are started, finished, stopped, approval_needed, skipped, failed, invalid.
+            volley.yaml:1:35: there is no event 'done'. There are started, finished, stopped, approval_needed, skipped, failed, invalid, stuck.
+            volley.yaml:1:41: there is no event 'test'. There are started, finished, stopped, approval_needed, skipped, failed, invalid, stuck.
             volley.yaml:1:47: there is no event 'finishd'. Did you mean 'finished'?
             """),
         Mistake(

@@ -45,7 +45,16 @@ import Testing
 
     @Test("a file of a megabyte and more is not taken for a key")
     func tooLarge() {
-        #expect(refusal("/dev/zero", in: folder) == "/dev/zero: this is too large to be a key file. Check the path in volley.yaml.")
+        let file = folder.write("large.p8", [UInt8](repeating: 0x20, count: 1 << 20))
+        #expect(refusal(file, in: folder) == "large.p8: this is too large to be a key file. Check the path in volley.yaml.")
+    }
+
+    @Test("what is no file is no key, and is not waited for")
+    func noFile() {
+        let remedy = "Volley reads files only: save what it gives as a file, and name that file instead."
+        #expect(refusal("/dev/zero", in: folder) == "/dev/zero: this is a device, not a key file. \(remedy)")
+        folder.run("mkfifo pipe.p8")
+        #expect(refusal(folder.file("pipe.p8"), in: folder) == "pipe.p8: this is a named pipe, not a key file. \(remedy)")
     }
 
     @Test("a text is not a key")

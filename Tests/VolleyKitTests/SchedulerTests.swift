@@ -352,7 +352,8 @@ struct SchedulerTests {
         try Data("not a run".utf8).write(to: folder.appendingPathComponent("r.sqlite"))
         let firing = Firing(
             key: Self.nine, file: "/a.yaml", run: "r", state: .sending, begins: .distantPast, ends: .distantPast, changedAt: .distantPast)
-        let finding = FiringWork(runsFolder: folder.path, options: .init(), console: Console(.init(isQuiet: true))).examine(firing)
+        let finding = FiringWork(runsFolder: folder.path, options: .init(), console: Console(.init(isQuiet: true)), signs: LifeSigns())
+            .examine(firing)
         guard case .unreadable(let reason) = finding else {
             Issue.record("found \(finding)")
             return
@@ -405,5 +406,35 @@ struct SchedulerTests {
         #expect(tries.prefix(6) == [60, 120, 240, 480, 900, 900])
         #expect(tries.reduce(0, +) <= 7200)
         #expect(bench.told == [.failed, .skipped])
+    }
+
+    @Test(
+        "what is planned from a file that may still be being written is tried again at once, tells nobody, and is given up when it is too late"
+    )
+    func postponed() throws {
+        var bench = Bench()
+        let key = Firing.Key(campaign: "a", occurrence: "2026-12-01T09:00")
+        bench.read(try Self.schedule(at: "2026-12-01T09:00", "UTC", late: .skip(afterSeconds: 60)), at: "2026-12-01T08:00:00Z")
+        bench.tick("2026-12-01T09:00:00Z")
+        var now = try #require(Timestamp("2026-12-01T09:00:00Z")).epochSeconds
+        var tries = 0
+        while bench.state(key.occurrence) == .planning {
+            bench.perform(
+                bench.scheduler.postponed(key, because: "devices.csv may still be being written", at: Timestamp(epochSeconds: now)))
+            let postponedAt = now
+            var isAsked = false
+            while !isAsked, bench.state(key.occurrence) == .planning {
+                now += 1
+                let actions = bench.scheduler.timePassed(to: Timestamp(epochSeconds: now))
+                isAsked = actions.contains { if case .examine = $0 { true } else { false } }
+                bench.perform(actions)
+            }
+            if isAsked {
+                #expect(now - postponedAt == 2)
+                tries += 1
+            }
+        }
+        #expect(tries == 30 && bench.told == [.skipped])
+        #expect(bench.state(key.occurrence) == .skipped)
     }
 }

@@ -48,6 +48,9 @@ public struct AudienceQuery: Sendable {
     /// The moment against which `within` and `older than` are judged.
     public var now: Timestamp
 
+    /// What was read of files for this query and its copies: each file must stay as it is until the last of them has run.
+    public let sources = SourceFiles()
+
     /// A query over some files.
     public init(files: [String], columns: ExportColumns, now: Timestamp) {
         self.files = files

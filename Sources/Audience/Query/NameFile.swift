@@ -4,10 +4,12 @@ public import Base
 public enum NameFile {
     /// Reads a list: white space around a name does not count; blank lines and lines that begin with `#` are skipped. Lines end in LF,
     /// CRLF or CR; the file is UTF-8, with or without a byte order mark, and may be compressed when its name ends in `.gz`.
-    /// - Throws: `Diagnostic` for a file that is missing, empty, no file, or not UTF-8 (with the line).
-    public static func read(_ path: String) throws(Diagnostic) -> [String] {
+    /// - Parameter sources: where it is noted that the file is read, when it must stay as it is for longer.
+    /// - Throws: `Diagnostic` for a file that is missing, empty, no file, not UTF-8 (with the line), or changed while it is read.
+    public static func read(_ path: String, noting sources: SourceFiles = SourceFiles()) throws(Diagnostic) -> [String] {
         var names: [String] = []
-        try forEachName(in: path) { name, _ in names.append(String(decoding: name, as: UTF8.self)) }
+        try forEachName(in: path, limits: ReadingLimits(sources: sources)) { name, _ in names.append(String(decoding: name, as: UTF8.self))
+        }
         return names
     }
 

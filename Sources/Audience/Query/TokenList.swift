@@ -24,10 +24,11 @@ public enum TokenList {
     ///   handed over; whatever `body` throws, after which it is not called again.
     public static func read(_ path: String, columns: ExportColumns, _ body: (Entry) throws -> Void) throws {
         var mistakes = Mistakes(file: path)
+        let limits = ReadingLimits()
         do throws(Diagnostic) {
             switch ExportFormat(path: path)?.records {
-            case nil: try readLines(path, &mistakes, body)
-            case .delimited(let separator): try readTable(path, separator, columns, &mistakes, body)
+            case nil: try readLines(path, limits, &mistakes, body)
+            case .delimited(let separator): try readTable(path, separator, columns, limits, &mistakes, body)
             case .jsonLines, .jsonArray:
                 throw Diagnostic(
                     "a list of tokens is no JSON", file: path,
@@ -36,6 +37,7 @@ public enum TokenList {
         } catch {
             throw Diagnostics(error)
         }
+        try limits.sources.checkUnchanged()
         if let failure = mistakes.failure { throw failure }
         if !mistakes.shown.isEmpty { throw Diagnostics(mistakes.all) }
     }
@@ -68,8 +70,10 @@ public enum TokenList {
         }
     }
 
-    private static func readLines(_ path: String, _ mistakes: inout Mistakes, _ body: (Entry) throws -> Void) throws(Diagnostic) {
-        try NameFile.forEachName(in: path) { name, line in
+    private static func readLines(
+        _ path: String, _ limits: ReadingLimits, _ mistakes: inout Mistakes, _ body: (Entry) throws -> Void
+    ) throws(Diagnostic) {
+        try NameFile.forEachName(in: path, limits: limits) { name, line in
             let text = String(decoding: name, as: UTF8.self)
             if let token = DeviceToken(text) {
                 mistakes.attempt { try body(Entry(token: token, reason: "", invalidSince: nil)) }
@@ -96,10 +100,11 @@ public enum TokenList {
     }
 
     private static func readTable(
-        _ path: String, _ separator: UInt8, _ columns: ExportColumns, _ mistakes: inout Mistakes, _ body: (Entry) throws -> Void
+        _ path: String, _ separator: UInt8, _ columns: ExportColumns, _ limits: ReadingLimits, _ mistakes: inout Mistakes,
+        _ body: (Entry) throws -> Void
     ) throws(Diagnostic) {
         let isGzip = ExportFormat(path: path)?.isGzip ?? false
-        var reader = try DelimitedReader.open(path: path, isGzip: isGzip, separator: separator, limits: ReadingLimits())
+        var reader = try DelimitedReader.open(path: path, isGzip: isGzip, separator: separator, limits: limits)
         let header = reader.header
         var cells: Cells
         if header.count == 1, let token = DeviceToken(header[0]) {

@@ -3,6 +3,7 @@ import Base
 /// Reads the files of a scan one after the other, and cuts them into blocks. One thread at a time.
 struct BlockSource: ~Copyable {
     private let files: [ExportFile]
+    private let sources: SourceFiles
     private var file = 0
     private var number = 0
     private var bytes: FileBytes?
@@ -10,7 +11,8 @@ struct BlockSource: ~Copyable {
     private var carried: [UInt8] = []
     private var bytesOfFormerFiles = 0
 
-    init(files: [ExportFile]) { self.files = files }
+    /// - Parameter sources: where it is noted which files are read.
+    init(files: [ExportFile], noting sources: SourceFiles) { (self.files, self.sources) = (files, sources) }
 
     /// Bytes a block has room for, at the least.
     static func blockCapacity(_ limits: ReadingLimits) -> Int { max(limits.chunkSize, FileEncoding.markSize) }
@@ -22,7 +24,7 @@ struct BlockSource: ~Copyable {
         guard file < files.count else { return false }
         block.begin(number: number, file: file, isFirst: bytes == nil)
         number += 1
-        if bytes == nil { bytes = try FileBytes(path: files[file].path, isGzip: files[file].format.isGzip) }
+        if bytes == nil { bytes = try FileBytes(path: files[file].path, isGzip: files[file].format.isGzip, noting: sources) }
         carried.withUnsafeBufferPointer { block.append($0) }
         let wanted = block.room.count
         let count = try bytes?.read(into: block.room) ?? 0

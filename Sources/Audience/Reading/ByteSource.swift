@@ -9,37 +9,39 @@ struct ByteSource: ~Copyable {
     let size: Int
     /// Bytes taken from the disk so far.
     private(set) var bytesRead = 0
-    private let descriptor: Int32
+    private let opened: RegularFile
     private var inflater: Inflater?
 
-    init(path: String, isGzip: Bool) throws(Diagnostic) {
-        (descriptor, size) = try Self.open(path)
+    /// - Parameter sources: where it is noted that the file is read.
+    init(path: String, isGzip: Bool, noting sources: SourceFiles) throws(Diagnostic) {
+        opened = try Self.open(path, sources)
         file = path
+        size = opened.stamp.size
         inflater = isGzip ? Inflater() : nil
     }
 
-    deinit { close(descriptor) }
-
-    private static func open(_ path: String) throws(Diagnostic) -> (descriptor: Int32, size: Int) {
-        // O_NONBLOCK: opening a named pipe must not hang before it can be refused.
-        let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { throw failure(errno, path) }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else {
-            let code = errno
-            close(descriptor)
-            throw failure(code, path)
+    private static func open(_ path: String, _ sources: SourceFiles) throws(Diagnostic) -> RegularFile {
+        let opened = try open(path)
+        let stamp = opened.stamp
+        do throws(Diagnostic) {
+            try sources.opened(path, stamp)
+            guard stamp.size > 0 else { throw Diagnostic("the file is empty", file: path, remedy: "Was the export finished?") }
+        } catch {
+            // Swift 6.3.1 forgets to destroy it when the call throws across it.
+            _ = consume opened
+            throw error
         }
-        guard status.st_mode & S_IFMT == S_IFREG, status.st_size > 0 else {
-            close(descriptor)
-            switch status.st_mode & S_IFMT {
-            case S_IFREG: throw Diagnostic("the file is empty", file: path, remedy: "Was the export finished?")
-            case S_IFDIR:
-                throw Diagnostic("this is a folder, not a file", file: path, remedy: "A glob names the files in it: \(path)/*.csv.")
-            default: throw Diagnostic("this is no ordinary file", file: path, remedy: "Exports are read twice: save it as a file first.")
+        return opened
+    }
+
+    private static func open(_ path: String) throws(Diagnostic) -> RegularFile {
+        do throws(RegularFile.Failure) { return try RegularFile(path: path) } catch {
+            switch error {
+            case .system(let code): throw failure(code, path)
+            case .notAFile(.folder): throw FileKind.folder.refusal(path, remedy: "A glob names the files in it: \(path)/*.csv.")
+            case .notAFile(let kind): throw kind.refusal(path, remedy: "Exports are read twice: save it as a file first.")
             }
         }
-        return (descriptor, Int(status.st_size))
     }
 
     private static func failure(_ code: Int32, _ path: String) -> Diagnostic {
@@ -65,15 +67,22 @@ struct ByteSource: ~Copyable {
     }
 
     private mutating func readFile(into target: UnsafeMutableBufferPointer<UInt8>) throws(Diagnostic) -> Int {
-        while true {
-            let count = Glibc.read(descriptor, target.baseAddress, target.count)
-            if count >= 0 {
-                bytesRead += count
-                return count
-            }
-            let code = errno
-            guard code == EINTR else { throw Self.failure(code, file) }
+        let count: Int
+        do throws(RegularFile.Failure) { count = try opened.read(into: UnsafeMutableRawBufferPointer(target)) } catch {
+            guard case .system(let code) = error else { fatalError("an open file became something else") }
+            throw Self.failure(code, file)
         }
+        bytesRead += count
+        if count == 0, target.count > 0 { try checkUnchanged() }
+        return count
+    }
+
+    /// At the end of the file: where it ended when it was opened?
+    private func checkUnchanged() throws(Diagnostic) {
+        let now = opened.stampNow()
+        if now == opened.stamp, now == FileStamp(path: file) { return }
+        if let change = SourceFiles.change(of: file, from: opened.stamp, to: now) { throw change }
+        if let change = SourceFiles.change(of: file, from: opened.stamp, to: FileStamp(path: file)) { throw change }
     }
 
     private mutating func inflate(into target: UnsafeMutableBufferPointer<UInt8>) throws(Diagnostic) -> Int {

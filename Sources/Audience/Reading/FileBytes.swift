@@ -8,8 +8,8 @@ struct FileBytes: ~Copyable {
     /// Bytes on disk.
     let size: Int
 
-    init(path: String, isGzip: Bool) throws(Diagnostic) {
-        let source = try ByteSource(path: path, isGzip: isGzip)
+    init(path: String, isGzip: Bool, noting sources: SourceFiles) throws(Diagnostic) {
+        let source = try ByteSource(path: path, isGzip: isGzip, noting: sources)
         size = source.size
         if isGzip {
             inflated = InflatingThread(consume source)

@@ -8,4 +8,6 @@ struct ReadingLimits: Sendable {
     var threads: Int?
     /// Bytes that devices may take in memory before they go to disk.
     var deviceMemory = Int.max
+    /// Where it is noted which files are read, so that each can be seen to have stayed as it was.
+    var sources = SourceFiles()
 }

@@ -30,7 +30,7 @@ struct RecordBuffer: ~Copyable {
 
     /// Reads the first chunk, refuses what is no UTF-8 text at all, and skips a byte order mark.
     static func open(path: String, isGzip: Bool, limits: ReadingLimits) throws(Diagnostic) -> RecordBuffer {
-        var buffer = RecordBuffer(file: path, source: try ByteSource(path: path, isGzip: isGzip), limits: limits)
+        var buffer = RecordBuffer(file: path, source: try ByteSource(path: path, isGzip: isGzip, noting: limits.sources), limits: limits)
         repeat { try buffer.refill() } while buffer.end < FileEncoding.markSize && !buffer.isAtEnd
         do throws(Diagnostic) {
             buffer.start = try FileEncoding.check(UnsafeBufferPointer(start: buffer.base, count: buffer.end), file: path)

@@ -101,11 +101,32 @@ extension AudienceQuery {
         if files.isEmpty {
             throw Diagnostics(Diagnostic("no export is named", remedy: "Name one: `audience: {devices: exports/devices.csv}`."))
         }
+        return try overUnchangedFiles {
+            let plan: ScanPlan, warnings: [Diagnostic]
+            (plan, warnings) = try self.plan(limits, makeJudge)
+            var team = ScanTeam(plan, warnings: warnings, recordLimit: sink.recordLimit)
+            return try team.run(into: sink, progress: progress, isCancelled: isCancelled)
+        }
+    }
+
+    /// Looks at headers and lists.
+    func plan(
+        _ limits: ReadingLimits, _ makeJudge: @escaping @Sendable () -> RecipientJudge
+    ) throws(Diagnostics) -> (ScanPlan, warnings: [Diagnostic]) {
+        var limits = limits
+        limits.sources = sources
         let preparation = try ScanPreparation(self, limits: limits)
         let plan = ScanPlan(
             query: self, files: preparation.files, selectors: CompiledSelectors(self), excluded: preparation.excluded,
             hash: preparation.hash, limits: limits, makeJudge: makeJudge)
-        var team = ScanTeam(plan, warnings: preparation.warnings, recordLimit: sink.recordLimit)
-        return try team.run(into: sink, progress: progress, isCancelled: isCancelled)
+        return (plan, preparation.warnings)
+    }
+
+    /// Of a file that was changed while it was read anything may seem to be wrong: then the change is what is said.
+    func overUnchangedFiles<Result>(_ body: () throws -> Result) throws -> Result {
+        do { return try body() } catch {
+            if !(error is CancellationError) { try sources.checkUnchanged() }
+            throw error
+        }
     }
 }

@@ -18,7 +18,8 @@ struct ScanTeam: ~Copyable {
         self.plan = plan
         threads = max(1, min(plan.limits.threads ?? availableCores(), Self.mostThreads))
         board = ScanBoard(
-            BlockSource(files: plan.files), blocks: 3 * threads + 1, blockCapacity: BlockSource.blockCapacity(plan.limits))
+            BlockSource(files: plan.files, noting: plan.limits.sources), blocks: 3 * threads + 1,
+            blockCapacity: BlockSource.blockCapacity(plan.limits))
         scanner = BlockScanner(plan)
         merger = HarvestMerger(plan, warnings: warnings, recordLimit: recordLimit)
         meter = ScanMeter(files: plan.query.files)
@@ -45,6 +46,7 @@ struct ScanTeam: ~Copyable {
             if isCancelled() { throw CancellationError() }
             progress(meter.now(bytesRead: bytesRead, rows: rows, recipients: found, settled: share))
         }
+        try plan.limits.sources.checkUnchanged()
         try sink.finish(slots: devices.count, dropping: devices.dropped)
         progress(meter.now(bytesRead: merger.bytesRead, rows: merger.rows, recipients: result.audience))
         return result

@@ -11,12 +11,12 @@ extension AudienceQuery {
         _ subject: TraceSubject, judging makeJudge: @escaping @Sendable () -> RecipientJudge = { { _ in Judgement() } },
         isCancelled: () -> Bool = { false }
     ) throws -> AudienceTrace {
-        let limits = ReadingLimits()
-        let preparation = try ScanPreparation(self, limits: limits)
-        let plan = ScanPlan(
-            query: self, files: preparation.files, selectors: CompiledSelectors(self), excluded: preparation.excluded,
-            hash: preparation.hash, limits: limits, makeJudge: makeJudge)
-        return try DeviceTracer(plan).trace(subject) { if isCancelled() { throw CancellationError() } }
+        try overUnchangedFiles {
+            let plan = try plan(ReadingLimits(), makeJudge).0
+            let trace = try DeviceTracer(plan).trace(subject) { if isCancelled() { throw CancellationError() } }
+            try sources.checkUnchanged()
+            return trace
+        }
     }
 }
 

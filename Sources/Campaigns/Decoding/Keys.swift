@@ -51,7 +51,10 @@ enum CampaignKeys {
     static let root = KeyGroup("", ["name", "app", "description", "audience", "content", "variants", "delivery", "schedule", "allow"])
     static let audience = KeyGroup(
         "audience",
-        ["devices", "tags", "aliases", "registration_ids", "everyone", "where", "exclude", "alias_limit", "max_bad_rows"])
+        [
+            "devices", "tags", "aliases", "registration_ids", "everyone", "where", "exclude", "alias_limit", "max_bad_rows",
+            "shrinks_at_most",
+        ])
     static let tags = KeyGroup("tags", ["any", "all", "none", "file"])
     static let exclude = KeyGroup("exclude", ["tags", "aliases", "registration_ids", "devices"])
     static let content = KeyGroup(

@@ -17,6 +17,8 @@ struct AudienceReader {
         audience.aliasLimit = section.wholeNumber("alias_limit", in: 1...1_000_000, example: "alias_limit: 10") ?? audience.aliasLimit
         audience.maximumBadRowShare =
             section.parsed("max_bad_rows", example: "max_bad_rows: 1%", Percentage.share) ?? audience.maximumBadRowShare
+        audience.shrinkLimit = section.parsed("shrinks_at_most", example: "shrinks_at_most: 50%", ShrinkNotation.limit)
+        if section.has("shrinks_at_most") { audience.shrinkLimitPosition = section.place(of: "shrinks_at_most") }
         checkSelectors(of: audience)
         return audience
     }

@@ -85,6 +85,9 @@ public enum CampaignSchema {
                 "max_bad_rows": SchemaNode.text(
                     "The share of rows that may be unreadable before the plan stops (1% unless said otherwise).", example: "1%",
                     pattern: SchemaPattern.percentage),
+                "shrinks_at_most": SchemaNode.text(
+                    "By how much the audience may be smaller than in the campaign's last run: a share, or off. Beyond it nothing is planned. volley schedule takes 50% unless said otherwise.",
+                    example: "50%", pattern: SchemaPattern.shrinking),
             ])
     }
 

@@ -126,5 +126,6 @@ enum SchemaPattern {
     /// A date with a time, as `Timestamp` reads it; loosely.
     static let moment = #"^\s*[0-9]{4}-[0-9]{2}-[0-9]{2}[ T].+$"#
     static let percentage = #"^\s*[0-9]*\.?[0-9]+\s*%\s*$"#
+    static let shrinking = #"^\s*([0-9]*\.?[0-9]+\s*%|off)\s*$"#
     static let language = #"^[A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8})*$"#
 }

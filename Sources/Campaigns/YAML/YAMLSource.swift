@@ -143,33 +143,21 @@ struct YAMLSource {
     }
 }
 
-/// Reads a file of at most `limit` bytes; of a longer one, a byte more than that.
+/// Reads a file of at most `limit` bytes; of a longer one, more than that.
 private func readWholeFile(_ file: String, limit: Int) throws(Diagnostic) -> [UInt8] {
-    // A path that holds a NUL would be cut there by the system.
     guard !file.isEmpty, !file.utf8.contains(0) else { throw Diagnostic("there is no such file", file: file) }
-    let descriptor = open(file, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw cannotRead(file, errno) }
-    defer { close(descriptor) }
-    var bytes: [UInt8] = []
-    var chunk = [UInt8](repeating: 0, count: 65_536)
-    while bytes.count <= limit {
-        let count = read(descriptor, &chunk, chunk.count)
-        if count == 0 { break }
-        if count < 0 {
-            let code = errno
-            if code == EINTR { continue }
-            throw cannotRead(file, code)
+    do throws(RegularFile.Failure) { return try RegularFile.bytes(of: file, atMost: limit) } catch {
+        switch error {
+        case .system(let code): throw cannotRead(file, code)
+        case .notAFile(let kind): throw kind.refusal(file)
         }
-        bytes.append(contentsOf: chunk[..<count])
     }
-    return bytes
 }
 
 /// Why a file cannot be read, in words.
 func cannotRead(_ file: String, _ code: Int32) -> Diagnostic {
     switch code {
     case ENOENT, ENOTDIR: Diagnostic("there is no such file", file: file, remedy: "Check the name, and the folder that you are in.")
-    case EISDIR: Diagnostic("this is a folder, not a file", file: file, remedy: "Name a file in it.")
     case EACCES, EPERM:
         Diagnostic(
             "you are not allowed to read this file", file: file, remedy: "Ask its owner, or change its permissions with 'chmod u+r'.")

@@ -9,6 +9,8 @@ public final class TLSClientContext {
     let pointer: OpaquePointer
     /// What ALPN must agree on, `h2` unless said otherwise.
     let applicationProtocol: String
+    /// Bytes: all authorities of a system are a quarter of it.
+    private static let largestAuthorityFile = 1 << 20
     /// The newest session that the server offered to resume; used once (RFC 8446 appendix C.4).
     private var session: OpaquePointer?
 
@@ -57,9 +59,25 @@ public final class TLSClientContext {
             SSL_CTX_set_default_verify_paths(pointer)
             return
         }
-        guard SSL_CTX_load_verify_file(pointer, authorityFile) == 1 else {
-            ERR_clear_error()
+        guard addAuthorities(of: authorityFile) > 0 else {
             throw Diagnostic("the certificate authority cannot be used", file: authorityFile, remedy: "Check the app's ca in volley.yaml.")
+        }
+    }
+
+    /// OpenSSL is not given the name: it would wait for a named pipe that has come in the file's place.
+    /// - Returns: how many certificates of the file are trusted now.
+    private func addAuthorities(of file: String) -> Int {
+        guard let bytes = try? RegularFile.bytes(of: file, atMost: Self.largestAuthorityFile) else { return 0 }
+        defer { ERR_clear_error() }
+        return bytes.withUnsafeBytes { bytes in
+            guard let source = OpenSSLHandle.reader(bytes) else { return 0 }
+            var count = 0
+            while let certificate = PEM_read_bio_X509_AUX(source.pointer, nil, nil, nil) {
+                // The store keeps a reference of its own.
+                if X509_STORE_add_cert(SSL_CTX_get_cert_store(pointer), certificate) == 1 { count += 1 }
+                X509_free(certificate)
+            }
+            return count
         }
     }
 

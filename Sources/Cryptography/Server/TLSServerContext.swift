@@ -88,6 +88,7 @@ public final class TLSServerContext: @unchecked Sendable {
         case .anyAuthority:
             SSL_CTX_set_verify(pointer, SSL_VERIFY_PEER) { _, _ in 1 }
         case .authority(let file):
+            if let kind = FileKind(path: file), kind != .regular { throw kind.refusal(file) }
             guard SSL_CTX_load_verify_file(pointer, file) == 1 else {
                 ERR_clear_error()
                 throw Diagnostic(

@@ -1,3 +1,4 @@
+import Base
 import CCurl
 import Glibc
 
@@ -45,13 +46,33 @@ struct CurlHeaderList: ~Copyable {
     deinit { curl_slist_free_all(first) }
 }
 
+/// Whom to trust instead of the system's authorities. Read once: libcurl, given the name, would read the file with each connection, and wait when
+/// a named pipe has come in its place.
+struct CurlAuthority {
+    private var pem: [UInt8]
+
+    /// A file that cannot be read is an authority that nobody has a certificate of.
+    init(file: String) {
+        let read = try? RegularFile.bytes(of: file, atMost: 1 << 20)
+        // libcurl takes no empty text.
+        pem = (read ?? []) + Array("\n".utf8)
+    }
+
+    fileprivate func apply(to easy: UnsafeMutableRawPointer) {
+        var pem = pem
+        pem.withUnsafeMutableBytes { bytes in
+            var blob = curl_blob(data: bytes.baseAddress, len: bytes.count, flags: UInt32(CURL_BLOB_COPY))
+            volley_easy_set_pointer(easy, CURLOPT_CAINFO_BLOB, &blob)
+        }
+        // The only authority: libcurl would look into the system's folder as well.
+        volley_easy_set_string(easy, CURLOPT_CAPATH, nil)
+    }
+}
+
 /// The server is always verified: by the system's authorities, or by one alone.
-func verifyServer(_ easy: UnsafeMutableRawPointer, _ certificateAuthorityFile: String?) {
+func verifyServer(_ easy: UnsafeMutableRawPointer, _ authority: CurlAuthority?) {
     volley_easy_set_long(easy, CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
     volley_easy_set_long(easy, CURLOPT_SSL_VERIFYPEER, 1)
     volley_easy_set_long(easy, CURLOPT_SSL_VERIFYHOST, 2)
-    guard let certificateAuthorityFile else { return }
-    volley_easy_set_string(easy, CURLOPT_CAINFO, certificateAuthorityFile)
-    // The only authority: libcurl would look into the system's folder as well.
-    volley_easy_set_string(easy, CURLOPT_CAPATH, nil)
+    authority?.apply(to: easy)
 }

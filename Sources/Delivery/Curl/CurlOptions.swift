@@ -5,7 +5,7 @@ import Cryptography
 /// What every easy handle of a sender is set to, once.
 struct CurlOptions {
     let url: String
-    let certificateAuthorityFile: String?
+    let authority: CurlAuthority?
     let clientCertificate: [UInt8]?
     let connectTimeoutSeconds: Double
     /// Empty for none.
@@ -15,7 +15,7 @@ struct CurlOptions {
         let host = settings.endpoint.host
         // An IPv6 address stands in brackets within a URL.
         url = "https://\(host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host):\(settings.endpoint.port)/"
-        certificateAuthorityFile = settings.endpoint.certificateAuthorityFile
+        authority = settings.endpoint.certificateAuthorityFile.map(CurlAuthority.init)
         if case .certificate(let certificate) = settings.credentials {
             clientCertificate = certificate.pem
         } else {
@@ -79,7 +79,7 @@ struct CurlOptions {
     }
 
     private func applyTLS(to easy: UnsafeMutableRawPointer) {
-        verifyServer(easy, certificateAuthorityFile)
+        verifyServer(easy, authority)
         guard var pem = clientCertificate else { return }
         pem.withUnsafeMutableBytes { bytes in
             var blob = curl_blob(data: bytes.baseAddress, len: bytes.count, flags: UInt32(CURL_BLOB_COPY))

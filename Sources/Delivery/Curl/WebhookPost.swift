@@ -80,7 +80,7 @@ public struct WebhookPost: Sendable {
         volley_easy_set_string(easy, CURLOPT_NOPROXY, "")
         volley_easy_set_long(easy, CURLOPT_PROXYAUTH, volley_auth_basic)
         volley_easy_set_long(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
-        verifyServer(easy, certificateAuthorityFile)
+        verifyServer(easy, certificateAuthorityFile.map(CurlAuthority.init))
         // The status says all; what else is answered is dropped, a mebibyte at most.
         volley_easy_set_offset(easy, CURLOPT_MAXFILESIZE_LARGE, 1 << 20)
         volley_easy_set_transfer_function(easy, CURLOPT_WRITEFUNCTION) { _, size, count, _ in size * count }

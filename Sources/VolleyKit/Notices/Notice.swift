@@ -73,6 +73,7 @@ struct Notice: Sendable {
         case .skipped: return "\(name)\(time) is not sent\(because)"
         case .failed: return "\(name)\(time) cannot be \(isPlanned ? "sent" : "planned")\(because)"
         case .invalid: return "\(name) has mistakes and is not sent\(because)"
+        case .stuck: return "volley schedule: \(reason)"
         case .test: return "Volley tries whether its notices arrive."
         }
     }

@@ -31,7 +31,7 @@ struct NoticeWay: Sendable {
         _ target: NoticeTarget, projectFile: String, proxy: ProxySetting?, console: Console,
         _ variables: ChosenProxy.Variables = ChosenProxy.variables
     ) throws(Diagnostic) {
-        func path(_ text: SourceText) -> String { FilePaths.absolute(FilePaths.resolve(text.value, besideFile: projectFile)) }
+        func path(_ text: SourceText) -> String { FilePaths.anchored(FilePaths.resolve(text.value, besideFile: projectFile)) }
         switch target.way {
         case .command(let words):
             var arguments = words.map(\.value)

@@ -64,6 +64,19 @@ struct RunComparison: Sendable {
         ]
     }
 
+    /// Whether the audience shrank by more than a limit.
+    func passes(_ limit: StopShare) -> Bool { limit.isPassed(by: audienceThen - audienceNow, of: audienceThen) }
+
+    /// What is said when it did.
+    func dropMessage(_ limit: StopShare) -> String {
+        "the audience has \(TextFormat.count(audienceNow)) device\(audienceNow == 1 ? "" : "s"), \(text), and may shrink by \(limit) at most"
+    }
+
+    /// What to do then.
+    static let dropRemedy =
+        "Check that the export is complete, and that its tags are written as before. "
+        + "To send to this audience, write `shrinks_at_most: off`, or a larger share, below `audience`."
+
     /// What `preview --json` holds as `compared_with`.
     var json: JSONValue {
         .object(pairs: [

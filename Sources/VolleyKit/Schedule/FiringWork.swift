@@ -10,11 +10,14 @@ struct FiringWork: Sendable {
     let runsFolder: String
     let options: CommonOptions
     let console: Console
+    let signs: LifeSigns
 
     /// How planning ended.
     enum Planned: Sendable {
         case planned(needsApproval: Bool)
         case failed(String)
+        /// Not yet: what it is planned from may still be being written.
+        case postponed(String)
         /// The campaign is not to be sent at this time any more.
         case withdrawn(String)
         /// The process is to end.
@@ -24,8 +27,10 @@ struct FiringWork: Sendable {
     private func path(_ firing: Firing) -> String { FilePaths.join(runsFolder, "\(firing.run ?? "").sqlite") }
 
     /// Plans a campaign from its file and its exports as they are now, into the firing's run.
-    /// - Parameter queuedAt: since when it has waited for its turn.
-    func plan(_ firing: Firing, queuedAt: Timestamp) -> Planned {
+    /// - Parameters:
+    ///   - queuedAt: since when it has waited for its turn.
+    ///   - quiet: what was seen of exports so far.
+    func plan(_ firing: Firing, queuedAt: Timestamp, _ quiet: inout QuietFiles) -> Planned {
         do {
             let now = Timestamp.now()
             let context = try CampaignContext.read(file: firing.file, options: options, now: now)
@@ -34,11 +39,19 @@ struct FiringWork: Sendable {
             else {
                 return .withdrawn("its file was changed just before it was planned, and says another time or name")
             }
+            let inputs = context.inputFiles(now: now).map { ($0, FileStamp(path: $0)) }
+            if let busy = quiet.look(at: inputs, now: now, uptime: LifeSigns.uptime).first {
+                return .postponed(
+                    "\(busy) was changed less than \(QuietFiles.seconds) seconds ago, and may still be being written; its time waits until it is left alone"
+                )
+            }
             let settings = try RunSettings(context)
             _ = try context.route(settings, options)
             var planner = try Planner(context: context, memory: options.memory, console: console, now: now)
             planner.departure = .at(time)
             planner.queuedAt = queuedAt
+            planner.isUnattended = true
+            planner.isAlive = { signs.sign(of: .planning(firing.key)) }
             planner.credentialWarnings = try context.placingCredentials { try Gateway.check(settings, now: now) }
             // Left by a process that was killed; nobody else plans this run.
             try UnfinishedPlan.remove(id: firing.run ?? "", folder: runsFolder)
@@ -108,7 +121,8 @@ struct FiringWork: Sendable {
         try gate(run, RunSettings(json: run.plan.settings, runFile: run.path)).check(step)
         let dispatch = try RunDispatch(run, options, console)
         let end = try dispatch.deliver(
-            step, through: gate(run, dispatch.settings), console, notices, occurrence: firing.key.occurrence)
+            step, through: gate(run, dispatch.settings), console, notices, occurrence: firing.key.occurrence,
+            isAlive: { [signs] in signs.sign(of: .sending(firing.key)) })
         _ = dispatch.gateway.close()
         do { try dispatch.settle(console) } catch { console.warn("\(run.plan.id) is over, but its file cannot be closed. \(error)") }
         return Sent(end: end, missed: Self.missed(of: run))

@@ -38,6 +38,9 @@ final class ScheduleDaemon {
     private let events = EventList()
     private let plans = BoundedQueue<(firing: Firing, at: Timestamp)>(capacity: 10_000)
     private let looks = BoundedQueue<Look>(capacity: 10_000)
+    private let signs = LifeSigns()
+    private let watchdog: WatchdogThread
+    private let project: Project
 
     private final class EventList: Sendable {
         private let events = Mutex<[Event]>([])
@@ -58,7 +61,9 @@ final class ScheduleDaemon {
         files: ScheduleFiles, project: Project, runsFolder: String, lock: ScheduleLock, options: CommonOptions, console: Console
     ) throws {
         (self.files, self.lock, self.console) = (files, lock, console)
-        work = FiringWork(runsFolder: runsFolder, options: options, console: console)
+        self.project = project
+        watchdog = WatchdogThread(signs)
+        work = FiringWork(runsFolder: runsFolder, options: options, console: console, signs: signs)
         store = try ScheduleStore(folder: runsFolder)
         notices = Notices(project, patience: .long, console: console)
         monitoring = ScheduleMonitoring(project, runsFolder: runsFolder, console: console)
@@ -70,7 +75,9 @@ final class ScheduleDaemon {
 
     /// Works until somebody interrupts it, or its record fails. That is said here: pushes may have been sent by then.
     func run() -> ExitStatus {
-        let planner = startPlanner(), looker = startLooker()
+        signs.sign(of: .mainLoop)
+        watchdog.note(.init(isUp: true, campaigns: [:], next: [:], open: [], mistakes: [:], last: []))
+        let planner = startPlanner(), looker = startLooker(), watcher = startWatchdog()
         var tick = 0
         var failure: (any Error)?
         do {
@@ -79,6 +86,7 @@ final class ScheduleDaemon {
                 for event in events.take() { try handle(event) }
                 if tick % Self.ticksPerReport == 0 { report(isUp: true) }
                 usleep(Self.tickMicroseconds)
+                signs.sign(of: .mainLoop)
                 tick += 1
             }
             console.say("Interrupted: what is being sent stops in good order, and goes on when volley schedule is started again.")
@@ -87,6 +95,8 @@ final class ScheduleDaemon {
             failure = error
             Interruption.request()
         }
+        // From here on it waits for the others.
+        signs.ended(.mainLoop)
         plans.close()
         looks.close()
         planner.join()
@@ -96,6 +106,8 @@ final class ScheduleDaemon {
         sending = [:]
         for event in events.take() where failure == nil { try? handle(event, isEnding: true) }
         notices.finish(withinSeconds: Notices.longestFarewellSeconds)
+        watchdog.end()
+        watcher.join()
         report(isUp: false)
         store.close()
         guard let failure else { return .interrupted }
@@ -104,20 +116,36 @@ final class ScheduleDaemon {
     }
 
     private func startPlanner() -> WorkerThread<Void> {
-        WorkerThread("plan") { [plans, events, work] in
+        WorkerThread("plan") { [plans, events, work, signs] in
+            var quiet = QuietFiles()
             while let (firing, at) = plans.take() {
                 if Interruption.isRequested { continue }
-                events.add(.planned(firing.key, work.plan(firing, queuedAt: at)))
+                events.add(.planned(firing.key, signs.during(.planning(firing.key)) { work.plan(firing, queuedAt: at, &quiet) }))
             }
         }
     }
 
+    private func startWatchdog() -> WorkerThread<Void> {
+        let (project, folder, console, notices) = (project, work.runsFolder, console, notices)
+        return watchdog.start(
+            tell: { silence in
+                var notice = Notice(.stuck)
+                (notice.campaign, notice.occurrence) = (silence.job.key?.campaign, silence.job.key?.occurrence)
+                notice.reason = silence.text
+                console.warn(notice.text)
+                notices.post(notice)
+            },
+            write: { ScheduleMonitoring(project, runsFolder: folder, console: console).writeHealth($0, at: .now()) })
+    }
+
     private func startLooker() -> WorkerThread<Void> {
-        WorkerThread("look") { [looks, events, work] in
+        WorkerThread("look") { [looks, events, work, signs] in
             while let look = looks.take() {
                 switch look {
-                case .examine(let firing): if !Interruption.isRequested { events.add(.found(firing.key, work.examine(firing))) }
-                case .withdraw(let firing): work.withdraw(firing)
+                case .examine(let firing):
+                    guard !Interruption.isRequested else { continue }
+                    events.add(.found(firing.key, signs.during(.looking(firing.key)) { work.examine(firing) }))
+                case .withdraw(let firing): signs.during(.looking(firing.key)) { work.withdraw(firing) }
                 }
             }
         }
@@ -169,6 +197,10 @@ final class ScheduleDaemon {
         case .planned(let key, .failed(let reason)):
             console.warn("\(key) cannot be planned. \(reason)")
             try perform(scheduler.failed(key, because: reason, at: now))
+        case .planned(let key, .postponed(let reason)):
+            let actions = scheduler.postponed(key, because: reason, at: now)
+            if !actions.isEmpty { console.say("\(key) waits: \(reason).") }
+            try perform(actions)
         case .planned(let key, .withdrawn(let reason)): try perform(scheduler.withdrawn(key, because: reason, at: now))
         // Whoever starts next looks again.
         case .found(let key, let finding): if !isEnding { try perform(scheduler.found(key, finding, at: now)) }
@@ -222,9 +254,9 @@ final class ScheduleDaemon {
 
     private func send(_ firing: Firing) {
         console.say("\(firing.key) is being sent as \(firing.run ?? "").")
-        sending[firing.key] = WorkerThread("send") { [work, events, notices] in
+        sending[firing.key] = WorkerThread("send") { [work, events, notices, signs] in
             let result: Result<FiringWork.Sent, Diagnostic>
-            do { result = .success(try work.send(firing, notices)) } catch {
+            do { result = .success(try signs.during(.sending(firing.key)) { try work.send(firing, notices) }) } catch {
                 result = .failure(error as? Diagnostic ?? Diagnostic("\(error)"))
             }
             events.add(.sent(firing.key, result))
@@ -249,10 +281,10 @@ final class ScheduleDaemon {
         let now = Timestamp.now()
         var next: [String: Occurrence] = [:]
         for name in scheduler.campaigns.keys { next[name] = scheduler.nextTime(of: name, after: now) }
-        monitoring.write(
-            .init(
-                isUp: isUp, campaigns: scheduler.campaigns, next: next, open: scheduler.open.values.map(\.firing), mistakes: mistakes,
-                last: (try? store.lastEnded()) ?? []),
-            at: now)
+        let status = ScheduleMonitoring.Status(
+            isUp: isUp, campaigns: scheduler.campaigns, next: next, open: scheduler.open.values.map(\.firing), mistakes: mistakes,
+            last: (try? store.lastEnded()) ?? [], silences: signs.silences)
+        watchdog.note(status)
+        monitoring.write(status, at: now)
     }
 }

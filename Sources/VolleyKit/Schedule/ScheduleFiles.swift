@@ -23,8 +23,6 @@ struct ScheduleFiles {
     private let arguments: [String]
     private let options: CommonOptions
     private let runsFolder: String
-    /// Arguments by their absolute paths, as they were at first: one that is away has no other.
-    private let places: [String: String]
     private let folders: Set<String>
     /// What was last seen in each folder.
     private var seen: [String: Set<String>] = [:]
@@ -38,7 +36,6 @@ struct ScheduleFiles {
             throw Diagnostic("there is no such file or folder", file: path, remedy: "Name campaign files, or a folder of them.")
         }
         (self.arguments, self.runsFolder, self.options) = (arguments, runsFolder, options)
-        places = Dictionary(arguments.map { ($0, FilePaths.absolute($0)) }) { first, _ in first }
         folders = Set(arguments.filter(Self.isFolder))
     }
 
@@ -121,7 +118,7 @@ struct ScheduleFiles {
     /// Campaign files, in the order of arguments and names; for a folder that cannot be read itself.
     private func files() -> [String] {
         var known: Set<String> = []
-        return arguments.flatMap { files(of: $0) ?? [$0] }.filter { known.insert(path($0)).inserted }
+        return arguments.flatMap { files(of: $0) ?? [$0] }.filter { known.insert(FilePaths.absolute($0)).inserted }
     }
 
     /// Campaign files that an argument means; nil when it is a folder that cannot be read.
@@ -132,7 +129,8 @@ struct ScheduleFiles {
         }.map { FilePaths.join(argument, $0) }
     }
 
-    private func path(_ file: String) -> String { FilePaths.exists(file) ? FilePaths.absolute(file) : places[file] ?? file }
+    /// Symbolic links are kept: a file whose folder is replaced behind one stays the same file.
+    private func path(_ file: String) -> String { FilePaths.anchored(file) }
 
     /// Of each file, and of the volley.yaml that counts for it. A file that is gone has none.
     private func stampsNow() -> [String: [Stamp?]] {

@@ -7,7 +7,7 @@ import Scheduling
 /// Keeps the files of `monitoring` up to date. Each appears whole or not at all; one that cannot be written is a warning, once.
 final class ScheduleMonitoring {
     /// What is known now.
-    struct Status {
+    struct Status: Sendable {
         var isUp: Bool
         var campaigns: [String: Scheduler.Campaign]
         var next: [String: Occurrence]
@@ -15,6 +15,8 @@ final class ScheduleMonitoring {
         var mistakes: [String: Diagnostics]
         /// Of each campaign the last firing that ended.
         var last: [Firing]
+        /// What shows no sign of life.
+        var silences: [Watchdog.Silence] = []
     }
 
     private let console: Console
@@ -31,6 +33,11 @@ final class ScheduleMonitoring {
 
     func write(_ status: Status, at now: Timestamp) {
         if let prometheus { replace(prometheus, with: metrics(status, at: now)) }
+        writeHealth(status, at: now)
+    }
+
+    /// Writes the health file alone.
+    func writeHealth(_ status: Status, at now: Timestamp) {
         if let health { replace(health, with: Self.document(status, at: now).indentedText + "\n") }
     }
 
@@ -60,6 +67,10 @@ final class ScheduleMonitoring {
                 .object(pairs: [
                     ("campaign", campaign.map { .string($0) } ?? .null), ("file", .string(file)), ("message", .string(message)),
                 ]))
+        }
+        for silence in status.silences {
+            let firing = status.open.first { $0.key == silence.job.key }
+            problem(silence.job.key?.campaign, firing?.file ?? "", silence.text)
         }
         for (file, mistakes) in status.mistakes.sorted(by: { $0.key < $1.key }) {
             problem(status.campaigns.values.first { $0.file == file }?.name, file, mistakes.all.first?.description ?? "")

@@ -32,6 +32,16 @@ extension Scheduler {
         return isNews ? [.save([firing], [])] + (failures == 1 ? [.tell(.failed, firing)] : []) : []
     }
 
+    /// A firing was not planned, because what it is planned from may still be being written. That is no failure: it is tried again soon, as long as
+    /// `late` allows.
+    mutating func postponed(_ key: Firing.Key, because reason: String, at now: Timestamp) -> [Action] {
+        guard var firing = open[key]?.firing else { return [] }
+        let isNews = firing.reason != reason
+        if isNews { (firing.reason, firing.changedAt) = (reason, now) }
+        open[key] = (firing, .retrying(at: now.adding(seconds: Self.quietPauseSeconds)))
+        return isNews ? [.save([firing], [])] : []
+    }
+
     /// Between the time and its planning the campaign was changed, so that this is no time of it any more.
     mutating func withdrawn(_ key: Firing.Key, because reason: String, at now: Timestamp) -> [Action] {
         guard let firing = open[key]?.firing else { return [] }

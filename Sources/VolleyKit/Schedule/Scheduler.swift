@@ -25,7 +25,7 @@ struct Scheduler {
     enum Action: Hashable {
         /// Write these, all or none; on the disk before the next action.
         case save([Firing], [ScheduledCampaign])
-        /// Plan the campaign afresh into the firing's run. Answered by `planned`, `failed` or `withdrawn`.
+        /// Plan the campaign afresh into the firing's run. Answered by `planned`, `postponed`, `failed` or `withdrawn`.
         case plan(Firing)
         /// See what there is of a firing's run. Answered by `found`.
         case examine(Firing)
@@ -67,6 +67,8 @@ struct Scheduler {
 
     /// The first pause after a failure; each further one is twice as long, up to the last.
     static let firstPauseSeconds = 60.0, longestPauseSeconds = 900.0
+    /// The pause before an export that was not quiet is looked at again.
+    static let quietPauseSeconds = 2.0
     /// Times that lie further back are not looked for: nobody wants a push of last month.
     static let lookBackSeconds = 35.0 * 86_400
     /// What planning may take beyond what `late` allows.

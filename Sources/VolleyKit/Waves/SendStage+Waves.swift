@@ -89,6 +89,7 @@ extension SendStage {
         var rests = 0
         while clock.now() < moment {
             clock.rest()
+            isAlive()
             rests += 1
             if Interruption.isRequested { return (.interrupted, wasPaused) }
             guard rests % Self.restsPerLook == 0 else { continue }

@@ -1,0 +1,53 @@
+public import Base
+import Synchronization
+
+/// The files that are read for one audience, each as it was when it was first opened. An export that somebody is still writing ends in the middle of its
+/// devices without any other sign: so every file must be the same one, and hold the same, whenever it is opened again and when all is read.
+public final class SourceFiles: Sendable {
+    private let seen = Mutex<[String: FileStamp]>([:])
+
+    /// Nothing was read yet.
+    public init() {}
+
+    /// Notes a file that was opened.
+    /// - Throws: it was opened before, and has changed since.
+    func opened(_ path: String, _ stamp: FileStamp) throws(Diagnostic) {
+        let first = seen.withLock { seen in
+            if seen[path] == nil { seen[path] = stamp }
+            return seen[path] ?? stamp
+        }
+        if let change = Self.change(of: path, from: first, to: stamp) { throw change }
+    }
+
+    /// Looks at every file once more.
+    /// - Throws: those that are not as they were when they were opened.
+    public func checkUnchanged() throws(Diagnostics) {
+        let files = seen.withLock { $0 }.sorted { $0.key < $1.key }
+        let changes = files.compactMap { Self.change(of: $0.key, from: $0.value, to: FileStamp(path: $0.key)) }
+        if !changes.isEmpty { throw Diagnostics(changes) }
+    }
+
+    /// What became of a file between two looks; nil when it is as it was.
+    /// - Parameter after: nil when there is no such file any more.
+    static func change(of path: String, from before: FileStamp, to after: FileStamp?) -> Diagnostic? {
+        guard before != after else { return nil }
+        let what =
+            if let after {
+                if !after.isSameFile(as: before) {
+                    "was replaced by another file"
+                } else if after.size > before.size {
+                    "grew from \(TextFormat.count(before.size)) to \(TextFormat.count(after.size)) bytes"
+                } else if after.size < before.size {
+                    "shrank from \(TextFormat.count(before.size)) to \(TextFormat.count(after.size)) bytes"
+                } else {
+                    "was changed"
+                }
+            } else {
+                "was removed or renamed"
+            }
+        return Diagnostic(
+            "the file \(what) while it was read", file: path,
+            remedy: "Wait until it is written, and try again. "
+                + "A file that is written under another name, and renamed when it is complete, is never read half.")
+    }
+}

@@ -1,0 +1,82 @@
+import Glibc
+
+/// A file that somebody else wrote, open for reading: an export, a campaign, a key. Every such file is opened here, because opening or reading anything
+/// but a regular file may wait for ever: a named pipe without a writer, a terminal, a device without an end.
+public struct RegularFile: ~Copyable {
+    /// Why there is nothing to read.
+    public enum Failure: Error, Hashable, Sendable {
+        /// An error number of the system.
+        case system(Int32)
+        /// Something else than a regular file.
+        case notAFile(FileKind)
+    }
+
+    /// Open until this value ends.
+    public let descriptor: Int32
+    /// As it was when it was opened.
+    public let stamp: FileStamp
+
+    /// Opens a file; symbolic links are followed. Never waits.
+    public init(path: String) throws(Failure) {
+        // A path that holds a NUL would be cut there by the system.
+        guard !path.isEmpty, !path.utf8.contains(0) else { throw .system(ENOENT) }
+        // Looked at before it is opened: opening a device may do something to it, and a socket cannot be opened at all.
+        if let kind = FileKind(path: path), kind != .regular { throw .notAFile(kind) }
+        // O_NONBLOCK: a named pipe may have come in between.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+        guard descriptor >= 0 else { throw .system(errno) }
+        var status = Glibc.stat()
+        guard fstat(descriptor, &status) == 0 else {
+            let code = errno
+            close(descriptor)
+            throw .system(code)
+        }
+        let kind = FileKind(mode: status.st_mode)
+        guard kind == .regular else {
+            close(descriptor)
+            throw .notAFile(kind)
+        }
+        self.descriptor = descriptor
+        stamp = FileStamp(status)
+    }
+
+    deinit { close(descriptor) }
+
+    /// What the open file is like by now; nil when the system does not say.
+    public borrowing func stampNow() -> FileStamp? {
+        var status = stat()
+        return fstat(descriptor, &status) == 0 ? FileStamp(status) : nil
+    }
+
+    /// Reads on.
+    /// - Returns: how many bytes came; 0 at the end of the file.
+    public borrowing func read(into target: UnsafeMutableRawBufferPointer) throws(Failure) -> Int {
+        while true {
+            let count = Glibc.read(descriptor, target.baseAddress, target.count)
+            if count >= 0 { return count }
+            let code = errno
+            guard code == EINTR else { throw .system(code) }
+        }
+    }
+
+    /// Reads a small file whole.
+    /// - Parameter limit: of a longer file, at least a byte more than that comes back, and not all.
+    public static func bytes(of path: String, atMost limit: Int) throws(Failure) -> [UInt8] {
+        let file = try RegularFile(path: path)
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: min(65_536, limit + 1))
+        while bytes.count <= limit {
+            var failure: Failure?
+            let count = chunk.withUnsafeMutableBytes { room in
+                do throws(Failure) { return try file.read(into: room) } catch {
+                    failure = error
+                    return 0
+                }
+            }
+            if let failure { throw failure }
+            if count == 0 { break }
+            bytes.append(contentsOf: chunk[..<count])
+        }
+        return bytes
+    }
+}
