@@ -35,6 +35,24 @@ enum RunFile {
         guard kind(folder) == .folder else { throw Diagnostic("the folder of runs is a file", file: folder) }
     }
 
+    /// Opens a file that is locked, or makes it. A link under its name may lead to any file, and a pipe is none that locks: neither is opened.
+    static func openLock(_ path: String, _ doing: String) throws(Diagnostic) -> Int32 {
+        let descriptor = open(path, O_CREAT | O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
+        var status = stat()
+        if descriptor >= 0, fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG { return descriptor }
+        let code = errno
+        if descriptor >= 0 { close(descriptor) }
+        guard descriptor < 0, code != ELOOP, code != EISDIR, code != ENXIO else {
+            throw Diagnostic(
+                "\(doing): this is a link, a folder or a pipe, and no file of Volley's", file: path,
+                remedy: "Find out who put it there, and remove it.")
+        }
+        throw RunDiagnostics.system(doing, path: path, errno: code, activity: .sending)
+    }
+
+    /// Opens a lock's file, to look at it; -1 where there is none.
+    static func openLockToLook(_ path: String) -> Int32 { open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) }
+
     /// Writes a file's or a folder's changes through to the disk.
     static func synchronize(_ path: String) throws {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)

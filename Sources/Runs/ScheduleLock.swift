@@ -10,8 +10,7 @@ public final class ScheduleLock: Sendable {
     public init(folder: String) throws {
         let path = RunFile.join(folder, Self.fileName)
         try RunFile.makeFolder(folder)
-        let descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw RunDiagnostics.system("cannot lock the schedule", path: path, errno: errno, activity: .sending) }
+        let descriptor = try RunFile.openLock(path, "cannot lock the schedule")
         // Whoever only looks holds it for a moment.
         var tries = 0
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
@@ -41,7 +40,7 @@ public final class ScheduleLock: Sendable {
 
     /// Whether a `volley schedule` works with a folder. Looks only; never takes the lock.
     public static func isHeld(folder: String) -> Bool {
-        let descriptor = open(RunFile.join(folder, fileName), O_RDONLY | O_CLOEXEC)
+        let descriptor = RunFile.openLockToLook(RunFile.join(folder, fileName))
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }
         return flock(descriptor, LOCK_SH | LOCK_NB) != 0

@@ -15,10 +15,7 @@ struct SendingLock: ~Copyable {
         path = run + ".lock"
         var attempts = 0
         while true {
-            let descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
-            guard descriptor >= 0 else {
-                throw RunDiagnostics.system("cannot lock the run", path: path, errno: errno, activity: .sending)
-            }
+            let descriptor = try RunFile.openLock(path, "cannot lock the run")
             guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
                 let code = errno
                 Glibc.close(descriptor)
@@ -58,7 +55,7 @@ struct SendingLock: ~Copyable {
 
     /// Since when some process has held the right to send a run, in nanoseconds since 1970; 0 when that does not send; nil when none has it.
     static func heldSince(run: String) -> Int64? {
-        let descriptor = open(run + ".lock", O_RDONLY | O_CLOEXEC)
+        let descriptor = RunFile.openLockToLook(run + ".lock")
         guard descriptor >= 0 else { return nil }
         defer { Glibc.close(descriptor) }
         var status = stat()

@@ -49,7 +49,8 @@ struct RunDispatch {
         defer { notices.finish(withinSeconds: Notices.longestFarewellSeconds) }
         switch end {
         case .finished:
-            let isClean = try Report(run).isClean
+            // It was sent: what cannot be read of it now is no mistake of the command.
+            let isClean = (try? Report(run).isClean) ?? false
             return isShown && isClean ? .done : .doneWithFailures
         case .stopped(let reason):
             console.warn("The run stopped: \(reason)")

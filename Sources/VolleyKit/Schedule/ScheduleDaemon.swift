@@ -66,8 +66,14 @@ final class ScheduleDaemon {
     }
 
     /// Works until somebody interrupts it, or its record fails. That is said here: pushes may have been sent by then.
-    func run() -> ExitStatus {
-        let planner = startPlanner(), looker = startLooker()
+    /// - Throws: a `Diagnostic` when there are no threads for it; nothing was done.
+    func run() throws(Diagnostic) -> ExitStatus {
+        let planner = try startPlanner(), looker: WorkerThread<Void>
+        do throws(Diagnostic) { looker = try startLooker() } catch {
+            plans.close()
+            planner.join()
+            throw error
+        }
         var tick = 0
         var failure: (any Error)?
         do {
@@ -100,8 +106,8 @@ final class ScheduleDaemon {
         return .stopped
     }
 
-    private func startPlanner() -> WorkerThread<Void> {
-        WorkerThread("plan") { [plans, events, work] in
+    private func startPlanner() throws(Diagnostic) -> WorkerThread<Void> {
+        try WorkerThread("plan") { [plans, events, work] in
             while let (firing, at) = plans.take() {
                 if Interruption.isRequested { continue }
                 events.add(.planned(firing.key, work.plan(firing, queuedAt: at)))
@@ -109,8 +115,8 @@ final class ScheduleDaemon {
         }
     }
 
-    private func startLooker() -> WorkerThread<Void> {
-        WorkerThread("look") { [looks, events, work] in
+    private func startLooker() throws(Diagnostic) -> WorkerThread<Void> {
+        try WorkerThread("look") { [looks, events, work] in
             while let look = looks.take() {
                 switch look {
                 case .examine(let firing): if !Interruption.isRequested { events.add(.found(firing.key, work.examine(firing))) }
@@ -211,13 +217,15 @@ final class ScheduleDaemon {
 
     private func send(_ firing: Firing) {
         console.say("\(firing.key) is being sent as \(firing.run ?? "").")
-        sending[firing.key] = WorkerThread("send") { [work, events, notices] in
-            let result: Result<RunEnd, Diagnostic>
-            do { result = .success(try work.send(firing, notices)) } catch {
-                result = .failure(error as? Diagnostic ?? Diagnostic("\(error)"))
+        do throws(Diagnostic) {
+            sending[firing.key] = try WorkerThread("send") { [work, events, notices] in
+                let result: Result<RunEnd, Diagnostic>
+                do { result = .success(try work.send(firing, notices)) } catch {
+                    result = .failure(error as? Diagnostic ?? Diagnostic("\(error)"))
+                }
+                events.add(.sent(firing.key, result))
             }
-            events.add(.sent(firing.key, result))
-        }
+        } catch { events.add(.sent(firing.key, .failure(error))) }
     }
 
     private func tell(_ event: NoticeEvent, _ firing: Firing) {
