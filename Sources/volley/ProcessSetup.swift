@@ -26,7 +26,7 @@ enum ProcessSetup {
         signal(SIGCHLD, SIG_DFL)
         var heard = sigset_t()
         sigemptyset(&heard)
-        for number in [SIGCHLD, SIGINT, SIGTERM, SIGHUP] { sigaddset(&heard, number) }
+        for number in [SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGABRT] { sigaddset(&heard, number) }
         sigprocmask(SIG_UNBLOCK, &heard, nil)
     }
 
