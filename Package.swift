@@ -65,6 +65,8 @@ let package = Package(
         // The compiler's own vector instructions, as far as Swift has no word for them.
         .systemLibrary(name: "CSIMD"),
         .systemLibrary(name: "CISAL", pkgConfig: "libisal", providers: [.apt(["libisal-dev"])]),
+        // What Swift cannot call of Linux.
+        .systemLibrary(name: "CLinux"),
 
         // What every room speaks.
         room("Base"),
@@ -85,7 +87,7 @@ let package = Package(
         room(
             "VolleyKit",
             ["Base", "Cryptography", "Scheduling", "Campaigns", "Audience", "Content", "Delivery", "Runs", "Reports", "APNsSimulator"]),
-        .executableTarget(name: "volley", dependencies: ["VolleyKit", argumentParser], swiftSettings: strict),
+        .executableTarget(name: "volley", dependencies: ["VolleyKit", argumentParser, "CLinux"], swiftSettings: strict),
 
         // What `make bench` runs.
         .target(name: "BareCurl", dependencies: ["CCurl"], path: "Sources/Benchmarks/BareCurl"),

@@ -18,7 +18,7 @@ public final class APNsSimulator: Sendable {
     private let thread: Mutex<pthread_t?>
 
     /// Makes a certificate authority and a server certificate unless the configuration brings one, binds the port and starts serving.
-    /// - Throws: a `Diagnostic`: the port is taken, the ledger cannot be written.
+    /// - Throws: a `Diagnostic`: the port is taken, the ledger cannot be written, there is no thread for it.
     public init(_ configuration: SimulatorConfiguration) throws(Diagnostic) {
         let (certificate, trusted) = Self.certificate(configuration)
         let context = try TLSServerContext(certificate: certificate, clients: Self.clientPolicy(configuration))
@@ -33,7 +33,7 @@ public final class APNsSimulator: Sendable {
         wakeSocket = ends[1]
         let server = Server(
             configuration, listener: listener, context: context, ledgerFile: ledgerFile, wakeSocket: ends[0], shared: shared)
-        thread = Mutex(Self.start(server))
+        thread = Mutex(try Self.start(server))
     }
 
     deinit {
@@ -72,9 +72,9 @@ public final class APNsSimulator: Sendable {
     }
 
     /// Hands the server over to a new thread, which alone holds it from then on.
-    private static func start(_ server: Server) -> pthread_t {
+    private static func start(_ server: Server) throws(Diagnostic) -> pthread_t {
         var thread = pthread_t()
-        let argument = Unmanaged.passRetained(server).toOpaque()
+        let argument = Unmanaged.passRetained(server)
         let result = pthread_create(
             &thread, nil,
             { argument in
@@ -87,8 +87,11 @@ public final class APNsSimulator: Sendable {
                 let server = Unmanaged<Server>.fromOpaque(argument).takeRetainedValue()
                 server.run()
                 return nil
-            }, argument)
-        guard result == 0 else { fatalError("no thread for the simulator: \(String(cString: strerror(result)))") }
+            }, argument.toOpaque())
+        guard result == 0 else {
+            argument.release()
+            throw .noThread(result)
+        }
         return thread
     }
 }

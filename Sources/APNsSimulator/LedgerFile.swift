@@ -15,13 +15,16 @@ final class LedgerFile {
     private static let pieceBytes = 256 << 10
 
     /// Creates the file, or empties it.
-    /// - Throws: a `Diagnostic` that says why it cannot be written.
+    /// - Throws: a `Diagnostic` that says why it cannot be written: also when it is a link, which may lead anywhere, or no regular file.
     init(path: String, recordsPayloads: Bool) throws(Diagnostic) {
-        descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else {
+        // O_NONBLOCK: opening a named pipe must not hang before it can be refused.
+        descriptor = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
+        var status = stat()
+        guard descriptor >= 0, fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, ftruncate(descriptor, 0) == 0 else {
+            let cause = descriptor >= 0 || errno == ELOOP || errno == ENXIO ? "it is no regular file" : String(cString: strerror(errno))
+            if descriptor >= 0 { close(descriptor) }
             throw Diagnostic(
-                "the ledger cannot be written: \(String(cString: strerror(errno)))", file: path,
-                remedy: "Name a file in a folder that exists and may be written")
+                "the ledger cannot be written: \(cause)", file: path, remedy: "Name a file in a folder that exists and may be written")
         }
         self.recordsPayloads = recordsPayloads
         lines.reserveCapacity(Self.pieceBytes + 16384)

@@ -1,7 +1,8 @@
 /// A cell of CSV as Volley writes it: RFC 4180, and safe to open in a spreadsheet.
 public enum CSVCell {
     /// Appends a cell, in quotes where they are needed. One that a spreadsheet would run as a formula (first character `= + - @`, tab or
-    /// carriage return) gets an apostrophe in front.
+    /// line break) gets an apostrophe in front. Other control characters than tab and line break are written as escapes, `\u001B`: they would
+    /// steer the terminal that shows the file.
     public static func append(_ text: String, to bytes: inout [UInt8]) {
         var text = text
         text.withUTF8 { append($0, to: &bytes) }
@@ -9,10 +10,20 @@ public enum CSVCell {
 
     /// The same for the bytes of a text in UTF-8.
     public static func append(_ text: UnsafeBufferPointer<UInt8>, to bytes: inout [UInt8]) {
-        guard let first = text.first else { return }
+        guard text.first != nil else { return }
         // Each byte is looked at, as an early end would keep several from being looked at at once.
-        var needsQuotes = false
-        for byte in text { needsQuotes = needsQuotes || Self.needsQuotes(byte) }
+        var needsQuotes = false, mayNeedEscapes = false
+        for byte in text {
+            needsQuotes = needsQuotes || Self.needsQuotes(byte)
+            mayNeedEscapes = mayNeedEscapes || Self.mayNeedEscape(byte)
+        }
+        guard mayNeedEscapes else { return append(text, inQuotes: needsQuotes, to: &bytes) }
+        var shown = escaped(text)
+        shown.withUTF8 { append($0, inQuotes: needsQuotes, to: &bytes) }
+    }
+
+    private static func append(_ text: UnsafeBufferPointer<UInt8>, inQuotes needsQuotes: Bool, to bytes: inout [UInt8]) {
+        guard let first = text.first else { return }
         if needsQuotes { bytes.append(UInt8(ascii: "\"")) }
         if startsFormula(first) { bytes.append(UInt8(ascii: "'")) }
         guard needsQuotes else { return bytes.append(contentsOf: text) }
@@ -23,9 +34,28 @@ public enum CSVCell {
         bytes.append(UInt8(ascii: "\""))
     }
 
+    private static func escaped(_ text: UnsafeBufferPointer<UInt8>) -> String {
+        var shown = ""
+        for scalar in String(decoding: text, as: UTF8.self).unicodeScalars {
+            if TextFormat.isControl(scalar), scalar != "\t", scalar != "\n", scalar != "\r" {
+                shown += TextFormat.escape(scalar)
+            } else {
+                shown.unicodeScalars.append(scalar)
+            }
+        }
+        return shown
+    }
+
+    /// 0xC2 begins the C1 control characters, and some letters.
+    private static func mayNeedEscape(_ byte: UInt8) -> Bool {
+        byte < 0x20 && byte != 0x09 && byte != 0x0A && byte != 0x0D || byte == 0x7F || byte == 0xC2
+    }
+
     private static func startsFormula(_ byte: UInt8) -> Bool {
         switch byte {
-        case UInt8(ascii: "="), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "@"), UInt8(ascii: "\t"), UInt8(ascii: "\r"): true
+        case UInt8(ascii: "="), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "@"), UInt8(ascii: "\t"), UInt8(ascii: "\n"),
+            UInt8(ascii: "\r"):
+            true
         default: false
         }
     }

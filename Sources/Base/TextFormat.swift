@@ -12,19 +12,47 @@ public enum TextFormat {
         return String(kept)
     }
 
-    /// Text of an export or a file for a terminal, of any length: control characters, which could steer it, become spaces; line ends stay.
-    public static func printable(_ text: String) -> String {
-        let isPlain = text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F && $0 != 0xC2 && $0 != 0xE2 || $0 == 0x0A }
+    /// Text from elsewhere (a cell, a file's name, what a program printed) for a terminal or a log, of any length: control characters, which could
+    /// steer it, and what turns the direction of text are shown as escapes, `\u001B`; line ends and tabs stay. JSON stays the JSON that it is.
+    /// - Parameter keepsStyles: leaves colours (SGR sequences of ECMA-48) as they are, of a text that Volley coloured.
+    public static func printable(_ text: String, keepsStyles: Bool = false) -> String {
+        let isPlain = text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F && $0 != 0xC2 && $0 != 0xE2 || $0 == 0x0A || $0 == 0x09 }
         if isPlain { return text }
-        return String(String.UnicodeScalarView(text.unicodeScalars.map { $0 != "\n" && isControl($0) ? " " : $0 }))
+        var shown = ""
+        var rest = text.unicodeScalars[...]
+        while let scalar = rest.first {
+            if keepsStyles, let style = style(at: rest) {
+                shown.unicodeScalars.append(contentsOf: style)
+                rest = rest[style.endIndex...]
+                continue
+            }
+            let isKept = scalar == "\n" || scalar == "\t" || !isControl(scalar) && !turnsDirection(scalar)
+            if isKept { shown.unicodeScalars.append(scalar) } else { shown += escape(scalar) }
+            rest.removeFirst()
+        }
+        return shown
     }
 
-    /// Also what turns the direction of everything behind it.
-    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.value {
-        case 0x202A...0x202E, 0x2066...0x2069: true
-        default: scalar.properties.generalCategory == .control
-        }
+    /// C0, DEL and C1.
+    static func isControl(_ scalar: Unicode.Scalar) -> Bool { scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value) }
+
+    /// `\u001B`; of a character of the first plane.
+    static func escape(_ scalar: Unicode.Scalar) -> String {
+        let digits = String(scalar.value, radix: 16, uppercase: true)
+        return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+    }
+
+    /// Whether everything behind it may read in another direction (Unicode's UAX 9, embeddings, overrides and isolates).
+    private static func turnsDirection(_ scalar: Unicode.Scalar) -> Bool {
+        (0x202A...0x202E).contains(scalar.value) || (0x2066...0x2069).contains(scalar.value)
+    }
+
+    /// `ESC [ … m` with numbers and semicolons between them, which changes nothing but how text looks.
+    private static func style(at text: Substring.UnicodeScalarView) -> Substring.UnicodeScalarView? {
+        guard text.starts(with: "\u{1B}[".unicodeScalars) else { return nil }
+        let parameters = text.dropFirst(2).prefix { ("0"..."9").contains($0) || $0 == ";" }
+        guard parameters.endIndex < text.endIndex, text[parameters.endIndex] == "m" else { return nil }
+        return text[...parameters.endIndex]
     }
 
     /// `1,096,469`

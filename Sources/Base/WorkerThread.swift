@@ -9,10 +9,11 @@ public final class WorkerThread<Result: Sendable>: Sendable {
 
     /// Starts the thread.
     /// - Parameter name: as `top -H` and `perf` show it, at most 15 bytes.
-    public init(_ name: String, _ body: @escaping @Sendable () -> Result) {
+    /// - Throws: a `Diagnostic` when the system has no thread, or no memory for one; `body` is not called then.
+    public init(_ name: String, _ body: @escaping @Sendable () -> Result) throws(Diagnostic) {
         let slot = ResultSlot<Result>()
         self.slot = slot
-        thread = startThread {
+        thread = try startThread {
             nameThisThread(name)
             let result = body()
             slot.value.withLock { $0 = result }
@@ -38,8 +39,20 @@ private func nameThisThread(_ name: String) {
 }
 
 /// Runs something on a thread that nobody waits for: a look-up that may hang, say.
-public func detachThread(_ body: @escaping @Sendable () -> Void) {
-    pthread_detach(startThread(body))
+/// - Throws: a `Diagnostic` when the system has no thread; `body` is not called then.
+public func detachThread(_ body: @escaping @Sendable () -> Void) throws(Diagnostic) {
+    pthread_detach(try startThread(body))
+}
+
+extension Diagnostic {
+    /// A thread that could not be started.
+    /// - Parameter code: what pthread_create returned.
+    public static func noThread(_ code: Int32) -> Diagnostic {
+        Diagnostic(
+            "no further thread can be started: \(String(cString: strerror(code)))",
+            remedy:
+                "Allow more threads or memory: `ulimit -u` and `ulimit -v`, TasksMax= of a systemd unit, or the limits of the container.")
+    }
 }
 
 /// Where a thread leaves its result.
@@ -52,14 +65,18 @@ private final class ThreadBody: Sendable {
     init(_ run: @escaping @Sendable () -> Void) { self.run = run }
 }
 
-private func startThread(_ body: @escaping @Sendable () -> Void) -> pthread_t {
+private func startThread(_ body: @escaping @Sendable () -> Void) throws(Diagnostic) -> pthread_t {
     var thread = pthread_t()
+    let argument = Unmanaged.passRetained(ThreadBody(body))
     let code = pthread_create(
         &thread, nil,
         { pointer in
             if let pointer { Unmanaged<ThreadBody>.fromOpaque(pointer).takeRetainedValue().run() }
             return nil
-        }, Unmanaged.passRetained(ThreadBody(body)).toOpaque())
-    precondition(code == 0, "the system has no thread left: \(String(cString: strerror(code)))")
+        }, argument.toOpaque())
+    guard code == 0 else {
+        argument.release()
+        throw .noThread(code)
+    }
     return thread
 }

@@ -19,8 +19,9 @@ public struct Sender: Sendable {
     private let settings: SenderSettings
 
     /// - Throws: a `Diagnostic` when the settings cannot work (an authority file that is missing or broken, a proxy
-    ///   that is no address).
+    ///   that is no address, a header with a line break).
     public init(_ settings: SenderSettings) throws(Diagnostic) {
+        try settings.headers.check()
         if let file = settings.endpoint.certificateAuthorityFile { try Endpoint.checkAuthority(file: file) }
         if let proxy = settings.proxy {
             do throws(ProxyAddress.Mistake) {
@@ -43,8 +44,8 @@ public struct Sender: Sendable {
         let team = SenderTeam(control: control, largest: largestTeam)
         let share = settings.sharedPace?.join()
         defer { share?.leave() }
-        func startLoop(isHelper: Bool) -> WorkerThread<SendEnd> {
-            WorkerThread("deliver") { [settings] in
+        func startLoop(isHelper: Bool) throws(Diagnostic) -> WorkerThread<SendEnd> {
+            try WorkerThread("deliver") { [settings] in
                 withPipeSignalBlocked {
                     do throws(Diagnostic) {
                         var loop = try SenderLoop(
@@ -58,8 +59,15 @@ public struct Sender: Sendable {
                 }
             }
         }
-        var loops = [startLoop(isHelper: false)]
-        while team.waitForHelpWanted() { loops.append(startLoop(isHelper: true)) }
+        var loops: [WorkerThread<SendEnd>] = []
+        do throws(Diagnostic) { loops = [try startLoop(isHelper: false)] } catch {
+            defer { results.close() }
+            return Self.refuse(source, results, because: error)
+        }
+        while team.waitForHelpWanted() {
+            // Without a thread for another one the loops that are there do it all.
+            do throws(Diagnostic) { loops.append(try startLoop(isHelper: true)) } catch { team.leave() }
+        }
         let ends = loops.map { $0.join() }
         results.close()
         return ends.first { if case .stopped = $0 { true } else { false } } ?? ends.first { $0 == .interrupted } ?? .finished

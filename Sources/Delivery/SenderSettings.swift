@@ -1,5 +1,6 @@
 public import Base
 public import Cryptography
+import HTTP2
 
 /// Where pushes go.
 public struct Endpoint: Hashable, Sendable, CustomStringConvertible {
@@ -54,6 +55,14 @@ public struct PushHeaders: Hashable, Sendable {
         self.priority = priority
         self.expiration = expiration
         self.collapseID = collapseID
+    }
+
+    /// - Throws: a `Diagnostic` when a value cannot be a header: with a line break in it the rest would be a header of its own.
+    func check() throws(Diagnostic) {
+        for (name, value) in [("apns-topic", topic), ("apns-collapse-id", collapseID ?? "")] where !HTTP2Header.canHold(value) {
+            throw Diagnostic(
+                "\(name) holds a control character, which no header may: '\(value)'", remedy: "Write it as one line of visible text.")
+        }
     }
 }
 

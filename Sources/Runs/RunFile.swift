@@ -35,6 +35,19 @@ enum RunFile {
         guard kind(folder) == .folder else { throw Diagnostic("the folder of runs is a file", file: folder) }
     }
 
+    /// Opens a file that is locked, or makes it. A link under its name may lead to any file, and a pipe is none that locks: neither is opened.
+    static func openLock(_ path: String, _ doing: String) throws(Diagnostic) -> Int32 {
+        let descriptor = open(path, O_CREAT | O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
+        var status = stat()
+        if descriptor >= 0, fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG { return descriptor }
+        let code = errno
+        if descriptor >= 0 { close(descriptor) }
+        let remedy = "Remove it, or move it away: Volley did not put it there."
+        if code == ELOOP { throw Diagnostic("\(doing): this is a link, and no file of Volley's", file: path, remedy: remedy) }
+        if let kind = FileKind(path: path), kind != .regular { throw kind.refusal(path, wanted: "a lock file", remedy: remedy) }
+        throw RunDiagnostics.system(doing, path: path, errno: code, activity: .sending)
+    }
+
     /// Writes a file's or a folder's changes through to the disk.
     static func synchronize(_ path: String) throws {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
@@ -72,24 +85,9 @@ enum RunFile {
         }
     }
 
-    /// Opens a lock file, and makes it when it is not there; -1 with `errno` when it cannot be opened.
-    /// - Throws: `Diagnostic` when something else than a file stands there.
-    static func openLock(_ path: String) throws(Diagnostic) -> Int32 {
-        // O_NONBLOCK: opening a named pipe or a device may wait.
-        let descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0o600)
-        let code = errno
-        let kind = descriptor >= 0 ? FileKind(descriptor: descriptor) : FileKind(path: path)
-        if let kind, kind != .regular {
-            if descriptor >= 0 { close(descriptor) }
-            throw kind.refusal(path, wanted: "a lock file", remedy: "Remove it, or move it away: Volley did not put it there.")
-        }
-        errno = code
-        return descriptor
-    }
-
     /// Opens a lock file to look who holds it; nil when there is none.
     static func openLockToLook(_ path: String) -> Int32? {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+        let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard descriptor >= 0 else { return nil }
         guard FileKind(descriptor: descriptor) == .regular else {
             close(descriptor)

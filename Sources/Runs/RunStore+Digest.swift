@@ -13,7 +13,7 @@ extension RunStore {
     public func checkUnchanged() throws {
         try requireRecipients()
         guard hasDigest, !isKnownUnchanged else { return }
-        let stamp = FileStamp(path)
+        let stamp = stamp
         try read { db in
             guard let row = try Row.fetchOne(db, sql: "SELECT digest, recipients_digest FROM run"), let digest = row[0] as String?,
                 let recipients = row[1] as String?
@@ -26,12 +26,15 @@ extension RunStore {
     }
 
     /// Whether nobody has written to the file since it was found to be, or made, what was planned.
-    private var isKnownUnchanged: Bool { unchangedAt.withLock { $0 != nil && $0 == FileStamp(path) } }
+    private var isKnownUnchanged: Bool { unchangedAt.withLock { $0 != nil && $0 == stamp } }
+
+    /// What changes when somebody writes to the file, or to the log that SQLite keeps beside it.
+    private var stamp: [FileStamp?] { [path, path + "-wal"].map { FileStamp(path: $0) } }
 
     /// Notes that all that was planned is in the file as it is now.
-    func noteUnchanged() { noteUnchanged(FileStamp(path)) }
+    func noteUnchanged() { noteUnchanged(stamp) }
 
-    private func noteUnchanged(_ stamp: FileStamp?) { unchangedAt.withLock { $0 = stamp } }
+    private func noteUnchanged(_ stamp: [FileStamp?]) { unchangedAt.withLock { $0 = stamp } }
 
     private func recipientsDigest(_ db: Database) throws -> String {
         var digest = RecipientsDigest()
@@ -80,27 +83,6 @@ extension RunStore {
                 sql: "INSERT INTO approval (approved_by, approved_at, digest) SELECT ?, ?, digest FROM run",
                 arguments: [approval.name, approval.approvedAt.epochMilliseconds])
         }
-    }
-}
-
-/// What changes when somebody writes to a run file, or to the log that SQLite keeps beside it.
-struct FileStamp: Hashable, Sendable {
-    private let parts: [Int]
-
-    /// nil when the file cannot be looked at.
-    init?(_ path: String) {
-        guard let file = Self.parts(of: path) else { return nil }
-        parts = file + (Self.parts(of: path + "-wal") ?? [])
-    }
-
-    private static func parts(of path: String) -> [Int]? {
-        var status = stat()
-        guard stat(path, &status) == 0 else { return nil }
-        return [
-            Int(status.st_dev), Int(status.st_ino), Int(status.st_size), status.st_mtim.tv_sec, status.st_mtim.tv_nsec,
-            status.st_ctim.tv_sec,
-            status.st_ctim.tv_nsec,
-        ]
     }
 }
 

@@ -21,7 +21,7 @@ public final class RunStore: Sendable {
     private let connections = Mutex(Connections())
     let sendingLock = Mutex<SendingLock?>(nil)
     /// The file as it was when it was last compared with its digest; nil when it never was.
-    let unchangedAt = Mutex<FileStamp?>(nil)
+    let unchangedAt = Mutex<[FileStamp?]?>(nil)
 
     /// What is open; at most one of the two.
     private struct Connections {

@@ -30,8 +30,7 @@ public final class ScheduleLock: Sendable {
 
     private static func take(_ folder: String) throws -> Int32 {
         let path = path(folder)
-        let descriptor = try RunFile.openLock(path)
-        guard descriptor >= 0 else { throw RunDiagnostics.system("cannot lock the schedule", path: path, errno: errno, activity: .sending) }
+        let descriptor = try RunFile.openLock(path, "cannot lock the schedule")
         // A process that only looks holds it for a moment.
         var tries = 0
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {

@@ -24,10 +24,7 @@ struct SendingLock: ~Copyable {
     private static func take(_ path: String, run: String) throws -> Int32 {
         var attempts = 0
         while true {
-            let descriptor = try RunFile.openLock(path)
-            guard descriptor >= 0 else {
-                throw RunDiagnostics.system("cannot lock the run", path: path, errno: errno, activity: .sending)
-            }
+            let descriptor = try RunFile.openLock(path, "cannot lock the run")
             guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
                 let code = errno
                 Glibc.close(descriptor)

@@ -57,19 +57,32 @@ public final class Console: Sendable {
     var showsProgress: Bool { errorIsTerminal && !options.isQuiet && options.hasProgress }
 
     /// A result, with a line break behind it.
-    func out(_ text: String) throws { try write(Array((text + "\n").utf8)) }
+    public func out(_ text: String) throws { try write(Array((TextFormat.printable(text, keepsStyles: colour) + "\n").utf8)) }
 
     /// A JSON document as the result.
     func out(_ document: JSONValue) throws { try out(document.indentedText) }
+
+    /// The answer of a command that has done something by now. When it cannot be shown, that is no reason to say that nothing was done.
+    /// - Parameter done: what was done, said on standard error then.
+    /// - Returns: `.done`, or `.doneWithFailures` when the answer could not be shown.
+    func answer(_ text: String, done: String) -> ExitStatus {
+        do { try out(text) } catch {
+            warn("\(done) But the result could not be shown: \(error)")
+            return .doneWithFailures
+        }
+        return .done
+    }
 
     /// Part of a result.
     /// - Throws: a `Diagnostic` when standard output cannot take it (a full disk); a reader that went away is no error.
     func write(_ bytes: [UInt8]) throws {
         guard !isOutputClosed.load(ordering: .relaxed) else { return }
         clearProgress()
-        switch writeAll(bytes, to: STDOUT_FILENO) {
+        switch FullWrite.write(bytes, to: STDOUT_FILENO) {
         case 0: return
         case EPIPE: isOutputClosed.store(true, ordering: .relaxed)
+        case EBADF:
+            throw Diagnostic("standard output is closed", remedy: "Let it lead to a file, a pipe or /dev/null.")
         case let code: throw Diagnostic("standard output cannot be written: \(String(cString: strerror(code)))")
         }
     }
@@ -91,7 +104,7 @@ public final class Console: Sendable {
     /// A message that `--quiet` does not silence.
     public func warn(_ text: String) {
         clearProgress()
-        _ = writeAll(Array((text + "\n").utf8), to: STDERR_FILENO)
+        tell(TextFormat.printable(text) + "\n")
     }
 
     /// Warnings and errors, a line each.
@@ -103,22 +116,22 @@ public final class Console: Sendable {
     /// cannot be overwritten.
     func progress(_ line: String) {
         guard showsProgress else { return }
-        let line = line.prefix(columns(of: STDERR_FILENO) - 1)
+        let line = TextFormat.printable(line).prefix(columns(of: STDERR_FILENO) - 1)
         hasProgressLine.store(true, ordering: .relaxed)
-        _ = writeAll(Array("\r\u{1B}[2K\(line)".utf8), to: STDERR_FILENO)
+        tell("\r\u{1B}[2K\(line)")
     }
 
     /// Removes the progress line.
     func clearProgress() {
         guard hasProgressLine.exchange(false, ordering: .relaxed) else { return }
-        _ = writeAll(Array("\r\u{1B}[2K".utf8), to: STDERR_FILENO)
+        tell("\r\u{1B}[2K")
     }
 
     /// Asks for a yes; anything else is a no. Never called where standard input is no terminal.
     /// - Throws: `CancellationError` when someone interrupts instead of answering.
     func confirms(_ question: String) throws -> Bool {
         clearProgress()
-        _ = writeAll(Array("\(question) [y/N] ".utf8), to: STDERR_FILENO)
+        tell("\(TextFormat.printable(question)) [y/N] ")
         var input = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
         while poll(&input, 1, 100) <= 0 {
             if Interruption.isRequested {
@@ -130,13 +143,6 @@ public final class Console: Sendable {
         return ["y", "yes"].contains(answer.lowercased())
     }
 
-    /// 0, or errno.
-    private func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Int32 {
-        var start = 0
-        while start < bytes.count {
-            let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress?.advanced(by: start), bytes.count - start) }
-            if count > 0 { start += count } else if errno != EINTR { return errno }
-        }
-        return 0
-    }
+    /// To standard error. Where that fails there is nobody to tell.
+    private func tell(_ text: String) { _ = FullWrite.write(Array(text.utf8), to: STDERR_FILENO) }
 }

@@ -4,7 +4,8 @@ import Base
 public enum ExitStatus: Int32, Sendable {
     /// Done.
     case done = 0
-    /// Done, but some recipients were rejected, failed or unknown, or never sent to as their push expired or came too late.
+    /// Done, but some recipients were rejected, failed or unknown, or never sent to as their push expired or came too late; or the result could not
+    /// be shown.
     case doneWithFailures = 1
     /// The command or a file is wrong; nothing was sent.
     case wrong = 2
@@ -19,6 +20,7 @@ public enum ExitStatus: Int32, Sendable {
 public func run(_ console: Console, isJSON: Bool, _ command: () throws -> ExitStatus) -> ExitStatus {
     do {
         try OpenFilesLimit.ensure()
+        try ThreadLimit.ensure()
         let status = try command()
         console.clearProgress()
         return status

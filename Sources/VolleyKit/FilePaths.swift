@@ -83,22 +83,27 @@ enum FilePaths {
         }
     }
 
-    /// Writes a whole new file; refuses to overwrite one.
+    /// Writes a whole new file; refuses to overwrite one, and follows no link.
     /// - Parameter mode: permissions, before the umask.
-    static func create(_ path: String, _ bytes: [UInt8], mode: mode_t = 0o666, replacing: Bool = false) throws(Diagnostic) {
-        let descriptor = open(path, O_WRONLY | O_CREAT | (replacing ? O_TRUNC : O_EXCL), mode)
+    static func create(_ path: String, _ bytes: [UInt8], mode: mode_t = 0o666) throws(Diagnostic) {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
         guard descriptor >= 0 else { throw Diagnostic("the file cannot be written: \(String(cString: strerror(errno)))", file: path) }
-        var start = 0
-        while start < bytes.count {
-            let count = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress?.advanced(by: start), bytes.count - start) }
-            if count > 0 { start += count; continue }
-            if errno == EINTR { continue }
-            let reason = String(cString: strerror(errno))
-            close(descriptor)
+        defer { close(descriptor) }
+        let code = FullWrite.write(bytes, to: descriptor)
+        guard code == 0 else {
             unlink(path)
-            throw Diagnostic("the file cannot be written: \(reason)", file: path)
+            throw Diagnostic("the file cannot be written: \(String(cString: strerror(code)))", file: path)
         }
-        close(descriptor)
+    }
+
+    /// Writes a whole file, in place of whatever has its name.
+    /// - Parameter mode: permissions, before the umask.
+    static func replace(_ path: String, _ bytes: [UInt8], mode: mode_t = 0o666) throws(Diagnostic) {
+        do throws(WholeFile.Failure) {
+            let file = try WholeFile(path, mode: mode)
+            try file.write(bytes)
+            try file.finish()
+        } catch { throw Diagnostic("the file cannot be written: \(error)", file: path) }
     }
 
     /// Reads a small file whole.

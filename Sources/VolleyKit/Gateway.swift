@@ -11,7 +11,7 @@ final class Gateway {
     let credentials: Credentials
     let warnings: [Diagnostic]
     private let simulator: APNsSimulator?
-    private let authorityFile: String?
+    private let authorityFile: AuthorityFile?
 
     /// The key id and team of the key that Volley makes when the simulator is used without one.
     static let simulatorKeyID = "SIMULATOR1", simulatorTeamID = "VOLLEYTEAM"
@@ -32,14 +32,10 @@ final class Gateway {
             var configuration = SimulatorConfiguration()
             configuration.keys = trusted
             let simulator = try APNsSimulator(configuration)
-            let file = try Self.temporaryFile(simulator.certificateAuthorityPEM)
+            let file = try AuthorityFile(simulator.certificateAuthorityPEM)
             (self.simulator, authorityFile) = (simulator, file)
-            endpoint = Endpoint(host: "localhost", port: simulator.port, certificateAuthorityFile: file)
+            endpoint = Endpoint(host: "localhost", port: simulator.port, certificateAuthorityFile: file.path)
         }
-    }
-
-    deinit {
-        if let authorityFile { unlink(authorityFile) }
     }
 
     /// Ends the built-in simulator and says what it saw; nil when the run went elsewhere.
@@ -79,17 +75,35 @@ final class Gateway {
         trusted.append(TrustedKey(keyID: keyID, teamID: teamID, key: key.verificationKey))
         return .token(ProviderTokenSource(key: key, keyID: keyID, teamID: teamID))
     }
+}
 
-    /// A file of its own for the simulator's certificate authority: libcurl reads authorities from files.
-    private static func temporaryFile(_ text: String) throws(Diagnostic) -> String {
+/// A file of its own for the simulator's certificate authority, as libcurl reads authorities from files; gone when this is freed. It has no name
+/// where the file system allows it, so that nothing is left of a process that is killed.
+private final class AuthorityFile {
+    let path: String
+    private let descriptor: Int32
+    private let hasName: Bool
+
+    init(_ text: String) throws(Diagnostic) {
         let folder = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
-        var path = Array("\(folder)/volley-ca-XXXXXX".utf8CString)
-        let descriptor = mkstemp(&path)
-        let name = String(decoding: path.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        guard descriptor >= 0 else { throw Diagnostic("no temporary file can be made: \(String(cString: strerror(errno)))", file: folder) }
-        Glibc.close(descriptor)
-        try FilePaths.create(name, Array(text.utf8), replacing: true)
-        return name
+        let unnamed = WholeFile.openWithoutName(inFolder: folder, mode: 0o600)
+        hasName = unnamed < 0
+        if unnamed >= 0 {
+            (descriptor, path) = (unnamed, "/proc/self/fd/\(unnamed)")
+        } else {
+            var name = Array("\(folder)/volley-ca-XXXXXX".utf8CString)
+            descriptor = mkstemp(&name)
+            path = String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        }
+        let code = descriptor < 0 ? errno : FullWrite.write(Array(text.utf8), to: descriptor)
+        guard code == 0 else {
+            throw Diagnostic("no temporary file can be made: \(String(cString: strerror(code)))", file: folder)
+        }
+    }
+
+    deinit {
+        if hasName { unlink(path) }
+        if descriptor >= 0 { close(descriptor) }
     }
 }
 

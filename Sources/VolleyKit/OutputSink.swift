@@ -3,59 +3,81 @@ import Glibc
 
 /// Takes a result to standard output or into a file, which appears under its name only when it is whole.
 final class OutputSink {
-    private let console: Console
+    private enum Target {
+        case console(Console)
+        case whole(WholeFile)
+        /// A pipe or a device, which is written to as it is.
+        case stream(Int32)
+    }
+
+    private let target: Target
     private let file: String?
     private let what: String
     private let remedy: String
-    private var isReplaced = false
-    private var stream: UnsafeMutablePointer<FILE>?
-    private var partial: String { "\(file ?? "").\(getpid()).partial" }
 
     /// - Parameters:
     ///   - file: nil for standard output.
-    ///   - mode: permissions of a new file, before the umask.
+    ///   - isPrivate: whether a new file is for its owner alone, whatever the umask.
     ///   - what: what it is, for messages.
     ///   - remedy: what to do when it cannot be written.
-    init(file: String?, console: Console, mode: mode_t = 0o666, what: String, remedy: String) throws {
-        (self.console, self.file, self.what, self.remedy) = (console, file, what, remedy)
-        guard let file else { return }
-        var status = stat()
-        // A pipe or device is written to as it stands; only a regular file is replaced, and only by a whole one.
-        isReplaced = stat(file, &status) != 0 || status.st_mode & S_IFMT == S_IFREG
-        let descriptor = open(isReplaced ? partial : file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode)
-        guard descriptor >= 0 else { throw failure() }
-        stream = fdopen(descriptor, "w")
-        if stream == nil { throw failure() }
+    init(file: String?, console: Console, isPrivate: Bool = false, what: String, remedy: String) throws(Diagnostic) {
+        (self.file, self.what, self.remedy) = (file, what, remedy)
+        do throws(WholeFile.Failure) {
+            guard let file, !Self.isStandardOutput(file) else {
+                target = .console(console)
+                return
+            }
+            target =
+                Self.isRegular(file)
+                ? .whole(try WholeFile(file, isPrivate: isPrivate)) : .stream(try Self.openAsItIs(file))
+        } catch { throw Self.failure(error, what, file, remedy) }
     }
 
     deinit {
-        guard let stream else { return }
-        fclose(stream)
-        if isReplaced { unlink(partial) }
+        if case .stream(let descriptor) = target { close(descriptor) }
+    }
+
+    /// Whether a name that somebody gave is that of standard output, which may be anything: a file that is appended to, a socket.
+    static func isStandardOutput(_ file: String) -> Bool { ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].contains(file) }
+
+    /// Whether a whole file takes the name: there is none yet, or a regular one.
+    private static func isRegular(_ file: String) -> Bool {
+        var status = stat()
+        guard stat(file, &status) == 0 else { return true }
+        guard status.st_mode & S_IFMT == S_IFREG else { return false }
+        // What the system links to is a file that somebody has open: /dev/stderr, /dev/fd/3.
+        let folder = FilePaths.absolute(FilePaths.folder(of: file))
+        guard folder == "/dev" || folder.hasPrefix("/proc/") else { return true }
+        return lstat(file, &status) != 0 || status.st_mode & S_IFMT != S_IFLNK
+    }
+
+    private static func openAsItIs(_ file: String) throws(WholeFile.Failure) -> Int32 {
+        let descriptor = open(file, O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw WholeFile.Failure(code: errno) }
+        return descriptor
     }
 
     func write(_ bytes: [UInt8]) throws {
-        guard let stream else {
+        switch target {
+        case .console(let console):
             try console.write(bytes)
             // Nobody reads on: as with any filter, that is a fine end.
             if console.isReaderGone { throw ReaderGone() }
-            return
-        }
-        if fwrite(bytes, 1, bytes.count, stream) != bytes.count { throw failure() }
-    }
-
-    func finish() throws {
-        guard let stream, let file else { return }
-        self.stream = nil
-        guard fclose(stream) == 0, !isReplaced || rename(partial, file) == 0 else {
-            let failure = failure()
-            if isReplaced { unlink(partial) }
-            throw failure
+        case .whole(let whole):
+            do throws(WholeFile.Failure) { try whole.write(bytes) } catch { throw Self.failure(error, what, file, remedy) }
+        case .stream(let descriptor):
+            let code = FullWrite.write(bytes, to: descriptor)
+            guard code == 0 else { throw Self.failure(.init(code: code), what, file, remedy) }
         }
     }
 
-    private func failure() -> Diagnostic {
-        Diagnostic("the \(what) cannot be written: \(String(cString: strerror(errno)))", file: file, remedy: remedy)
+    func finish() throws(Diagnostic) {
+        guard case .whole(let whole) = target else { return }
+        do throws(WholeFile.Failure) { try whole.finish() } catch { throw Self.failure(error, what, file, remedy) }
+    }
+
+    private static func failure(_ failure: WholeFile.Failure, _ what: String, _ file: String?, _ remedy: String) -> Diagnostic {
+        Diagnostic("the \(what) cannot be written: \(failure)", file: file, remedy: remedy)
     }
 }
 

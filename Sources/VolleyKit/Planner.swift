@@ -109,7 +109,7 @@ struct Planner {
         console.detail("volley.yaml: \(context.project.file); exports: \(query.files.joined(separator: ", "))")
         // Texts are looked at as rendered, even when none is to be shown.
         let finder = SampleFinder(messages: messages, wanted: max(1, samples))
-        let sink = PlanSink(keeping: finder.slotsToKeep, writer: writer.map(RecipientWriter.init))
+        let sink = PlanSink(keeping: finder.slotsToKeep, writer: try writer.map { try RecipientWriter($0) })
         let result = try scan(query, into: sink, deviceMemory) {
             let judge = PayloadJudge(messages, clocks)
             return { judge.judge($0) }

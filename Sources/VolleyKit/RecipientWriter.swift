@@ -13,10 +13,11 @@ final class RecipientWriter {
         init(_ writer: RunWriter) { self.writer = writer }
     }
 
-    init(_ writer: RunWriter) {
+    /// - Throws: a `Diagnostic` when there is no thread for it.
+    init(_ writer: RunWriter) throws(Diagnostic) {
         let (file, batches) = (SharedWriter(writer), batches)
         self.file = file
-        thread = WorkerThread("write") { Self.write(batches, into: file.writer) }
+        thread = try WorkerThread("write") { Self.write(batches, into: file.writer) }
     }
 
     deinit { _ = join() }

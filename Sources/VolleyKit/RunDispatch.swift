@@ -49,7 +49,8 @@ struct RunDispatch {
         defer { notices.finish(withinSeconds: Notices.longestFarewellSeconds) }
         switch end {
         case .finished:
-            let report = try Report(run)
+            // It was sent: what cannot be read of it now is no mistake of the command.
+            guard let report = try? Report(run) else { return .doneWithFailures }
             guard !run.plan.isTest || !report.blamesSettings else {
                 console.warn(
                     "APNs refused the tokens of most test devices. Their tokens are old, or environment or topic in volley.yaml are wrong: "

@@ -46,6 +46,7 @@ struct SendStage: Sendable {
     /// running, and this process has the right to send it (`RunGate.pass`): whatever goes wrong is how the run ended, never "nothing was sent".
     /// - Returns: how it ended; also when recording failed, which ends the run as stopped.
     func send(with delivery: Sender) -> RunEnd {
+        SendingMark.set()
         guard !run.plan.waves.isEmpty else { return recorded(sendUntilEnd(delivery)) }
         do { return recorded(try sendWaves()) } catch { return recorded(.stopped(reason: "The run file cannot be used. \(error)")) }
     }
@@ -143,9 +144,24 @@ struct SendStage: Sendable {
         let control = SendControl()
         let state = SendState(total: run.plan.audience, settled: try settledSoFar())
         let allowance = ClaimAllowance(control: control, recorded: { state.recorded }, pace: settings.pace)
-        let reader = WorkerThread("read") { read(ids, into: batches, allowance, state, capped) }
-        let recorder = WorkerThread("record") { record(from: results, state, control) }
-        let loop = WorkerThread("deliver") { delivery.run(source: batches, results: results, control: control) }
+        let recorder: WorkerThread<Void>, loop: WorkerThread<SendEnd>, reader: WorkerThread<[Int]>
+        do throws(Diagnostic) {
+            // The one that claims comes last: where there is no thread for another, nobody was claimed.
+            recorder = try WorkerThread("record") { record(from: results, state, control) }
+            do throws(Diagnostic) {
+                loop = try WorkerThread("deliver") { delivery.run(source: batches, results: results, control: control) }
+            } catch {
+                results.close()
+                recorder.join()
+                throw error
+            }
+            do throws(Diagnostic) { reader = try WorkerThread("read") { read(ids, into: batches, allowance, state, capped) } } catch {
+                batches.close()
+                _ = loop.join()
+                recorder.join()
+                throw error
+            }
+        } catch { return (.stopped(reason: "Nothing more was sent: \(error)"), nil) }
         watch(loop, state, control, until: moment)
         let end = loop.join()
         // The sender may have stopped while the reader was about to hand over one more batch.

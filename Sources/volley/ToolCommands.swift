@@ -103,7 +103,6 @@ struct PushMessageOptions: ParsableArguments {
 
     func validate() throws {
         if let badge, badge < 0 { throw ValidationError("--badge takes 0 or more.") }
-        if let collapse, !(1...64).contains(collapse.utf8.count) { throw ValidationError("--collapse takes 1 to 64 bytes.") }
     }
 
     var message: PushCommand.Message {

@@ -31,6 +31,7 @@ struct Volley: ParsableCommand {
 
     /// Wrong arguments end with 2, as any other mistake that sends nothing.
     static func main() {
+        ProcessSetup.prepare()
         if let complaint = unknownCommand() {
             Console().warn(complaint)
             exit(withError: ExitCode(ExitStatus.wrong.rawValue))
@@ -42,10 +43,17 @@ struct Volley: ParsableCommand {
             exit(withError: code)
         } catch {
             let status = exitCode(for: error)
-            // Help and version are no mistakes.
-            guard status != .success else { exit(withError: error) }
-            Console().warn(fullMessage(for: error))
-            exit(withError: ExitCode(ExitStatus.wrong.rawValue))
+            // Help and version are no mistakes, but results like any other.
+            guard status == .success else {
+                Console().warn(fullMessage(for: error))
+                exit(withError: ExitCode(ExitStatus.wrong.rawValue))
+            }
+            let console = Console()
+            do { try console.out(fullMessage(for: error)) } catch {
+                console.warn("\(error)")
+                exit(withError: ExitCode(ExitStatus.wrong.rawValue))
+            }
+            exit(withError: ExitCode.success)
         }
     }
 }

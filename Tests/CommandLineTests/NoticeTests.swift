@@ -44,6 +44,15 @@ struct NoticeTests {
         #expect(sent.errors.contains("/bin/sh: heard finished") && sent.errors.contains("it ended with exit code 9"), "\(sent.errors)")
     }
 
+    @Test("a hook gets no variable of a hook that started Volley")
+    func outerHook() throws {
+        let folder = try folder("[{command: [/bin/sh, -c, 'env | grep ^VOLLEY_ | cut -d= -f1 | sort | tr \"\\\\n\" \" \"']}]")
+        let names = ["EVENT", "ID", "CAMPAIGN", "APP", "RUN", "STATE", "OCCURRENCE", "TEXT"].map { "VOLLEY_\($0)" }
+        let outer = Dictionary(uniqueKeysWithValues: (names + ["VOLLEY_OTHER"]).map { ($0, "outer") })
+        let tried = try folder.volley("notify", environment: outer)
+        #expect(tried.status == 0 && tried.errors == "/bin/sh: VOLLEY_EVENT VOLLEY_ID VOLLEY_OTHER VOLLEY_TEXT \n", "\(tried)")
+    }
+
     @Test("a plan that waits for approval, a run that stops, and no test")
     func others() throws {
         let server = try TestWebhook()

@@ -36,6 +36,27 @@ struct PushTests {
         #expect(when.status == 2 && when.errors.contains("'soon' is neither a length of time nor a date"), "\(when.errors)")
     }
 
+    @Test("nothing that would become a header holds a control character", arguments: ["nghttp2", "curl"])
+    func headerInjection(transport: String) throws {
+        let folder = try ProjectFolder()
+        try folder.write("AuthKey_ABC123DEFG.p8", "no key is read before that")
+        let push = ["push", "--token", ProjectFolder.token(1), "--title", "x", "--transport", transport]
+        for value in ["x\r\napns-priority: 1", "x\n", "x\u{1B}y", "x\u{7F}"] {
+            let key = ["--environment", "sandbox", "--key", "AuthKey_ABC123DEFG.p8"]
+            for (option, arguments) in [
+                ("--collapse", ["--collapse", value]), ("--topic", ["--topic", value]),
+                ("--key-id", key + ["--team", "T", "--key-id", value]),
+                ("--team", key + ["--team", value]),
+            ] {
+                let pushed = try VolleyBinary.run(push + arguments, in: folder.url)
+                #expect(pushed.status == 2, "\(option): \(pushed)")
+                #expect(pushed.errors.hasPrefix("\(option) ") && pushed.errors.contains("control character"), "\(pushed.errors)")
+            }
+        }
+        let long = try VolleyBinary.run(push + ["--collapse", String(repeating: "ä", count: 33)], in: folder.url)
+        #expect(long.status == 2 && long.errors.contains("64 bytes"), "\(long.errors)")
+    }
+
     @Test("without volley.yaml all may be said on the command line, with a key or with a certificate")
     func withoutProject() throws {
         let folder = try ProjectFolder()

@@ -168,6 +168,12 @@ struct HTTP2ClientSessionTests {
         #expect(pair.server.received[1999] == [UInt8](repeating: 0x79, count: 999))
     }
 
+    @Test("no session is made with a header that holds a line break")
+    func brokenHeaders() async {
+        await #expect(processExitsWith: .failure) { _ = SessionPair(headers: [HTTP2Header("apns-topic", "x\r\napns-priority: 1")]) }
+        await #expect(processExitsWith: .failure) { _ = SessionPair(headers: [HTTP2Header("apns-topic", "x\u{7F}")]) }
+    }
+
     @Test("bytes that are no HTTP/2 end the session with a word about it")
     func garbage() {
         let pair = SessionPair()

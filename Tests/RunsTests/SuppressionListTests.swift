@@ -191,8 +191,8 @@ extension SuppressionList {
     func together() throws {
         let folder = try TemporaryFolder()
         let path = folder.path
-        let threads = (0..<4).map { thread in
-            WorkerThread("add") { () -> String? in
+        let threads = try (0..<4).map { thread in
+            try WorkerThread("add") { () -> String? in
                 let list = SuppressionList(app: "shop", environment: "production", folder: path)
                 do {
                     for round in 0..<8 {

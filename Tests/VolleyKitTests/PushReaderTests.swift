@@ -98,8 +98,8 @@ struct PushReaderTests {
     }
 
     /// Reads on a thread of its own; nil when that fails.
-    private func thread(_ reader: PushReader, _ batches: BoundedQueue<PushBatch>) -> WorkerThread<[Int]?> {
-        WorkerThread("read") {
+    private func thread(_ reader: PushReader, _ batches: BoundedQueue<PushBatch>) throws -> WorkerThread<[Int]?> {
+        try WorkerThread("read") {
             // Whoever takes must not wait for a reader that failed.
             defer { batches.close() }
             return try? reader.read(into: batches)
@@ -162,7 +162,7 @@ struct PushReaderTests {
         let run = try PlannedRun(audience: 9500)
         let batches = BoundedQueue<PushBatch>(capacity: 1)
         let reader = try reader(run)
-        let thread = thread(reader, batches)
+        let thread = try thread(reader, batches)
         defer {
             batches.close()
             _ = thread.join()
@@ -182,7 +182,7 @@ struct PushReaderTests {
         let run = try PlannedRun(audience: 9500)
         let batches = BoundedQueue<PushBatch>(capacity: 1)
         let reader = try reader(run)
-        let thread = thread(reader, batches)
+        let thread = try thread(reader, batches)
         var handedOver = 0
         for _ in 0..<taken { handedOver += batches.take()?.pushes.count ?? 0 }
         batches.close()

@@ -16,7 +16,7 @@ import Testing
         for round in 0..<20 {
             let file = try RunWriter(folder: folder, id: "run-\(round)")
             do {
-                let writer = RecipientWriter(file)
+                let writer = try RecipientWriter(file)
                 for _ in 0..<5 { try writer.put(batch) }
             }
             file.cancel()

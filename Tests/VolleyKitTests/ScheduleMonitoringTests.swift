@@ -83,6 +83,31 @@ struct ScheduleMonitoringTests {
         #expect(document.text.contains("30 of 60") == !reason.isEmpty)
     }
 
+    @Test("what names hold steers no terminal that shows the health file")
+    func controlCharacters() throws {
+        let file = "/c/e\u{1B}[2J\u{9B}\u{202E}.yaml"
+        let document = ScheduleMonitoring.document(
+            try status(mistakes: [file: Diagnostics(Diagnostic("unknown key '\u{7}'", file: file))]), at: now
+        ).text
+        #expect(!document.unicodeScalars.contains { $0.properties.generalCategory == .control || $0 == "\u{202E}" })
+        #expect(try JSONValue(parsing: document)["problems"]?.text.contains("e\\\\u001B[2J\\\\u009B\\\\u202E.yaml") == true)
+    }
+
+    @Test("links that were planted are replaced, and not written through")
+    func plantedLinks() throws {
+        let monitoring = try monitoring("monitoring: {prometheus: v.prom, health: health.json}")
+        let victim = folder.appendingPathComponent("victim").path
+        try Data("precious".utf8).write(to: URL(fileURLWithPath: victim))
+        for name in ["v.prom", "health.json", "v.prom.\(getpid()).partial", "health.json.\(getpid()).partial"] {
+            try FileManager.default.createSymbolicLink(atPath: folder.appendingPathComponent(name).path, withDestinationPath: victim)
+        }
+        monitoring.write(try status(), at: now)
+        #expect(try String(contentsOfFile: victim, encoding: .utf8) == "precious")
+        #expect(try String(contentsOf: folder.appendingPathComponent("v.prom"), encoding: .utf8).contains("volley_up 1\n"))
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        #expect(!names.contains { $0.hasPrefix(".") })
+    }
+
     @Test("files appear whole beside what they replace, and one that cannot be written harms nothing")
     func files() throws {
         let monitoring = try monitoring("monitoring: {prometheus: v.prom, health: nowhere/health.json}")

@@ -10,14 +10,17 @@ struct FileBytes: ~Copyable {
 
     init(path: String, isGzip: Bool, noting sources: SourceFiles) throws(Diagnostic) {
         let source = try ByteSource(path: path, isGzip: isGzip, noting: sources)
-        size = source.size
+        let size = source.size
         if isGzip {
-            inflated = InflatingThread(consume source)
-            plain = nil
+            self.init(inflated: try InflatingThread(consume source), plain: nil, size: size)
         } else {
-            inflated = nil
-            plain = consume source
+            self.init(inflated: nil, plain: consume source, size: size)
         }
+    }
+
+    private init(inflated: InflatingThread?, plain: consuming ByteSource?, size: Int) {
+        (self.inflated, self.size) = (inflated, size)
+        self.plain = consume plain
     }
 
     var bytesRead: Int { inflated?.bytesRead ?? plainBytesRead }

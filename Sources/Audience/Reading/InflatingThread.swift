@@ -28,10 +28,11 @@ final class InflatingThread: @unchecked Sendable {
         init(_ source: consuming ByteSource) { self.source = consume source }
     }
 
-    init(_ source: consuming ByteSource) {
+    /// - Throws: a `Diagnostic` when there is no thread for it.
+    init(_ source: consuming ByteSource) throws(Diagnostic) {
         let shared = Shared(), handover = Handover(consume source), pieces = pieces
         compressedBytes = shared
-        thread = WorkerThread("inflate") { Self.inflate(handover, into: pieces, shared) }
+        thread = try WorkerThread("inflate") { Self.inflate(handover, into: pieces, shared) }
     }
 
     deinit {

@@ -28,9 +28,10 @@ struct ScanTeam: ~Copyable {
     mutating func run(
         into sink: any RecipientSink, progress: (ScanProgress) -> Void, isCancelled: () -> Bool
     ) throws -> AudienceResult {
-        let helpers = (1..<threads).map { _ in
+        // Where there is no thread for a helper, the others do its work.
+        let helpers = (1..<threads).compactMap { _ in
             let (plan, board) = (plan, board)
-            return WorkerThread("scan") { Self.help(plan, board) }
+            return try? WorkerThread("scan") { Self.help(plan, board) }
         }
         do {
             try scanAndMerge(into: sink, progress, isCancelled)

@@ -24,7 +24,7 @@ enum PlainServer {
         while true {
             let socket = accept(listener, nil, nil)
             guard socket >= 0 else { continue }
-            _ = WorkerThread("answer") { serve(socket, context) }
+            _ = try WorkerThread("answer") { serve(socket, context) }
         }
     }
 

@@ -73,8 +73,8 @@ struct RecordingProcess {
         let source = BoundedQueue<PushBatch>(capacity: 4)
         let results = BoundedQueue<[Settlement]>(capacity: 64)
         let cpuBefore = TransportBenchmark.cpuNow(), start = ContinuousClock.now
-        let reader = WorkerThread("read") { try? read(run, template, into: source) }
-        let recorder = WorkerThread("record") { try? record(results, into: run) }
+        let reader = try WorkerThread("read") { try? read(run, template, into: source) }
+        let recorder = try WorkerThread("record") { try? record(results, into: run) }
         _ = sender.run(source: source, results: results, control: SendControl())
         _ = reader.join()
         let accepted = recorder.join() ?? 0

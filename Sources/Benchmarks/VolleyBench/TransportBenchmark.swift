@@ -51,7 +51,7 @@ struct TransportBenchmark {
         let sender = try Sender(settings)
         let source = fullSource()
         let results = BoundedQueue<[Settlement]>(capacity: 64)
-        let counter = WorkerThread("count") {
+        let counter = try WorkerThread("count") {
             var accepted = 0
             while let group = results.take() { accepted += group.count { $0.outcome == .accepted } }
             return accepted

@@ -1,6 +1,7 @@
 import Base
 import CCurl
 import Cryptography
+import HTTP2
 
 /// What every easy handle of a sender is set to, once.
 struct CurlOptions {
@@ -59,6 +60,8 @@ struct CurlOptions {
         if let token { lines.append("authorization: bearer \(token.text)") }
         if let expiration = headers.expiration { lines.append("apns-expiration: \(expiration)") }
         if let collapseID = headers.collapseID { lines.append("apns-collapse-id: \(collapseID)") }
+        // As with nghttp2: the last place at which it can be seen.
+        precondition(lines.allSatisfy(HTTP2Header.canHold), "a header with a control character")
         // Without a value: libcurl leaves its own out. `Expect` would make each push wait for a 100.
         return lines + ["Expect:", "Accept:", "Content-Type:"]
     }

@@ -48,9 +48,15 @@ final class AddressLookup: Sendable {
 
     /// - Parameter wakeup: told when there is a result.
     init(host: String, port: Int, wakeup: Wakeup) {
-        detachThread { [self] in
-            let found = Self.lookUp(host, port)
-            result.withLock { $0 = found }
+        do throws(Diagnostic) {
+            try detachThread { [self] in
+                let found = Self.lookUp(host, port)
+                result.withLock { $0 = found }
+                wakeup.wake()
+            }
+        } catch {
+            // There may be a thread for the next attempt.
+            result.withLock { $0 = .failed(error.message) }
             wakeup.wake()
         }
     }

@@ -15,6 +15,9 @@ public struct HTTP2Header: Hashable, Sendable {
         self.value = value
         self.isNeverIndexed = isNeverIndexed
     }
+
+    /// Whether a text may be a header's value: no control character is in it (RFC 9110 section 5.5, but for the tab, which nobody needs).
+    public static func canHold(_ value: String) -> Bool { value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } }
 }
 
 /// The header list of a request, made once: for each request only the two values of its own are replaced.
@@ -32,6 +35,8 @@ final class RequestHeaders {
                 HTTP2Header(":method", "POST"), HTTP2Header(":scheme", "https"), HTTP2Header(":authority", authority),
                 HTTP2Header(":path", "", isNeverIndexed: true),
             ] + headers + [HTTP2Header(ownHeader, "", isNeverIndexed: true)]
+        // The last place at which it can be seen: one line break, and what stands behind it is a header that nobody wrote.
+        precondition(all.allSatisfy { HTTP2Header.canHold($0.value) }, "a header with a control character")
         ownIndex = all.count - 1
         let bytes = all.flatMap { Array($0.name.utf8) + Array($0.value.utf8) }
         text = .allocate(capacity: bytes.count)

@@ -32,17 +32,14 @@ public enum ApproveCommand {
         }
         let approval = RunApproval(name: name, approvedAt: .now())
         try run.approve(approval)
-        try run.settleDown()
-        if options.isJSON {
-            try console.out(
-                .object(pairs: [
-                    ("run", .string(run.plan.id)), ("approved_by", .string(name)),
-                    ("approved_at", .string(approval.approvedAt.description)),
-                ]))
-        } else {
-            try console.out("\(run.plan.id) is approved by \(name).\n" + next(run, settings))
-        }
-        return .done
+        // It is approved by now, whatever becomes of the files that SQLite lays beside it.
+        do { try run.settleDown() } catch { console.warn("\(error)") }
+        let answer = JSONValue.object(pairs: [
+            ("run", .string(run.plan.id)), ("approved_by", .string(name)), ("approved_at", .string(approval.approvedAt.description)),
+        ])
+        let done = "\(run.plan.id) is approved by \(name)."
+        let text = (try? next(run, settings)).map { "\(done)\n\($0)" } ?? done
+        return console.answer(options.isJSON ? answer.indentedText : text, done: done)
     }
 
     private static func next(_ run: RunStore, _ settings: RunSettings) throws -> String {

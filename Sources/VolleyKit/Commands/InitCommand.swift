@@ -20,15 +20,18 @@ public enum InitCommand {
         }
         for part in ["exports", ".volley"] { try FilePaths.makeFolder(folder == "." ? part : "\(folder)/\(part)") }
         for (path, text) in files { try FilePaths.create(path, Array(text.utf8)) }
-        if options.isJSON {
-            try console.out(.object(pairs: [("files", .array(files.map { .string($0.0) }))]))
-        } else {
-            let campaign = files[1].0
-            try console.out(files.map { "wrote \($0.0)" }.joined(separator: "\n"))
-            try console.out("\nNow try:\n  volley preview \(campaign)\n  volley send \(campaign)")
-            try console.out("Editors with a YAML language server complete keys and mark mistakes in these files.")
-        }
-        return .done
+        let answer = JSONValue.object(pairs: [("files", .array(files.map { .string($0.0) }))])
+        let campaign = files[1].0
+        let text = """
+            \(files.map { "wrote \($0.0)" }.joined(separator: "\n"))
+
+            Now try:
+              volley preview \(campaign)
+              volley send \(campaign)
+            Editors with a YAML language server complete keys and mark mistakes in these files.
+            """
+        return console.answer(
+            options.isJSON ? answer.indentedText : text, done: "Volley wrote \(files.map(\.0).joined(separator: ", ")).")
     }
 }
 

@@ -18,7 +18,7 @@ public enum NotifyCommand {
                 remedy: "Add, for example: notices: [{webhook: \"https://hooks.example.com/volley\", secret_env: VOLLEY_SECRET}].")
         }
         var documents: [JSONValue] = []
-        var isWell = true
+        var isWell = true, isShown = true
         for (app, target) in targets {
             var notice = Notice(.test)
             notice.app = app?.name.value ?? wanted
@@ -29,10 +29,14 @@ public enum NotifyCommand {
                     ("to", .string(way)), ("app", app.map { .string($0.name.value) } ?? .null), ("ok", .bool(failure == nil)),
                     ("message", failure.map { .string($0) } ?? .null),
                 ]))
-            if !options.isJSON { try console.out(failure.map { "failed  \(way): \($0)" } ?? "ok      \(way)") }
+            let line = failure.map { "failed  \(way): \($0)" } ?? "ok      \(way)"
+            if !options.isJSON { isShown = console.answer(line, done: "\(line).") == .done && isShown }
         }
-        if options.isJSON { try console.out(.object(pairs: [("ok", .bool(isWell)), ("notices", .array(documents))])) }
-        return isWell ? .done : .wrong
+        if options.isJSON {
+            let answer = JSONValue.object(pairs: [("ok", .bool(isWell)), ("notices", .array(documents))])
+            isShown = console.answer(answer.indentedText, done: isWell ? "All were told." : "Not all were told.") == .done
+        }
+        return !isWell ? .wrong : isShown ? .done : .doneWithFailures
     }
 
     private static func tell(

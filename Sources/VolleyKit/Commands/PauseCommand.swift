@@ -15,8 +15,7 @@ public enum PauseCommand {
                 remedy: state == .planned ? "It sends nothing by itself." : nil)
         }
         try run.ask(for: .paused, reason: "", at: .now(), from: [.running])
-        try RunAnswer.show(run, .paused, "\(run.plan.id) is paused. `volley resume \(run.plan.id)` goes on.", options, console)
-        return .done
+        return RunAnswer.show(run, .paused, "\(run.plan.id) is paused. `volley resume \(run.plan.id)` goes on.", options, console)
     }
 }
 
@@ -36,17 +35,17 @@ public enum CancelCommand {
         } else {
             // A killed process left `running` behind.
             try run.setState(.cancelled, reason: RunEnd.cancelReason, at: .now(), from: [.planned, .running, .paused, .stopped])
-            try run.settleDown()
+            // It is cancelled by now, whatever becomes of the files that SQLite lays beside it.
+            do { try run.settleDown() } catch { console.warn("\(error)") }
         }
-        try RunAnswer.show(run, .cancelled, "\(run.plan.id) is cancelled: nothing more of it is sent.", options, console)
-        return .done
+        return RunAnswer.show(run, .cancelled, "\(run.plan.id) is cancelled: nothing more of it is sent.", options, console)
     }
 }
 
 /// What the commands answer that change a run's state.
 enum RunAnswer {
-    static func show(_ run: RunStore, _ state: RunState, _ text: String, _ options: CommonOptions, _ console: Console) throws {
-        guard options.isJSON else { return try console.out(text) }
-        try console.out(.object(pairs: [("run", .string(run.plan.id)), ("state", .string(state.rawValue))]))
+    static func show(_ run: RunStore, _ state: RunState, _ text: String, _ options: CommonOptions, _ console: Console) -> ExitStatus {
+        let answer = JSONValue.object(pairs: [("run", .string(run.plan.id)), ("state", .string(state.rawValue))])
+        return console.answer(options.isJSON ? answer.indentedText : text, done: text)
     }
 }

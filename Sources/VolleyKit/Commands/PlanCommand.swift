@@ -13,19 +13,21 @@ public enum PlanCommand {
         var planner = try Planner(context: context, memory: options.memory, console: console, now: now)
         planner.departure = try .ofPlanning(context.campaign, now: now)
         let (run, preview) = try planner.plan(RunSettings(context), runsFolder: context.runsFolder(options))
+        let done = "Planned as \(run.plan.id) in \(run.path)"
+        let answer: String
         if options.isJSON {
             guard case .object(let members) = preview.json else { return .done }
-            try console.out(.object([JSONMember("run", .string(run.plan.id)), JSONMember("file", .string(run.path))] + members))
+            answer =
+                JSONValue.object([JSONMember("run", .string(run.plan.id)), JSONMember("file", .string(run.path))] + members).indentedText
         } else {
-            try console.out(
-                preview.text(
-                    width: console.width, colour: console.colour, isVerbose: console.options.isVerbose, cards: Preview.cardsBesidePlan))
+            let text = preview.text(
+                width: console.width, colour: console.colour, isVerbose: console.options.isVerbose, cards: Preview.cardsBesidePlan)
             let waiting = run.plan.waves.contains { $0.due > now } ? " (which waits for its times)" : ""
             let approval = context.app.needsApproval ? "Approve it with: volley approve \(run.plan.id) --by NAME\n" : ""
-            try console.out(
-                "\nPlanned as \(run.plan.id) in \(run.path)\n\(approval)Send it with: volley send --plan \(run.plan.id)\(waiting)")
+            answer = "\(text)\n\n\(done)\n\(approval)Send it with: volley send --plan \(run.plan.id)\(waiting)"
         }
+        let status = console.answer(answer, done: "\(done).")
         if context.app.needsApproval { Notices.tell(.approvalNeeded, of: run, context.project, console) }
-        return .done
+        return status
     }
 }

@@ -37,8 +37,11 @@ public enum PruneCommand {
             }
             pruning.prune(at: now, console)
         }
-        try options.isJSON ? console.out(pruning.json) : console.out(pruning.text(keep))
-        return pruning.failures.isEmpty ? .done : .wrong
+        let text = pruning.text(keep)
+        let status = console.answer(options.isJSON ? pruning.json.indentedText : text, done: text + "\n")
+        // Where nothing was removed, nothing was done.
+        if pruning.isDone, !pruning.pruned.isEmpty { return pruning.failures.isEmpty ? status : .wrong }
+        return pruning.failures.isEmpty && status == .done ? .done : .wrong
     }
 }
 
@@ -113,7 +116,7 @@ private struct Pruning {
     private(set) var pruned: [Pruned]
     private(set) var removed: [UnfinishedPlan] = []
     private(set) var failures: [Diagnostic] = []
-    private var isDone = false
+    private(set) var isDone = false
 
     init(isRehearsal: Bool, selection: PruneSelection, ownerless: [UnfinishedPlan], broken: [Diagnostic]) {
         (self.isRehearsal, self.selection, self.ownerless, self.broken) = (isRehearsal, selection, ownerless, broken)

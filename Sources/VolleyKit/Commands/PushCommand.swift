@@ -37,6 +37,8 @@ public enum PushCommand {
         -> ExitStatus
     {
         Interruption.install()
+        try target.checkHeaders()
+        try HeaderText.check(message.collapseID, of: "--collapse", maximumBytes: 64)
         guard let token = DeviceToken(text) else {
             throw Diagnostic(DeviceToken.flaw(of: text) ?? "", remedy: "Copy it whole; most tokens have 64 digits.")
         }
@@ -77,37 +79,36 @@ public enum PushCommand {
         batches.put(batch)
         batches.close()
         let (delivery, control) = (try Sender(sender), SendControl())
-        let loop = WorkerThread("deliver") { delivery.run(source: batches, results: results, control: control) }
+        let loop = try WorkerThread("deliver") { delivery.run(source: batches, results: results, control: control) }
+        SendingMark.set()
         Interruption.pass(to: control, until: loop, console)
         let end = loop.join()
         _ = gateway.close()
         guard let settlement = results.take()?.first else { preconditionFailure("a push was not settled") }
-        return try show(settlement, end, token, APNsID(runSeed: seed, recipient: 0), options, console)
+        return show(settlement, end, token, APNsID(runSeed: seed, recipient: 0), options, console)
     }
 
     private static func show(
         _ settlement: Settlement, _ end: SendEnd, _ token: DeviceToken, _ id: APNsID, _ options: CommonOptions, _ console: Console
-    ) throws -> ExitStatus {
+    ) -> ExitStatus {
         let advice = APNsReason.explanation(of: settlement.reason)
-        if options.isJSON {
-            try console.out(
-                .object(pairs: [
-                    ("device_token", .string(token.redacted)),
-                    ("outcome", .string(settlement.outcome.name)),
-                    ("status", settlement.status == 0 ? .null : .integer(Int64(settlement.status))),
-                    ("reason", settlement.reason.isEmpty ? .null : .string(settlement.reason)),
-                    ("apns_id", .string(id.description)),
-                    ("latency_ms", .integer(Int64(settlement.latencyMilliseconds))),
-                    ("advice", advice.map { .string($0) } ?? .null),
-                ]))
-        } else {
-            var line = "\(token.redacted): \(settlement.outcome.name)"
-            if settlement.status != 0 {
-                line += " (APNs answered \(settlement.status)\(settlement.reason.isEmpty ? "" : " \(settlement.reason)"))"
-            }
-            try console.out("\(line) after \(settlement.latencyMilliseconds) ms, apns-id \(id)")
-            if let advice { try console.out(advice) }
+        let answer = JSONValue.object(pairs: [
+            ("device_token", .string(token.redacted)),
+            ("outcome", .string(settlement.outcome.name)),
+            ("status", settlement.status == 0 ? .null : .integer(Int64(settlement.status))),
+            ("reason", settlement.reason.isEmpty ? .null : .string(settlement.reason)),
+            ("apns_id", .string(id.description)),
+            ("latency_ms", .integer(Int64(settlement.latencyMilliseconds))),
+            ("advice", advice.map { .string($0) } ?? .null),
+        ])
+        var line = "\(token.redacted): \(settlement.outcome.name)"
+        if settlement.status != 0 {
+            line += " (APNs answered \(settlement.status)\(settlement.reason.isEmpty ? "" : " \(settlement.reason)"))"
         }
+        line += " after \(settlement.latencyMilliseconds) ms, apns-id \(id)"
+        // The push is on its way, or was refused: whether that can be shown changes nothing of it.
+        let shown = console.answer(
+            options.isJSON ? answer.indentedText : [line, advice].compactMap(\.self).joined(separator: "\n"), done: "\(line).")
         switch end {
         case .finished: break
         case .interrupted: return .interrupted
@@ -115,7 +116,7 @@ public enum PushCommand {
             console.warn(reason)
             return .stopped
         }
-        return settlement.outcome == .accepted ? .done : .doneWithFailures
+        return settlement.outcome == .accepted ? shown : .doneWithFailures
     }
 }
 

@@ -42,6 +42,11 @@ extension PushCommand {
             return (settings, app?.app.proxy)
         }
 
+        /// - Throws: a `Diagnostic` when something cannot become a header, or part of one.
+        func checkHeaders() throws(Diagnostic) {
+            for (value, option) in [(topic, "--topic"), (keyID, "--key-id"), (teamID, "--team")] { try HeaderText.check(value, of: option) }
+        }
+
         private func appOfProject(_ options: CommonOptions, _ console: Console) throws -> (app: App, file: String) {
             guard let path = options.config ?? Project.find(startingAt: ".") else {
                 throw Diagnostic(
@@ -77,6 +82,23 @@ extension PushCommand {
                     "the key's team is missing", file: keyFile, remedy: "Add --team, the ten characters of your team at Apple.")
             }
             return FrozenKey(file: FilePaths.absolute(keyFile), keyID: id, teamID: teamID)
+        }
+    }
+}
+
+/// What was typed and becomes a header of a push.
+enum HeaderText {
+    /// - Throws: a `Diagnostic` when it is blank, too long, or holds a control character: behind a line break it would be a header of its own.
+    static func check(_ value: String?, of option: String, maximumBytes: Int = .max) throws(Diagnostic) {
+        guard let value else { return }
+        if value.isEmpty { throw Diagnostic("\(option) is blank", remedy: "Leave it away, or write a value.") }
+        guard value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
+            throw Diagnostic(
+                "\(option) holds a line break or another control character, which no header of a push may",
+                remedy: "Write it as one line of visible text.")
+        }
+        guard value.utf8.count <= maximumBytes else {
+            throw Diagnostic("\(option) has \(value.utf8.count) bytes, and APNs takes at most \(maximumBytes) bytes")
         }
     }
 }

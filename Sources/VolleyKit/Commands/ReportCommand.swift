@@ -46,11 +46,16 @@ public enum ReportCommand {
             throw Diagnostic("a comparison has no lines for a CSV", remedy: "Take --format text, json or html, or each run's own CSV.")
         }
         // Before a file is made for it.
-        let document = format == .csv ? nil : try document(run, before, format, isFile: output != nil, console)
+        let document =
+            format == .csv
+            ? nil : try document(run, before, format, isFile: output.map { !OutputSink.isStandardOutput($0) } ?? false, console)
         let sink = try OutputSink(
-            file: output, console: console, what: "report", remedy: "The run itself is unharmed; try another --output.")
+            file: output, console: console, isPrivate: format == .csv, what: "report",
+            remedy: "The run itself is unharmed; try another --output.")
         if let document {
-            try sink.write(Array(document.utf8))
+            // A page keeps what it shows from steering a terminal by itself.
+            let shown = format == .html ? document : TextFormat.printable(document, keepsStyles: output == nil && console.colour)
+            try sink.write(Array(shown.utf8))
         } else if try ReportCSV.write(run, filter, to: { try sink.write($0) }) == 0, run.plan.audience > 0 {
             console.say("No device of the run is like that: there is only the line of names.")
         }

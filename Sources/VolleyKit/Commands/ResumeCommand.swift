@@ -26,8 +26,7 @@ public enum ResumeCommand {
                 remedy: "Nothing is left to do; `volley report \(run.plan.id)` shows how far it is.")
         }
         try run.ask(for: .running, reason: "", at: .now(), from: [.paused])
-        try RunAnswer.show(run, .running, "\(run.plan.id) goes on in the process that paused it.", options, console)
-        return .done
+        return RunAnswer.show(run, .running, "\(run.plan.id) goes on in the process that paused it.", options, console)
     }
 
     /// Says what is left to do, and what of it may reach a device twice.

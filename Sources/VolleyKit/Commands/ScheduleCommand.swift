@@ -15,7 +15,7 @@ public enum ScheduleCommand {
         let daemon = try ScheduleDaemon(
             files: files, project: project, runsFolder: folder, lock: lock, options: options, console: console)
         console.say("volley schedule is at work; its record is \(FilePaths.join(folder, ScheduleStore.fileName)).")
-        return daemon.run()
+        return try daemon.run()
     }
 
     /// Shows what comes next, whether or not a process is at work.

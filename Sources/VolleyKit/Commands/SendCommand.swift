@@ -82,7 +82,8 @@ public enum SendCommand {
         let isAgreed: Bool
         do {
             let text = preview.text(
-                width: console.width, colour: console.colour, isVerbose: console.options.isVerbose, cards: Preview.cardsBesidePlan)
+                width: console.width, colour: console.colour && !options.isJSON, isVerbose: console.options.isVerbose,
+                cards: Preview.cardsBesidePlan)
             // With --json standard output belongs to the report, but whoever is asked must see what is asked.
             if options.isJSON { console.say(text) } else { try console.out(text + "\n") }
         } catch {

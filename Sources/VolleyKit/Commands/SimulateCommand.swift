@@ -74,7 +74,7 @@ public enum SimulateCommand {
         if FilePaths.exists(file), !String(decoding: try FilePaths.read(file), as: UTF8.self).hasPrefix("-----BEGIN CERTIFICATE-----") {
             throw Diagnostic("the file is there already and holds no certificate", file: file, remedy: "Name another one with --ca.")
         }
-        try FilePaths.create(file, Array(pem.utf8), replacing: true)
+        try FilePaths.replace(file, Array(pem.utf8))
     }
 
     private static func announce(

@@ -51,36 +51,29 @@ public enum SuppressionCommand {
                 try entries.add(entry.token, entry.reason.isEmpty ? reason : entry.reason, entry.invalidSince ?? now)
             }
         }
-        guard !options.isJSON else {
-            try console.out(
-                document(
-                    list,
-                    [
-                        ("read", .integer(Int64(read))), ("added", .integer(Int64(change.added))),
-                        ("renewed", .integer(Int64(change.renewed))),
-                    ]))
-            return .done
-        }
+        let answer = document(
+            list,
+            [("read", .integer(Int64(read))), ("added", .integer(Int64(change.added))), ("renewed", .integer(Int64(change.renewed)))])
         var parts = ["\(devices(change.added)) added"]
         if change.renewed > 0 { parts.append("\(TextFormat.count(change.renewed)) known to be invalid more recently now") }
         let rest = read - change.added - change.renewed
         if rest > 0 { parts.append("\(TextFormat.count(rest)) known before") }
-        try console.out("\(name(list)): \(parts.joined(separator: ", "))")
-        return .done
+        let done = "\(name(list)): \(parts.joined(separator: ", "))"
+        return console.answer(options.isJSON ? answer.indentedText : done, done: "\(done).")
     }
 
     /// Writes all entries as CSV: the one place where whole tokens are shown.
     /// - Parameter output: a file, which only its owner may read; `-` or nil for standard output, where it is no terminal or `-` says so.
     public static func export(app: String?, output: String?, options: CommonOptions, console: Console) throws -> ExitStatus {
         let list = try self.list(app, options).list
-        let file = output == "-" ? nil : output
+        let file = output.flatMap { $0 == "-" || OutputSink.isStandardOutput($0) ? nil : $0 }
         guard output != nil || !console.outputIsTerminal else {
             throw Diagnostic(
                 "an export holds whole device tokens, which a terminal should not show",
                 remedy: "Name a file with --output FILE; --output - prints them all the same.")
         }
         let sink = try OutputSink(
-            file: file, console: console, mode: 0o600, what: "list", remedy: "The list itself is unharmed; try another --output.")
+            file: file, console: console, isPrivate: true, what: "list", remedy: "The list itself is unharmed; try another --output.")
         var chunk = Array("device_token,reason,invalid_since,added_at,run\n".utf8)
         var count = 0
         try list.forEach { device in
@@ -98,12 +91,9 @@ public enum SuppressionCommand {
         try sink.write(chunk)
         try sink.finish()
         guard let file else { return .done }
-        if options.isJSON {
-            try console.out(document(list, [("devices", .integer(Int64(count))), ("output", .string(file))]))
-        } else {
-            try console.out("\(name(list)): \(devices(count)) in \(file)")
-        }
-        return .done
+        let done = "\(name(list)): \(devices(count)) in \(file)"
+        let answer = document(list, [("devices", .integer(Int64(count))), ("output", .string(file))])
+        return console.answer(options.isJSON ? answer.indentedText : done, done: "\(done).")
     }
 
     /// Which devices are to be removed from a list.
@@ -127,21 +117,20 @@ public enum SuppressionCommand {
             guard try list.count() > 0, try list.remove({ try $0(token) }).removed > 0 else {
                 throw Diagnostic("\(token.redacted) is not on the list of \(list.app) (\(list.environment))")
             }
-            try show(list, named: 1, removed: 1, options, console)
+            return show(list, named: 1, removed: 1, options, console)
         case .file(let file):
             let (named, removed) = try list.remove { remove in
                 try TokenList.read(file, columns: settings.columns) { try remove($0.token) }
             }
-            try show(list, named: named, removed: removed, options, console)
+            return show(list, named: named, removed: removed, options, console)
         case .all(let isConfirmed):
             guard try isConfirmed || isAgreed(list, console) else {
                 console.warn("Nothing was removed.")
                 return .wrong
             }
             let removed = try list.removeAll()
-            try show(list, named: removed, removed: removed, options, console)
+            return show(list, named: removed, removed: removed, options, console)
         }
-        return .done
     }
 
     private static func isAgreed(_ list: SuppressionList, _ console: Console) throws -> Bool {
@@ -153,13 +142,13 @@ public enum SuppressionCommand {
         return try console.confirms("Remove all \(devices(try list.count())) from the list of \(list.app) (\(list.environment))?")
     }
 
-    private static func show(_ list: SuppressionList, named: Int, removed: Int, _ options: CommonOptions, _ console: Console) throws {
-        if options.isJSON {
-            try console.out(document(list, [("removed", .integer(Int64(removed))), ("not_listed", .integer(Int64(named - removed)))]))
-        } else {
-            let rest = named > removed ? ", \(TextFormat.count(named - removed)) were not on the list" : ""
-            try console.out("\(name(list)): \(devices(removed)) removed\(rest)")
-        }
+    private static func show(
+        _ list: SuppressionList, named: Int, removed: Int, _ options: CommonOptions, _ console: Console
+    ) -> ExitStatus {
+        let answer = document(list, [("removed", .integer(Int64(removed))), ("not_listed", .integer(Int64(named - removed)))])
+        let rest = named > removed ? ", \(TextFormat.count(named - removed)) were not on the list" : ""
+        let done = "\(name(list)): \(devices(removed)) removed\(rest)"
+        return console.answer(options.isJSON ? answer.indentedText : done, done: "\(done).")
     }
 
     // MARK: - Which list

@@ -100,11 +100,12 @@ struct CommandHook: Sendable {
             values.append(String(cString: entry))
             next += 1
         }
-        values.removeAll { $0.hasPrefix("VOLLEY_EVENT=") || $0.hasPrefix("VOLLEY_RUN=") }
         let own: [(String, String?)] = [
             ("EVENT", notice.event.rawValue), ("ID", notice.id), ("CAMPAIGN", notice.campaign), ("APP", notice.app), ("RUN", notice.run),
             ("STATE", notice.state?.rawValue), ("OCCURRENCE", notice.occurrence), ("TEXT", notice.text),
         ]
+        // All of them, also those that this notice does not set: a hook may have started this process, and its own are no news of this run.
+        values.removeAll { entry in own.contains { entry.hasPrefix("VOLLEY_\($0.0)=") } }
         return values + own.compactMap { name, value in value.map { "VOLLEY_\(name)=\($0.replacing("\0", with: " "))" } }
     }
 

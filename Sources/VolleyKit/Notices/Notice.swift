@@ -54,12 +54,14 @@ struct Notice: Sendable {
                     ? .null
                     : .object(pairs: Outcome.allCases.map { ($0.name, .integer(Int64(outcomes[$0, default: 0]))) })
             ),
-            ("reason", .string(reason)), ("report", report ?? .null),
+            ("reason", .string(TextFormat.printable(reason))), ("report", report ?? .null),
         ])
     }
 
-    /// One sentence for people; chat programs show it as it is.
-    var text: String {
+    /// One sentence for people; chat programs and hooks show it as it is.
+    var text: String { TextFormat.printable(sentence) }
+
+    private var sentence: String {
         let name = campaign ?? file ?? "Volley"
         let time = occurrence.map { " (\($0))" } ?? ""
         let because = reason.isEmpty ? "" : ": \(reason)"

@@ -65,7 +65,7 @@ final class Notices: Sendable {
                 let proxy = app?.proxy ?? project.proxy
                 let way = try NoticeWay(target, projectFile: project.file, proxy: proxy, console: console)
                 let queue = BoundedQueue<Posted>(capacity: Self.longestQueue)
-                let thread = WorkerThread("notices") { Self.deliver(queue, by: way, patience, mustEnd, console) }
+                let thread = try WorkerThread("notices") { Self.deliver(queue, by: way, patience, mustEnd, console) }
                 channels.append(Channel(app: app?.name.value, events: target.events, queue: queue, thread: thread))
             } catch {
                 var warning = error

@@ -74,10 +74,23 @@ final class ScheduleDaemon {
     }
 
     /// Works until somebody interrupts it, or its record fails. That is said here: pushes may have been sent by then.
-    func run() -> ExitStatus {
+    /// - Throws: a `Diagnostic` when there are no threads for it; nothing was done.
+    func run() throws(Diagnostic) -> ExitStatus {
         signs.sign(of: .mainLoop)
         watchdog.note(.init(isUp: true, campaigns: [:], next: [:], open: [], mistakes: [:], last: []))
-        let planner = startPlanner(), looker = startLooker(), watcher = startWatchdog()
+        let planner = try startPlanner(), looker: WorkerThread<Void>, watcher: WorkerThread<Void>
+        do throws(Diagnostic) { looker = try startLooker() } catch {
+            plans.close()
+            planner.join()
+            throw error
+        }
+        do throws(Diagnostic) { watcher = try startWatchdog() } catch {
+            plans.close()
+            looks.close()
+            planner.join()
+            looker.join()
+            throw error
+        }
         var tick = 0
         var failure: (any Error)?
         do {
@@ -115,8 +128,8 @@ final class ScheduleDaemon {
         return .stopped
     }
 
-    private func startPlanner() -> WorkerThread<Void> {
-        WorkerThread("plan") { [plans, events, work, signs] in
+    private func startPlanner() throws(Diagnostic) -> WorkerThread<Void> {
+        try WorkerThread("plan") { [plans, events, work, signs] in
             var quiet = QuietFiles()
             while let (firing, at) = plans.take() {
                 if Interruption.isRequested { continue }
@@ -125,9 +138,9 @@ final class ScheduleDaemon {
         }
     }
 
-    private func startWatchdog() -> WorkerThread<Void> {
+    private func startWatchdog() throws(Diagnostic) -> WorkerThread<Void> {
         let (project, folder, console, notices) = (project, work.runsFolder, console, notices)
-        return watchdog.start(
+        return try watchdog.start(
             tell: { silence in
                 var notice = Notice(.stuck)
                 (notice.campaign, notice.occurrence) = (silence.job.key?.campaign, silence.job.key?.occurrence)
@@ -138,8 +151,8 @@ final class ScheduleDaemon {
             write: { ScheduleMonitoring(project, runsFolder: folder, console: console).writeHealth($0, at: .now()) })
     }
 
-    private func startLooker() -> WorkerThread<Void> {
-        WorkerThread("look") { [looks, events, work, signs] in
+    private func startLooker() throws(Diagnostic) -> WorkerThread<Void> {
+        try WorkerThread("look") { [looks, events, work, signs] in
             while let look = looks.take() {
                 switch look {
                 case .examine(let firing):
@@ -254,13 +267,15 @@ final class ScheduleDaemon {
 
     private func send(_ firing: Firing) {
         console.say("\(firing.key) is being sent as \(firing.run ?? "").")
-        sending[firing.key] = WorkerThread("send") { [work, events, notices, signs] in
-            let result: Result<FiringWork.Sent, Diagnostic>
-            do { result = .success(try signs.during(.sending(firing.key)) { try work.send(firing, notices) }) } catch {
-                result = .failure(error as? Diagnostic ?? Diagnostic("\(error)"))
+        do throws(Diagnostic) {
+            sending[firing.key] = try WorkerThread("send") { [work, events, notices, signs] in
+                let result: Result<FiringWork.Sent, Diagnostic>
+                do { result = .success(try signs.during(.sending(firing.key)) { try work.send(firing, notices) }) } catch {
+                    result = .failure(error as? Diagnostic ?? Diagnostic("\(error)"))
+                }
+                events.add(.sent(firing.key, result))
             }
-            events.add(.sent(firing.key, result))
-        }
+        } catch { events.add(.sent(firing.key, .failure(error))) }
     }
 
     private func tell(_ event: NoticeEvent, _ firing: Firing) {

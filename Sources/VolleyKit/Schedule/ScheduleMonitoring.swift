@@ -42,15 +42,8 @@ final class ScheduleMonitoring {
     }
 
     private func replace(_ file: String, with text: String) {
-        // Beside it, so that it can be renamed; with another ending, so that no collector reads it.
-        let partial = "\(file).\(getpid()).partial"
-        do {
-            try FilePaths.create(partial, Array(text.utf8), mode: 0o644, replacing: true)
-            guard rename(partial, file) == 0 else {
-                let reason = String(cString: strerror(errno))
-                unlink(partial)
-                throw Diagnostic("the file cannot be replaced: \(reason)", file: file)
-            }
+        do throws(Diagnostic) {
+            try FilePaths.replace(file, Array(text.utf8), mode: 0o644)
             hasFailed.remove(file)
         } catch {
             if hasFailed.insert(file).inserted { console.warn("Monitoring: \(error)") }
@@ -65,7 +58,8 @@ final class ScheduleMonitoring {
         func problem(_ campaign: String?, _ file: String, _ message: String) {
             problems.append(
                 .object(pairs: [
-                    ("campaign", campaign.map { .string($0) } ?? .null), ("file", .string(file)), ("message", .string(message)),
+                    ("campaign", campaign.map { .string($0) } ?? .null), ("file", .string(TextFormat.printable(file))),
+                    ("message", .string(TextFormat.printable(message))),
                 ]))
         }
         for silence in status.silences {

@@ -25,8 +25,8 @@ final class WatchdogThread: Sendable {
     ///   - write: writes a health file.
     func start(
         tell: @escaping @Sendable (Watchdog.Silence) -> Void, write: @escaping @Sendable (ScheduleMonitoring.Status) -> Void
-    ) -> WorkerThread<Void> {
-        WorkerThread("watch") { [self] in
+    ) throws(Diagnostic) -> WorkerThread<Void> {
+        try WorkerThread("watch") { [self] in
             var looks = 0
             while !isOver.load(ordering: .relaxed) {
                 let news = signs.news()

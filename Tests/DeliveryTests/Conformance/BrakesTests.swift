@@ -89,7 +89,7 @@ struct BrakesTests {
     func sharedPace(transport: Transport) throws {
         let shared = SharedPace(Pace(pushes: 200, intervalSeconds: 1))
         @Sendable func run() throws -> RunResult { try SimulatorRun(transport, pushes: 300) { $0.sharedPace = shared }.run() }
-        let other = WorkerThread("other run") { Result { try run() } }
+        let other = try WorkerThread("other run") { Result { try run() } }
         let results = [try run(), try other.join().get()]
         for result in results { result.expectAllAcceptedOnce() }
         // From submission, as the sender knows it: no jitter of the way there or of the server.

@@ -90,6 +90,22 @@ struct ServersTests {
         #expect(throws: Diagnostic.self) { try Sender(settings(transport, port: 1, authority: file)) }
     }
 
+    @Test("a header with a line break is refused before the run", arguments: testedTransports)
+    func brokenHeaders(transport: Transport) throws {
+        for control in ["\r\n", "\n", "\u{0}", "\u{1B}", "\u{7F}"] {
+            let value = "x\(control)apns-priority: 1"
+            for headers in [
+                PushHeaders(topic: value, pushType: .alert, priority: .high),
+                PushHeaders(topic: "com.example.shop", pushType: .alert, priority: .high, collapseID: value),
+            ] {
+                var settings = settings(transport, port: 1, authority: nil)
+                settings.headers = headers
+                let mistake = #expect(throws: Diagnostic.self) { try Sender(settings) }
+                #expect(mistake?.message.contains("control character") == true)
+            }
+        }
+    }
+
     // MARK: Addresses
 
     @Test("an IPv6 address serves as the host, with and without brackets", arguments: testedTransports, ["::1", "[::1]", "127.0.0.1"])

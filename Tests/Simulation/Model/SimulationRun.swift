@@ -34,7 +34,7 @@ struct SimulationRun: Sendable {
     func run(progress: @escaping @Sendable (Int) -> Void = { _ in }) -> Result {
         let shared = Shared(first: seeds.lowerBound)
         let workers = (0..<max(1, threads)).map { index in
-            WorkerThread("simulate") { work(shared, index, progress) }
+            do { return try WorkerThread("simulate") { work(shared, index, progress) } } catch { fatalError("\(error)") }
         }
         var result = Result()
         for worker in workers {

@@ -1,0 +1,49 @@
+// What Swift cannot call of Linux, or cannot do: functions whose number of arguments varies, and a signal handler in which nothing but
+// async-signal-safe functions is called. Imported by one file alone, as the variables below exist once for each file that imports them.
+#ifndef VOLLEY_LINUX_H
+#define VOLLEY_LINUX_H
+
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+/// Keeps the memory of this process out of core dumps, also those that a program takes over (core_pattern), and from other processes of its account.
+/// Ends with the next exec, so that programs that it starts are as usual. Source: PR_SET_DUMPABLE(2const).
+static inline int volley_forbid_dumps(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
+
+/// What is said, and with which code the process ends, before `*mark` is set and after.
+struct volley_last_words {
+    const char *words[2];
+    int codes[2];
+    const volatile int *mark;
+};
+
+/// The only one there is.
+static inline struct volley_last_words *volley_last_words(void) {
+    static struct volley_last_words only;
+    return &only;
+}
+
+static inline void volley_say_last_words(int number) {
+    (void)number;
+    const struct volley_last_words *last = volley_last_words();
+    const int index = *last->mark != 0;
+    const ssize_t written = write(STDERR_FILENO, last->words[index], strlen(last->words[index]));
+    (void)written;
+    _exit(last->codes[index]);
+}
+
+/// Ends the process in order when a signal says that it cannot go on. The handler has a stack of its own: the main thread's may be what is used up.
+/// Swift ends a process by such a signal when it gets no memory, or finds a mistake in itself; neither can be caught in Swift.
+static inline void volley_install_last_words(
+    const char *before, int code_before, const char *after, int code_after, const int *mark, void *stack, size_t stack_size) {
+    *volley_last_words() = (struct volley_last_words){{before, after}, {code_before, code_after}, mark};
+    stack_t alternative = {.ss_sp = stack, .ss_size = stack_size};
+    sigaltstack(&alternative, 0);
+    struct sigaction action = {.sa_handler = volley_say_last_words, .sa_flags = SA_ONSTACK | SA_RESETHAND};
+    const int numbers[] = {SIGILL, SIGTRAP, SIGABRT, SIGSEGV, SIGBUS, SIGFPE};
+    for (unsigned i = 0; i < sizeof numbers / sizeof *numbers; i++) sigaction(numbers[i], &action, 0);
+}
+
+#endif

@@ -1,0 +1,30 @@
+import Base
+import Testing
+
+@Suite("Cells of CSV")
+struct CSVCellTests {
+    private func cell(_ text: String) -> String {
+        var bytes: [UInt8] = []
+        CSVCell.append(text, to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    @Test("what RFC 4180 carries stays as it is")
+    func plain() {
+        #expect(cell("") == "" && cell("größe £1 👍🏽") == "größe £1 👍🏽" && cell("a\tb") == "a\tb")
+        #expect(cell("a,b") == "\"a,b\"" && cell("a\"b") == "\"a\"\"b\"" && cell("a\r\nb") == "\"a\r\nb\"")
+    }
+
+    @Test("what a spreadsheet would run as a formula gets an apostrophe", arguments: ["=", "+", "-", "@", "\t", "\t=", "\r=", "\n="])
+    func formulas(start: String) {
+        let text = cell(start + "1+1")
+        #expect(text.hasPrefix("'" + start) || text.hasPrefix("\"'" + start))
+    }
+
+    @Test("other control characters are shown as escapes, and never stand where a formula begins")
+    func controlCharacters() {
+        #expect(cell("\u{1B}]0;x\u{7}") == "\\u001B]0;x\\u0007" && cell("a\u{0}b") == "a\\u0000b" && cell("\u{7F}") == "\\u007F")
+        #expect(cell("\u{9B}31m£") == "\\u009B31m£" && cell("\u{0}=1") == "\\u0000=1" && cell("=\u{1B}") == "'=\\u001B")
+        #expect(cell("a,\u{1B}\"") == "\"a,\\u001B\"\"\"")
+    }
+}

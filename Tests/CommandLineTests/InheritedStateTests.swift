@@ -1,0 +1,92 @@
+import Base
+import Foundation
+import Testing
+
+/// What a process inherits from the one that started it, and what it leaves to nobody.
+@Suite("What Volley inherits")
+struct InheritedStateTests {
+    /// Ignores SIGCHLD and blocks the signals that end a process, as some supervisors do.
+    private static let deaf = [
+        "python3", "-c",
+        """
+        import os, signal, sys
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD, signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+        os.execvp(sys.argv[1], sys.argv[1:])
+        """,
+    ]
+
+    private func folder(hook: String) throws -> ProjectFolder {
+        let folder = try ProjectFolder()
+        let project = try String(contentsOf: folder.url.appendingPathComponent("volley.yaml"), encoding: .utf8)
+        try folder.write("volley.yaml", "notices: [{command: [/bin/sh, -c, '\(hook)']}]\n" + project)
+        return folder
+    }
+
+    /// A line of /proc/PID/status or limits.
+    private func line(_ process: RunningVolley, _ file: String, _ name: String) throws -> String {
+        let text = try String(contentsOfFile: "/proc/\(process.processID)/\(file)", encoding: .utf8)
+        return String(try #require(text.split(separator: "\n").first { $0.hasPrefix(name) }).dropFirst(name.count))
+    }
+
+    private func simulator(in folder: ProjectFolder, launcher: [String]) throws -> RunningVolley {
+        let running = try VolleyBinary.start(
+            ["simulate", "--port", "0", "--for", "60", "--json"], in: folder.url, launcher: launcher)
+        while running.isRunning, !running.outputSoFar.hasSuffix("}\n") { usleep(20_000) }
+        return running
+    }
+
+    @Test("a hook's exit code is heard where SIGCHLD was ignored", .enabled(if: hasPython))
+    func exitCodes() throws {
+        let folder = try folder(hook: "exit 9")
+        let told = try VolleyBinary.start(["notify"], in: folder.url, launcher: Self.deaf).finish()
+        #expect(told.status == 2 && told.output.contains("it ended with exit code 9"), "\(told)")
+    }
+
+    @Test("signals that were blocked are heard by every command", .enabled(if: hasPython))
+    func masks() throws {
+        // This command waits for a hook and takes over no signal by itself.
+        let folder = try folder(hook: "echo up >&2; sleep 30")
+        let running = try VolleyBinary.start(["notify"], in: folder.url, launcher: Self.deaf)
+        while running.isRunning, !running.errorsSoFar.contains("up") { usleep(20_000) }
+        let blocked = try #require(UInt64(try line(running, "status", "SigBlk:").trimmingCharacters(in: .whitespaces), radix: 16))
+        let ignored = try #require(UInt64(try line(running, "status", "SigIgn:").trimmingCharacters(in: .whitespaces), radix: 16))
+        for signal in [SIGCHLD, SIGINT, SIGTERM, SIGHUP] { #expect(blocked & 1 << UInt64(signal - 1) == 0, "signal \(signal)") }
+        #expect(ignored & 1 << UInt64(SIGCHLD - 1) == 0)
+        kill(running.processID, SIGTERM)
+        #expect(running.finish(timeout: 20).status == 128 + SIGTERM)
+    }
+
+    @Test("a crash leaves no core in which keys could be found")
+    func cores() throws {
+        let folder = try ProjectFolder()
+        let running = try simulator(
+            in: folder, launcher: ["sh", "-c", "ulimit -c unlimited 2>/dev/null || ulimit -c 100000; exec \"$0\" \"$@\""])
+        #expect(try line(running, "limits", "Max core file size").split(separator: " ").first == "0")
+        kill(running.processID, SIGABRT)
+        _ = running.finish(timeout: 20)
+        #expect(folder.files(in: ".").filter { $0.hasPrefix("core") }.isEmpty)
+    }
+
+    @Test("another process of the same account reads nothing of its memory", .enabled(if: getuid() == 0 && Shell.hasTool("setpriv")))
+    func memory() throws {
+        let folder = try ProjectFolder()
+        try Shell.run(
+            "cp '\(VolleyBinary.path)' '\(folder.url.path)/volley' && chmod 755 '\(folder.url.path)/volley' && chmod 777 '\(folder.url.path)'"
+        )
+        let running = try RunningVolley(
+            executable: "/usr/bin/env",
+            [
+                "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "./volley", "simulate", "--port", "0", "--for", "60",
+                "--json",
+            ],
+            in: folder.url, environment: [:], input: nil)
+        while running.isRunning, !running.outputSoFar.hasSuffix("}\n") { usleep(20_000) }
+        #expect(running.isRunning, "\(running.errorsSoFar)")
+        // The kernel gives the files of a process that may not be dumped to root.
+        let owner = try FileManager.default.attributesOfItem(atPath: "/proc/\(running.processID)/mem")[.ownerAccountID] as? Int
+        #expect(owner == 0)
+        running.interrupt()
+        #expect(running.finish(timeout: 20).status == 0)
+    }
+}

@@ -1,0 +1,109 @@
+import Base
+import Foundation
+import Testing
+
+/// Files that commands write where somebody named them.
+@Suite("Files that are written")
+struct OutputFileTests {
+    private func planned() throws -> ProjectFolder {
+        let folder = try ProjectFolder(export: ProjectFolder.export(devices: 2_000))
+        try folder.writeCampaign()
+        #expect(try folder.volley("plan", "campaign.yaml").status == 0)
+        return folder
+    }
+
+    /// Runs a command of sh in which `volley` is the binary.
+    private func shell(_ folder: ProjectFolder, _ command: String) throws -> VolleyBinary.Result {
+        try RunningVolley(
+            executable: "/bin/sh", ["-c", "volley() { '\(VolleyBinary.path)' \"$@\"; }; \(command)"], in: folder.url, environment: [:],
+            input: nil
+        ).finish()
+    }
+
+    private func mode(_ folder: ProjectFolder, _ file: String) throws -> Int {
+        let attributes = try FileManager.default.attributesOfItem(atPath: folder.url.appendingPathComponent(file).path)
+        return try #require(attributes[.posixPermissions] as? Int)
+    }
+
+    private func text(_ folder: ProjectFolder, _ file: String) throws -> String {
+        try String(contentsOf: folder.url.appendingPathComponent(file), encoding: .utf8)
+    }
+
+    @Test("a link that was planted beside the file is not written through")
+    func plantedLink() throws {
+        let folder = try planned()
+        try folder.write("victim", "precious")
+        let written = try shell(
+            folder, "ln -s victim out.csv.$$.partial; exec '\(VolleyBinary.path)' report last --format csv --output out.csv")
+        #expect(written.status == 0, "\(written.errors)")
+        #expect(try text(folder, "victim") == "precious")
+        #expect(try text(folder, "out.csv").split(separator: "\n").count == 2_001)
+        // The name itself may be a link: it is what is replaced.
+        #expect(try shell(folder, "ln -sf victim out.csv; volley report last --format csv --output out.csv").status == 0)
+        #expect(try text(folder, "victim") == "precious")
+    }
+
+    @Test("a file with whole tokens is its owner's alone, whatever the umask and whatever was there; others follow the umask")
+    func permissions() throws {
+        let folder = try planned()
+        for mask in ["000", "022", "077", "277"] {
+            try folder.write("out.csv", "old")
+            let command = """
+                chmod 666 out.csv; umask \(mask)
+                volley report last --format csv --output out.csv && volley suppression export --output list.csv \
+                && volley report last --format html --output page.html
+                """
+            let written = try shell(folder, command)
+            #expect(written.status == 0, "\(written.errors)")
+            #expect(try mode(folder, "out.csv") == 0o600 && mode(folder, "list.csv") == 0o600, "umask \(mask)")
+            #expect(try mode(folder, "page.html") == 0o666 & ~(Int(mask, radix: 8) ?? 0), "umask \(mask)")
+        }
+    }
+
+    @Test("a process that is killed while it writes leaves nothing beside the file, and the old one as it was")
+    func killed() throws {
+        let folder = try planned()
+        try folder.write("out.csv", "old")
+        let before = folder.files(in: ".")
+        // A file that grows beyond the limit ends the process by a signal.
+        let killed = try shell(folder, "ulimit -f 8; volley report last --format csv --output out.csv")
+        #expect(killed.status == 128 + SIGXFSZ || killed.status == 2, "\(killed)")
+        #expect(folder.files(in: ".") == before)
+        #expect(try text(folder, "out.csv") == "old")
+    }
+
+    @Test("a pipe, a device and standard output by its name are written to as they are")
+    func others() throws {
+        let folder = try planned()
+        let lines = "2001\n"
+        func output(_ command: String) throws -> String {
+            let result = try shell(folder, command)
+            #expect(result.status == 0, "\(command): \(result.errors)")
+            return result.output
+        }
+        #expect(try output("mkfifo pipe; wc -l < pipe & volley report last --format csv --output pipe && wait") == lines)
+        #expect(try output("test -p pipe && volley report last --format csv --output /dev/stdout | wc -l") == lines)
+        // By these names only, which no process can replace: as root a Volley that did would harm the machine.
+        #expect(try output("volley report last --format csv --output /dev/fd/1 > file && wc -l < file") == lines)
+        #expect(try output("volley report last --format csv --output /dev/fd/1 >> file && wc -l < file") == "4002\n")
+        #expect(try output("volley report last --format csv --output /dev/fd/3 3>> file && wc -l < file") == "6003\n")
+        #expect(try output("volley report last --format csv --output /dev/null && test -c /dev/null") == "")
+        let full = try shell(folder, "volley report last --format csv --output /dev/full")
+        #expect(full.status == 2 && full.errors.contains("/dev/full"), "\(full)")
+    }
+
+    @Test("locks and ledgers that are links, pipes or folders are refused", arguments: ["ln -s victim", "mkfifo", "mkdir"])
+    func locks(make: String) throws {
+        let folder = try planned()
+        try folder.write("victim", "precious")
+        let run = try #require(folder.files(in: "runs").first { $0.hasSuffix(".sqlite") })
+        #expect(try shell(folder, "\(make) runs/\(run).lock; \(make) runs/schedule.lock; \(make) ledger").status == 0)
+        let sent = try folder.volley("send", "--plan", "last", "--yes", timeout: 20)
+        #expect(sent.status == 2 && sent.errors.contains("\(run).lock"), "\(sent)")
+        let scheduled = try folder.volley("schedule", "campaign.yaml", timeout: 20)
+        #expect(scheduled.status == 2 && scheduled.errors.contains("schedule.lock"), "\(scheduled)")
+        let simulated = try folder.volley("simulate", "--port", "0", "--ledger", "ledger", "--for", "1", timeout: 20)
+        #expect(simulated.status == 2 && simulated.errors.contains("ledger"), "\(simulated)")
+        #expect(try text(folder, "victim") == "precious")
+    }
+}

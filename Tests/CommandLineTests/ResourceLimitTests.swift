@@ -1,0 +1,100 @@
+import Base
+import Foundation
+import Testing
+
+/// A machine that gives a process too little, from the beginning or in the middle of a run.
+@Suite("Threads and memory")
+struct ResourceLimitTests {
+    /// Limits of threads do not hold for root, so the process is another account's.
+    private static let canLimitThreads = getuid() == 0 && Shell.hasTool("setpriv") && Shell.hasTool("prlimit")
+
+    private func planned() throws -> ProjectFolder {
+        let folder = try ProjectFolder(export: ProjectFolder.export(devices: 300))
+        try folder.writeCampaign()
+        return folder
+    }
+
+    @Test(
+        "without enough threads nothing is begun, and it is said how many there are", .enabled(if: canLimitThreads),
+        arguments: [1, 2, 7, 11])
+    func threads(limit: Int) throws {
+        let folder = try planned()
+        try Shell.run("cp '\(VolleyBinary.path)' '\(folder.url.path)/volley' && chmod -R a+rwX '\(folder.url.path)'")
+        // An account for each limit: they count the processes of an account.
+        let account = 64_300 + limit
+        func send(_ threads: Int) throws -> VolleyBinary.Result {
+            try RunningVolley(
+                executable: "/usr/bin/env",
+                ["setpriv", "--reuid=\(account)", "--regid=\(account)", "--clear-groups", "prlimit", "--nproc=\(threads)"]
+                    + ["./volley", "send", "campaign.yaml", "--yes", "--json"], in: folder.url, environment: [:], input: nil
+            ).finish(timeout: 60)
+        }
+        let refused = try send(limit)
+        #expect(refused.status == 2 && refused.errors.contains("may start no more than \(limit - 1) thread"), "\(refused)")
+        #expect(folder.files(in: "runs").isEmpty)
+        let sent = try send(40)
+        #expect(sent.status == 0, "\(sent)")
+        #expect(try sent.json()["outcomes"]?.int("accepted") == 300)
+    }
+
+    @Test(
+        "with too little memory it ends with a sentence and the right exit code, not by a signal",
+        arguments: [120, 160, 200, 250, 300, 400, 600])
+    func memory(megabytes: Int) throws {
+        let folder = try planned()
+        let sent = try VolleyBinary.start(
+            ["send", "campaign.yaml", "--yes", "--json"], in: folder.url,
+            launcher: ["sh", "-c", "ulimit -v \(megabytes << 10); exec \"$0\" \"$@\""]
+        ).finish(timeout: 60)
+        // A program that cannot even be loaded ends with 127.
+        #expect([0, 2, 3, 127].contains(sent.status) && (sent.status == 0 || !sent.errors.isEmpty), "\(sent)")
+        if sent.status == 2 { #expect(folder.files(in: "runs").isEmpty) }
+        guard sent.status == 3 else { return }
+        let report = try folder.volley("report", "last", "--format", "json")
+        #expect(try report.json()["outcomes"]?.int("unknown") == 0, "\(report)")
+    }
+
+    @Test("a crash says whether anything was sent", arguments: [SIGILL, SIGABRT, SIGSEGV, SIGBUS, SIGTRAP])
+    func crash(signal: Int32) throws {
+        let server = try LedgeredServer(devices: 2_000)
+        try server.folder.writeCampaign(delivery: "pace: 200/s\nunknown: skip")
+        let sending = try VolleyBinary.start(["send", "campaign.yaml", "--yes", "--json"], in: server.folder.url)
+        while sending.isRunning, try started(server.folder) != true { usleep(20_000) }
+        kill(sending.processID, signal)
+        let crashed = sending.finish(timeout: 30)
+        #expect(crashed.status == 3 && crashed.errors.contains("Sending had begun"), "\(crashed)")
+        let before = try VolleyBinary.start(["simulate", "--port", "0", "--for", "30", "--json"], in: server.folder.url)
+        while before.isRunning, !before.outputSoFar.hasSuffix("}\n") { usleep(20_000) }
+        kill(before.processID, signal)
+        let ended = before.finish(timeout: 30)
+        #expect(ended.status == 2 && ended.errors.contains("Nothing was sent"), "\(ended)")
+    }
+
+    @Test("limits that shrink while a run is sent lose nobody, and nobody gets it twice", .enabled(if: Shell.hasTool("prlimit")))
+    func shrinking() throws {
+        let server = try LedgeredServer(devices: 3_000)
+        try server.folder.writeCampaign(delivery: "pace: 1500/s\nunknown: skip")
+        let sending = try VolleyBinary.start(["send", "campaign.yaml", "--yes", "--json"], in: server.folder.url)
+        while sending.isRunning, try started(server.folder) != true { usleep(20_000) }
+        try? Shell.run("prlimit --pid \(sending.processID) --as=1000000 --nproc=1")
+        let sent = sending.finish(timeout: 60)
+        #expect([0, 1, 3].contains(sent.status), "\(sent)")
+        if sent.status == 3 {
+            #expect(!sent.errors.isEmpty)
+            let resumed = try server.folder.volley("resume", "last", "--json")
+            #expect([0, 1].contains(resumed.status), "\(resumed)")
+        }
+        let outcomes = try server.folder.volley("report", "last", "--format", "json").json()["outcomes"]
+        #expect(outcomes?.sum == 3_000 && outcomes?.int("unsent") == 0)
+        server.stop()
+        let accepted = try server.entries().filter { $0.status == 200 }.map(\.token)
+        #expect(Set(accepted).count == accepted.count)
+        #expect(accepted.count >= outcomes?.int("accepted") ?? 0)
+    }
+
+    /// Whether its only run has begun.
+    private func started(_ folder: ProjectFolder) throws -> Bool? {
+        let runs = try folder.volley("runs", "--json")
+        return runs.status == 0 ? runs.output.contains("\"running\"") : nil
+    }
+}
