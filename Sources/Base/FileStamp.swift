@@ -13,6 +13,7 @@ public struct FileStamp: Hashable, Sendable {
         /// A moment.
         public init(seconds: Int, nanoseconds: Int = 0) { (self.seconds, self.nanoseconds) = (seconds, nanoseconds) }
 
+        /// The earlier one is less.
         public static func < (left: Moment, right: Moment) -> Bool {
             (left.seconds, left.nanoseconds) < (right.seconds, right.nanoseconds)
         }
