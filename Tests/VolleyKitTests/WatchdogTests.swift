@@ -58,7 +58,7 @@ struct WatchdogTests {
         thread.note(.init(isUp: true, campaigns: [:], next: [:], open: [], mistakes: [:], last: []))
         let told = Mutex<[String]>([]), written = Mutex<[JSONValue]>([])
         signs.sign(of: .mainLoop)
-        let worker = thread.start(
+        let worker = try thread.start(
             tell: { silence in told.withLock { $0.append(silence.text) } },
             write: { status in written.withLock { $0.append(ScheduleMonitoring.document(status, at: .now())) } })
         // The main loop, which is this thread, waits for something that does not come.
