@@ -1,5 +1,6 @@
 public import Base
 import GRDB
+import Glibc
 import Synchronization
 
 /// A run file: one SQLite database that holds the whole truth about a run. May be used from several threads.
@@ -127,14 +128,23 @@ public final class RunStore: Sendable {
         try RunFile.synchronize(RunDiagnostics.folder(of: path))
     }
 
-    /// Back to a single file that needs no company to be read, unless another process has it open just now.
+    /// How often, and after how long, what keeps the file in WAL mode is looked at again: another command that reads it is done by then.
+    private static let leavingAttempts = 50, leavingMicroseconds: UInt32 = 10_000
+
+    /// Back to a single file that needs no company to be read, unless another process has it open, and keeps it open.
     static func leaveWAL(_ path: String) throws {
-        let database = try DatabaseQueue(path: path)
-        do { try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = DELETE") } } catch let error as DatabaseError
-        {
-            guard error.resultCode == .SQLITE_BUSY || error.resultCode == .SQLITE_LOCKED else { throw error }
+        for _ in 0..<leavingAttempts {
+            let database = try DatabaseQueue(path: path)
+            do {
+                try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = DELETE") }
+                return try database.close()
+            } catch let error as DatabaseError {
+                guard error.resultCode == .SQLITE_BUSY || error.resultCode == .SQLITE_LOCKED else { throw error }
+            }
+            // Two that leave at the same time must not keep one another from it.
+            try database.close()
+            usleep(leavingMicroseconds)
         }
-        try database.close()
     }
 
     /// Reading alone leaves the file as it is; the first write turns it into a WAL database until `settleDown`.
@@ -211,7 +221,10 @@ public final class RunStore: Sendable {
     /// times a second, and obeys.
     /// - Throws: `Diagnostic` when no process sends the run, or it is in another state by now.
     public func ask(for state: RunState, reason: String, at now: Timestamp, from expected: Set<RunState>) throws {
-        guard isBeingSent else { throw Diagnostic("no process sends this run", file: path) }
+        guard isBeingSent else {
+            throw Diagnostic(
+                "no process sends this run any more", file: path, remedy: "`volley report \(plan.id)` shows what became of it.")
+        }
         try record(state, reason: reason, at: now, from: expected)
     }
 
@@ -232,7 +245,9 @@ public final class RunStore: Sendable {
             let current = try String.fetchOne(db, sql: "SELECT state FROM run")
             if let expected, !expected.contains(where: { $0.rawValue == current }) {
                 let wanted = expected.map(\.rawValue).sorted().joined(separator: " or ")
-                throw Diagnostic("the run is \(current ?? "damaged") by now, no longer \(wanted)", file: path)
+                throw Diagnostic(
+                    "the run is \(current ?? "damaged") by now, no longer \(wanted)", file: path,
+                    remedy: "Another volley changed it meanwhile; `volley report \(plan.id)` shows how far it is.")
             }
             try db.execute(
                 sql: """
