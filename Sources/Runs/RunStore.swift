@@ -106,7 +106,8 @@ public final class RunStore: Sendable {
             try closing.reading?.close()
             guard let writing = closing.writing else { return }
             try writing.close()
-            try Self.leaveWAL(path)
+            // Who sends the run keeps it open, and leaves one file behind in the end.
+            try Self.leaveWAL(path, isPatient: sendingLock.withLock { $0 != nil } || !isBeingSent)
         }
     }
 
@@ -132,8 +133,9 @@ public final class RunStore: Sendable {
     private static let leavingAttempts = 50, leavingMicroseconds: UInt32 = 10_000
 
     /// Back to a single file that needs no company to be read, unless another process has it open, and keeps it open.
-    static func leaveWAL(_ path: String) throws {
-        for _ in 0..<leavingAttempts {
+    /// - Parameter isPatient: whether to wait for other commands that have it open.
+    static func leaveWAL(_ path: String, isPatient: Bool = true) throws {
+        for _ in 0..<(isPatient ? leavingAttempts : 1) {
             let database = try DatabaseQueue(path: path)
             do {
                 try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = DELETE") }
