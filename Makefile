@@ -20,7 +20,7 @@ STRICT := --explicit-target-dependency-import-check error
 RELEASE := .build/release
 SOURCES := Package.swift Sources Tests
 
-.PHONY: help setup servers build demo test test-browser sanitize faults fuzz simulate simulate-breakages bench lint format install clean
+.PHONY: help setup servers build demo test test-browser sanitize faults races fuzz simulate simulate-breakages bench lint format install clean
 
 help: ## List these commands
 	@echo "Volley sends push campaigns to APNs. What can be done here:"
@@ -87,6 +87,14 @@ faults: setup ## Play every fault on both transports, and kill 200 runs (twenty 
 	@$(call install,$(FAULT_PACKAGES))
 	VOLLEY_FAULT_RECIPIENTS=$(FAULT_RECIPIENTS) VOLLEY_FAULT_KILLS=$(FAULT_KILLS) \
 	    $(SWIFT) test $(STRICT) -c release -Xswiftc -enable-testing --scratch-path .build/faults --filter "CommandLineTests\..*FaultTests"
+
+# As `faults` an optimised build of its own. RACE=retry+retry chooses races, with commas between; SEED=7 repeats one round.
+RACES ?= 100
+RACE ?=
+
+races: setup ## Start any two commands at the same moment, RACES=100 times each; reports against ledger each time (hours)
+	VOLLEY_RACES=$(RACES) VOLLEY_RACE=$(RACE) VOLLEY_RACE_SEED=$(SEED) \
+	    $(SWIFT) test $(STRICT) -c release -Xswiftc -enable-testing --scratch-path .build/faults --filter "CommandLineTests\.RaceTests"
 
 # The scratch path is apart: libFuzzer and the address sanitizer want their traces in every object. What is found worth keeping while
 # it runs stays below it; a finding belongs into Tests/Fuzzing/Corpus/TARGET, where `make test` repeats it.

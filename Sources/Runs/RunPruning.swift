@@ -10,7 +10,7 @@ enum RunPruning {
     /// Beside the run, while the new file is being written: no command takes such a file for a run.
     private static let suffix = ".pruning"
     /// What is kept as it stands. `figures` and `pruned` are made anew.
-    private static let keptTables = ["run", "approval", "outcome_name"]
+    private static let keptTables: Set = ["run", "approval", "outcome_name", "wave", "skipped_wave", "life"]
 
     /// When a file was pruned; nil when it was not.
     static func moment(_ db: Database) throws -> Timestamp? {
@@ -26,6 +26,8 @@ enum RunPruning {
             try makeFile(new, like: path)
             try write(new, from: path, figures, plan, now)
             try RunFile.synchronize(new)
+            // What cannot be read must not take the place of what can.
+            try RunStore(path: new, readOnly: true).settleDown()
             guard rename(new, path) == 0 else {
                 throw RunDiagnostics.system("cannot replace the run file", path: path, errno: errno, activity: .planning)
             }
@@ -59,7 +61,11 @@ enum RunPruning {
                 let sql =
                     "SELECT sql FROM old.sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' ORDER BY type = 'view', rowid"
                 for statement in try String.fetchAll(db, sql: sql) { try db.execute(sql: statement) }
-                for table in keptTables { try db.execute(sql: "INSERT INTO main.\(table) SELECT * FROM old.\(table)") }
+                // A run without waves, or that never began, has no table of them.
+                let tables = try String.fetchSet(db, sql: "SELECT name FROM old.sqlite_master WHERE type = 'table'")
+                for table in keptTables.intersection(tables).sorted() {
+                    try db.execute(sql: "INSERT INTO main.\(table) SELECT * FROM old.\(table)")
+                }
                 // Samples hold cells of recipients. The digest stays what was approved; nothing is left that could be compared with it.
                 try db.execute(
                     sql: "UPDATE main.run SET preview = ?, preview_text = ''", arguments: [withoutSamples(plan.preview).text])

@@ -32,14 +32,19 @@ extension RunStore {
         return try plan.audience - figures().outcomes[.unsent, default: 0]
     }
 
+    /// Makes sure that nobody removed the file, or put another in its place, since it was opened: `prune` does.
+    public func checkNotReplaced() throws {
+        guard isInPlace else {
+            throw Diagnostic("the run file was removed or replaced meanwhile", file: path, remedy: "Nothing was sent; try again.")
+        }
+    }
+
     /// Makes sure that this file is the one that was planned: under the run's own name, with no second name, in the folder where it was planned. A copy
     /// that could be sent would be sent twice.
     /// - Parameter home: the folder where it was planned, when that is known. It counts as long as it is there.
     /// - Throws: `Diagnostic` that says what it is instead.
     public func checkPlace(home: String?) throws {
-        guard isInPlace else {
-            throw Diagnostic("the run file was removed or replaced meanwhile", file: path, remedy: "Nothing was sent; try again.")
-        }
+        try checkNotReplaced()
         let name = plan.id + RunFile.suffix
         guard RunFile.name(path) == name else {
             throw Diagnostic(

@@ -76,8 +76,11 @@ extension RunStore {
         try write { db in
             let state = try String.fetchOne(db, sql: "SELECT state FROM run") ?? "damaged"
             // Approval may be demanded only after a run was begun. Nothing goes out while a run is stopped.
-            guard [RunState.planned, .stopped, .running].contains(where: { $0.rawValue == state }), !isBeingSent else {
-                throw Diagnostic("the run is \(state), and only a plan can be approved", file: path)
+            let isStopped = [RunState.stopped, .running].contains { $0.rawValue == state } && sendingSince == nil
+            guard state == RunState.planned.rawValue || isStopped else {
+                throw Diagnostic(
+                    "the run is \(state), and only a plan can be approved", file: path,
+                    remedy: "`volley report \(plan.id)` shows how far it is.")
             }
             try db.execute(
                 sql: "INSERT INTO approval (approved_by, approved_at, digest) SELECT ?, ?, digest FROM run",

@@ -1,5 +1,6 @@
 public import Base
 import GRDB
+import Glibc
 import Synchronization
 
 /// A run file: one SQLite database that holds the whole truth about a run. May be used from several threads.
@@ -105,7 +106,8 @@ public final class RunStore: Sendable {
             try closing.reading?.close()
             guard let writing = closing.writing else { return }
             try writing.close()
-            try Self.leaveWAL(path)
+            // Who sends the run keeps it open, and leaves one file behind in the end.
+            try Self.leaveWAL(path, isPatient: sendingLock.withLock { $0 != nil } || !isBeingSent)
         }
     }
 
@@ -127,14 +129,24 @@ public final class RunStore: Sendable {
         try RunFile.synchronize(RunDiagnostics.folder(of: path))
     }
 
-    /// Back to a single file that needs no company to be read, unless another process has it open just now.
-    static func leaveWAL(_ path: String) throws {
-        let database = try DatabaseQueue(path: path)
-        do { try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = DELETE") } } catch let error as DatabaseError
-        {
-            guard error.resultCode == .SQLITE_BUSY || error.resultCode == .SQLITE_LOCKED else { throw error }
+    /// How often, and after how long, what keeps the file in WAL mode is looked at again: another command that reads it is done by then.
+    private static let leavingAttempts = 50, leavingMicroseconds: UInt32 = 10_000
+
+    /// Back to a single file that needs no company to be read, unless another process has it open, and keeps it open.
+    /// - Parameter isPatient: whether to wait for other commands that have it open.
+    static func leaveWAL(_ path: String, isPatient: Bool = true) throws {
+        for _ in 0..<(isPatient ? leavingAttempts : 1) {
+            let database = try DatabaseQueue(path: path)
+            do {
+                try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = DELETE") }
+                return try database.close()
+            } catch let error as DatabaseError {
+                guard error.resultCode == .SQLITE_BUSY || error.resultCode == .SQLITE_LOCKED else { throw error }
+            }
+            // Two that leave at the same time must not keep one another from it.
+            try database.close()
+            usleep(leavingMicroseconds)
         }
-        try database.close()
     }
 
     /// Reading alone leaves the file as it is; the first write turns it into a WAL database until `settleDown`.
@@ -222,7 +234,10 @@ public final class RunStore: Sendable {
     /// times a second, and obeys.
     /// - Throws: `Diagnostic` when no process sends the run, or it is in another state by now.
     public func ask(for state: RunState, reason: String, at now: Timestamp, from expected: Set<RunState>) throws {
-        guard isBeingSent else { throw Diagnostic("no process sends this run", file: path) }
+        guard isBeingSent else {
+            throw Diagnostic(
+                "no process sends this run any more", file: path, remedy: "`volley report \(plan.id)` shows what became of it.")
+        }
         try record(state, reason: reason, at: now, from: expected)
     }
 
@@ -243,7 +258,9 @@ public final class RunStore: Sendable {
             let current = try String.fetchOne(db, sql: "SELECT state FROM run")
             if let expected, !expected.contains(where: { $0.rawValue == current }) {
                 let wanted = expected.map(\.rawValue).sorted().joined(separator: " or ")
-                throw Diagnostic("the run is \(current ?? "damaged") by now, no longer \(wanted)", file: path)
+                throw Diagnostic(
+                    "the run is \(current ?? "damaged") by now, no longer \(wanted)", file: path,
+                    remedy: "Another volley changed it meanwhile; `volley report \(plan.id)` shows how far it is.")
             }
             try write(state, reason, at: now, db)
             if state.hasEnded { try keepFigures(db) }

@@ -50,8 +50,15 @@ public final class RunWriter {
             if errno == EEXIST { throw Self.exists(path) }
             throw RunDiagnostics.system("cannot write a run file", path: path, errno: errno, activity: .planning)
         }
-        flock(descriptor, LOCK_EX | LOCK_NB)
         owner = descriptor
+        // Whoever looks whether it is owned holds it for a moment; whoever removes files without an owner may just have taken this one.
+        while flock(descriptor, LOCK_EX) != 0 && errno == EINTR {}
+        guard FileLock.isNamed(path, descriptor) else {
+            disown()
+            throw Diagnostic(
+                "the plan's file was removed while it was being made", file: path,
+                remedy: "`volley prune` took it for one that was left behind; nothing was sent, try again.")
+        }
         do {
             database = try RunDiagnostics.translating(path, .planning) { try Self.newDatabase(path) }
             if sorter != nil { try write { try WaveSorter.prepare($0) } }

@@ -51,6 +51,11 @@ public final class ScheduleLock: Sendable {
                 "another volley schedule\(process.isEmpty ? "" : " (process \(process))") works with this folder of runs", file: folder,
                 remedy: "One is enough for any number of campaigns: name them all there, or use another folder with --runs.")
         }
+        // Removed, and perhaps made anew, between opening and locking: then it locks nobody out.
+        guard FileLock.isNamed(path, descriptor) else {
+            close(descriptor)
+            return try take(folder)
+        }
         // For people; the lock is what counts, so the file stays when it is given back.
         ftruncate(descriptor, 0)
         let text = Array("\(getpid())\n".utf8)

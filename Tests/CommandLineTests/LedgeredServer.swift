@@ -15,7 +15,8 @@ final class LedgeredServer {
 
     let folder: ProjectFolder
     private let place: Place
-    private let faults: [String]
+    /// Options of `volley simulate`, from the next start on.
+    var faults: [String]
     private var port = 0
     private var simulator: RunningVolley?
     /// Files of this simulator and of those before it.
@@ -89,6 +90,12 @@ final class LedgeredServer {
 
     // MARK: The ledger
 
+    /// Leaves what was answered so far out of all that follows.
+    func forgetLedgers() {
+        for name in ledgers { try? FileManager.default.removeItem(at: folder.url.appendingPathComponent(name)) }
+        ledgers = []
+    }
+
     /// An answer in the ledger.
     struct Entry {
         var milliseconds: Int
@@ -139,6 +146,16 @@ final class LedgeredServer {
     func accepted() throws -> [String: [String]] {
         stop()
         return Dictionary(grouping: try entries().filter { $0.status == 200 }, by: \.token).mapValues { $0.map(\.id) }
+    }
+
+    /// What the last simulator accepted, once it has ended: one token for each time.
+    func acceptedInLastLife() throws -> [String] {
+        stop()
+        let text = try String(contentsOf: folder.url.appendingPathComponent(ledgers.last ?? ""), encoding: .utf8)
+        return try text.split(separator: "\n").compactMap { line in
+            let entry = try JSONValue(parsing: String(line))
+            return entry.int("status") == 200 ? entry["token"]?.stringValue : nil
+        }
     }
 
     /// Compares the last run's report, recipient by recipient, with what the simulator accepted, once it has ended.

@@ -40,6 +40,22 @@ struct WaveTests {
         #expect(folder.names == ["run.sqlite"])
     }
 
+    @Test("a run with waves that is pruned can be read, and keeps them")
+    func pruned() throws {
+        let folder = try TemporaryFolder()
+        let run = try run(folder, [1, 0, 2])
+        try run.begin(life: "a1", at: noon, from: [.planned])
+        try run.claim(0..<3, at: noon)
+        try run.record((0..<3).map { settled($0, .accepted, status: 200) })
+        try run.setState(.finished, reason: "", at: noon)
+        try run.settleDown()
+        try run.prune(at: noon)
+        let pruned = try RunStore(path: run.path, readOnly: true)
+        #expect(pruned.plan.waves == run.plan.waves && pruned.prunedAt == noon)
+        #expect(try pruned.life() == "a1")
+        #expect(try pruned.status().state == .finished)
+    }
+
     @Test("thousands of them, some renewed and dropped, are those that a sort would give")
     func many() throws {
         let folder = try TemporaryFolder()

@@ -30,6 +30,9 @@ public enum ApproveCommand {
             console.warn("Nothing was approved.")
             return .wrong
         }
+        // A run that has stopped may be pruned at any time, which puts another file in its place; a plan may not, and may be about to begin.
+        if try run.status().state != .planned { try run.lockForSending(isSending: false) }
+        try run.checkNotReplaced()
         let approval = RunApproval(name: name, approvedAt: .now())
         try run.approve(approval)
         // It is approved by now, whatever becomes of the files that SQLite lays beside it.
@@ -67,7 +70,11 @@ public enum ApproveCommand {
         let state = try run.status().state
         let isStopped = try state == .stopped && run.approval() == nil
         guard state == .planned || isStopped else {
-            throw Diagnostic("the run is \(state.rawValue), and only a plan can be approved", file: run.path)
+            throw Diagnostic(
+                "the run is \(state.rawValue), and only a plan can be approved", file: run.path,
+                remedy: state == .stopped
+                    ? "It was approved before: `volley resume \(run.plan.id)` goes on with it."
+                    : "`volley report \(run.plan.id)` shows how far it is.")
         }
         guard run.hasDigest else {
             throw Diagnostic("a plan of this older format cannot be approved", file: run.path, remedy: "Plan the campaign again.")

@@ -1,5 +1,6 @@
 import Base
 import Campaigns
+import Glibc
 import Runs
 
 /// `volley pause`: a run that is being sent waits until it is resumed.
@@ -12,7 +13,7 @@ public enum PauseCommand {
         guard run.isBeingSent, state == .running else {
             throw Diagnostic(
                 "the run is \(state.rawValue); only a run that is being sent can be paused", file: run.path,
-                remedy: state == .planned ? "It sends nothing by itself." : nil)
+                remedy: state == .planned ? "It sends nothing by itself." : "`volley report \(run.plan.id)` shows how far it is.")
         }
         try run.ask(for: .paused, reason: "", at: .now(), from: [.running])
         return RunAnswer.show(run, .paused, "\(run.plan.id) is paused. `volley resume \(run.plan.id)` goes on.", options, console)
@@ -25,20 +26,40 @@ public enum CancelCommand {
     /// - Parameter argument: a run's id, a path to its file, or `last`.
     public static func run(_ argument: String, options: CommonOptions, console: Console) throws -> ExitStatus {
         let run = try RunStore(path: RunStore.resolve(argument, in: Project.runsFolder(options)))
+        var glances = 0
+        while try !cancel(run, isLast: glances == mostGlances, console) {
+            usleep(glanceMicroseconds)
+            glances += 1
+        }
+        return RunAnswer.show(run, .cancelled, "\(run.plan.id) is cancelled: nothing more of it is sent.", options, console)
+    }
+
+    /// How long another command may be at work with the run without sending it: while it begins, is retried or is pruned.
+    private static let mostGlances = 250, glanceMicroseconds: UInt32 = 20_000
+
+    /// - Returns: false when another command is at work with the run just now.
+    /// - Throws: why it cannot be cancelled; when it `isLast`, also that another command is at work with it.
+    private static func cancel(_ run: RunStore, isLast: Bool, _ console: Console) throws -> Bool {
         let state = try run.status().state
         guard state != .finished, state != .cancelled else {
             throw Diagnostic(
                 "the run is \(state.rawValue) already", file: run.path, remedy: "`volley report \(run.plan.id)` shows its outcomes.")
         }
-        if run.isBeingSent {
+        if run.sendingSince != nil, state == .running || state == .paused {
             try run.ask(for: .cancelled, reason: RunEnd.cancelReason, at: .now(), from: [.running, .paused])
-        } else {
-            // A killed process left `running` behind.
-            try run.setState(.cancelled, reason: RunEnd.cancelReason, at: .now(), from: [.planned, .running, .paused, .stopped])
-            // It is cancelled by now, whatever becomes of the files that SQLite lays beside it.
-            do { try run.settleDown() } catch { console.warn("\(error)") }
+            return true
         }
-        return RunAnswer.show(run, .cancelled, "\(run.plan.id) is cancelled: nothing more of it is sent.", options, console)
+        // Nobody may begin, retry or replace it meanwhile.
+        do { try run.lockForSending(isSending: false) } catch {
+            guard isLast || !run.isBeingSent else { return false }
+            throw error
+        }
+        try run.checkNotReplaced()
+        // A killed process left `running` behind.
+        try run.setState(.cancelled, reason: RunEnd.cancelReason, at: .now(), from: [.planned, .running, .paused, .stopped])
+        // It is cancelled by now, whatever becomes of the files that SQLite lays beside it.
+        do { try run.settleDown() } catch { console.warn("\(error)") }
+        return true
     }
 }
 

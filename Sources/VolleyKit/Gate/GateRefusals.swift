@@ -25,7 +25,9 @@ enum GateRefusals {
         case (.begin, _):
             return Diagnostic(
                 "the run is \(state.rawValue), so it cannot be sent as a plan", file: run.path,
-                remedy: "Only a plan that was not begun can be sent; a new plan would reach again whom this run has reached.")
+                remedy: state.hasEnded && state != .stopped
+                    ? "`volley report \(id)` shows who got it; a new plan would reach those again."
+                    : "`volley resume \(id)` goes on with it; a new plan would reach again those that this run has reached.")
         case (.goOn, .planned):
             return Diagnostic(
                 "the run was not begun yet", file: run.path, remedy: "`volley send --plan \(id)` begins it, and asks before it does.")

@@ -174,7 +174,9 @@ struct RunGate {
         let path = FilePaths.join(FilePaths.folder(of: run.path), "\(id).sqlite")
         guard FilePaths.exists(path), let parent = try? RunStore(path: path, readOnly: true) else { return false }
         defer { parent.close() }
-        return parent.sendingSince != nil
+        let status = try parent.status()
+        // It was over when the retry was planned. That its lock is held says nothing: somebody may want to resume it, and find the retry.
+        return ![.finished, .cancelled].contains(status.state) || status.finishedAt.map { $0 > run.plan.plannedAt } ?? false
     }
 
     // MARK: - Words
@@ -225,7 +227,11 @@ extension RunChain {
     func standingRetries(of id: String) throws -> [RunStore] {
         try retries(of: id).filter { retry in
             defer { retry.close() }
-            return try retry.status().state != .cancelled || retry.hasBegun()
+            do { return try retry.status().state != .cancelled || retry.hasBegun() } catch {
+                // Given up and removed by the command that made it.
+                guard !retry.isInPlace else { throw error }
+                return false
+            }
         }
     }
 }

@@ -81,17 +81,20 @@ struct ScheduledTime {
     private static func isTaken(_ campaign: String, _ occurrence: LocalTime, by other: Firing, folder: String) -> Diagnostic {
         Diagnostic(
             "'\(campaign)' was fired already for \(occurrence.words)\(other.run.map { ", as \($0)" } ?? ""); nothing was sent",
-            remedy: other.run.map { remedy($0, folder) } ?? "A time goes out once. Give the campaign another time for another push.")
+            remedy: other.run.map { remedy($0, folder, campaign) }
+                ?? "A time goes out once. Give the campaign another time for another push.")
     }
 
     /// What to do instead, for those that the other run has not reached.
-    private static func remedy(_ other: String, _ folder: String) -> String {
+    private static func remedy(_ other: String, _ folder: String, _ campaign: String) -> String {
         guard let first = try? RunStore(path: FilePaths.join(folder, "\(other).sqlite"), readOnly: true),
             let state = try? first.status().state
         else { return "The file of that run is not there; whom it reached is not known. Give the campaign another time for another push." }
         return switch state {
         case .planned: "`volley send --plan \(other)` sends that plan."
         case .running, .paused, .stopped: "`volley resume \(other)` goes on with that run."
+        case .cancelled where (try? first.hasBegun()) == false:
+            "That plan was cancelled before anything of it was sent. Give '\(campaign)' another time; `volley send` with --now sends it at once, to everybody."
         case .finished, .cancelled:
             "`volley report \(other)` says who got it; `volley retry \(other)` sends to those for whom it failed."
         }

@@ -50,8 +50,6 @@ struct RunFolderModel {
     /// The plan that has a time.
     var times: [Int: Int] = [:]
     var locks: [Path: Int] = [:]
-    /// Of those that are locked: which are being sent.
-    var isSent: Set<Path> = []
     /// What volley.yaml says now: where to, and whether somebody must approve.
     var project = 0
     var demandsApproval = false
@@ -96,7 +94,8 @@ struct RunFolderModel {
             settingsHold: plan.project == project, lacksApproval: (plan.needsApproval || demandsApproval) && !file.isApproved,
             isRetried: step == .goOn && !standingRetries(of: file.plan).isEmpty, parentWentOn: false, isTooLate: false, time: .unscheduled)
         if let parent = plan.retryOf {
-            facts.parentWentOn = isSent.contains(.own(parent)) || record[parent].map { $0.begunAt > plan.plannedAt } ?? false
+            let state = files[.own(parent)]?.state
+            facts.parentWentOn = state == .underway || state == .planned || record[parent].map { $0.begunAt > plan.plannedAt } ?? false
         }
         if plan.retryOf == nil, let time = plan.time {
             facts.time = times[time].map { $0 == file.plan ? .own : .taken } ?? .free
@@ -121,7 +120,6 @@ struct RunFolderModel {
         files[path]?.state = .underway
         files[path]?.life = life
         files[path]?.hasStart = true
-        isSent.insert(path)
         return true
     }
 }

@@ -47,10 +47,7 @@ struct SimulatedCommand {
 
     /// The process is killed: the system gives its lock back.
     mutating func die(_ folder: inout RunFolderModel) {
-        if folder.locks[path] == number {
-            folder.locks[path] = nil
-            folder.isSent.remove(path)
-        }
+        if folder.locks[path] == number { folder.locks[path] = nil }
         work = .over
     }
 

@@ -140,7 +140,9 @@ struct SimulatedFolder {
         if command.project != plan.project { fail(.asPlanned, "run \(file.plan) goes elsewhere than it was planned to") }
         if file.isChanged { fail(.asPlanned, "run \(file.plan) sends what was changed after it was planned") }
         if command.path != .own(file.plan) { fail(.asPlanned, "a copy of run \(file.plan) is sent") }
-        if commands.count(where: { $0.isSending && $0.path == command.path }) > 1 { fail(.pushedOnce, "two processes send run \(file.plan)") }
+        if commands.count(where: { $0.isSending && $0.path == command.path }) > 1 {
+            fail(.pushedOnce, "two processes send run \(file.plan)")
+        }
     }
 
     private mutating func fail(_ invariant: Invariant, _ text: String) {
