@@ -6,7 +6,7 @@ public enum FileKind: Hashable, Sendable {
     case regular
     /// A directory.
     case folder
-    /// A FIFO: reading it waits for whoever writes into it.
+    /// A FIFO: reading it waits for a process that writes into it.
     case namedPipe
     /// A socket of the file system.
     case socket

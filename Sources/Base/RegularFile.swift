@@ -1,6 +1,6 @@
 import Glibc
 
-/// A file that somebody else wrote, open for reading: an export, a campaign, a key. Every such file is opened here, because opening or reading anything
+/// A file that others wrote, open for reading: an export, a campaign, a key. Every such file is opened here, because opening or reading anything
 /// but a regular file may wait for ever: a named pipe without a writer, a terminal, a device without an end.
 public struct RegularFile: ~Copyable {
     /// Why there is nothing to read.

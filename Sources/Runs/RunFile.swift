@@ -35,7 +35,7 @@ enum RunFile {
         guard kind(folder) == .folder else { throw Diagnostic("the folder of runs is a file", file: folder) }
     }
 
-    /// Opens a file that is locked, or makes it. A link under its name may lead to any file, and a pipe is none that locks: neither is opened.
+    /// Opens a file that is locked, or makes it. A link under its name may lead to any file, and a pipe cannot be locked: neither is opened.
     static func openLock(_ path: String, _ doing: String) throws(Diagnostic) -> Int32 {
         let descriptor = open(path, O_CREAT | O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
         var status = stat()
@@ -85,7 +85,7 @@ enum RunFile {
         }
     }
 
-    /// Opens a lock file to look who holds it; nil when there is none.
+    /// Opens a lock file to look whether it is held; nil when it is missing.
     static func openLockToLook(_ path: String) -> Int32? {
         let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard descriptor >= 0 else { return nil }

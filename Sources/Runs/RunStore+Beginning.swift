@@ -61,7 +61,7 @@ extension RunStore {
         if let home, RunFile.kind(home) == .folder, RunFile.identity(home) != RunFile.identity(folder) {
             throw Diagnostic(
                 "this file is a copy of a run that belongs into \(home), or was moved", file: path,
-                remedy: "Only the file there is sent. If there is none, move this one back.")
+                remedy: "Only the file there is sent. If it is gone from there, move this one back.")
         }
     }
 }

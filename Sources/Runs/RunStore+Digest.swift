@@ -28,7 +28,7 @@ extension RunStore {
     /// Whether nobody has written to the file since it was found to be, or made, what was planned.
     private var isKnownUnchanged: Bool { unchangedAt.withLock { $0 != nil && $0 == stamp } }
 
-    /// What changes when somebody writes to the file, or to the log that SQLite keeps beside it.
+    /// What changes when a process writes to the file, or to the log that SQLite keeps beside it.
     private var stamp: [FileStamp?] { [path, path + "-wal"].map { FileStamp(path: $0) } }
 
     /// Notes that all that was planned is in the file as it is now.

@@ -5,7 +5,7 @@ import Synchronization
 
 extension RunStore {
     /// Takes the right to send this run until the store settles down: two processes that resume one run would send pushes twice. Where the file says
-    /// that it is being sent and there is no lock file, somebody may have removed it: its holder gets the time to put it back.
+    /// that it is being sent and the lock file is missing, it may have been removed: its holder gets the time to put it back.
     /// - Parameter isSending: false to keep others from sending only.
     /// - Throws: `Diagnostic` when another process is sending it.
     public func lockForSending(isSending: Bool = true) throws {

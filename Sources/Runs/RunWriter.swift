@@ -17,7 +17,7 @@ public final class RunWriter {
     /// The one variant of all pending recipients, when each brings its own; nil when `variants` decides.
     private var ownVariant: String?
     private var database: DatabaseQueue?
-    /// Holds the lock that shows that somebody is writing the file. Closed after the database: closing a file takes SQLite's own locks on it from the
+    /// Holds the lock that shows that the file is being written. Closed after the database: closing a file takes SQLite's own locks on it from the
     /// whole process (POSIX, fcntl).
     private var owner: Int32 = -1
     private var pending: [RecipientBatch] = []
@@ -51,7 +51,7 @@ public final class RunWriter {
             throw RunDiagnostics.system("cannot write a run file", path: path, errno: errno, activity: .planning)
         }
         owner = descriptor
-        // Whoever looks whether it is owned holds it for a moment; whoever removes files without an owner may just have taken this one.
+        // A command that looks whether it is owned holds it for a moment; one that removes files without an owner may just have taken this one.
         while flock(descriptor, LOCK_EX) != 0 && errno == EINTR {}
         guard FileLock.isNamed(path, descriptor) else {
             disown()

@@ -3,7 +3,7 @@ import GRDB
 import Glibc
 
 /// What was ever begun to be sent from a folder of runs: `sent.db`, beside them. A run file says how far it is; this says that it is not an older
-/// copy of itself, restored from a backup or put back by somebody who wants to send it a second time.
+/// copy of itself, restored from a backup or put back to be sent a second time.
 ///
 /// Each time that a run begins, or goes on, it gets a new *life*, a random name that stands here and in the run file. A file that holds another one is
 /// not the file that was sent from last. A file that is not there is an empty record. Every change is on the disk when its call returns.

@@ -37,15 +37,15 @@ final class OutputSink {
         if case .stream(let descriptor) = target { close(descriptor) }
     }
 
-    /// Whether a name that somebody gave is that of standard output, which may be anything: a file that is appended to, a socket.
+    /// Whether a given name is that of standard output, which may be anything: a file that is appended to, a socket.
     static func isStandardOutput(_ file: String) -> Bool { ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].contains(file) }
 
-    /// Whether a whole file takes the name: there is none yet, or a regular one.
+    /// Whether a whole file takes the name: nothing has it yet, or a regular file.
     private static func isRegular(_ file: String) -> Bool {
         var status = stat()
         guard stat(file, &status) == 0 else { return true }
         guard status.st_mode & S_IFMT == S_IFREG else { return false }
-        // What the system links to is a file that somebody has open: /dev/stderr, /dev/fd/3.
+        // What the system links to is a file that a process has open: /dev/stderr, /dev/fd/3.
         let folder = FilePaths.absolute(FilePaths.folder(of: file))
         guard folder == "/dev" || folder.hasPrefix("/proc/") else { return true }
         return lstat(file, &status) != 0 || status.st_mode & S_IFMT != S_IFLNK

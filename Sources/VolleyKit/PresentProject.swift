@@ -71,7 +71,7 @@ struct PresentProject {
 
     /// Whether the file of the key still holds the key that the plan was made with.
     private func checkKey(_ then: FrozenKey?, _ now: FrozenKey?) throws(Diagnostic) {
-        // A file that cannot be read is said so by whoever sends with it.
+        // A file that cannot be read is reported when it is sent with.
         guard let frozen = then?.fingerprint, let now, let present = now.fingerprinted().fingerprint, present != frozen else { return }
         throw Diagnostic(
             "this file holds another key than when \(plan.id) was planned, under the same id \(now.keyID)", file: now.file,

@@ -2,7 +2,7 @@
 public enum SendingMark {
     /// 1 once something may have been sent. A word in memory of its own, so that a signal handler can read it with nothing of Swift's around it.
     ///
-    /// `nonisolated(unsafe)`: it is only ever set from 0 to 1, and whoever reads it a moment too early is as right as if it had looked a moment before.
+    /// `nonisolated(unsafe)`: it is only ever set from 0 to 1, and a reader that is a moment too early is as right as if it had looked a moment before.
     public nonisolated(unsafe) static let word: UnsafePointer<Int32> = UnsafePointer(writable)
 
     private nonisolated(unsafe) static let writable: UnsafeMutablePointer<Int32> = {

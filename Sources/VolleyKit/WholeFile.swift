@@ -57,7 +57,7 @@ final class WholeFile {
         temporaryPath = nil
     }
 
-    /// A file in a folder that has no name, and is gone with its descriptor unless it gets one; -1 where there are none.
+    /// A file in a folder that has no name, and is gone with its descriptor unless it gets one; -1 where the file system has no such files.
     static func openWithoutName(inFolder folder: String, mode: mode_t) -> Int32 {
         // O_TMPFILE of fcntl.h: an expression, which Swift does not import.
         let descriptor = open(folder, 0o20000000 | O_DIRECTORY | O_RDWR | O_CLOEXEC, mode)

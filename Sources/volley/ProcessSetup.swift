@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 import VolleyKit
 
-/// What the whole process is set to before a command begins: whoever started it may have left it in any state. VolleyKit, which others embed, sets
+/// What the whole process is set to before a command begins: its parent may have left it in any state. VolleyKit, which others embed, sets
 /// nothing of it.
 enum ProcessSetup {
     static func prepare() {
@@ -21,7 +21,7 @@ enum ProcessSetup {
         }
     }
 
-    /// Where SIGCHLD is ignored, no exit code of a hook is to be had; a mask that blocks the others makes Ctrl-C unheard.
+    /// Where SIGCHLD is ignored, no exit code of a hook can be read; a mask that blocks the others makes Ctrl-C unheard.
     private static func hearSignals() {
         signal(SIGCHLD, SIG_DFL)
         var heard = sigset_t()
@@ -56,7 +56,7 @@ private enum LastWords {
     private static let stackBytes = 64 << 10
 
     static func install() {
-        // Whoever wants Swift's own account of a crash gets that.
+        // SWIFT_BACKTRACE asks for Swift's own account of a crash.
         if getenv("SWIFT_BACKTRACE") != nil { return }
         // They stay as long as the process does.
         volley_install_last_words(

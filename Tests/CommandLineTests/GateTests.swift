@@ -36,6 +36,26 @@ struct GateTests {
         return result.errors
     }
 
+    /// A run that was interrupted in the middle, and the server that it sends to.
+    private func interrupted(delivery: String? = nil, schedule: String = "") throws -> (server: LedgeredServer, run: String) {
+        let server = try LedgeredServer(app: "pace: 1500/s", devices: 3000)
+        try server.folder.writeCampaign(delivery: delivery)
+        if !schedule.isEmpty {
+            let campaign = try String(contentsOf: server.folder.url.appendingPathComponent("campaign.yaml"), encoding: .utf8)
+            try server.folder.write("campaign.yaml", campaign + schedule)
+        }
+        let running = try server.startSending()
+        running.interrupt()
+        #expect(running.finish().status == 130)
+        return (server, try #require(runs(server.folder).first))
+    }
+
+    /// Expects that everybody was accepted, once.
+    private func expectEverybodyOnce(_ server: LedgeredServer, sourceLocation: SourceLocation = #_sourceLocation) throws {
+        let accepted = try server.accepted()
+        #expect(accepted.count == 3000 && accepted.allSatisfy { $0.value.count == 1 }, sourceLocation: sourceLocation)
+    }
+
     private func attempts(_ folder: ProjectFolder, _ run: String) throws -> Int? {
         try folder.volley("report", run, "--format", "json").json().int("attempts")
     }
@@ -88,12 +108,8 @@ struct GateTests {
 
     @Test("a run does not go on, nor is it retried, when volley.yaml sends elsewhere; with the change taken back it does")
     func changedSettings() throws {
-        let server = try LedgeredServer(app: "pace: 1500/s", devices: 3000)
+        let (server, _) = try interrupted()
         let folder = server.folder
-        try folder.writeCampaign()
-        let running = try server.startSending()
-        running.interrupt()
-        #expect(running.finish().status == 130)
         let project = try String(contentsOf: folder.url.appendingPathComponent("volley.yaml"), encoding: .utf8)
         try folder.write("volley.yaml", project.replacing("com.example.shop", with: "com.example.other"))
         let refused = try expectRefusal(folder, ["resume", "last"], saying: "the topic was com.example.shop")
@@ -102,18 +118,13 @@ struct GateTests {
         try expectRefusal(folder, ["retry", "last", "--outcome", "unsent", "--yes"], saying: "the topic was com.example.shop")
         try folder.write("volley.yaml", project)
         #expect(try folder.volley("resume", "last").status == 0)
-        let accepted = try server.accepted()
-        #expect(accepted.count == 3000 && accepted.allSatisfy { $0.value.count == 1 })
+        try expectEverybodyOnce(server)
     }
 
     @Test("a run begun before approval was demanded waits for it, and goes on once it is approved")
     func approvalSince() throws {
-        let server = try LedgeredServer(app: "pace: 1500/s", devices: 3000)
+        let (server, _) = try interrupted()
         let folder = server.folder
-        try folder.writeCampaign()
-        let running = try server.startSending()
-        running.interrupt()
-        #expect(running.finish().status == 130)
         let project = try String(contentsOf: folder.url.appendingPathComponent("volley.yaml"), encoding: .utf8)
         try folder.write("volley.yaml", project + "    approval: required\n")
         let refused = try expectRefusal(folder, ["resume", "last"], saying: "nobody has approved this run")
@@ -121,8 +132,7 @@ struct GateTests {
         let approved = try folder.volley("approve", "last", "--by", "Anna", "--yes")
         #expect(approved.status == 0 && approved.output.contains("volley resume"), "\(approved.errors)")
         #expect(try folder.volley("resume", "last").status == 0)
-        let accepted = try server.accepted()
-        #expect(accepted.count == 3000 && accepted.allSatisfy { $0.value.count == 1 })
+        try expectEverybodyOnce(server)
     }
 
     // MARK: - Copies
@@ -165,32 +175,21 @@ struct GateTests {
 
     @Test("an older copy of a run that went on is neither resumed nor retried")
     func olderCopy() throws {
-        let server = try LedgeredServer(app: "pace: 1500/s", devices: 3000)
+        let (server, run) = try interrupted(delivery: "unknown: skip")
         let folder = server.folder
-        try folder.writeCampaign(delivery: "unknown: skip")
-        let running = try server.startSending()
-        running.interrupt()
-        #expect(running.finish().status == 130)
-        let run = try #require(runs(folder).first)
         try Shell.run("cd '\(folder.url.path)'; cp runs/\(run).sqlite older.sqlite")
         #expect(try folder.volley("resume", run).status == 0)
         try Shell.run("cd '\(folder.url.path)'; cp older.sqlite runs/\(run).sqlite")
         try expectRefusal(folder, ["resume", run], saying: "older copy")
         #expect(try folder.volley("cancel", run).status == 0)
         try expectRefusal(folder, ["retry", run, "--outcome", "unsent", "--yes"], saying: "older copy")
-        let accepted = try server.accepted()
-        #expect(accepted.count == 3000 && accepted.allSatisfy { $0.value.count == 1 })
+        try expectEverybodyOnce(server)
     }
 
     @Test("of a retry whose file is gone nobody knows whom it reached: there is no second one, and the first run does not go on")
     func lostRetry() throws {
-        let server = try LedgeredServer(app: "pace: 1500/s", devices: 3000)
+        let (server, run) = try interrupted(delivery: "unknown: skip")
         let folder = server.folder
-        try folder.writeCampaign(delivery: "unknown: skip")
-        let running = try server.startSending()
-        running.interrupt()
-        #expect(running.finish().status == 130)
-        let run = try #require(runs(folder).first)
         #expect(try folder.volley("cancel", run).status == 0)
         #expect(try folder.volley("retry", run, "--outcome", "unsent", "--yes").status == 0)
         let retry = try #require(runs(folder).first { $0 != run })
@@ -229,8 +228,7 @@ struct GateTests {
         guard state == "planned" else { return }
         let resumed = try folder.volley("resume", run)
         #expect(resumed.status == 0, "\(resumed.errors)")
-        let accepted = try server.accepted()
-        #expect(accepted.count == 3000 && accepted.allSatisfy { $0.value.count == 1 })
+        try expectEverybodyOnce(server)
     }
 
     // MARK: - Times
@@ -282,15 +280,8 @@ struct GateTests {
 
     @Test("an approved retry of a scheduled run is sent, and no remedy on the way reaches everybody")
     func retryOfATime() throws {
-        let server = try LedgeredServer(app: "pace: 1500/s", devices: 3000)
+        let (server, run) = try interrupted(schedule: Self.due)
         let folder = server.folder
-        try folder.writeCampaign()
-        let campaign = try String(contentsOf: folder.url.appendingPathComponent("campaign.yaml"), encoding: .utf8)
-        try folder.write("campaign.yaml", campaign + Self.due)
-        let running = try server.startSending()
-        running.interrupt()
-        #expect(running.finish().status == 130)
-        let run = try #require(runs(folder).first)
         #expect(try folder.volley("cancel", run).status == 0)
         let project = try String(contentsOf: folder.url.appendingPathComponent("volley.yaml"), encoding: .utf8)
         try folder.write("volley.yaml", project + "    approval: required\n")
@@ -300,8 +291,7 @@ struct GateTests {
         #expect(try folder.volley("approve", retry, "--by", "Anna", "--yes").status == 0)
         let sent = try folder.volley("send", "--plan", retry, "--yes")
         #expect(sent.status == 0, "\(sent.errors)")
-        let accepted = try server.accepted()
-        #expect(accepted.count == 3000 && accepted.allSatisfy { $0.value.count == 1 })
+        try expectEverybodyOnce(server)
     }
 
     // MARK: - What is left behind
@@ -317,8 +307,7 @@ struct GateTests {
             try expectRefusal(folder, ["resume", "last"], saying: "is being sent by another volley")
         }
         #expect(running.finish().status == 0)
-        let accepted = try server.accepted()
-        #expect(accepted.count == 3000 && accepted.allSatisfy { $0.value.count == 1 })
+        try expectEverybodyOnce(server)
         #expect(!folder.files(in: "runs").contains { $0.hasSuffix(".lock") })
     }
 

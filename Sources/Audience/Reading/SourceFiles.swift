@@ -1,7 +1,7 @@
 public import Base
 import Synchronization
 
-/// The files that are read for one audience, each as it was when it was first opened. An export that somebody is still writing ends in the middle of its
+/// The files that are read for one audience, each as it was when it was first opened. An export that is still being written ends in the middle of its
 /// devices without any other sign: so every file must be the same one, and hold the same, whenever it is opened again and when all is read.
 public final class SourceFiles: Sendable {
     private let seen = Mutex<[String: FileStamp]>([:])

@@ -1,7 +1,7 @@
 /// The one gate: may this run begin, go on, or be retried? Every way to send passes here: `send`, `send --plan`, `resume`, `retry`, `schedule`.
 ///
 /// A value without file, lock or clock. What happened goes in as calls, what is to be done comes out as an action, until the gate has admitted the
-/// run or refused it. Whoever drives it does one action after the other, and may die between any two: what was claimed by then is found again by
+/// run or refused it. Its driver does one action after the other, and may die between any two: what was claimed by then is found again by
 /// the next one. The order is what makes it safe:
 ///
 /// 1. the run's lock, so that nobody else sends it, resumes it, retries it or removes it while it is looked at;
@@ -11,7 +11,7 @@
 /// 5. the run file itself, which begins only from the state that was looked at;
 /// 6. the record again: from now on an older copy is no longer taken for this run.
 public struct SendGate: Sendable {
-    /// What somebody wants of a run.
+    /// What a command wants of a run.
     public enum Step: Hashable, Sendable {
         /// To begin a plan.
         case begin
@@ -100,7 +100,7 @@ public struct SendGate: Sendable {
         public var isUnchanged: Bool
         /// Whether volley.yaml and credentials still say where it goes, and as whom.
         public var settingsHold: Bool
-        /// Whether somebody must approve it who has not.
+        /// Whether it lacks an approval that it needs.
         public var lacksApproval: Bool
         /// Whether some of its recipients belong to a retry.
         public var isRetried: Bool
@@ -166,7 +166,7 @@ public struct SendGate: Sendable {
         return .returnTime
     }
 
-    /// The first thing that is in the way; nil when nothing is. Also for whoever wants to know before somebody is asked.
+    /// The first thing that is in the way; nil when nothing is. Also asked before a person is asked for consent.
     public static func refusal(of step: Step, _ facts: Facts) -> Refusal? {
         if !facts.isInPlace { return .isMisplaced }
         if let refusal = refusalByState(of: step, facts) { return refusal }

@@ -175,7 +175,7 @@ struct RunGate {
         guard FilePaths.exists(path), let parent = try? RunStore(path: path, readOnly: true) else { return false }
         defer { parent.close() }
         let status = try parent.status()
-        // It was over when the retry was planned. That its lock is held says nothing: somebody may want to resume it, and find the retry.
+        // It was over when the retry was planned. That its lock is held says nothing: a command may be about to resume it, and find the retry.
         return ![.finished, .cancelled].contains(status.state) || status.finishedAt.map { $0 > run.plan.plannedAt } ?? false
     }
 

@@ -3,7 +3,7 @@ import Delivery
 import Runs
 import Scheduling
 
-/// The time of a schedule that a run belongs to. It goes out once, whoever sends it: `volley schedule`, or a person at a terminal.
+/// The time of a schedule that a run belongs to. It goes out once, sent by `volley schedule` or by a person at a terminal.
 struct ScheduledTime {
     private let run: RunStore
     private let occurrence: LocalTime
