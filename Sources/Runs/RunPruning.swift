@@ -99,6 +99,12 @@ extension RunStore {
             try settleDown()
             // Nobody may begin to send it meanwhile.
             let lock = try SendingLock(run: path, isSending: false)
+            // By another `prune`: the file that stands there now has no recipients.
+            guard isInPlace else {
+                close()
+                throw Diagnostic(
+                    "the run file was removed or replaced meanwhile", file: path, remedy: "`volley prune` looks at it anew.")
+            }
             if let seen, try status(isBeingSent: false) != seen {
                 close()
                 throw Diagnostic(

@@ -236,7 +236,7 @@ public final class RunStore: Sendable {
     public func ask(for state: RunState, reason: String, at now: Timestamp, from expected: Set<RunState>) throws {
         guard isBeingSent else {
             throw Diagnostic(
-                "no process sends this run any more", file: path, remedy: "`volley report \(plan.id)` shows what became of it.")
+                "no process sends this run", file: path, remedy: "`volley report \(plan.id)` shows what became of it.")
         }
         try record(state, reason: reason, at: now, from: expected)
     }
