@@ -119,7 +119,16 @@ import Testing
             #expect(line.replacing(",", with: "").split(separator: " ")[1] == "\(count)")
         }
         guard case .object(let reasons)? = report.json["reasons"] else { throw Diagnostic("no reasons") }
-        for reason in reasons { #expect(reason.value.integerValue == Int64(rows.count { $0[7] == reason.name })) }
+        // A CSV shows control characters as escapes.
+        func cell(_ text: String) throws -> String {
+            var bytes: [UInt8] = []
+            CSVCell.append(text, to: &bytes)
+            return try #require(parseCSV(bytes + Array("\r\n".utf8)).first?.first)
+        }
+        for reason in reasons {
+            let name = try cell(reason.name)
+            #expect(reason.value.integerValue == Int64(rows.count { $0[7] == name }))
+        }
         #expect(reasons.compactMap(\.value.integerValue).reduce(0, +) == Int64(rows.count { !$0[7].isEmpty }))
         let latencies = rows.compactMap { Int($0[10]) }.sorted()
         #expect(report.json["latency_ms"]?["max"] == latencies.last.map { .integer(Int64($0)) })

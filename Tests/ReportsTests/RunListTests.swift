@@ -37,6 +37,6 @@ import Testing
     func none() throws {
         let list = try RunList(runs: [], broken: [])
         #expect(list.text(width: 80, colour: false) == "There are no runs yet. `volley plan` and `volley send` make one.")
-        #expect(list.json.text == #"{"runs":[],"broken":[]}"#)
+        #expect(list.json.text == #"{"runs":[],"broken":[],"unfinished":[]}"#)
     }
 }

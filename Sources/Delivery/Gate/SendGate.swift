@@ -73,6 +73,7 @@ public struct SendGate: Sendable {
 
     /// What must be known of a run.
     public struct Facts: Hashable, Sendable {
+        /// How far the run is, as its file says.
         public enum State: Hashable, Sendable {
             case planned
             /// Running, paused or stopped.
@@ -80,6 +81,7 @@ public struct SendGate: Sendable {
             case finished, cancelled
         }
 
+        /// Whose the time of the schedule is that the run belongs to.
         public enum Time: Hashable, Sendable {
             /// It belongs to no time of a schedule.
             case unscheduled
@@ -93,6 +95,7 @@ public struct SendGate: Sendable {
         public var isInPlace: Bool
         /// Whether the record beside the runs knows of a later beginning than the file does.
         public var isOutdated: Bool
+        /// How far the run is.
         public var state: State
         /// Whether file or record say that sending was begun.
         public var hasBegun: Bool
@@ -108,8 +111,10 @@ public struct SendGate: Sendable {
         public var parentWentOn: Bool
         /// Whether no device would get it any more.
         public var isTooLate: Bool
+        /// Whose its time is.
         public var time: Time
 
+        /// What was seen.
         public init(
             isInPlace: Bool, isOutdated: Bool, state: State, hasBegun: Bool, isUnchanged: Bool, settingsHold: Bool, lacksApproval: Bool,
             isRetried: Bool, parentWentOn: Bool, isTooLate: Bool, time: Time
@@ -124,6 +129,7 @@ public struct SendGate: Sendable {
     private var hasClaimedTime = false
     private var refusal: Refusal?
 
+    /// A gate that nothing has been done for yet.
     public init(_ step: Step) { self.step = step }
 
     /// The first action.
