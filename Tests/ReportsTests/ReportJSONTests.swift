@@ -123,7 +123,7 @@ import Testing
         func cell(_ text: String) throws -> String {
             var bytes: [UInt8] = []
             CSVCell.append(text, to: &bytes)
-            return try #require(parseCSV(bytes + Array("\r\n".utf8)).first?.first)
+            return try #require(parseCSV(bytes + Array("\n".utf8)).first?.first)
         }
         for reason in reasons {
             let name = try cell(reason.name)
