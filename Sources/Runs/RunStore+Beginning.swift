@@ -1,5 +1,6 @@
 public import Base
 import GRDB
+import Synchronization
 
 /// Whether this file is the run that it says it is, and its lives: each beginning, and each going on, is one.
 extension RunStore {
@@ -16,11 +17,34 @@ extension RunStore {
     /// - Throws: `Diagnostic` when it is in another one by now, or another process sends it; nothing is changed then.
     public func begin(life: String, at now: Timestamp, from expected: Set<RunState>) throws {
         try lockForSending()
+        ownLife.withLock { $0 = nil }
         try record(.running, reason: "", at: now, from: expected) { db in
             try db.execute(sql: "CREATE TABLE IF NOT EXISTS life (life TEXT NOT NULL)  -- the same as beside the runs, in sent.db")
             try db.execute(sql: "DELETE FROM life")
             try db.execute(sql: "INSERT INTO life VALUES (?)", arguments: [life])
         }
+        ownLife.withLock { $0 = life }
+    }
+
+    /// The run is not to be sent any more by this process: it was cancelled, or another one has taken over while this one stood still.
+    public struct NotSending: Error {
+        /// Whether it was cancelled; otherwise another process has it.
+        public let isCancelled: Bool
+    }
+
+    /// Makes sure that no other process has begun a life of the run since this store began its own.
+    func checkOwner(_ db: Database) throws {
+        guard let own = ownLife.withLock({ $0 }), try String.fetchOne(db, sql: "SELECT life FROM life") != own else { return }
+        throw Diagnostic("another volley has taken over this run", file: path, remedy: "`volley report \(plan.id)` shows how far it is.")
+    }
+
+    /// Makes sure that the life that this store began still goes on; a store that began none may do what it likes.
+    /// - Throws: `NotSending`.
+    func checkSending(_ db: Database) throws {
+        guard let own = ownLife.withLock({ $0 }) else { return }
+        let state = try String.fetchOne(db, sql: "SELECT state FROM run")
+        if state == RunState.cancelled.rawValue { throw NotSending(isCancelled: true) }
+        guard try String.fetchOne(db, sql: "SELECT life FROM life") == own else { throw NotSending(isCancelled: false) }
     }
 
     /// Whether anything says that sending was begun, as far as this file knows.
@@ -41,9 +65,12 @@ extension RunStore {
 
     /// Makes sure that this file is the one that was planned: under the run's own name, with no second name, in the folder where it was planned. A copy
     /// that could be sent would be sent twice.
-    /// - Parameter home: the folder where it was planned, when that is known. It counts as long as it is there.
+    /// - Parameters:
+    ///   - home: the folder where it was planned, when that is known. It counts as long as it is there.
+    ///   - inode: that folder's number, when that is known. A plan that was not begun is sent from there alone, wherever the folder is by now: nothing
+    ///     would tell two copies of the folder apart.
     /// - Throws: `Diagnostic` that says what it is instead.
-    public func checkPlace(home: String?) throws {
+    public func checkPlace(home: String?, inode: UInt64? = nil) throws {
         try checkNotReplaced()
         let name = plan.id + RunFile.suffix
         guard RunFile.name(path) == name else {
@@ -62,6 +89,11 @@ extension RunStore {
             throw Diagnostic(
                 "this file is a copy of a run that belongs into \(home), or was moved", file: path,
                 remedy: "Only the file there is sent. If it is gone from there, move this one back.")
+        }
+        if let inode, try !hasBegun(), let present = RunFile.identity(folder), UInt64(present.file) != inode {
+            throw Diagnostic(
+                "this folder of runs is a copy of the one that the run was planned in", file: path,
+                remedy: "Send it from there, or plan the campaign again.")
         }
     }
 }

@@ -75,8 +75,8 @@ extension RunStore {
         }
         try write { db in
             let state = try String.fetchOne(db, sql: "SELECT state FROM run") ?? "damaged"
-            // Approval may be demanded only after a run was begun. Nothing goes out while a run is stopped.
-            let isStopped = [RunState.stopped, .running].contains { $0.rawValue == state } && sendingSince == nil
+            // Approval may be demanded only after a run was begun. Nothing goes out while none sends it.
+            let isStopped = [RunState.stopped, .running, .paused, .cancelled].contains { $0.rawValue == state } && sendingSince == nil
             guard state == RunState.planned.rawValue || isStopped else {
                 throw Diagnostic(
                     "the run is \(state), and only a plan can be approved", file: path,

@@ -67,6 +67,7 @@ extension RunStore {
     public func takeBack(_ ids: some BidirectionalCollection<Int>, resendsUnknown: Bool) throws -> [Int: Int] {
         guard let first = ids.first, let last = ids.last else { return [:] }
         return try write { db in
+            try checkSending(db)
             var attempts: [Int: Int] = [:]
             var board = try OutcomeBoard(db, self, ids: first..<last + 1)
             for id in ids {

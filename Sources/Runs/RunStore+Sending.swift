@@ -37,6 +37,7 @@ extension RunStore {
             throw broken("recipients \(range.lowerBound) to \(range.upperBound - 1) were claimed, of \(plan.audience)")
         }
         try write { db in
+            try checkSending(db)
             if let earlier = try claims(db, around: range).first {
                 let id = max(earlier.lowerBound, range.lowerBound)
                 throw broken("recipient \(id) is claimed already, perhaps by another volley that sends this run")

@@ -21,6 +21,8 @@ public final class RunStore: Sendable {
     private let identity: RunFile.Identity?
     private let connections = Mutex(Connections())
     let sendingLock = Mutex<SendingLock?>(nil)
+    /// The life that this store began; nil before. Nothing is claimed for another one.
+    let ownLife = Mutex<String?>(nil)
     /// The file as it was when it was last compared with its digest; nil when it never was.
     let unchangedAt = Mutex<[FileStamp?]?>(nil)
 
@@ -255,6 +257,7 @@ public final class RunStore: Sendable {
         _ state: RunState, reason: String, at now: Timestamp, from expected: Set<RunState>?, alongside: (Database) throws -> Void = { _ in }
     ) throws {
         try write { db in
+            try checkOwner(db)
             let current = try String.fetchOne(db, sql: "SELECT state FROM run")
             if let expected, !expected.contains(where: { $0.rawValue == current }) {
                 let wanted = expected.map(\.rawValue).sorted().joined(separator: " or ")

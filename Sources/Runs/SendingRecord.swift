@@ -5,8 +5,9 @@ import Glibc
 /// What was ever begun to be sent from a folder of runs: `sent.db`, beside them. A run file says how far it is; this says that it is not an older
 /// copy of itself, restored from a backup or put back to be sent a second time.
 ///
-/// Each time that a run begins, or goes on, it gets a new *life*, a random name that stands here and in the run file. A file that holds another one is
-/// not the file that was sent from last. A file that is not there is an empty record. Every change is on the disk when its call returns.
+/// Each time that a run begins, or goes on, it gets a new *life*, a number and a random name that stand here and in the run file. A file that holds an
+/// earlier one is not the file that was sent from last. A time of a schedule that a run has begun for stands here too, so that it is known without
+/// `schedule.sqlite`. A file that is not there is an empty record. Every change is on the disk when its call returns, but for marks (`ClaimMarks`).
 ///
 /// Calls throw `Diagnostic`: the file is damaged, of a newer version, no record, not permitted; the disk is full.
 public struct SendingRecord: Sendable {
@@ -26,14 +27,51 @@ public struct SendingRecord: Sendable {
         public var formerLife: String?
         /// Recipients that the run had reached, or may have, when its last life ended, or the one before as long as that goes on.
         public var reached: Int
+        /// Recipients that were claimed, kept up while it is sent: a file with fewer has lost its newest part.
+        public var claimed: Int
         /// When its last life began.
         public var begunAt: Timestamp
 
-        /// Whether a file that holds `life` and says that so many recipients were reached is older than what is known here.
-        public func isNewer(thanLife life: String, reached: Int) -> Bool {
-            (life != self.life && life != formerLife) || reached < self.reached
+        /// Whether the run has begun no life since this one.
+        public func isLife(_ life: String) -> Bool { life == self.life || life == formerLife }
+
+        /// Whether a file that holds `life`, and says that so many recipients were reached and claimed, is older than what is known here. It may also
+        /// be this record that is the older one, restored from a backup: then the file knows more.
+        public func isNewer(thanLife life: String, reached: Int, claimed: Int) -> Bool {
+            if SendingRecord.number(of: life) > SendingRecord.number(of: self.life) { return false }
+            return !isLife(life) || reached < self.reached || claimed < self.claimed
         }
     }
+
+    /// A time of a campaign's schedule.
+    public struct Time: Hashable, Sendable {
+        /// The campaign's name, the time on its schedule's clock, and the campaign's file: a renamed campaign is the same.
+        public var campaign: String, occurrence: String, file: String
+
+        /// A time.
+        public init(campaign: String, occurrence: String, file: String) {
+            (self.campaign, self.occurrence, self.file) = (campaign, occurrence, file)
+        }
+    }
+
+    /// What became of a beginning.
+    public enum Beginning: Hashable, Sendable {
+        case noted
+        /// The record knows of more than the file; nothing was changed.
+        case isOutdated
+        /// Another run was begun for the time; nothing was changed.
+        case timeIsTaken(by: String)
+        /// A retry of it, the run that it retries, or another retry of that began since that was looked at; nothing was changed.
+        case isOvertaken
+    }
+
+    /// The life that follows another one.
+    public static func life(after former: String) -> String {
+        let seed = RunSeed.random()
+        return "\(number(of: former) + 1)-\(String(seed.high, radix: 16))\(String(seed.low, radix: 16))"
+    }
+
+    private static func number(of life: String) -> Int { Int(life.prefix { $0 != "-" }) ?? 0 }
 
     /// The file.
     public let path: String
@@ -52,25 +90,58 @@ public struct SendingRecord: Sendable {
 
     /// Runs that were begun and that retry `run`, in the order in which they began.
     public func retries(of run: String) throws -> [String] {
-        try read { try String.fetchAll($0, sql: "SELECT run FROM beginning WHERE retry_of = ? ORDER BY begun_at, run", arguments: [run]) }
-            ?? []
+        try read { try Self.retries(of: run, $0) } ?? []
+    }
+
+    private static func retries(of run: String, _ db: Database) throws -> [String] {
+        try String.fetchAll(db, sql: "SELECT run FROM beginning WHERE retry_of = ? ORDER BY begun_at, run", arguments: [run])
+    }
+
+    /// The run that was begun for a time, but for one; nil when there is none.
+    public func run(having time: Time, besides run: String) throws -> String? {
+        try read { try Self.run(having: time, besides: run, $0) } ?? nil
+    }
+
+    private static func run(having time: Time, besides run: String, _ db: Database) throws -> String? {
+        try String.fetchOne(
+            db, sql: "SELECT run FROM beginning WHERE occurrence = ? AND (campaign = ? OR file = ?) AND run <> ? ORDER BY begun_at LIMIT 1",
+            arguments: [time.occurrence, time.campaign, time.file, run])
     }
 
     /// Notes that a run is about to begin, or go on, as `life`.
     /// - Parameters:
     ///   - seen: the life that its file has now; blank when it has none.
     ///   - reached: recipients that it has reached, or may have, as its file says.
-    /// - Returns: false, and changes nothing, when the record knows of more than the file.
-    public func begin(_ run: RunStore, as life: String, seen: String, reached: Int, at now: Timestamp) throws -> Bool {
+    ///   - claimed: recipients that its file has claimed.
+    ///   - time: the time of the schedule that it is sent for; nil when there is none.
+    ///   - siblings: other begun retries of the run that it retries, as they were looked at.
+    ///   - parentLife: the life of that run when the retry was planned; nil when it is not known.
+    public func begin(
+        _ run: RunStore, as life: String, seen: String, reached: Int, claimed: Int, for time: Time?, siblings: [String] = [],
+        parentLife: String? = nil,
+        at now: Timestamp
+    ) throws -> Beginning {
         try write { db in
             let known = try Self.entry(of: run.plan.id, db)
-            if let known, known.isNewer(thanLife: seen, reached: reached) { return false }
+            if let known, known.isNewer(thanLife: seen, reached: reached, claimed: claimed) { return .isOutdated }
+            if let time, let other = try Self.run(having: time, besides: run.plan.id, db) { return .timeIsTaken(by: other) }
+            if try !Self.retries(of: run.plan.id, db).isEmpty { return .isOvertaken }
+            if let parent = run.plan.retryOf {
+                let others = try Self.retries(of: parent, db).filter { $0 != run.plan.id }
+                if !Set(others).isSubset(of: siblings) { return .isOvertaken }
+                if let parentLife, let entry = try Self.entry(of: parent, db), !entry.isLife(parentLife) { return .isOvertaken }
+            }
             try db.execute(
                 sql: """
-                    INSERT OR REPLACE INTO beginning (run, retry_of, life, former_life, reached, begun_at) VALUES (?, ?, ?, ?, ?, ?)
+                    INSERT OR REPLACE INTO beginning
+                        (run, retry_of, life, former_life, reached, claimed, campaign, occurrence, file, begun_at)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                     """,
-                arguments: [run.plan.id, run.plan.retryOf ?? "", life, seen, reached, now.epochMilliseconds])
-            return true
+                arguments: [
+                    run.plan.id, run.plan.retryOf ?? "", life, seen, reached, claimed, time?.campaign ?? "", time?.occurrence ?? "",
+                    time?.file ?? "", now.epochMilliseconds,
+                ])
+            return .noted
         }
     }
 
@@ -88,11 +159,13 @@ public struct SendingRecord: Sendable {
 
     private static func entry(of run: String, _ db: Database) throws -> Entry? {
         let row = try Row.fetchOne(
-            db, sql: "SELECT retry_of, life, former_life, reached, begun_at FROM beginning WHERE run = ?", arguments: [run])
-        guard let row, let life = row[1] as String?, let reached = row[3] as Int?, let begunAt = row[4] as Int64? else { return nil }
+            db, sql: "SELECT retry_of, life, former_life, reached, claimed, begun_at FROM beginning WHERE run = ?", arguments: [run])
+        guard let row, let life = row[1] as String?, let reached = row[3] as Int?, let claimed = row[4] as Int?,
+            let begunAt = row[5] as Int64?
+        else { return nil }
         let retryOf = row[0] as String? ?? ""
         return Entry(
-            retryOf: retryOf.isEmpty ? nil : retryOf, life: life, formerLife: row[2] as String?, reached: reached,
+            retryOf: retryOf.isEmpty ? nil : retryOf, life: life, formerLife: row[2] as String?, reached: reached, claimed: claimed,
             begunAt: Timestamp(epochMilliseconds: begunAt))
     }
 
@@ -167,6 +240,8 @@ public struct SendingRecord: Sendable {
                     life TEXT NOT NULL,                                     -- the same in the run file, in its table `life`
                     former_life TEXT,                                       -- NULL once the run file has `life`
                     reached INTEGER NOT NULL,                               -- recipients, or perhaps, when the last life ended
+                    claimed INTEGER NOT NULL,                               -- recipients, kept up while it is sent
+                    campaign TEXT NOT NULL, occurrence TEXT NOT NULL, file TEXT NOT NULL,  -- the time of the schedule; blank without one
                     begun_at INTEGER NOT NULL                               -- epoch milliseconds
                 ) WITHOUT ROWID;
                 PRAGMA application_id = \(Self.applicationID);
@@ -196,7 +271,7 @@ public struct SendingRecord: Sendable {
             remedy: "Restore it from a backup. Without it Volley does not know which plans were sent already.")
     }
 
-    private func translating<Value>(_ body: () throws -> Value) throws -> Value {
+    func translating<Value>(_ body: () throws -> Value) throws -> Value {
         do { return try body() } catch let error as DatabaseError {
             switch error.resultCode {
             case .SQLITE_NOTADB, .SQLITE_CORRUPT: throw notARecord

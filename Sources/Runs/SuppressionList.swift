@@ -169,7 +169,9 @@ public struct SuppressionList: Sendable {
                     try token.forEachRow { row in
                         isFound = RunStore.isToken(row.text(0))
                         guard isFound else { return false }
-                        try entries.add(row.text(0), settled.reason, settled.invalidSince ?? settled.settledAt, run: run.plan.id)
+                        try entries.add(
+                            row.text(0), settled.reason, min(settled.invalidSince ?? settled.settledAt, settled.settledAt), run: run.plan.id
+                        )
                         return false
                     }
                     if !isFound { throw RunDiagnostics.damaged(run.path, "recipient \(id) has no device token") }

@@ -15,8 +15,9 @@ struct PresentProject {
     /// - Throws: what is wrong with the file, if it is there or was named with `--config`.
     init(of plan: RunPlan, _ options: CommonOptions) throws {
         self.plan = plan
-        let file = options.config ?? plan.projectFile
-        guard options.config != nil || FilePaths.exists(file) else {
+        // Where the plan's own is gone, its folder was moved perhaps: the one that counts here decides.
+        let own = FilePaths.exists(plan.projectFile) ? plan.projectFile : Project.find(startingAt: "")
+        guard let file = options.config ?? own else {
             (project, app, warnings) = (nil, nil, [])
             return
         }

@@ -18,6 +18,8 @@ struct PushReader: Sendable {
     let now: @Sendable () -> Timestamp
     /// Devices that may get no more; nil when there are none.
     let capped: CappedDevices?
+    /// Is told up to which id recipients are claimed, before any of them goes onto the wire; false when that could not be noted.
+    var noteClaimed: @Sendable (Int) -> Bool = { _ in true }
     /// Is told of capped recipients once they are recorded as unsent.
     let noteCapped: @Sendable ([Settlement]) -> Void
     /// Is told of attempts that were recorded of recipients who are sent to again.
@@ -66,6 +68,7 @@ struct PushReader: Sendable {
             let rendered = try render(claim, isClaimed: false)
             try run.claim(claim, unsent: rendered.capped, at: now())
             if !rendered.capped.isEmpty { noteCapped(rendered.capped) }
+            guard noteClaimed(claim.upperBound) else { return rendered.batches.flatMap { $0.pushes.map(\.recipient) } }
             let left = handOver(rendered.batches[...], to: batches)
             if !left.isEmpty { return left }
             next = claim.upperBound

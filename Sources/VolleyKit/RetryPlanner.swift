@@ -35,11 +35,15 @@ struct RetryPlanner {
         }
         guard count > 0 else { return nil }
         try writer.put(batch)
+        var settings = try RunSettings(json: first.settings, runFile: run.path)
+        let folder = FilePaths.folder(of: run.path)
+        (settings.runsFolder, settings.runsInode) = (FilePaths.absolute(folder), RunStore.inode(ofFolder: folder))
+        settings.parentLife = try run.life()
         return try writer.finish(
             RunPlan(
                 id: id, campaign: first.campaign, app: first.app, campaignFile: first.campaignFile, campaignSource: first.campaignSource,
                 projectFile: first.projectFile, seed: seed, fields: first.fields, plannedAt: now, planHash: hash.finalizeHex(),
-                rows: count, audience: count, skipped: [:], settings: first.settings, preview: first.preview,
+                rows: count, audience: count, skipped: [:], settings: settings.json, preview: first.preview,
                 previewText: previewText(count), retryOf: first.id))
     }
 

@@ -88,6 +88,7 @@ struct RunDispatch {
         stage.isAlive = isAlive
         let sender = try stage.sender()
         let pass = try gate.pass(step)
+        stage.marks = pass.marks
         notices.post(Notice(.started, of: run, occurrence: occurrence))
         let end = stage.send(with: sender)
         pass.end(console)

@@ -21,6 +21,8 @@ struct SendStage: Sendable {
     let console: Console
     /// By which a run in waves waits.
     var clock = WaitClock.system
+    /// Is told what is claimed.
+    var marks: ClaimMarks?
     /// Called often, also while it waits: a sign of life.
     var isAlive: @Sendable () -> Void = {}
 
@@ -155,7 +157,9 @@ struct SendStage: Sendable {
                 recorder.join()
                 throw error
             }
-            do throws(Diagnostic) { reader = try WorkerThread("read") { read(ids, into: batches, allowance, state, capped) } } catch {
+            do throws(Diagnostic) {
+                reader = try WorkerThread("read") { read(ids, into: batches, allowance, state, control, capped) }
+            } catch {
                 batches.close()
                 _ = loop.join()
                 recorder.join()
@@ -189,10 +193,11 @@ struct SendStage: Sendable {
 
     /// - Returns: recipients that were claimed but not handed over.
     private func read(
-        _ ids: Range<Int>, into batches: BoundedQueue<PushBatch>, _ allowance: ClaimAllowance, _ state: SendState, _ capped: CappedDevices?
+        _ ids: Range<Int>, into batches: BoundedQueue<PushBatch>, _ allowance: ClaimAllowance, _ state: SendState, _ control: SendControl,
+        _ capped: CappedDevices?
     ) -> [Int] {
         defer { batches.close() }
-        let reader = PushReader(
+        var reader = PushReader(
             run: run, messages: messages, pace: settings.pace, resendsUnknown: resendsUnknown, allowance: allowance,
             now: clock.now, capped: capped,
             noteCapped: { unsent in
@@ -200,7 +205,18 @@ struct SendStage: Sendable {
                 state.progress.add(unsent)
                 SendTally.ofThisProcess.add(app: run.plan.app, campaign: run.plan.campaign, unsent)
             }, noteAttempts: state.noteAttempts, noteInDoubt: state.noteInDoubt)
-        do { return try reader.read(ids, into: batches) } catch {
+        reader.noteClaimed = { claimed in
+            do { try marks?.note(claimed) } catch {
+                state.fail("Claiming stopped, as it could not be noted beside the run. \(error)")
+                return false
+            }
+            return true
+        }
+        do { return try reader.read(ids, into: batches) } catch let end as RunStore.NotSending {
+            control.interrupt(.cancelled)
+            if !end.isCancelled { state.fail("Another volley took over the run while this one stood still.") }
+            return []
+        } catch {
             state.fail("Reading and claiming stopped. \(error)")
             return []
         }

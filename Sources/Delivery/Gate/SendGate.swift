@@ -105,7 +105,7 @@ public struct SendGate: Sendable {
         public var settingsHold: Bool
         /// Whether it lacks an approval that it needs.
         public var lacksApproval: Bool
-        /// Whether some of its recipients belong to a retry.
+        /// Whether some of its recipients belong to a retry of it or, when it is a retry, to another one of the same run.
         public var isRetried: Bool
         /// Of a retry: whether the run that it retries went on since.
         public var parentWentOn: Bool
@@ -180,16 +180,19 @@ public struct SendGate: Sendable {
         if !facts.isUnchanged { return .isChanged }
         if !facts.settingsHold { return .settingsChanged }
         if step != .retry, facts.lacksApproval { return .needsApproval }
-        if step == .goOn, facts.isRetried { return .isRetried }
+        if step != .retry, facts.isRetried { return .isRetried }
         if facts.parentWentOn { return .parentWentOn }
-        if step == .begin, facts.isTooLate { return .isTooLate }
+        // That it was sent says more than that it is too late.
         if facts.time == .taken { return .timeIsTaken }
+        if step == .begin, facts.isTooLate { return .isTooLate }
         return nil
     }
 
     private static func refusalByState(of step: Step, _ facts: Facts) -> Refusal? {
         switch (step, facts.state) {
         case (.begin, .planned): facts.hasBegun ? .hasBegun : nil
+        // The record knows more than the file.
+        case (.goOn, .planned) where facts.hasBegun: .isOutdated
         case (.goOn, .underway), (.goOn, .cancelled), (.retry, .finished), (.retry, .cancelled): facts.hasBegun ? nil : .neverBegun
         default: .hasOtherState
         }

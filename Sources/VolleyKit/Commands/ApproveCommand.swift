@@ -48,8 +48,7 @@ public enum ApproveCommand {
     private static func next(_ run: RunStore, _ settings: RunSettings) throws -> String {
         let id = run.plan.id
         guard try run.status().state == .planned else { return "Go on with it: volley resume \(id)" }
-        let isScheduled = settings.schedule?.occurrence != nil && run.plan.retryOf == nil
-        if isScheduled, ScheduleLock.isHeld(folder: FilePaths.folder(of: run.path)) { return "volley schedule sends it at its time." }
+        if ScheduledTime(run, settings, isScheduler: false)?.isForSchedule ?? false { return "volley schedule sends it at its time." }
         return "Send it with: volley send --plan \(id)"
     }
 
@@ -68,7 +67,8 @@ public enum ApproveCommand {
     /// demanded only after it was begun.
     private static func checked(_ run: RunStore, _ options: CommonOptions) throws -> RunSettings {
         let state = try run.status().state
-        let isStopped = try state == .stopped && run.approval() == nil
+        let isStopped =
+            try [.stopped, .paused, .cancelled].contains(state) && run.hasBegun() && run.sendingSince == nil && run.approval() == nil
         guard state == .planned || isStopped else {
             throw Diagnostic(
                 "the run is \(state.rawValue), and only a plan can be approved", file: run.path,

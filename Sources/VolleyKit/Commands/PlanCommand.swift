@@ -11,7 +11,7 @@ public enum PlanCommand {
         let now = Timestamp.now()
         let context = try CampaignContext.read(file: file, options: options, now: now)
         var planner = try Planner(context: context, memory: options.memory, console: console, now: now)
-        planner.departure = try .ofPlanning(context.campaign, now: now)
+        planner.departure = try .ofPlanning(context, now: now, runsFolder: context.runsFolder(options))
         let (run, preview) = try planner.plan(RunSettings(context), runsFolder: context.runsFolder(options))
         let done = "Planned as \(run.plan.id) in \(run.path)"
         let answer: String

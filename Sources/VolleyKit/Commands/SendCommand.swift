@@ -66,12 +66,7 @@ public enum SendCommand {
     ) throws -> ExitStatus {
         let now = Timestamp.now()
         let context = try CampaignContext.read(file: file, options: options, now: now)
-        let departure: Departure
-        do throws(Diagnostic) { departure = try Departure.ofSending(context.campaign, isNow: isNow, now: now) } catch {
-            // That it was sent says more than that it is too late, and `--now` would reach everybody again.
-            guard let schedule = context.campaign.schedule, schedule.repeat == nil, let at = schedule.at else { throw error }
-            throw try ScheduledTime.refusal(context.campaign.name.value, at, runsFolder: context.runsFolder(options)) ?? error
-        }
+        let departure = try Departure.ofSending(context, isNow: isNow, now: now, runsFolder: context.runsFolder(options))
         let settings = try RunSettings(context)
         let route = try context.route(settings, options)
         let gateway = try context.placingCredentials { try Gateway(settings, now: now) }

@@ -44,17 +44,47 @@ enum GateRefusals {
     }
 
     static func neverBegun(_ run: RunStore, _ step: SendGate.Step) -> Diagnostic {
-        Diagnostic(
+        let isRetry = run.plan.retryOf != nil
+        return Diagnostic(
             step == .retry
                 ? "nothing of this run was ever sent, so there is nothing to retry"
                 : "this plan was given up before anything of it was sent, so there is nothing to go on with",
-            file: run.path, remedy: "Plan the campaign again: volley plan \(run.plan.campaignFile).")
+            file: run.path,
+            remedy: isRetry
+                ? "`volley retry \(run.plan.retryOf ?? "")` plans another retry, for those who are left."
+                : "Plan the campaign again: volley plan \(run.plan.campaignFile).")
+    }
+
+    static func isOvertaken(_ run: RunStore) -> Diagnostic {
+        Diagnostic(
+            "another command began to send this run, a retry of it, or the run that it retries, at the same moment", file: run.path,
+            remedy: "Nothing was sent; try again.")
+    }
+
+    static func siblingHasSent(_ run: RunStore, _ sibling: String) -> Diagnostic {
+        let first = run.plan.retryOf ?? ""
+        return Diagnostic(
+            "another retry of \(first), \(sibling), has sent to devices of this one", file: run.path,
+            remedy: "`volley cancel \(run.plan.id)` gives this one up; `volley retry \(first)` plans another, for those who are left.")
+    }
+
+    static func siblingIsUnreadable(_ run: RunStore, _ sibling: String, _ error: any Error) -> Diagnostic {
+        Diagnostic(
+            "\(sibling), another retry of \(run.plan.retryOf ?? ""), was sent, and whom it reached cannot be read: "
+                + "\((error as? Diagnostic)?.message ?? "\(error)")", file: run.path,
+            remedy: "Put its file back beside this one, readable for this user. Without it devices could get the push twice.")
     }
 
     /// For a run that was begun, when it, or what it needs, was changed.
-    static func remedyForChanges(_ run: RunStore) -> String {
-        "Take the change back, then go on; nothing more was sent. A new plan would reach again those that this run has reached: leave them out with "
-            + "`volley report \(run.plan.id) --format csv --outcome accepted,unknown --output reached.csv` and `exclude: {devices: reached.csv}`."
+    /// - Parameter runs: those of its chain that have sent.
+    static func remedyForChanges(_ run: RunStore, reaching runs: [String]) -> String {
+        let ids = runs.isEmpty ? [run.plan.retryOf ?? run.plan.id] : runs
+        let files = ids.indices.map { ids.count == 1 ? "reached.csv" : "reached-\($0 + 1).csv" }
+        let commands = zip(ids, files).map { "`volley report \($0) --format csv --outcome accepted,unknown --output \($1)`" }
+        let list = files.count == 1 ? files[0] : "[\(files.joined(separator: ", "))]"
+        return
+            "Take the change back, then go on; nothing more was sent. A new plan would reach again those that were reached: leave them out with "
+            + "\(commands.joined(separator: " and ")), and `exclude: {devices: \(list)}`."
     }
 
     static func needsApproval(_ run: RunStore, _ step: SendGate.Step) -> Diagnostic {

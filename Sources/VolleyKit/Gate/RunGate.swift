@@ -22,7 +22,8 @@ struct RunGate {
     private struct Look {
         var facts: SendGate.Facts
         var life = ""
-        var reached = 0
+        var reached = 0, claimed = 0
+        var siblings: [String] = []
         var words: [SendGate.Refusal: any Error] = [:]
 
         /// Whether something holds; why not is kept.
@@ -61,7 +62,8 @@ struct RunGate {
         var before: Firing?
         var seen = Look(facts: .unknown)
         var failure: (any Error)?
-        let life = Self.newLife()
+        var life = ""
+        var marks: ClaimMarks?
         /// Whether it went well; what went wrong is kept for the end.
         func isDone(_ body: () throws -> Void) -> Bool {
             do { try body() } catch { failure = failure ?? error }
@@ -81,7 +83,8 @@ struct RunGate {
             case .record:
                 action = gate.recorded(
                     isDone {
-                        guard try record.begin(run, as: life, seen: seen.life, reached: seen.reached, at: .now()) else { throw outdated() }
+                        life = try note(seen)
+                        marks = try ClaimMarks(record, of: run)
                     })
             case .begin: action = gate.began(isDone { try run.begin(life: life, at: .now(), from: Self.states(for: step)) })
             case .confirm:
@@ -91,7 +94,7 @@ struct RunGate {
             case .returnTime:
                 try? time?.giveBack(before)
                 action = gate.timeReturned()
-            case .admit: return SendPass(run: run, record: record, time: time)
+            case .admit: return SendPass(run: run, record: record, time: time, marks: marks)
             case .refuse(let why):
                 if why != .isBusy { run.unlock() }
                 throw try failure ?? refused(why, seen, step).inWords
@@ -114,10 +117,18 @@ struct RunGate {
         step == .begin ? [.planned] : [.stopped, .paused, .cancelled, .running]
     }
 
-    /// 128 random bits, in hex.
-    private static func newLife() -> String {
-        let seed = RunSeed.random()
-        return String(seed.high, radix: 16) + String(seed.low, radix: 16)
+    /// Notes beside the runs that the run is about to begin, or go on.
+    private func note(_ seen: Look) throws -> String {
+        let life = SendingRecord.life(after: seen.life)
+        switch try record.begin(
+            run, as: life, seen: seen.life, reached: seen.reached, claimed: seen.claimed, for: time?.onRecord, siblings: seen.siblings,
+            parentLife: settings.parentLife, at: .now())
+        {
+        case .noted: return life
+        case .isOutdated: throw outdated()
+        case .isOvertaken: throw GateRefusals.isOvertaken(run)
+        case .timeIsTaken(let other): throw time?.isTaken(by: other) ?? outdated()
+        }
     }
 
     // MARK: - Looking
@@ -126,20 +137,27 @@ struct RunGate {
         try run.requireRecipients()
         let status = try run.status()
         let entry = try record.entry(of: run.plan.id)
-        var look = Look(facts: .unknown, life: try run.life(), reached: try run.reached())
+        var look = Look(facts: .unknown, life: try run.life(), reached: try run.reached(), claimed: try run.firstUnclaimed())
         look.facts.state = .init(status.state)
         // The beginning may have been noted beside the runs, and not in the file, by a process that was killed between the two.
         look.facts.hasBegun = try run.hasBegun() || entry.map { $0.formerLife != look.life } ?? false
-        look.facts.isOutdated = entry?.isNewer(thanLife: look.life, reached: look.reached) ?? false
-        look.facts.isInPlace = look.keep(.isMisplaced) { try run.checkPlace(home: settings.runsFolder) }
+        look.facts.isOutdated = entry?.isNewer(thanLife: look.life, reached: look.reached, claimed: look.claimed) ?? false
+        look.facts.isInPlace = look.keep(.isMisplaced) { try run.checkPlace(home: settings.runsFolder, inode: settings.runsInode) }
         guard SendGate.refusal(of: step, look.facts) == nil else { return look }
-        let present = try PresentProject(of: run.plan, options)
+        let presents = try presentProjects()
         look.facts.isUnchanged = look.keep(.isChanged) {
             if step == .goOn { try run.checkIntegrity() }
             try goingOn(step) { try run.checkUnchanged() }
         }
-        look.facts.settingsHold = look.keep(.settingsChanged) { try goingOn(step) { try present.checkUnchanged(settings) } }
-        look.facts.lacksApproval = try lacksApproval(present)
+        look.facts.settingsHold = look.keep(.settingsChanged) {
+            try goingOn(step) { for present in presents { try present.checkUnchanged(settings) } }
+        }
+        look.facts.lacksApproval = try presents.contains(where: lacksApproval)
+        if step == .begin, let parent = run.plan.retryOf {
+            look.siblings = try record.retries(of: parent).filter { $0 != run.plan.id }
+            let siblings = look.siblings
+            look.facts.isRetried = !look.keep(.isRetried) { try check(siblings) }
+        }
         if step == .goOn { look.facts.isRetried = try !retries().isEmpty || !record.retries(of: run.plan.id).isEmpty }
         look.facts.parentWentOn = try parentWentOn()
         if step == .begin, !isScheduler, !run.plan.waves.isEmpty {
@@ -155,8 +173,8 @@ struct RunGate {
 
     /// What was begun must not be planned again without a thought for those whom it has reached.
     private func goingOn(_ step: SendGate.Step, _ body: () throws -> Void) throws {
-        do { try body() } catch var mistake as Diagnostic where step != .begin {
-            mistake.remedy = GateRefusals.remedyForChanges(run)
+        do { try body() } catch var mistake as Diagnostic where step != .begin || run.plan.retryOf != nil {
+            mistake.remedy = GateRefusals.remedyForChanges(run, reaching: try runsOfChain())
             throw mistake
         }
     }
@@ -166,11 +184,39 @@ struct RunGate {
         try !run.plan.isTest && (settings.needsApproval || present.app?.needsApproval == true) && run.approval() == nil
     }
 
+    /// volley.yaml as it is now: the one that was named, and the plan's own.
+    private func presentProjects() throws -> [PresentProject] {
+        let named = try PresentProject(of: run.plan, options)
+        guard options.config != nil else { return [named] }
+        var own = options
+        own.config = nil
+        return [named, try PresentProject(of: run.plan, own)]
+    }
+
+    /// The runs of its chain that have sent.
+    private func runsOfChain() throws -> [String] { try RunChain(of: run).runs.filter { try $0.hasBegun() }.map(\.plan.id) }
+
+    /// Two retries of one run may have been planned for the same devices, where one could not see the file of the other.
+    private func check(_ siblings: [String]) throws {
+        guard !siblings.isEmpty else { return }
+        var own: Set<DeviceToken> = []
+        try run.forEachResult { _, recipient, _, _ in own.insert(recipient.token) }
+        for sibling in siblings {
+            var isShared = false
+            do {
+                let other = try RunStore(path: FilePaths.join(FilePaths.folder(of: run.path), "\(sibling).sqlite"), readOnly: true)
+                defer { other.close() }
+                try other.forEachResult { _, recipient, _, _ in isShared = isShared || own.contains(recipient.token) }
+            } catch { throw GateRefusals.siblingIsUnreadable(run, sibling, error) }
+            if isShared { throw GateRefusals.siblingHasSent(run, sibling) }
+        }
+    }
+
     private func retries() throws -> [RunStore] { try RunChain(of: run).standingRetries(of: run.plan.id) }
 
     private func parentWentOn() throws -> Bool {
         guard let id = run.plan.retryOf else { return false }
-        if let entry = try record.entry(of: id), entry.begunAt > run.plan.plannedAt { return true }
+        if let life = settings.parentLife, let entry = try record.entry(of: id) { return !entry.isLife(life) }
         let path = FilePaths.join(FilePaths.folder(of: run.path), "\(id).sqlite")
         guard FilePaths.exists(path), let parent = try? RunStore(path: path, readOnly: true) else { return false }
         defer { parent.close() }

@@ -1,4 +1,5 @@
 import Base
+import Campaigns
 import Delivery
 import Runs
 import Scheduling
@@ -13,6 +14,11 @@ struct ScheduledTime {
     private let isScheduler: Bool
 
     private static let reason = "sent by hand"
+
+    /// As the record of what was sent knows it.
+    var onRecord: SendingRecord.Time {
+        .init(campaign: firing.key.campaign, occurrence: firing.key.occurrence, file: run.plan.campaignFile)
+    }
 
     /// nil for a run that belongs to no time: a test, a run sent with `--now`, and a retry, whose time is that of the run it retries.
     init?(_ run: RunStore, _ settings: RunSettings, isScheduler: Bool) {
@@ -31,6 +37,8 @@ struct ScheduledTime {
         let (firings, campaigns) = try ScheduleStore.read(folder: folder, since: Timestamp(epochMilliseconds: 0))
         let present = firings.first { $0.key == firing.key }
         if let present, present.run != run.plan.id, isScheduler || present.state != .skipped { return (.taken, isTaken(by: present)) }
+        // What was begun is known without the schedule's record, and under the campaign's former name.
+        if let other = try SendingRecord(folder: folder).run(having: onRecord, besides: run.plan.id) { return (.taken, isTaken(by: other)) }
         let isOwn = present?.run == run.plan.id
         if !isScheduler, step == .begin, ScheduleLock.isHeld(folder: folder),
             campaigns.contains(where: { $0.name == run.plan.campaign && !$0.times.isEmpty })
@@ -38,6 +46,14 @@ struct ScheduledTime {
             return (.taken, isForSchedule(isOwn: isOwn))
         }
         return (isOwn ? .own : .free, nil)
+    }
+
+    /// Whether `volley schedule` is at work, and sends this run by itself.
+    var isForSchedule: Bool {
+        guard ScheduleLock.isHeld(folder: folder),
+            let (firings, _) = try? ScheduleStore.read(folder: folder, since: Timestamp(epochMilliseconds: 0))
+        else { return false }
+        return firings.contains { $0.key == firing.key && $0.run == run.plan.id && $0.state.isOpen }
     }
 
     /// - Returns: what stood in the record before, to be given back if nothing is sent.
@@ -66,23 +82,43 @@ struct ScheduledTime {
         return try body(store)
     }
 
-    /// Why a campaign cannot go out at a time, as a run of it has; nil when none has, as far as the record knows.
-    static func refusal(_ campaign: String, _ occurrence: LocalTime, runsFolder: String) throws -> Diagnostic? {
-        let (firings, _) = try ScheduleStore.read(folder: runsFolder, since: Timestamp(epochMilliseconds: 0))
-        return firings.first { $0.key == .init(campaign: campaign, occurrence: "\(occurrence)") && $0.state != .skipped }.map {
-            isTaken(campaign, occurrence, by: $0, folder: runsFolder)
+    /// Why a campaign cannot go out at a time, as a run has it; nil when the time is free, as far as the records know.
+    static func refusal(_ campaign: Campaign, _ occurrence: LocalTime, runsFolder folder: String) throws -> Diagnostic? {
+        let name = campaign.name.value
+        let (firings, _) = try ScheduleStore.read(folder: folder, since: Timestamp(epochMilliseconds: 0))
+        if let firing = firings.first(where: { $0.key == .init(campaign: name, occurrence: "\(occurrence)") && $0.state != .skipped }) {
+            return isTaken(name, occurrence, by: firing, folder: folder)
         }
+        let time = SendingRecord.Time(campaign: name, occurrence: "\(occurrence)", file: FilePaths.absolute(campaign.file))
+        return try SendingRecord(folder: folder).run(having: time, besides: "").map { isTaken(name, occurrence, by: $0, folder: folder) }
     }
 
     // MARK: - Words
 
+    /// Why the time is another run's.
+    func isTaken(by other: String) -> Diagnostic { Self.isTaken(run.plan.campaign, occurrence, by: other, folder: folder) }
+
     private func isTaken(by other: Firing) -> Diagnostic { Self.isTaken(run.plan.campaign, occurrence, by: other, folder: folder) }
 
     private static func isTaken(_ campaign: String, _ occurrence: LocalTime, by other: Firing, folder: String) -> Diagnostic {
+        guard let run = other.run else {
+            return Diagnostic(
+                "'\(campaign)' was fired already for \(occurrence.words); nothing was sent",
+                remedy: "A time goes out once. Give the campaign another time for another push.")
+        }
+        guard other.state == .planning, !FilePaths.exists(FilePaths.join(folder, "\(run).sqlite")) else {
+            return isTaken(campaign, occurrence, by: run, folder: folder)
+        }
+        return Diagnostic(
+            "`volley schedule` has begun to plan '\(campaign)' for \(occurrence.words), as \(run); nothing was sent",
+            remedy: ScheduleLock.isHeld(folder: folder)
+                ? "`volley schedule --list` shows what it waits for."
+                : "Start `volley schedule` again: it goes on with it, or skips it.")
+    }
+
+    private static func isTaken(_ campaign: String, _ occurrence: LocalTime, by run: String, folder: String) -> Diagnostic {
         Diagnostic(
-            "'\(campaign)' was fired already for \(occurrence.words)\(other.run.map { ", as \($0)" } ?? ""); nothing was sent",
-            remedy: other.run.map { remedy($0, folder, campaign) }
-                ?? "A time goes out once. Give the campaign another time for another push.")
+            "'\(campaign)' was fired already for \(occurrence.words), as \(run); nothing was sent", remedy: remedy(run, folder, campaign))
     }
 
     /// What to do instead, for those that the other run has not reached.

@@ -7,8 +7,12 @@ struct SendPass: ~Copyable {
     fileprivate let run: RunStore
     fileprivate let record: SendingRecord
     fileprivate let time: ScheduledTime?
+    /// Is told what is claimed before it goes onto the wire; nil for a retry, which sends nothing of the run itself.
+    let marks: ClaimMarks?
 
-    init(run: RunStore, record: SendingRecord, time: ScheduledTime?) { (self.run, self.record, self.time) = (run, record, time) }
+    init(run: RunStore, record: SendingRecord, time: ScheduledTime?, marks: ClaimMarks?) {
+        (self.run, self.record, self.time, self.marks) = (run, record, time, marks)
+    }
 
     /// Notes how far the run is, for the next time. What cannot be noted changes nothing in how it ended.
     consuming func end(_ console: Console) {
@@ -16,6 +20,7 @@ struct SendPass: ~Copyable {
             console.warn(
                 "How far the run is could not be noted beside it, so that an older copy of its file would not be recognised. \(error)")
         }
+        marks?.close()
         if let state = try? run.status().state { time?.note(state) }
     }
 }

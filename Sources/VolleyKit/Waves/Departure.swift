@@ -13,6 +13,36 @@ enum Departure: Hashable, Sendable {
 }
 
 extension Departure {
+    /// What `volley send FILE` does, unless its time was sent already: that says more than that it is too late, and `--now` would reach everybody again.
+    static func ofSending(_ context: CampaignContext, isNow: Bool, now: Timestamp, runsFolder: String) throws -> Departure {
+        try unlessTaken(context.campaign, runsFolder) { () throws(Diagnostic) in try ofSending(context.campaign, isNow: isNow, now: now) }
+    }
+
+    /// What `volley plan FILE` freezes, unless that time was sent already.
+    static func ofPlanning(_ context: CampaignContext, now: Timestamp, runsFolder: String) throws -> Departure {
+        try unlessTaken(context.campaign, runsFolder) { () throws(Diagnostic) in try ofPlanning(context.campaign, now: now) }
+    }
+
+    private static func unlessTaken(
+        _ campaign: Campaign, _ runsFolder: String, _ decide: () throws(Diagnostic) -> Departure
+    ) throws -> Departure {
+        do throws(Diagnostic) {
+            let departure = try decide()
+            guard case .at(let occurrence) = departure else { return departure }
+            if let taken = try refusal(campaign, occurrence.localTime, runsFolder) { throw taken }
+            return departure
+        } catch {
+            guard let schedule = campaign.schedule, schedule.repeat == nil, let at = schedule.at else { throw error }
+            throw try refusal(campaign, at, runsFolder) ?? error
+        }
+    }
+
+    private static func refusal(_ campaign: Campaign, _ time: LocalTime, _ runsFolder: String) throws(Diagnostic) -> Diagnostic? {
+        do { return try ScheduledTime.refusal(campaign, time, runsFolder: runsFolder) } catch {
+            throw error as? Diagnostic ?? Diagnostic("\(error)")
+        }
+    }
+
     /// What `volley send FILE` does: it sends now or not at all, as whoever types it looks on.
     /// - Parameter isNow: `--now`.
     /// - Throws: `Diagnostic` when the campaign's time has not come, or has passed by too much.

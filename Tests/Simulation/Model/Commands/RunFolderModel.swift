@@ -10,7 +10,8 @@ struct RunFolderModel {
         /// volley.yaml when it was planned.
         var project: Int
         var retryOf: Int?
-        var plannedAt: Int
+        /// Of a retry: the life that the run had that it retries.
+        var parentLife = 0
     }
 
     enum Outcome { case accepted, unknown, unsent }
@@ -39,9 +40,14 @@ struct RunFolderModel {
         var life: Int
         var formerLife: Int?
         var reached: Int
-        var begunAt: Int
+        var claimed: Int
 
-        func isNewer(than file: File) -> Bool { (file.life != life && file.life != formerLife) || file.reached < reached }
+        func isLife(_ life: Int) -> Bool { life == self.life || life == formerLife }
+
+        /// Lives are numbered, so that an older record is told from an older file.
+        func isNewer(than file: File) -> Bool {
+            file.life <= life && (!isLife(file.life) || file.reached < reached || file.claimed.count < claimed)
+        }
     }
 
     var plans: [Int: Plan] = [:]
@@ -53,21 +59,13 @@ struct RunFolderModel {
     /// What volley.yaml says now: where to, and whether somebody must approve.
     var project = 0
     var demandsApproval = false
-    var now = 0
     private(set) var lastPlan = 0
-    private var lastLife = 0
-
-    mutating func newLife() -> Int {
-        lastLife += 1
-        return lastLife
-    }
-
     @discardableResult
     mutating func plan(_ recipients: Set<Int>, time: Int?, retryOf: Int? = nil, isApproved: Bool = false, project: Int? = nil) -> Int {
         lastPlan += 1
         plans[lastPlan] = Plan(
             recipients: recipients, time: time, needsApproval: demandsApproval, project: project ?? self.project, retryOf: retryOf,
-            plannedAt: now)
+            parentLife: retryOf.flatMap { files[.own($0)]?.life } ?? 0)
         var file = File(plan: lastPlan)
         file.isApproved = isApproved
         files[.own(lastPlan)] = file
@@ -92,24 +90,48 @@ struct RunFolderModel {
             isInPlace: path == .own(file.plan), isOutdated: entry?.isNewer(than: file) ?? false, state: file.state,
             hasBegun: file.hasBegun || entry.map { $0.formerLife != file.life } ?? false, isUnchanged: !file.isChanged,
             settingsHold: plan.project == project, lacksApproval: (plan.needsApproval || demandsApproval) && !file.isApproved,
-            isRetried: step == .goOn && !standingRetries(of: file.plan).isEmpty, parentWentOn: false, isTooLate: false, time: .unscheduled)
+            isRetried: step == .goOn && (!standingRetries(of: file.plan).isEmpty || !begunRetries(of: file.plan).isEmpty),
+            parentWentOn: false, isTooLate: false, time: .unscheduled)
         if let parent = plan.retryOf {
             let state = files[.own(parent)]?.state
-            facts.parentWentOn = state == .underway || state == .planned || record[parent].map { $0.begunAt > plan.plannedAt } ?? false
+            facts.parentWentOn = record[parent].map { !$0.isLife(plan.parentLife) } ?? (state == .underway || state == .planned)
+            if step == .begin { facts.isRetried = siblings(of: file.plan).contains { !hasDisjointRecipients($0, file.plan) } }
         }
         if plan.retryOf == nil, let time = plan.time {
-            facts.time = times[time].map { $0 == file.plan ? .own : .taken } ?? .free
+            let isSent = record.keys.contains { $0 != file.plan && plans[$0]?.time == time && plans[$0]?.retryOf == nil }
+            facts.time = isSent ? .taken : times[time].map { $0 == file.plan ? .own : .taken } ?? .free
         }
         return facts
     }
 
-    /// As `SendingRecord.begin`.
-    mutating func note(_ life: Int, of path: Path) -> Bool {
-        guard let file = files[path] else { return false }
-        let known = record[file.plan]
-        if let known, known.isNewer(than: file) { return false }
-        record[file.plan] = Entry(life: life, formerLife: file.life, reached: file.reached, begunAt: now)
-        return true
+    /// Retries that were begun, as the record knows.
+    func begunRetries(of plan: Int) -> [Int] { record.keys.sorted().filter { plans[$0]?.retryOf == plan } }
+
+    /// Other begun retries of the run that a plan retries.
+    func siblings(of plan: Int) -> [Int] {
+        guard let parent = plans[plan]?.retryOf else { return [] }
+        return begunRetries(of: parent).filter { $0 != plan }
+    }
+
+    /// Of a sibling whose file is away nobody knows whom it reached.
+    private func hasDisjointRecipients(_ sibling: Int, _ plan: Int) -> Bool {
+        guard files[.own(sibling)] != nil, let own = plans[plan]?.recipients else { return false }
+        return plans[sibling]?.recipients.isDisjoint(with: own) ?? false
+    }
+
+    /// As `SendingRecord.begin`; nil when it refuses, else the new life.
+    mutating func note(_ path: Path, siblings seen: [Int]) -> Int? {
+        guard let file = files[path], let plan = plans[file.plan] else { return nil }
+        if let known = record[file.plan], known.isNewer(than: file) { return nil }
+        if plan.retryOf == nil, let time = plan.time,
+            record.keys.contains(where: { $0 != file.plan && plans[$0]?.time == time && plans[$0]?.retryOf == nil })
+        {
+            return nil
+        }
+        if !begunRetries(of: file.plan).isEmpty || !Set(siblings(of: file.plan)).isSubset(of: seen) { return nil }
+        if let parent = plan.retryOf, let entry = record[parent], !entry.isLife(plan.parentLife) { return nil }
+        record[file.plan] = Entry(life: file.life + 1, formerLife: file.life, reached: file.reached, claimed: file.claimed.count)
+        return file.life + 1
     }
 
     /// As `RunStore.begin`.

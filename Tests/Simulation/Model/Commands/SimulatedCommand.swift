@@ -15,6 +15,7 @@ struct SimulatedCommand {
     let step: SendGate.Step
     private var gate: SendGate
     private var life = 0
+    private var siblings: [Int] = []
     private(set) var work: Work
     private(set) var refusal: SendGate.Refusal?
     private(set) var isAdmitted = false
@@ -66,6 +67,7 @@ struct SimulatedCommand {
                 return .over
             }
             project = folder.project
+            siblings = folder.files[path].map { folder.siblings(of: $0.plan) } ?? []
             return .gate(gate.saw(facts))
         case .claimTime:
             guard let plan = folder.files[path]?.plan, let time = folder.plans[plan]?.time else { return .gate(gate.timeClaimed(false)) }
@@ -73,8 +75,9 @@ struct SimulatedCommand {
             if isFree { folder.times[time] = plan }
             return .gate(gate.timeClaimed(isFree))
         case .record:
-            life = folder.newLife()
-            return .gate(gate.recorded(folder.note(life, of: path)))
+            let noted = folder.note(path, siblings: siblings)
+            life = noted ?? 0
+            return .gate(gate.recorded(noted != nil))
         case .begin: return .gate(gate.began(folder.begin(path, as: life, step)))
         case .confirm:
             if let plan = folder.files[path]?.plan { folder.record[plan]?.formerLife = nil }
@@ -101,6 +104,9 @@ struct SimulatedCommand {
     /// As `RetryPlanner`: those who were not sent to, but for those whom other retries took over.
     private mutating func plan(_ folder: inout RunFolderModel) {
         guard let file = folder.files[path], let plan = folder.plans[file.plan] else { return }
+        // Of a retry whose file is away nobody knows whom it reached.
+        let standing = Set(folder.standingRetries(of: file.plan).map(\.plan))
+        guard standing.isSuperset(of: folder.begunRetries(of: file.plan)) else { return }
         let taken = folder.standingRetries(of: file.plan).reduce(into: Set<Int>()) { $0.formUnion(folder.plans[$1.plan]?.recipients ?? []) }
         let open = plan.recipients.filter { device in
             !taken.contains(device) && (file.outcomes[device].map { $0 == .unsent } ?? !file.claimed.contains(device))
@@ -137,6 +143,12 @@ struct SimulatedCommand {
             return nil
         }
         let claim = Array(next.prefix(random.between(1, 3)))
+        // As `RunStore.claim` asks first.
+        guard file.life == life else {
+            end([], as: nil, &folder)
+            return nil
+        }
+        folder.record[file.plan]?.claimed = file.claimed.union(claim).count
         for device in claim {
             folder.files[path]?.claimed.insert(device)
             folder.files[path]?.outcomes[device] = nil
@@ -146,9 +158,9 @@ struct SimulatedCommand {
     }
 
     /// As `SendStage` and `SendPass.end`.
-    private mutating func end(_ left: [Int], as state: SendGate.Facts.State, _ folder: inout RunFolderModel) {
+    private mutating func end(_ left: [Int], as state: SendGate.Facts.State?, _ folder: inout RunFolderModel) {
         for device in left { folder.files[path]?.outcomes[device] = .unsent }
-        folder.files[path]?.state = state
+        if let state { folder.files[path]?.state = state }
         if let file = folder.files[path] { folder.record[file.plan]?.reached = file.reached }
         die(&folder)
     }
