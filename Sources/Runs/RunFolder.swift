@@ -1,9 +1,6 @@
 public import Base
 
 extension RunStore {
-    /// The number by which the file system knows a folder; nil when it is not there.
-    public static func inode(ofFolder folder: String) -> UInt64? { RunFile.identity(folder).map { UInt64($0.file) } }
-
     /// All run files of a folder, oldest first (then by id), opened for reading, and those that could not be opened. Cheap: only what was
     /// frozen is read, and no file stays open. Plans that are still being made are no runs. A folder that is not there yet holds no runs.
     /// - Throws: `Diagnostic`: the folder cannot be listed.

@@ -65,12 +65,9 @@ extension RunStore {
 
     /// Makes sure that this file is the one that was planned: under the run's own name, with no second name, in the folder where it was planned. A copy
     /// that could be sent would be sent twice.
-    /// - Parameters:
-    ///   - home: the folder where it was planned, when that is known. It counts as long as it is there.
-    ///   - inode: that folder's number, when that is known. A plan that was not begun is sent from there alone, wherever the folder is by now: nothing
-    ///     would tell two copies of the folder apart.
+    /// - Parameter home: the folder where it was planned, when that is known. It counts as long as it is there.
     /// - Throws: `Diagnostic` that says what it is instead.
-    public func checkPlace(home: String?, inode: UInt64? = nil) throws {
+    public func checkPlace(home: String?) throws {
         try checkNotReplaced()
         let name = plan.id + RunFile.suffix
         guard RunFile.name(path) == name else {
@@ -89,11 +86,6 @@ extension RunStore {
             throw Diagnostic(
                 "this file is a copy of a run that belongs into \(home), or was moved", file: path,
                 remedy: "Only the file there is sent. If it is gone from there, move this one back.")
-        }
-        if let inode, try !hasBegun(), let present = RunFile.identity(folder), UInt64(present.file) != inode {
-            throw Diagnostic(
-                "this folder of runs is a copy of the one that the run was planned in", file: path,
-                remedy: "Send it from there, or plan the campaign again.")
         }
     }
 }

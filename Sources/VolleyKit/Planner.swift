@@ -71,7 +71,7 @@ struct Planner {
         let (preview, fields) = try scan(samples: 1, times, writer: writer, suppressing: list, runsFolder: runsFolder)
         var settings = settings
         settings.schedule = frozenSchedule
-        (settings.runsFolder, settings.runsInode) = (FilePaths.absolute(runsFolder), RunStore.inode(ofFolder: runsFolder))
+        settings.runsFolder = FilePaths.absolute(runsFolder)
         settings.key = settings.key?.fingerprinted()
         // A machine that sleeps does not plan.
         settings.schedule?.planning = min(queuedAt, now)..<now.adding(seconds: (SuspendingClock.now - begin) / .seconds(1))

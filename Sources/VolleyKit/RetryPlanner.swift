@@ -36,8 +36,7 @@ struct RetryPlanner {
         guard count > 0 else { return nil }
         try writer.put(batch)
         var settings = try RunSettings(json: first.settings, runFile: run.path)
-        let folder = FilePaths.folder(of: run.path)
-        (settings.runsFolder, settings.runsInode) = (FilePaths.absolute(folder), RunStore.inode(ofFolder: folder))
+        settings.runsFolder = FilePaths.absolute(FilePaths.folder(of: run.path))
         settings.parentLife = try run.life()
         return try writer.finish(
             RunPlan(

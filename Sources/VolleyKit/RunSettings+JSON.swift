@@ -24,7 +24,6 @@ extension RunSettings {
             ("approval", .string(needsApproval ? "required" : "none")),
             ("rendering", .integer(Int64(renderingRules))),
             ("runs", optional(runsFolder)),
-            ("runs_inode", runsInode.map { .integer(Int64(bitPattern: $0)) } ?? .null),
             ("parent_life", optional(parentLife)),
         ]
         return .object(pairs: members)
@@ -63,7 +62,6 @@ extension RunSettings {
         needsApproval = json["approval"]?.stringValue == "required"
         renderingRules = json["rendering"]?.integerValue.map { Int($0) } ?? 1
         runsFolder = json["runs"]?.stringValue
-        runsInode = json["runs_inode"]?.integerValue.map { UInt64(bitPattern: $0) }
         parentLife = json["parent_life"]?.stringValue
         // Plans of older versions have none.
         if let limits = json["stop_when"], limits != .null { stopLimits = try need(StopLimits(json: limits), "stop_when") }

@@ -28,8 +28,6 @@ struct RunSettings: Hashable, Sendable {
     var needsApproval: Bool
     /// The folder of runs it was planned into, by its absolute path: it is sent from there. nil in plans of older versions.
     var runsFolder: String?
-    /// That folder's inode; nil in plans of older versions.
-    var runsInode: UInt64?
     /// Of a retry: the life that the run had that it retries. It is void once that run went on.
     var parentLife: String?
     /// By which rules its payloads were measured (`MessageCatalog.renderingRules`).

@@ -112,7 +112,7 @@ struct TestPlanner {
         }
         var settings = settings
         settings.needsApproval = false
-        (settings.runsFolder, settings.runsInode) = (FilePaths.absolute(runsFolder), RunStore.inode(ofFolder: runsFolder))
+        settings.runsFolder = FilePaths.absolute(runsFolder)
         settings.key = settings.key?.fingerprinted()
         // One text would replace the other on the device before anybody has read it.
         if Set(pushes.map(\.device.token)).count < pushes.count { settings.collapseID = nil }

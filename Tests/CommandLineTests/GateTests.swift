@@ -231,6 +231,60 @@ struct GateTests {
         try expectEverybodyOnce(server)
     }
 
+    @Test("a run file that has lost its newest part to a kill is not gone on with", .enabled(if: Shell.hasTool("sqlite3") || hasPython))
+    func lostNewestPart() throws {
+        let server = try LedgeredServer(app: "pace: 1500/s", devices: 3000)
+        let folder = server.folder
+        try folder.writeCampaign(delivery: "unknown: skip")
+        let running = try server.startSending()
+        let run = try #require(runs(folder).first)
+        // A backup while it is sent, as one makes it.
+        let backup =
+            "import sqlite3; a = sqlite3.connect('runs/\(run).sqlite'); b = sqlite3.connect('older.sqlite'); a.backup(b); b.close()"
+        let python = try RunningVolley(executable: "/usr/bin/python3", ["-c", backup], in: folder.url, environment: [:], input: nil)
+            .finish()
+        try #require(python.status == 0, "\(python.errors)")
+        usleep(700_000)
+        _ = running.finish(timeout: 0)
+        try Shell.run("cd '\(folder.url.path)'; rm runs/\(run).sqlite*; cp older.sqlite runs/\(run).sqlite")
+        try expectRefusal(folder, ["resume", run], saying: "older copy")
+    }
+
+    @Test("two retries that did not see one another do not send to the same devices", .enabled(if: hasPython))
+    func siblings() throws {
+        let (server, run) = try interrupted(delivery: "unknown: skip")
+        let folder = server.folder
+        #expect(try folder.volley("cancel", run).status == 0)
+        let project = try String(contentsOf: folder.url.appendingPathComponent("volley.yaml"), encoding: .utf8)
+        try folder.write("volley.yaml", project + "    approval: required\n")
+        #expect(try folder.volley("retry", run, "--outcome", "unsent", "--yes").status == 2)
+        let first = try #require(runs(folder).first { $0 != run })
+        try Shell.run("cd '\(folder.url.path)'; mv runs/\(first).sqlite away.sqlite")
+        #expect(try folder.volley("retry", run, "--outcome", "unsent", "--yes").status == 2)
+        let second = try #require(runs(folder).first { $0 != run })
+        for retry in [second, first] {
+            if retry == first { try Shell.run("cd '\(folder.url.path)'; mv away.sqlite runs/\(first).sqlite") }
+            #expect(try folder.volley("approve", retry, "--by", "Anna", "--yes").status == 0)
+        }
+        #expect(try folder.volley("send", "--plan", second, "--yes").status == 0)
+        try expectRefusal(folder, ["send", "--plan", first, "--yes"], saying: "has sent to devices of this one")
+        try expectEverybodyOnce(server)
+    }
+
+    @Test("a moved project is judged by the volley.yaml that is there, and a second one does not replace the first")
+    func movedProject() throws {
+        let folder = try folder()
+        let run = try plan(folder)
+        try folder.write("other.yaml", String(contentsOf: folder.url.appendingPathComponent("volley.yaml"), encoding: .utf8))
+        try folder.writeProject(app: "environment: simulator\napproval: required")
+        try expectRefusal(folder, ["send", "--plan", run, "--yes", "--config", "other.yaml"], saying: "demands approval")
+        try Shell.run("cd '\(folder.url.path)'; mkdir moved; mv volley.yaml runs moved/; mv moved ../moved-\(run)")
+        let moved = URL(fileURLWithPath: folder.url.path + "/../moved-" + run)
+        defer { try? FileManager.default.removeItem(at: moved) }
+        let refused = try VolleyBinary.run(["send", "--plan", run, "--yes"], in: moved)
+        #expect(refused.status == 2 && refused.errors.contains("demands approval"), "\(refused.errors)")
+    }
+
     // MARK: - Times
 
     @Test("a time that was sent goes out by no other plan of it, whatever is done to that plan", .enabled(if: hasPython))
@@ -244,13 +298,19 @@ struct GateTests {
         #expect(!refused.contains("--now") && refused.contains("volley report \(first)"), "\(refused)")
         #expect(try folder.volley("cancel", run).status == 0)
         try expectRefusal(folder, ["resume", run], saying: "given up before")
-        try folder.editRun("UPDATE run SET state = 'stopped', started_at = 1700000000000")
+        try folder.editRun("UPDATE run SET state = 'stopped', started_at = 1700000000000", id: run)
         try expectRefusal(folder, ["resume", run], saying: "was fired already")
-        try folder.editRun("UPDATE run SET state = 'cancelled'")
+        try folder.editRun("UPDATE run SET state = 'cancelled'", id: run)
         try expectRefusal(folder, ["retry", run, "--outcome", "unsent", "--yes"], saying: "was fired already")
         #expect(try attempts(folder, run) == 0)
-        // Too late by now, but that is not the point: `--now` would reach everybody a second time.
+        // Neither without the schedule's record nor under another name.
+        try Shell.run("rm '\(folder.url.path)'/runs/schedule.sqlite*")
+        try expectRefusal(folder, ["send", "campaign.yaml", "--yes"], saying: "was fired already")
         let campaign = try String(contentsOf: folder.url.appendingPathComponent("campaign.yaml"), encoding: .utf8)
+        try folder.write("campaign.yaml", campaign.replacing("name: test", with: "name: renamed"))
+        try expectRefusal(folder, ["send", "campaign.yaml", "--yes"], saying: "was fired already")
+        try expectRefusal(folder, ["plan", "campaign.yaml"], saying: "was fired already")
+        // Too late by now, but that is not the point: `--now` would reach everybody a second time.
         try folder.write("campaign.yaml", campaign.replacing("late: send", with: "late: skip after 2h"))
         let late = try expectRefusal(folder, ["send", "campaign.yaml", "--yes"], saying: "was fired already")
         #expect(!late.contains("--now"), "\(late)")

@@ -45,9 +45,10 @@ final class ProjectFolder {
         try VolleyBinary.run(arguments, in: url, environment: environment, input: input, timeout: timeout)
     }
 
-    /// Changes the only run file behind Volley's back.
-    func editRun(_ statements: String...) throws {
-        let run = try #require(files(in: "runs").first { $0.hasSuffix(".sqlite") })
+    /// Changes a run file behind Volley's back.
+    /// - Parameter id: which; nil for the only one.
+    func editRun(_ statements: String..., id: String? = nil) throws {
+        let run = try #require(id.map { $0 + ".sqlite" } ?? files(in: "runs").first { $0.hasSuffix(".sqlite") })
         let lines = statements.map { "c.execute(\"\($0)\")" } + ["c.commit()"]
         let edit = "import sqlite3; c = sqlite3.connect('runs/\(run)'); \(lines.joined(separator: "; "))"
         let python = try RunningVolley(executable: "/usr/bin/python3", ["-c", edit], in: url, environment: [:], input: nil).finish()
