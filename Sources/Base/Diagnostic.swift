@@ -73,7 +73,11 @@ public struct Diagnostic: Error, Hashable, Sendable, CustomStringConvertible {
     /// `file:line:column: what is wrong. What to do [name-of-the-warning]`, as a terminal shows it.
     public var description: String {
         var text = ""
-        if let position { text += "\(position): " } else if let file { text += "\(file): " }
+        if let position {
+            text += "\(TextFormat.inLine(position.file)):\(position.line):\(position.column): "
+        } else if let file {
+            text += "\(TextFormat.inLine(file)): "
+        }
         if severity == .warning { text += "warning: " }
         text += message
         if let remedy { text += ". \(remedy)" }

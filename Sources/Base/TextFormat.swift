@@ -33,6 +33,12 @@ public enum TextFormat {
         return shown
     }
 
+    /// A name from elsewhere (of a file, say) inside a message or a line of a log: as `printable`, and line ends and tabs are escapes too, so that no name
+    /// looks like a message of its own.
+    public static func inLine(_ name: String) -> String {
+        printable(name).replacing("\n", with: escape("\n")).replacing("\t", with: escape("\t"))
+    }
+
     /// C0, DEL and C1.
     static func isControl(_ scalar: Unicode.Scalar) -> Bool { scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value) }
 

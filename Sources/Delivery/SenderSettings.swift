@@ -57,11 +57,14 @@ public struct PushHeaders: Hashable, Sendable {
         self.collapseID = collapseID
     }
 
-    /// - Throws: a `Diagnostic` when a value cannot be a header: with a line break in it the rest would be a header of its own.
+    /// - Throws: a `Diagnostic` when a value cannot be a header: with a line break in it the rest would be a header of its own, and with a space at an
+    /// end HTTP/2 takes no request (RFC 9113 section 8.2.1).
     func check() throws(Diagnostic) {
-        for (name, value) in [("apns-topic", topic), ("apns-collapse-id", collapseID ?? "")] where !HTTP2Header.canHold(value) {
+        for (name, value) in [("apns-topic", topic), ("apns-collapse-id", collapseID ?? "")]
+        where !HTTP2Header.canHold(value) || value.hasPrefix(" ") || value.hasSuffix(" ") {
             throw Diagnostic(
-                "\(name) holds a control character, which no header may: '\(value)'", remedy: "Write it as one line of visible text.")
+                "\(name) holds a control character, or begins or ends with a space, which no header may: '\(value)'",
+                remedy: "Write it as one line of visible text, without spaces around it.")
         }
     }
 }

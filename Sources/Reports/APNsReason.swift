@@ -53,6 +53,8 @@ public enum APNsReason {
         // Volley's own.
         "ConnectionLost":
             "The connection broke before an answer came, so nobody knows whether these were delivered. Sending again may show some twice.",
+        "StreamReset":
+            "APNs broke the request off without an answer, so nobody knows whether these were delivered. Sending again may show some twice.",
         "NoAnswer":
             "No answer came in time, so nobody knows whether these were delivered. Sending again may show some twice.",
         "Expired": "It was too late: the campaign's expiry had passed before their turn came.",

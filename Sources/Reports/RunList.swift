@@ -43,7 +43,7 @@ public struct RunList: Sendable {
     public func text(width: Int, colour: Bool) -> String {
         let style = TextStyle(width: width, colour: colour)
         guard !reports.isEmpty || !broken.isEmpty || !unfinished.isEmpty else {
-            return isFiltered ? "No run is like that." : "There are no runs yet. `volley plan` and `volley send` make one."
+            return isFiltered ? "No run matches." : "There are no runs yet. `volley plan` and `volley send` make one."
         }
         let columns = columns(within: style.width)
         var lines: [String] = []
@@ -73,7 +73,7 @@ public struct RunList: Sendable {
 
     private static func line(_ plan: UnfinishedPlan) -> String {
         "\(plan.path) (\(TextFormat.bytes(plan.size))) "
-            + (plan.isOwned ? "is being made." : "was left behind and may hold device tokens; `volley prune` removes it.")
+            + (plan.isOwned ? "is being made." : "was left behind and may hold device tokens; `volley prune --keep 90d` removes it.")
     }
 
     private struct Column {

@@ -17,6 +17,7 @@ enum RunDiagnostics {
         case .SQLITE_FULL: return diskFull(path, activity)
         case .SQLITE_IOERR:
             if freeBytes(folder(of: path)).map({ $0 < 1 << 20 }) ?? false { return diskFull(path, activity) }
+            if isAtSizeLimit(path) { return tooLarge(path, activity) }
             return Diagnostic(
                 "the disk failed while the run file was in use (SQLite error \(error.extendedResultCode.rawValue))", file: path,
                 remedy: "Check the disk and its file system before sending.")
@@ -44,13 +45,32 @@ enum RunDiagnostics {
     }
 
     static func diskFull(_ path: String, _ activity: Activity) -> Diagnostic {
-        let advice =
-            switch activity {
-            case .planning: "Free space; nothing was sent."
-            case .sending: "Free space; what is recorded so far is safe."
-            case .reading: "Free space, then try again."
-            }
-        return Diagnostic("the disk is full under \(folder(of: path))", remedy: advice)
+        Diagnostic("the disk is full under \(folder(of: path))", remedy: advice("Free space", activity))
+    }
+
+    private static func tooLarge(_ path: String, _ activity: Activity) -> Diagnostic {
+        Diagnostic(
+            "the run file would grow beyond the size that this process may give to a file", file: path,
+            remedy: advice("Raise the limit (`ulimit -f unlimited`)", activity))
+    }
+
+    private static func advice(_ what: String, _ activity: Activity) -> String {
+        switch activity {
+        case .planning: "\(what); nothing was sent."
+        case .sending: "\(what); what is recorded so far is safe."
+        case .reading: "\(what), then try again."
+        }
+    }
+
+    /// Whether a file of the run is as large as files of this process may be. SQLite says only that writing failed; it writes a page at a time.
+    private static func isAtSizeLimit(_ path: String) -> Bool {
+        var limit = rlimit()
+        // RLIMIT_FSIZE of sys/resource.h, an enumeration that Swift imports as a type of its own.
+        guard getrlimit(__rlimit_resource_t(UInt32(RLIMIT_FSIZE.rawValue)), &limit) == 0, limit.rlim_cur < rlim_t(Int.max) else {
+            return false
+        }
+        let largest = ["", "-wal", "-journal"].map { RunFile.size(path + $0) }.max() ?? 0
+        return largest + (64 << 10) >= Int(limit.rlim_cur)
     }
 
     static func missing(_ path: String) -> Diagnostic {
@@ -64,7 +84,7 @@ enum RunDiagnostics {
     static func unfinishedPlan(_ path: String) -> Diagnostic {
         Diagnostic(
             "this plan is still being made, or was interrupted; it is not a run", file: path,
-            remedy: "Plan the campaign again; `volley prune` removes what was left behind.")
+            remedy: "Plan the campaign again; `volley prune --keep 90d` removes what was left behind.")
     }
 
     static func notARun(_ path: String) -> Diagnostic {

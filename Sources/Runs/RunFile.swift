@@ -121,6 +121,20 @@ enum RunFile {
         return Int(status.st_nlink) - 1
     }
 
+    /// A command that lists all names of a file, in whatever folder it is typed: they lie anywhere on the same file system.
+    static func searchForNames(of path: String) -> String {
+        var whole = path
+        if let resolved = realpath(path, nil) {
+            whole = String(cString: resolved)
+            free(resolved)
+        }
+        var root = RunDiagnostics.folder(of: whole)
+        while root != "/", let above = identity(RunDiagnostics.folder(of: root)), above.device == identity(root)?.device {
+            root = RunDiagnostics.folder(of: root)
+        }
+        return "find '\(root)' -xdev -samefile '\(whole.replacing("'", with: "'\\''"))'"
+    }
+
     /// Bytes; 0 when there is no such file.
     static func size(_ path: String) -> Int {
         var status = stat()

@@ -79,7 +79,7 @@ extension RunStore {
         guard names == 1 else {
             throw Diagnostic(
                 "the run file has \(names) names (hard links), and could be sent under each of them", file: path,
-                remedy: "Remove the other names; `find . -samefile \(name)` lists them.")
+                remedy: "Remove the other names; `\(RunFile.searchForNames(of: path))` lists them.")
         }
         let folder = RunDiagnostics.folder(of: path)
         if let home, RunFile.kind(home) == .folder, RunFile.identity(home) != RunFile.identity(folder) {

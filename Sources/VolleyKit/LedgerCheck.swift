@@ -2,14 +2,15 @@ import APNsSimulator
 import Base
 import Runs
 
-/// The report of a run held against the ledger of the simulator that it was sent to.
+/// The report of a run held against the ledger of the simulator that it was sent to. The ledger knows one process's pushes alone.
 struct LedgerCheck {
     let agrees: Bool
     let text: String
 
     /// Every accepted recipient must stand in the ledger, and whatever else does must be unknown to the report.
-    init(_ ledger: LedgerSummary, figures: RunFigures) {
-        let accepted = figures.outcomes[.accepted] ?? 0
+    /// - Parameter before: accepted by simulators of processes that sent the run earlier.
+    init(_ ledger: LedgerSummary, figures: RunFigures, acceptedBefore before: Int = 0) {
+        let accepted = (figures.outcomes[.accepted] ?? 0) - before
         let unknown = figures.outcomes[.unknown] ?? 0
         agrees = (accepted...accepted + unknown).contains(ledger.acceptedTokens)
         let seen =
@@ -17,6 +18,6 @@ struct LedgerCheck {
         text =
             agrees
             ? "\(seen); the report agrees."
-            : "\(seen); the report says \(TextFormat.count(accepted)). They should agree: please report this as a mistake of Volley."
+            : "\(seen); the report says \(TextFormat.count(accepted))\(before > 0 ? " since it went on" : ""). They should agree: please report this as a mistake of Volley."
     }
 }

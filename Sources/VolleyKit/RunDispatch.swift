@@ -44,8 +44,9 @@ struct RunDispatch {
     /// - Throws: why it may not be sent. Nothing was sent.
     func send(_ step: SendGate.Step, _ options: CommonOptions, _ console: Console) throws -> ExitStatus {
         let notices = notices(console)
+        let before = acceptedBefore(step)
         let end = try deliver(step, through: RunGate(run: run, settings: settings, options: options), console, notices)
-        let isShown = show(ledger: gateway.close(), options, console)
+        let isShown = show(ledger: gateway.close(), acceptedBefore: before, options, console)
         defer { notices.finish(withinSeconds: Notices.longestFarewellSeconds) }
         switch end {
         case .finished:
@@ -68,6 +69,15 @@ struct RunDispatch {
             console.warn("Cancelled; what was not sent is unsent in the report.")
             return .stopped
         }
+    }
+
+    /// Recipients that a simulator of an earlier process accepted; nil when nothing is to be held against this one's ledger: it counts devices, and a test
+    /// device may get several texts.
+    private func acceptedBefore(_ step: SendGate.Step) -> Int? {
+        guard case .simulator = settings.environment, !run.plan.isTest else { return nil }
+        guard step == .goOn else { return 0 }
+        // Why it cannot be read is said where it matters.
+        return (try? run.figures()).map { $0.outcomes[.accepted] ?? 0 }
     }
 
     /// Whom the project tells of runs; a test is nobody's business but the tester's.
@@ -106,14 +116,13 @@ struct RunDispatch {
     /// Shows the report of a run that has ended, and how it compares to the simulator's ledger. What goes wrong here does not change
     /// what was sent, so it is said and no more.
     /// - Returns: whether everything could be shown, and agrees.
-    private func show(ledger: LedgerSummary?, _ options: CommonOptions, _ console: Console) -> Bool {
+    private func show(ledger: LedgerSummary?, acceptedBefore: Int?, _ options: CommonOptions, _ console: Console) -> Bool {
         do {
             try settle(console)
             let report = try Report(run, chain: RunChain(of: run))
             try console.out(options.isJSON ? report.json.indentedText : report.text(width: console.width, colour: console.colour))
-            // The ledger counts devices, and a test device may get several texts.
-            guard let ledger, !run.plan.isTest else { return true }
-            let check = LedgerCheck(ledger, figures: try run.figures())
+            guard let ledger, let acceptedBefore else { return true }
+            let check = LedgerCheck(ledger, figures: try run.figures(), acceptedBefore: acceptedBefore)
             check.agrees ? console.say(check.text) : console.warn(check.text)
             return check.agrees
         } catch {

@@ -28,6 +28,8 @@ enum ProcessSetup {
         sigemptyset(&heard)
         for number in [SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGABRT] { sigaddset(&heard, number) }
         sigprocmask(SIG_UNBLOCK, &heard, nil)
+        // A file that may not grow (`ulimit -f`) is an error of the write, like a full disk, and no end of the process.
+        signal(SIGXFSZ, SIG_IGN)
     }
 
     /// Keys will be in memory: no core shows them, and no other process of the account reads them.

@@ -43,7 +43,7 @@ struct Prune: ParsableCommand {
         discussion: """
             Device tokens, registration ids, aliases and cells of runs that ended longer ago than --keep are removed for good; their reports \
             stay the same, but for the CSV. Runs that could still be resumed or retried are left as they are, unless --include-stopped is \
-            given. Suppression lists stay as they are. Asks on a terminal, unless --yes is given.
+            given. Also removes plans that a killed process left unfinished, whatever --keep says. Suppression lists stay as they are. Asks on a terminal, unless --yes is given.
             """)
 
     @Option(name: .long, help: ArgumentHelp("How long recipients are kept after a run has ended, as 90d or 12w.", valueName: "time"))

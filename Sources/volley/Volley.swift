@@ -11,8 +11,8 @@ struct Volley: ParsableCommand {
             A campaign is a YAML file: who gets what, and how fast. `volley init` writes one to start from.
 
             Results go to standard output, progress and messages to standard error.
-            Exit codes: 0 done; 1 done, but some recipients were rejected, failed or unknown; 2 the command or a file is \
-            wrong, nothing was sent; 3 the run stopped early; 130 interrupted.
+            Exit codes: 0 done; 1 done, but some recipients were rejected, failed or unknown, or never sent to in time, or a result could \
+            not be shown; 2 the command or a file is wrong, nothing was sent; 3 the run stopped early; 130 interrupted.
             """,
         version: volleyVersion,
         subcommands: [

@@ -13,6 +13,12 @@ import Testing
         #expect(Diagnostic("odd", severity: .warning).description == "warning: odd")
     }
 
+    @Test("a line break in the name of a file begins no line")
+    func namesOnOneLine() {
+        #expect(Diagnostic("wrong\nstill", at: at("a\nb\t.yaml", 3, 7)).description == "a\\u000Ab\\u0009.yaml:3:7: wrong\nstill")
+        #expect(Diagnostic("wrong", file: "a\r\nb").description == "a\\u000D\\u000Ab: wrong")
+    }
+
     @Test("mistakes come in the order of file, line and column, and otherwise as they were found")
     func order() {
         let all = Diagnostics([

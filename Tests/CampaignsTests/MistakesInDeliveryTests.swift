@@ -54,6 +54,20 @@ struct MistakesInDeliveryTests {
             campaign.yaml:1:22: 'collapse' must be a single line without control characters. Write a short name, for example: collapse: spring-sale.
             """),
         Mistake(
+            "a collapse id with a control character beyond ASCII",
+            "delivery: {collapse: \"a\\x85b\"}\n",
+            """
+            campaign.yaml:1:22: 'collapse' must be a single line without control characters. Write a short name, for example: collapse: spring-sale.
+            """),
+        Mistake(
+            "a collapse id that begins with a space",
+            "delivery: {collapse: \" spring\"}\n",
+            "campaign.yaml:1:22: 'collapse' begins or ends with a space, which APNs does not take. Write collapse: spring."),
+        Mistake(
+            "a collapse id that ends with a tab, and would need quotes",
+            "delivery: {collapse: \"a: b\\t\"}\n",
+            "campaign.yaml:1:22: 'collapse' begins or ends with a space, which APNs does not take. Write it without the spaces around it."),
+        Mistake(
             "a pace of 0",
             "delivery:\n  pace: 0/s\n",
             "campaign.yaml:2:9: a pace of 0 would never send anything. Write at least 1, for example: 100/s."),

@@ -32,6 +32,15 @@ struct ControlCharacterTests {
         #expect(files.first?.stringValue == Self.evil + "\u{7F}/volley.yaml")
     }
 
+    @Test("line breaks of file names begin no line of a message")
+    func lineBreaks() throws {
+        let folder = try ProjectFolder()
+        let forged = "a\n\tAll was sent.yaml", shown = "a\\u000A\\u0009All was sent.yaml"
+        #expect(try folder.volley("check", forged).errors.hasPrefix("\(shown): "))
+        try folder.write(forged, "name: [\n")
+        #expect(try folder.volley("check", forged).errors.hasPrefix("\(shown):"))
+    }
+
     @Test("of a hook's output they are shown")
     func hooks() throws {
         let folder = try ProjectFolder()

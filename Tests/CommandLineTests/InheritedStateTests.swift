@@ -43,6 +43,14 @@ struct InheritedStateTests {
         #expect(told.status == 2 && told.output.contains("it ended with exit code 9"), "\(told)")
     }
 
+    @Test("a hook ignores no signal that Volley ignores")
+    func ignoredSignals() throws {
+        let told = try folder(hook: "exec grep SigIgn /proc/self/status").volley("notify")
+        let line = try #require(told.errors.split(separator: "\n").first { $0.contains("SigIgn:") })
+        let ignored = try #require(UInt64(line.split(separator: ":").last?.trimmingCharacters(in: .whitespaces) ?? "", radix: 16))
+        for signal in [SIGPIPE, SIGXFSZ] { #expect(ignored & 1 << UInt64(signal - 1) == 0, "\(line)") }
+    }
+
     @Test("signals that were blocked are heard by every command", .enabled(if: hasPython))
     func masks() throws {
         // This command waits for a hook and takes over no signal by itself.

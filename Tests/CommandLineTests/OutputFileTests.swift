@@ -65,11 +65,57 @@ struct OutputFileTests {
         let folder = try planned()
         try folder.write("out.csv", "old")
         let before = folder.files(in: ".")
-        // A file that grows beyond the limit ends the process by a signal.
-        let killed = try shell(folder, "ulimit -f 8; volley report last --format csv --output out.csv")
-        #expect(killed.status == 128 + SIGXFSZ || killed.status == 2, "\(killed)")
+        for milliseconds in stride(from: 0, to: 200, by: 10) {
+            let report = try VolleyBinary.start(["report", "last", "--format", "csv", "--output", "out.csv"], in: folder.url)
+            usleep(UInt32(milliseconds * 1000))
+            _ = report.finish(timeout: 0)
+            #expect(folder.files(in: ".") == before, "\(milliseconds) ms")
+            let written = try text(folder, "out.csv")
+            #expect(written == "old" || written.split(separator: "\n").count == 2_001, "\(milliseconds) ms")
+            try folder.write("out.csv", "old")
+        }
+    }
+
+    @Test("a file that may not grow so large is an error like a full disk: a sentence, and the old file as it was")
+    func fileSize() throws {
+        let folder = try planned()
+        try folder.write("out.csv", "old")
+        let before = folder.files(in: ".")
+        let limited = try shell(folder, "ulimit -f 8; volley report last --format csv --output out.csv")
+        #expect(limited.status == 2 && limited.errors.contains("out.csv: the report cannot be written: File too large"), "\(limited)")
         #expect(folder.files(in: ".") == before)
         #expect(try text(folder, "out.csv") == "old")
+    }
+
+    @Test("no result replaces a run, a list, a record, a campaign or volley.yaml")
+    func precious() throws {
+        let folder = try planned()
+        let run = try #require(folder.files(in: "runs").first { $0.hasSuffix(".sqlite") })
+        try Shell.run(
+            "cd '\(folder.url.path)'; mkdir elsewhere; cp runs/\(run) elsewhere/copy.data; cp campaign.yaml Welcome.YML; touch runs/sent.db"
+        )
+        func content(_ file: String) throws -> Data { try Data(contentsOf: folder.url.appendingPathComponent(file)) }
+        let targets = ["runs/\(run)", "./runs/sent.db", "elsewhere/copy.data", "campaign.yaml", "volley.yaml", "Welcome.YML"]
+        for target in targets {
+            let before = try content(target)
+            for command in [
+                ["report", "last", "--output"], ["report", "last", "--format", "csv", "--output"], ["suppression", "export", "--output"],
+                ["preview", "campaign.yaml", "--html"],
+            ] {
+                let refused = try VolleyBinary.run(command + [target], in: folder.url)
+                #expect(refused.status == 2 && refused.errors.contains("would replace it. Name another file."), "\(command) \(refused)")
+                #expect(try content(target) == before, "\(command) \(target)")
+            }
+        }
+        for name in ["runs/new.sqlite", "runs/\(run).lock", "new.yaml"] {
+            let refused = try folder.volley("report", "last", "--output", name)
+            #expect(refused.status == 2 && refused.errors.contains("Name another file."), "\(name) \(refused)")
+        }
+        #expect(try folder.volley("report", "last", "--output", "").errors == "--output is blank. Name a file.\n")
+        #expect(try folder.volley("preview", "campaign.yaml", "--html", " ").errors == "--html is blank. Name a file.\n")
+        // A name like theirs elsewhere, and a result in the folder of runs, are fine.
+        for name in ["report.db", "runs/report.html"] { #expect(try folder.volley("report", "last", "--output", name).status == 0) }
+        for _ in 0..<2 { #expect(try folder.volley("report", "last", "--format", "html", "--output", "page.html").status == 0) }
     }
 
     @Test("a pipe, a device and standard output by its name are written to as they are")

@@ -57,6 +57,26 @@ struct PushTests {
         #expect(long.status == 2 && long.errors.contains("64 bytes"), "\(long.errors)")
     }
 
+    @Test("a space or tab at an end, which HTTP/2 does not take, is refused, with the value to write", arguments: [" spring", "spring\t"])
+    func headerSpaces(value: String) throws {
+        let folder = try ProjectFolder()
+        for option in ["--collapse", "--topic"] {
+            let pushed = try folder.volley("push", "--token", ProjectFolder.token(1), "--title", "x", option, value)
+            #expect(pushed.status == 2, "\(pushed)")
+            #expect(
+                pushed.errors == "\(option) begins or ends with a space, which APNs does not take. Write \(option) 'spring'.\n",
+                "\(pushed.errors)")
+        }
+    }
+
+    @Test("when nobody knows what became of it, the reason and what that means are shown")
+    func unknown() throws {
+        let server = try LedgeredServer(devices: 1, faults: ["--reset-every", "1"])
+        let pushed = try server.folder.volley("push", "--token", ProjectFolder.token(1), "--title", "x")
+        #expect(pushed.status == 1, "\(pushed)")
+        #expect(pushed.output.contains("unknown (StreamReset)") && pushed.output.contains("broke the request off"), "\(pushed.output)")
+    }
+
     @Test("without volley.yaml all may be said on the command line, with a key or with a certificate")
     func withoutProject() throws {
         let folder = try ProjectFolder()

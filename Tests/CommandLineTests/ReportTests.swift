@@ -52,7 +52,8 @@ struct ReportTests {
         #expect(!german.isEmpty && german.allSatisfy { $0.contains(",de,b,") })
         let none = try csv("--language", "xx")
         #expect(
-            none.status == 0 && none.output.split(separator: "\n").count == 1 && none.errors.contains("No device of the run is like that"))
+            none.status == 0 && none.output.split(separator: "\n").count == 1
+                && none.errors.contains("No device matches; the file holds the header only."))
         let misspelt = try csv("--outcome", "faild", "--output", "x.csv")
         #expect(misspelt.status == 2 && misspelt.errors.contains("'faild' is no outcome. Did you mean 'failed'?"))
         #expect(!folder.files(in: ".").contains("x.csv"))
@@ -179,6 +180,19 @@ struct ReportTests {
             try folder.volley("prune", "--keep", "0d", "--yes", "--include-stopped").output.contains("Recipients of 1 run were removed"))
         let resumed = try folder.volley("resume", run)
         #expect(resumed.status == 2 && resumed.errors.contains("recipients were pruned at"), "\(resumed.errors)")
+    }
+
+    @Test("a plan that was cancelled before anything was sent is pruned as what has ended; one that may be sent is left")
+    func cancelledPlan() throws {
+        let folder = try ProjectFolder()
+        try folder.writeCampaign()
+        #expect(try folder.volley("plan", "campaign.yaml").status == 0)
+        let left = try folder.volley("prune", "--keep", "0d", "--yes")
+        #expect(
+            left.output.contains("a plan that was never sent") && left.output.contains("then `volley prune` takes it"), "\(left.output)")
+        #expect(try folder.volley("cancel", "last").status == 0)
+        let pruned = try folder.volley("prune", "--keep", "0d", "--yes")
+        #expect(pruned.status == 0 && pruned.output.contains("Recipients of 1 run were removed"), "\(pruned.output)")
     }
 
     @Test("a pruning that is killed at any moment leaves a run that can be read, pruned or not")

@@ -97,4 +97,27 @@ struct ResourceLimitTests {
         let runs = try folder.volley("runs", "--json")
         return runs.status == 0 ? runs.output.contains("\"running\"") : nil
     }
+
+    @Test("files that may not grow any more (`ulimit -f`) stop a run as a full disk does, and it goes on without the limit")
+    func fileSize() throws {
+        let server = try LedgeredServer(devices: 1_000)
+        try server.folder.writeCampaign(delivery: "pace: 200/s\nunknown: skip")
+        func limited(_ arguments: [String], blocks: Int) throws -> VolleyBinary.Result {
+            try VolleyBinary.start(arguments, in: server.folder.url, launcher: ["sh", "-c", "ulimit -f \(blocks); exec \"$0\" \"$@\""])
+                .finish(timeout: 60)
+        }
+        let planned = try limited(["plan", "campaign.yaml"], blocks: 100)
+        #expect(planned.status == 2 && planned.errors.contains("`ulimit -f unlimited`); nothing was sent"), "\(planned)")
+        #expect(server.folder.files(in: "runs").filter { $0.hasSuffix(".sqlite") || $0.hasSuffix(".partial") }.isEmpty)
+        #expect(try server.folder.volley("plan", "campaign.yaml").status == 0)
+        let sent = try limited(["send", "--plan", "last", "--yes", "--json"], blocks: 512)
+        #expect(sent.status == 3 && sent.errors.contains("`ulimit -f unlimited`)"), "\(sent)")
+        let resumed = try server.folder.volley("resume", "last", "--json")
+        #expect([0, 1].contains(resumed.status), "\(resumed)")
+        let outcomes = try resumed.json()["outcomes"]
+        #expect(outcomes?.sum == 1_000 && outcomes?.int("unsent") == 0)
+        let accepted = try server.accepted()
+        #expect(accepted.allSatisfy { $0.value.count == 1 } && accepted.count >= outcomes?.int("accepted") ?? 0)
+    }
+
 }

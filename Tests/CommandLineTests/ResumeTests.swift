@@ -182,4 +182,22 @@ struct ResumeTests {
         #expect(sent.status == 3 && sent.errors.contains("was removed"), "\(sent.status) \(sent.errors)")
         #expect(try server.accepted().count < Self.devices)
     }
+
+    @Test("a run that goes on agrees with the ledger of the built-in simulator, which knows this process alone")
+    func builtInSimulator() throws {
+        let folder = try ProjectFolder(app: "environment: simulator\npace: 100/s", export: ProjectFolder.export(devices: 400))
+        try folder.writeCampaign()
+        let running = try VolleyBinary.start(["send", "campaign.yaml", "--yes"], in: folder.url)
+        func accepted() throws -> Int {
+            let report = try folder.volley("report", "last", "--format", "json")
+            return report.status == 0 ? try report.json()["outcomes"]?.int("accepted") ?? 0 : 0
+        }
+        while running.isRunning, try accepted() == 0 { usleep(50_000) }
+        running.interrupt()
+        #expect(running.finish().status == 130)
+        let before = try accepted()
+        #expect((1..<400).contains(before))
+        let resumed = try folder.volley("resume", "last")
+        #expect(resumed.status == 0 && resumed.errors.contains("\(400 - before) devices accepted; the report agrees"), "\(resumed)")
+    }
 }

@@ -51,6 +51,7 @@ struct RetryTests {
         let id = try #require(try server.report()["run"]?.stringValue)
         let stopped = try server.folder.volley("retry", id, "--outcome", "unsent", "--yes")
         #expect(stopped.status == 2 && stopped.errors.contains("volley resume \(id)"), "\(stopped.errors)")
+        #expect(stopped.errors.contains("then `volley retry \(id) --outcome unsent` sends to the rest"), "\(stopped.errors)")
         #expect(try server.folder.volley("cancel", id).status == 0)
         #expect(try server.folder.volley("retry", id, "--outcome", "unsent", "--yes", "--quiet").status == 0)
         let resumed = try server.folder.volley("resume", id)

@@ -65,6 +65,23 @@ struct ScheduledFileTests {
         #expect(!running.errorsSoFar.contains("cannot be planned"), "\(running.errorsSoFar)")
     }
 
+    @Test("a campaign with mistakes that is deleted is gone, not repaired; a line break in its name begins no line of the log")
+    func gone() throws {
+        let folder = try ProjectFolder(export: ProjectFolder.export(devices: 5))
+        try folder.write("a.yaml", Self.campaign("a") + "nonsense: 1\n")
+        try folder.write("b\nb.yaml", "name: [\n")
+        let running = try VolleyBinary.start(["schedule", "."], in: folder.url)
+        defer { _ = running.finish(timeout: 0) }
+        try wait(running, "mistakes") { ["a.yaml", "b\\u000Ab.yaml"].allSatisfy { running.errorsSoFar.contains("\($0) has mistakes") } }
+        #expect(!running.errorsSoFar.contains("\nb.yaml"), "\(running.errorsSoFar)")
+        try FileManager.default.removeItem(at: folder.url.appendingPathComponent("b\nb.yaml"))
+        try folder.write("a.yaml", Self.campaign("a"))
+        try wait(running, "both") {
+            running.errorsSoFar.contains("b\\u000Ab.yaml is gone.") && running.errorsSoFar.contains("a.yaml has no mistakes any more.")
+        }
+        stop(running)
+    }
+
     @Test("an export that is dated ahead of the clock holds nothing up for good")
     func future() throws {
         let folder = try ProjectFolder(export: ProjectFolder.export(devices: 5))

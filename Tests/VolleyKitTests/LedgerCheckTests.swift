@@ -7,12 +7,12 @@ import Testing
 
 @Suite("a report held against the simulator's ledger")
 struct LedgerCheckTests {
-    private func agrees(ledger accepted: Int, report: Int, unknown: Int) -> Bool {
+    private func agrees(ledger accepted: Int, report: Int, unknown: Int, before: Int = 0) -> Bool {
         var ledger = LedgerSummary()
         ledger.acceptedTokens = accepted
         var figures = RunFigures()
         figures.outcomes = [.accepted: report, .unknown: unknown]
-        return LedgerCheck(ledger, figures: figures).agrees
+        return LedgerCheck(ledger, figures: figures, acceptedBefore: before).agrees
     }
 
     @Test("agrees when both accepted the same")
@@ -28,5 +28,11 @@ struct LedgerCheckTests {
     func different() {
         #expect(!agrees(ledger: 6, report: 5, unknown: 0))
         #expect(!agrees(ledger: 4, report: 5, unknown: 3))
+    }
+
+    @Test("knows nothing of those whom an earlier process sent to")
+    func goneOn() {
+        #expect(agrees(ledger: 120, report: 160, unknown: 0, before: 40))
+        #expect(!agrees(ledger: 160, report: 160, unknown: 0, before: 40))
     }
 }

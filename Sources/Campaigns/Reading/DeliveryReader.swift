@@ -129,10 +129,24 @@ enum CollapseID {
                 "'collapse' cannot hold a template: it is the same for every device",
                 remedy: "Write a fixed name, for example: collapse: spring-sale.")
         }
-        guard text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F }) else {
+        // A tab at an end is said as the space that it looks like.
+        let trimmed = HeaderSpace.trimmed(text)
+        guard trimmed.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control }) else {
             throw Complaint(
                 "'collapse' must be a single line without control characters",
                 remedy: "Write a short name, for example: collapse: spring-sale.")
         }
+        guard trimmed == text else {
+            throw Complaint(
+                "'collapse' begins or ends with a space, which APNs does not take",
+                remedy: isPlain(trimmed) ? "Write collapse: \(trimmed)." : "Write it without the spaces around it.")
+        }
+    }
+    /// Whether YAML takes it without quotes.
+    private static func isPlain(_ text: String) -> Bool {
+        text.first?.isLetter == true
+            && text.unicodeScalars.allSatisfy {
+                $0.properties.isAlphabetic || ("0"..."9").contains($0) || "-_. ".unicodeScalars.contains($0)
+            }
     }
 }

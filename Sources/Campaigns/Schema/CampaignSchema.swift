@@ -269,7 +269,7 @@ public enum CampaignSchema {
                 "priority": SchemaNode.choice("high (10), normal (5) or low (1).", ["high", "normal", "low"], usual: "high"),
                 "collapse": SchemaNode.text(
                     "apns-collapse-id, at most 64 bytes: a newer push replaces the older one on the device.", example: "spring-sale",
-                    pattern: #"^(?!.*\{[{%])[^\x00-\x1f\x7f]*$"#, rules: [("maxLength", .integer(64))]),
+                    pattern: #"^(?!.*\{[{%])(?! )(?!.* $)[^\x00-\x1f\x7f-\x9f]*$"#, rules: [("maxLength", .integer(64))]),
                 "unknown": SchemaNode.choice(
                     "A push whose answer was lost: resend sends it again under the same apns-id, skip reports it as unknown.",
                     ["resend", "skip"], usual: "resend"),

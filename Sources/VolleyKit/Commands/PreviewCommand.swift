@@ -13,6 +13,7 @@ public enum PreviewCommand {
         Interruption.install()
         let now = Timestamp.now()
         let context = try CampaignContext.read(file: file, options: options, now: now)
+        try OutputTarget.check(page, option: "--html", what: "page", runsFolder: context.runsFolder(options))
         var planner = try Planner(context: context, memory: options.memory, console: console, now: now)
         planner.departure = .ofPreview(context.campaign, now: now)
         let preview = try planner.preview(

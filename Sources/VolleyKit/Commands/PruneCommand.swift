@@ -90,7 +90,8 @@ struct PruneSelection {
         switch status.state {
         case .planned: return .unsent
         case .running, .paused, .stopped: return .resumable
-        case .cancelled: return isRetried ? nil : .resumable
+        // Of a plan that was given up before anything was sent, nothing can be gone on with.
+        case .cancelled: return try isRetried || !run.hasBegun() ? nil : .resumable
         case .finished:
             let outcomes = try run.figures().outcomes
             let open = [Outcome.failed, .unknown, .unsent].reduce(0) { $0 + outcomes[$1, default: 0] }
@@ -187,7 +188,7 @@ private struct Pruning {
                 lines.append("  --include-stopped takes those as well that can be resumed or retried.")
             }
             if selection.left.contains(where: { $0.why == .unsent }) {
-                lines.append("  `volley cancel` ends a plan for good; then --include-stopped takes it as well.")
+                lines.append("  `volley cancel RUN` ends a plan for good; then `volley prune` takes it as well.")
             }
         }
         lines += broken.map { "Cannot be read: \($0.description)" }

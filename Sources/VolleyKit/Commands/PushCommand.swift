@@ -104,6 +104,8 @@ public enum PushCommand {
         var line = "\(token.redacted): \(settlement.outcome.name)"
         if settlement.status != 0 {
             line += " (APNs answered \(settlement.status)\(settlement.reason.isEmpty ? "" : " \(settlement.reason)"))"
+        } else if !settlement.reason.isEmpty {
+            line += " (\(settlement.reason))"
         }
         line += " after \(settlement.latencyMilliseconds) ms, apns-id \(id)"
         // The push is on its way, or was refused: whether that can be shown changes nothing of it.

@@ -88,14 +88,21 @@ extension PushCommand {
 
 /// What was typed and becomes a header of a push.
 enum HeaderText {
-    /// - Throws: a `Diagnostic` when it is blank, too long, or holds a control character: behind a line break it would be a header of its own.
+    /// - Throws: a `Diagnostic` when it is blank, too long, holds a control character (behind a line break it would be a header of its own), or begins or
+    ///   ends with a space, which HTTP/2 does not take.
     static func check(_ value: String?, of option: String, maximumBytes: Int = .max) throws(Diagnostic) {
         guard let value else { return }
         if value.isEmpty { throw Diagnostic("\(option) is blank", remedy: "Leave it away, or write a value.") }
-        guard value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
+        let trimmed = HeaderSpace.trimmed(value)
+        guard trimmed.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control }) else {
             throw Diagnostic(
                 "\(option) holds a line break or another control character, which no header of a push may",
                 remedy: "Write it as one line of visible text.")
+        }
+        guard trimmed == value else {
+            throw Diagnostic(
+                "\(option) begins or ends with a space, which APNs does not take",
+                remedy: trimmed.isEmpty ? "Leave it away, or write a value." : "Write \(option) '\(trimmed)'.")
         }
         guard value.utf8.count <= maximumBytes else {
             throw Diagnostic("\(option) has \(value.utf8.count) bytes, and APNs takes at most \(maximumBytes) bytes")

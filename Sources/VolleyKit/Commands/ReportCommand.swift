@@ -40,6 +40,7 @@ public enum ReportCommand {
         }
         let filter = try filter(lines)
         let folder = try Project.runsFolder(options)
+        try OutputTarget.check(output, option: "--output", what: "report", runsFolder: folder)
         let run = try RunStore(path: RunStore.resolve(argument, in: folder), readOnly: true)
         let before = try earlier.map { try RunStore(path: RunStore.resolve($0, in: folder), readOnly: true) }
         if before != nil, format == .csv {
@@ -57,7 +58,7 @@ public enum ReportCommand {
             let shown = format == .html ? document : TextFormat.printable(document, keepsStyles: output == nil && console.colour)
             try sink.write(Array(shown.utf8))
         } else if try ReportCSV.write(run, filter, to: { try sink.write($0) }) == 0, run.plan.audience > 0 {
-            console.say("No device of the run is like that: there is only the line of names.")
+            console.say("No device matches; the file holds the header only.")
         }
         try sink.finish()
         return .done

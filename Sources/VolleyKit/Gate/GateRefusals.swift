@@ -39,7 +39,8 @@ enum GateRefusals {
                 "the run is \(state.rawValue), not over", file: run.path,
                 remedy: state == .planned
                     ? "`volley send --plan \(id)` sends it."
-                    : "`volley resume \(id)` goes on with it; `volley cancel \(id)` ends it for good.")
+                    : "`volley resume \(id)` goes on with it. Or `volley cancel \(id)` ends it; then `volley retry \(id) --outcome unsent` sends to the rest."
+            )
         }
     }
 

@@ -62,7 +62,7 @@ struct Notice: Sendable {
     var text: String { TextFormat.printable(sentence) }
 
     private var sentence: String {
-        let name = campaign ?? file ?? "Volley"
+        let name = campaign ?? file.map(TextFormat.inLine) ?? "Volley"
         let time = occurrence.map { " (\($0))" } ?? ""
         let because = reason.isEmpty ? "" : ": \(reason)"
         let devices = audience.map { " to \(TextFormat.count($0)) device\($0 == 1 ? "" : "s")" } ?? ""

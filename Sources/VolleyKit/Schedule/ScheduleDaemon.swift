@@ -176,21 +176,23 @@ final class ScheduleDaemon {
     private func take(_ reading: ScheduleFiles.Reading, _ now: Timestamp) throws {
         let before = scheduler.campaigns
         for (file, found) in reading.mistakes.sorted(by: { $0.key < $1.key }) where mistakes[file]?.all != found.all {
-            console.warn("\(file) has mistakes; nothing of it is sent until they are put right:\n\(found)")
+            console.warn("\(TextFormat.inLine(file)) has mistakes; nothing of it is sent until they are put right:\n\(found)")
             var notice = Notice(.invalid)
             let campaign = before.values.first { $0.file == file }
             (notice.file, notice.campaign, notice.app) = (file, campaign?.name, campaign?.app)
             notice.reason = found.all.first?.description ?? ""
             notices.post(notice)
         }
-        for file in mistakes.keys.sorted() where reading.mistakes[file] == nil { console.say("\(file) has no mistakes any more.") }
+        for file in mistakes.keys.sorted() where reading.mistakes[file] == nil {
+            console.say("\(TextFormat.inLine(file)) \(FilePaths.exists(file) ? "has no mistakes any more" : "is gone").")
+        }
         mistakes = reading.mistakes
         try perform(scheduler.campaignsRead(reading.campaigns, unreadable: reading.unreadable, at: now))
         for (name, campaign) in scheduler.campaigns.sorted(by: { $0.key < $1.key }) where before[name] != campaign && campaign.isValid {
             console.say("\(name): \(nextInWords(name, now))")
         }
         for name in before.keys.sorted() where scheduler.campaigns[name] == nil { console.say("\(name) is gone, and not sent any more.") }
-        for file in reading.withoutTimes { console.detail("\(file) has no schedule, and is left alone.") }
+        for file in reading.withoutTimes { console.detail("\(TextFormat.inLine(file)) has no schedule, and is left alone.") }
     }
 
     private func nextInWords(_ name: String, _ now: Timestamp) -> String {

@@ -106,6 +106,14 @@ struct ServersTests {
         }
     }
 
+    @Test("so is one that begins or ends with a space", arguments: testedTransports, [" x", "x "])
+    func spacesAround(transport: Transport, value: String) throws {
+        var settings = settings(transport, port: 1, authority: nil)
+        settings.headers = PushHeaders(topic: "com.example.shop", pushType: .alert, priority: .high, collapseID: value)
+        let mistake = #expect(throws: Diagnostic.self) { try Sender(settings) }
+        #expect(mistake?.message.contains("begins or ends with a space") == true)
+    }
+
     // MARK: Addresses
 
     @Test("an IPv6 address serves as the host, with and without brackets", arguments: testedTransports, ["::1", "[::1]", "127.0.0.1"])

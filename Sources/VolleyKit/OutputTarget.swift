@@ -1,0 +1,47 @@
+import Base
+import Glibc
+
+/// The name of a file that a result is to be written to, in place of whatever has it: nothing may be lost by that but an older result.
+enum OutputTarget {
+    /// - Parameters:
+    ///   - file: nil for standard output.
+    ///   - option: what named it, for messages.
+    ///   - what: what is to be written, for messages.
+    ///   - runsFolder: where runs, lists and records of the project lie.
+    /// - Throws: a `Diagnostic` when the name is blank, or that of a run, a list, a record, a campaign or volley.yaml. Nothing was written.
+    static func check(_ file: String?, option: String, what: String, runsFolder: String) throws(Diagnostic) {
+        guard let file else { return }
+        guard !file.allSatisfy(\.isWhitespace) else { throw Diagnostic("\(option) is blank", remedy: "Name a file.") }
+        let name = file.lowercased()
+        if [".yaml", ".yml"].contains(where: name.hasSuffix) {
+            throw Diagnostic(
+                FilePaths.exists(file)
+                    ? "this is a campaign, or volley.yaml, and the \(what) would replace it"
+                    : "files of this kind are campaigns, and the \(what) would look like one", file: file, remedy: "Name another file.")
+        }
+        let isInRunsFolder = FilePaths.absolute(FilePaths.folder(of: file)) == FilePaths.absolute(runsFolder)
+        guard !(isInRunsFolder && belongsToVolley(name)), !isDatabase(file) else {
+            throw Diagnostic(
+                "this name is that of a run, or of another file that Volley keeps, and the \(what) would replace it", file: file,
+                remedy: "Name another file.")
+        }
+    }
+
+    /// Of files in the folder of runs.
+    private static func belongsToVolley(_ name: String) -> Bool {
+        [".sqlite", ".db", ".lock", ".partial", "-wal", "-shm", "-journal"].contains(where: name.hasSuffix)
+    }
+
+    /// Whether it is a database, wherever it lies: a run that was named by its path, say. Source: sqlite.org/fileformat2.html, section 1.3.
+    private static func isDatabase(_ file: String) -> Bool {
+        let mark = Array("SQLite format 3\0".utf8)
+        var status = stat()
+        // A pipe or a device is a fine target, and is not waited for.
+        guard stat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return false }
+        let descriptor = open(file, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: mark.count)
+        return read(descriptor, &bytes, bytes.count) == bytes.count && bytes == mark
+    }
+}
