@@ -361,7 +361,7 @@ struct GateTests {
 
     @Test("a lock file that is removed while a run is sent lets nobody else in")
     func removedLock() throws {
-        let server = try LedgeredServer(app: "pace: 1000/s", devices: 3000)
+        let server = try LedgeredServer(app: "pace: 300/s", devices: 3000)
         let folder = server.folder
         try folder.writeCampaign(delivery: "unknown: resend")
         let running = try server.startSending()
