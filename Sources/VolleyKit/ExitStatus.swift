@@ -20,6 +20,7 @@ public enum ExitStatus: Int32, Sendable {
 public func run(_ console: Console, isJSON: Bool, _ command: () throws -> ExitStatus) -> ExitStatus {
     do {
         try OpenFilesLimit.ensure()
+        try MemoryLimit.ensure()
         try ThreadLimit.ensure()
         let status = try command()
         console.clearProgress()

@@ -158,7 +158,7 @@ struct BadServerTests {
         let volley = "'\(VolleyBinary.path)'"
         let script = """
             mount -t tmpfs -o size=1200k none '\(runs)' && \(volley) plan campaign.yaml --quiet >/dev/null && free=$(df --output=avail -k '\(runs)' | tail -1) \
-              && head -c $((free * 1024 - 120000)) /dev/zero > '\(runs)/ballast' && \(volley) send --plan last --yes --json; code=$?
+              && head -c $((free * 1024 - 220000)) /dev/zero > '\(runs)/ballast' && \(volley) send --plan last --yes --json; code=$?
             rm -f '\(runs)/ballast'; \(volley) report last --format json; exit $code
             """
         let result = try RunningVolley(

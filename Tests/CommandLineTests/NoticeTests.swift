@@ -46,7 +46,8 @@ struct NoticeTests {
 
     @Test("a hook gets no variable of a hook that started Volley")
     func outerHook() throws {
-        let folder = try folder("[{command: [/bin/sh, -c, 'env | grep ^VOLLEY_ | cut -d= -f1 | sort | tr \"\\\\n\" \" \"']}]")
+        let folder = try folder(
+            "[{command: [/bin/sh, -c, 'env | grep ^VOLLEY_ | grep -v ^VOLLEY_TEST_ | cut -d= -f1 | sort | tr \"\\\\n\" \" \"']}]")
         let names = ["EVENT", "ID", "CAMPAIGN", "APP", "RUN", "STATE", "OCCURRENCE", "TEXT"].map { "VOLLEY_\($0)" }
         let outer = Dictionary(uniqueKeysWithValues: (names + ["VOLLEY_OTHER"]).map { ($0, "outer") })
         let tried = try folder.volley("notify", environment: outer)
