@@ -97,7 +97,7 @@ public struct SendingRecord: Sendable {
         try String.fetchAll(db, sql: "SELECT run FROM beginning WHERE retry_of = ? ORDER BY begun_at, run", arguments: [run])
     }
 
-    /// The run that was begun for a time, but for one; nil when there is none.
+    /// The run that was begun for a time, but for one; nil when no other was.
     public func run(having time: Time, besides run: String) throws -> String? {
         try read { try Self.run(having: time, besides: run, $0) } ?? nil
     }
@@ -113,7 +113,7 @@ public struct SendingRecord: Sendable {
     ///   - seen: the life that its file has now; blank when it has none.
     ///   - reached: recipients that it has reached, or may have, as its file says.
     ///   - claimed: recipients that its file has claimed.
-    ///   - time: the time of the schedule that it is sent for; nil when there is none.
+    ///   - time: the time of the schedule that it is sent for; nil when it belongs to no time.
     ///   - siblings: other begun retries of the run that it retries, as they were looked at.
     ///   - parentLife: the life of that run when the retry was planned; nil when it is not known.
     public func begin(
