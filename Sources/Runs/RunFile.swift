@@ -35,6 +35,22 @@ enum RunFile {
         guard kind(folder) == .folder else { throw Diagnostic("the folder of runs is a file", file: folder) }
     }
 
+    /// Makes an empty database that only its owner may read, unless the file is there: SQLite takes an empty file as a new database, and gives its
+    /// companions the same permissions. No descriptor is opened, because closing any descriptor of a file takes SQLite's locks on it from
+    /// the whole process (fcntl(2)): another process would believe that nobody has it open, and change how it is kept.
+    static func makeDatabase(_ path: String, _ doing: String, _ activity: RunDiagnostics.Activity) throws {
+        try makeFolder(RunDiagnostics.folder(of: path))
+        guard mknod(path, S_IFREG | 0o600, 0) != 0 else { return }
+        let code = errno
+        switch kind(path) {
+        case .file where code == EEXIST: return
+        case .folder where code == EEXIST: throw RunDiagnostics.system(doing, path: path, errno: EISDIR, activity: activity)
+        // A link that leads nowhere is in the way, and SQLite would follow it.
+        case .missing where code == EEXIST: throw RunDiagnostics.system(doing, path: path, errno: ELOOP, activity: activity)
+        default: throw RunDiagnostics.system(doing, path: path, errno: code, activity: activity)
+        }
+    }
+
     /// Opens a file that is locked, or makes it. A link under its name may lead to any file, and a pipe cannot be locked: neither is opened.
     static func openLock(_ path: String, _ doing: String) throws(Diagnostic) -> Int32 {
         let descriptor = open(path, O_CREAT | O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)

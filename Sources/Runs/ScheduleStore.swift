@@ -22,14 +22,8 @@ public final class ScheduleStore: Sendable {
     public init(folder: String) throws {
         let path = RunFile.join(folder, Self.fileName)
         self.path = path
-        try RunFile.makeFolder(folder)
         try RunFile.checkKind(ofDatabase: path, wanted: "the record of a schedule")
-        // Only its owner may read what is sent when. SQLite takes the empty file as a new database.
-        let descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else {
-            throw RunDiagnostics.system("cannot write the schedule", path: path, errno: errno, activity: .sending)
-        }
-        Glibc.close(descriptor)
+        try RunFile.makeDatabase(path, "cannot write the schedule", .sending)
         database = try Self.translating(path) {
             var configuration = Configuration()
             configuration.busyMode = .timeout(10)

@@ -184,7 +184,7 @@ public struct SendingRecord: Sendable {
 
     /// One transaction that nobody else's comes between.
     private func write<Value>(_ body: (Database) throws -> Value) throws -> Value {
-        if try !isThere() { try make() }
+        if try !isThere() { try RunFile.makeDatabase(path, "cannot write the record of what was sent", .sending) }
         return try translating {
             let database = try DatabaseQueue(path: path, configuration: configuration(readOnly: false))
             var result: Value?
@@ -220,16 +220,6 @@ public struct SendingRecord: Sendable {
         case .forbidden:
             throw RunDiagnostics.system("cannot read the record of what was sent", path: path, errno: EACCES, activity: .sending)
         }
-    }
-
-    /// Only its owner may read what was sent when. SQLite takes the empty file as a new database.
-    private func make() throws {
-        try RunFile.makeFolder(RunDiagnostics.folder(of: path))
-        let descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else {
-            throw RunDiagnostics.system("cannot write the record of what was sent", path: path, errno: errno, activity: .sending)
-        }
-        close(descriptor)
     }
 
     private func create(_ db: Database) throws {

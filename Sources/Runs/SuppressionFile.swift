@@ -23,7 +23,7 @@ enum SuppressionFile {
     /// Opens the file for writing, and makes it when it is not there. `body` runs outside any transaction. Whatever other processes do
     /// meanwhile, one file remains afterwards, and what `body` committed is on the disk.
     static func write<Value>(_ path: String, _ body: (Database) throws -> Value) throws -> Value {
-        if try !isThere(path) { try make(path) }
+        if try !isThere(path) { try RunFile.makeDatabase(path, "cannot write a suppression list", .planning) }
         return try translating(path, isWriting: true) {
             let database = try inTurn(path) { try open(path) }
             let result = Result { try database.writeWithoutTransaction(body) }
@@ -64,16 +64,6 @@ enum SuppressionFile {
         case .folder: throw SuppressionDiagnostics.notAList(path)
         case .forbidden: throw SuppressionDiagnostics.notPermitted(path, toWrite: false)
         }
-    }
-
-    /// Only its owner may read device tokens. SQLite takes the empty file as a new database, and gives its companions the same permissions.
-    private static func make(_ path: String) throws {
-        try RunFile.makeFolder(RunDiagnostics.folder(of: path))
-        let descriptor = Glibc.open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else {
-            throw RunDiagnostics.system("cannot write a suppression list", path: path, errno: errno, activity: .planning)
-        }
-        close(descriptor)
     }
 
     /// A process that closes the file takes it out of WAL mode, for which SQLite locks others out without asking them to wait.

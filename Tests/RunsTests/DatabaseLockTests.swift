@@ -1,0 +1,53 @@
+import Base
+import Foundation
+import Testing
+
+@testable import Runs
+
+/// SQLite tells other processes by locks on a file that it has it open. The process loses them all when it closes any descriptor of that file, whatever it
+/// was opened for (fcntl(2)): another process would then change how the file is kept, under the feet of who writes it.
+@Suite("locks on the databases beside the runs")
+final class DatabaseLockTests {
+    private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("volley-locks-\(UUID().uuidString)").path
+    init() throws { try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true) }
+    deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+    /// How many locks of fcntl(2) this process has on a file, as proc(5) lists them.
+    private func locks(_ path: String) throws -> Int {
+        var status = stat()
+        try #require(stat(path, &status) == 0)
+        return try String(contentsOfFile: "/proc/locks", encoding: .utf8).split(separator: "\n").count { line in
+            let fields = line.split(separator: " ")
+            return fields[1] == "POSIX" && fields[4] == "\(getpid())" && fields[5].hasSuffix(":\(status.st_ino)")
+        }
+    }
+
+    @Test("stay while a second one of the same process comes and goes")
+    func second() throws {
+        let schedule = try ScheduleStore(folder: folder)
+        try schedule.save([], [ScheduledCampaign(name: "a", file: "/a.yaml", times: "x", decidedThrough: .now())])
+        let before = try locks(schedule.path)
+        #expect(before > 0)
+        try ScheduleStore(folder: folder).close()
+        #expect(try locks(schedule.path) == before)
+        _ = try ScheduleStore.read(folder: folder, since: .now())
+        #expect(try locks(schedule.path) == before)
+        schedule.close()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["schedule.sqlite"])
+    }
+
+    @Test("a new database is for its owner, and takes the place of nothing")
+    func making() throws {
+        let path = folder + "/new.db"
+        try RunFile.makeDatabase(path, "cannot write it", .sending)
+        #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o600)
+        try Data("kept".utf8).write(to: URL(fileURLWithPath: path))
+        try RunFile.makeDatabase(path, "cannot write it", .sending)
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == "kept")
+        let link = folder + "/link.db"
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: folder + "/nowhere")
+        #expect(throws: Diagnostic.self) { try RunFile.makeDatabase(link, "cannot write it", .sending) }
+        #expect(!FileManager.default.fileExists(atPath: folder + "/nowhere"))
+        #expect(throws: Diagnostic.self) { try RunFile.makeDatabase(self.folder, "cannot write it", .sending) }
+    }
+}
