@@ -97,15 +97,20 @@ public struct SendingRecord: Sendable {
         try String.fetchAll(db, sql: "SELECT run FROM beginning WHERE retry_of = ? ORDER BY begun_at, run", arguments: [run])
     }
 
-    /// The run that was begun for a time, but for one; nil when no other was.
+    /// The run that was begun for a time, but for one and its retries; nil when no other was.
     public func run(having time: Time, besides run: String) throws -> String? {
         try read { try Self.run(having: time, besides: run, $0) } ?? nil
     }
 
     private static func run(having time: Time, besides run: String, _ db: Database) throws -> String? {
         try String.fetchOne(
-            db, sql: "SELECT run FROM beginning WHERE occurrence = ? AND (campaign = ? OR file = ?) AND run <> ? ORDER BY begun_at LIMIT 1",
-            arguments: [time.occurrence, time.campaign, time.file, run])
+            db,
+            sql: """
+                WITH RECURSIVE own (run) AS (SELECT ? UNION SELECT beginning.run FROM beginning JOIN own ON retry_of = own.run AND own.run <> '')
+                SELECT run FROM beginning
+                WHERE occurrence = ? AND (campaign = ? OR file = ?) AND run NOT IN (SELECT run FROM own) ORDER BY begun_at LIMIT 1
+                """,
+            arguments: [run, time.occurrence, time.campaign, time.file])
     }
 
     /// Notes that a run is about to begin, or go on, as `life`.
@@ -113,7 +118,7 @@ public struct SendingRecord: Sendable {
     ///   - seen: the life that its file has now; blank when it has none.
     ///   - reached: recipients that it has reached, or may have, as its file says.
     ///   - claimed: recipients that its file has claimed.
-    ///   - time: the time of the schedule that it is sent for; nil when it belongs to no time.
+    ///   - time: the time of the schedule that it is sent for, of a retry that of the run it retries; nil when it belongs to no time.
     ///   - siblings: other begun retries of the run that it retries, as they were looked at.
     ///   - parentLife: the life of that run when the retry was planned; nil when it is not known.
     public func begin(
@@ -124,7 +129,9 @@ public struct SendingRecord: Sendable {
         try write { db in
             let known = try Self.entry(of: run.plan.id, db)
             if let known, known.isNewer(thanLife: seen, reached: reached, claimed: claimed) { return .isOutdated }
-            if let time, let other = try Self.run(having: time, besides: run.plan.id, db) { return .timeIsTaken(by: other) }
+            if let time, run.plan.retryOf == nil, let other = try Self.run(having: time, besides: run.plan.id, db) {
+                return .timeIsTaken(by: other)
+            }
             if try !Self.retries(of: run.plan.id, db).isEmpty { return .isOvertaken }
             if let parent = run.plan.retryOf {
                 let others = try Self.retries(of: parent, db).filter { $0 != run.plan.id }

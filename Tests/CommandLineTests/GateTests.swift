@@ -319,6 +319,23 @@ struct GateTests {
         #expect(!late.contains("--now"), "\(late)")
     }
 
+    @Test("a time that only a retry was sent for goes out by no other plan, also without the schedule's record", .enabled(if: hasPython))
+    func timeOfARetry() throws {
+        let folder = try folder(schedule: Self.due)
+        let run = try plan(folder)
+        // As if it had been sent in part, and never noted as begun.
+        try folder.editRun("UPDATE run SET state = 'cancelled', started_at = 1700000000000", id: run)
+        let retried = try folder.volley("retry", run, "--outcome", "unsent", "--yes")
+        try #require(retried.status == 0, "\(retried.errors)")
+        try Shell.run("rm '\(folder.url.path)'/runs/schedule.sqlite*")
+        try expectRefusal(folder, ["send", "campaign.yaml", "--yes"], saying: "was fired already")
+        // A retry of the retry is no other run.
+        let retry = try #require(runs(folder).first { $0 != run })
+        try folder.editRun("UPDATE run SET state = 'cancelled'", id: retry)
+        let again = try folder.volley("retry", retry, "--outcome", "accepted", "--yes")
+        #expect(!again.errors.contains("was fired already"), "\(again.errors)")
+    }
+
     @Test(
         "a plan whose process was killed between claiming its time and sending keeps the time, and is sent as it is",
         .enabled(if: hasPython))

@@ -121,8 +121,8 @@ struct RunGate {
     private func note(_ seen: Look) throws -> String {
         let life = SendingRecord.life(after: seen.life)
         switch try record.begin(
-            run, as: life, seen: seen.life, reached: seen.reached, claimed: seen.claimed, for: time?.onRecord, siblings: seen.siblings,
-            parentLife: settings.parentLife, at: .now())
+            run, as: life, seen: seen.life, reached: seen.reached, claimed: seen.claimed, for: ScheduledTime.onRecord(run, settings),
+            siblings: seen.siblings, parentLife: settings.parentLife, at: .now())
         {
         case .noted: return life
         case .isOutdated: throw outdated()

@@ -16,8 +16,14 @@ struct ScheduledTime {
     private static let reason = "sent by hand"
 
     /// As the record of what was sent knows it.
-    var onRecord: SendingRecord.Time {
+    private var onRecord: SendingRecord.Time {
         .init(campaign: firing.key.campaign, occurrence: firing.key.occurrence, file: run.plan.campaignFile)
+    }
+
+    /// The time of a run, of a retry that of the run it retries, as the record of what was sent knows it; nil when there is none.
+    static func onRecord(_ run: RunStore, _ settings: RunSettings) -> SendingRecord.Time? {
+        guard let occurrence = settings.schedule?.occurrence, !run.plan.isTest else { return nil }
+        return .init(campaign: run.plan.campaign, occurrence: "\(occurrence)", file: run.plan.campaignFile)
     }
 
     /// nil for a run that belongs to no time: a test, a run sent with `--now`, and a retry, whose time is that of the run it retries.

@@ -98,7 +98,7 @@ struct RunFolderModel {
             if step == .begin { facts.isRetried = siblings(of: file.plan).contains { !hasDisjointRecipients($0, file.plan) } }
         }
         if plan.retryOf == nil, let time = plan.time {
-            let isSent = record.keys.contains { $0 != file.plan && plans[$0]?.time == time && plans[$0]?.retryOf == nil }
+            let isSent = record.keys.contains { plans[$0]?.time == time && root(of: $0) != file.plan }
             facts.time = isSent ? .taken : times[time].map { $0 == file.plan ? .own : .taken } ?? .free
         }
         return facts
@@ -124,7 +124,7 @@ struct RunFolderModel {
         guard let file = files[path], let plan = plans[file.plan] else { return nil }
         if let known = record[file.plan], known.isNewer(than: file) { return nil }
         if plan.retryOf == nil, let time = plan.time,
-            record.keys.contains(where: { $0 != file.plan && plans[$0]?.time == time && plans[$0]?.retryOf == nil })
+            record.keys.contains(where: { plans[$0]?.time == time && root(of: $0) != file.plan })
         {
             return nil
         }
