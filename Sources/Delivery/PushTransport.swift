@@ -8,8 +8,10 @@ enum TransportEvent {
     case failed(connection: Int, ConnectionFailure)
     /// The peer's latest limit of streams.
     case limitChanged(connection: Int, limit: Int)
-    /// It should take no more pushes; what is in flight may still be answered.
-    case leaving(connection: Int, cause: String)
+    /// So many more pushes fit into the peer's window; `.max` when it is no limit.
+    case windowChanged(connection: Int, room: Int)
+    /// It should take no more pushes; what is in flight may still be answered. `isInOrder`: the peer says that nothing is wrong.
+    case leaving(connection: Int, cause: String, isInOrder: Bool)
     /// It is gone. What was provably not processed was reported before; what is still in flight is in doubt.
     case ended(connection: Int, cause: String)
     /// The peer answered a PING.

@@ -155,7 +155,9 @@ struct SenderLoop {
                 machine.connectionLost(connection, cause: cause, at: now)
                 transport.close(connection)
             case .alive(let connection): machine.connectionAlive(connection, at: now)
-            case .leaving(let connection, let cause): machine.connectionLeaves(connection, cause: cause, at: now)
+            case .windowChanged(let connection, let room): machine.windowChanged(connection, room: room)
+            case .leaving(let connection, let cause, let isInOrder):
+                machine.connectionLeaves(connection, cause: cause, isInOrder: isInOrder, at: now)
             case .failed(let connection, let failure):
                 machine.connectionFailed(connection, failure, at: now)
                 transport.close(connection)

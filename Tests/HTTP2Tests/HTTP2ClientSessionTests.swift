@@ -106,6 +106,36 @@ struct HTTP2ClientSessionTests {
         #expect(end.tag == 3 && end.error == .internalError && end.status == 0 && !end.isUnsent)
     }
 
+    @Test("an answer whose body is cut off by a reset, or by the connection's end, keeps its status", arguments: [true, false])
+    func cutOff(isReset: Bool) throws {
+        let pair = SessionPair()
+        pair.submit(3)
+        pair.exchange()
+        pair.server.answer(1, status: "410", body: [UInt8](repeating: 0x20, count: 1_000_000))
+        pair.exchange()
+        #expect(pair.client.ended.count == 0)
+        if isReset {
+            pair.server.submitReset(.internalError, streamID: 1)
+            pair.exchange()
+        } else {
+            pair.client.abandonAll(writtenBytes: 0)
+        }
+        let end = try #require(pair.client.ended.first)
+        #expect(end.status == 410 && end.isCutOff && !end.isUnsent)
+    }
+
+    @Test("an answer that carries the request's own header shows it; one with another's does not")
+    func ownHeader() {
+        let pair = SessionPair()
+        for (tag, id) in ["one", "two", "three"].enumerated() { pair.submit(tag, own: id) }
+        pair.exchange()
+        pair.server.answer(1, status: "503", id: "one")
+        pair.server.answer(3, status: "503", id: "one")
+        pair.server.answer(5, status: "503")
+        pair.exchange()
+        #expect(pair.client.ended.map(\.hasOwnHeader) == [true, false, false])
+    }
+
     @Test("a cancelled request is reset and never told of; its tag can be used again at once")
     func cancel() {
         let pair = SessionPair()

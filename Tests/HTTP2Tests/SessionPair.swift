@@ -9,11 +9,18 @@ final class SessionPair {
     private var isFirst = true
     private let callbacks: HTTP2ServerCallbacks
 
-    init(headers: [HTTP2Header] = [HTTP2Header("apns-topic", "com.example.shop")], streamLimit: UInt32? = nil) {
-        callbacks = HTTP2ServerCallbacks()
+    /// - Parameter window: of each stream, which only `giveWindow` widens again, as that of the connection (65,535 bytes); nil for one that nothing
+    ///   closes.
+    init(
+        headers: [HTTP2Header] = [HTTP2Header("apns-topic", "com.example.shop")], streamLimit: UInt32? = nil, window: UInt32? = nil
+    ) {
+        callbacks = HTTP2ServerCallbacks(givesWindowsByHand: window != nil)
         client = HTTP2ClientSession(authority: "localhost:2197", headers: headers, ownHeader: "apns-id")
         server = HearingSession(callbacks)
-        server.submit(settings: streamLimit.map { [(.maximumConcurrentStreams, $0)] } ?? [])
+        let limits = [
+            streamLimit.map { (HTTP2ServerSession.Setting.maximumConcurrentStreams, $0) }, window.map { (.initialWindowSize, $0) },
+        ]
+        server.submit(settings: limits.compactMap(\.self))
         exchange()
     }
 
@@ -77,12 +84,16 @@ final class HearingSession: HTTP2ServerSession {
         return BodyPiece(count: count, end: count == rest.count ? .endOfStream : .more)
     }
 
-    func answer(_ stream: Int32, status: String = "200", retryAfter: String? = nil, body: [UInt8] = []) {
+    func answer(_ stream: Int32, status: String = "200", retryAfter: String? = nil, id: String? = nil, body: [UInt8] = []) {
         bodies[stream] = body
         Array(status.utf8).withUnsafeBufferPointer { status in
             Array((retryAfter ?? "").utf8).withUnsafeBufferPointer { wait in
-                let fields = [Field(":status", status)] + (retryAfter == nil ? [] : [Field("retry-after", wait)])
-                fields.withUnsafeBufferPointer { submitAnswer($0, hasBody: !body.isEmpty, streamID: stream) }
+                Array((id ?? "").utf8).withUnsafeBufferPointer { id in
+                    let others = [retryAfter.map { _ in Field("retry-after", wait) }, id.isEmpty ? nil : Field("apns-id", id)]
+                    ([Field(":status", status)] + others.compactMap(\.self)).withUnsafeBufferPointer {
+                        submitAnswer($0, hasBody: !body.isEmpty, streamID: stream)
+                    }
+                }
             }
         }
     }

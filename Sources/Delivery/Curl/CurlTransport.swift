@@ -154,7 +154,7 @@ final class CurlTransport: PushTransport {
             }
             guard failure == .broken, !connection.isLeaving else { return }
             connection.isLeaving = true
-            events.append(.leaving(connection: connection.index, cause: message))
+            events.append(.leaving(connection: connection.index, cause: message, isInOrder: false))
         }
     }
 }

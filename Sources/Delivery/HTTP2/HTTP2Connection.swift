@@ -18,6 +18,8 @@ final class HTTP2Connection {
     /// What may be read in one turn, before others have theirs.
     private static let mostBytesPerTurn = 256 << 10
     private static let outputBytes = 64 << 10
+    /// More requests than anybody has in flight on a connection.
+    private static let mostRoom = 2000
 
     let token: ProviderToken?
     /// There may be more to read without the socket becoming readable again.
@@ -42,6 +44,7 @@ final class HTTP2Connection {
     /// Of `output`, and of all that was ever collected.
     private var filled = 0, sent = 0, writtenBytes = 0
     private var reportedLimit: Int?
+    private var reportedRoom = Int.max
     private var reportedPongs = 0
     private var hasReportedLeaving = false
     private var hasAnswered = false
@@ -82,12 +85,14 @@ final class HTTP2Connection {
             session.leave()
             var none: [TransportEvent] = []
             flush(&none)
-            tls?.shutdown()
         }
         drop()
     }
 
-    private func drop() {
+    /// - Parameter isBroken: nothing more can be said to the peer.
+    private func drop(isBroken: Bool = false) {
+        // Without close_notify the peer has to take the end for an attack (RFC 8446 section 6.1).
+        if case .open = phase, !isBroken, !isWriteBlocked { tls?.shutdown() }
         phase = .closed
         attemptEndsAt = nil
         hasMoreToRead = false
@@ -218,7 +223,7 @@ final class HTTP2Connection {
         }
         watch(EPOLLIN.rawValue)
         report(&events)
-        if !session.isAlive { end(.closed(session.lastWords ?? "both sides were done"), &events) }
+        if !session.isAlive { end(.closed(session.lastWords ?? "both sides were done"), isBroken: false, &events) }
     }
 
     private func watch(_ wanted: UInt32) {
@@ -233,7 +238,7 @@ final class HTTP2Connection {
     /// The peer broke the protocol: it is told so, as far as the socket takes it at once.
     private func sayLastWords(_ events: inout [TransportEvent]) {
         flush(&events)
-        if case .open = phase { end(.closed(session.lastWords ?? "the server broke the rules of HTTP/2"), &events) }
+        if case .open = phase { end(.closed(session.lastWords ?? "the server broke the rules of HTTP/2"), isBroken: false, &events) }
     }
 
     /// Writing failed, but what the peer said before it left (answers, GOAWAY, an alert) may still be there to be read.
@@ -247,15 +252,15 @@ final class HTTP2Connection {
         end(failure, &events)
     }
 
-    private func end(_ failure: TLSFailure, _ events: inout [TransportEvent]) {
+    private func end(_ failure: TLSFailure, isBroken: Bool = true, _ events: inout [TransportEvent]) {
         report(&events)
         session.abandonAll(writtenBytes: writtenBytes)
-        drop()
+        drop(isBroken: isBroken)
         if case .certificateRefused(let cause) = failure, !hasAnswered {
             // With TLS 1.3 the server's refusal comes after the client's part of the handshake is over.
             return events.append(.failed(connection: index, .certificateRefused(cause)))
         }
-        for request in session.ended where request.isUnsent { events.append(.notProcessed(push: request.tag)) }
+        for request in session.ended where request.isUnsent || request.status != 0 { report(request, &events) }
         session.ended.removeAll()
         events.append(.ended(connection: index, cause: session.lastWords ?? failure.words))
     }
@@ -267,6 +272,13 @@ final class HTTP2Connection {
             reportedLimit = limit
             events.append(.limitChanged(connection: index, limit: limit))
         }
+        let room = session.room
+        // Above the largest number of streams it makes no difference.
+        let told = room >= Self.mostRoom ? Int.max : room
+        if told != reportedRoom {
+            reportedRoom = told
+            events.append(.windowChanged(connection: index, room: told))
+        }
         for request in session.ended { report(request, &events) }
         session.ended.removeAll(keepingCapacity: true)
         if session.pongs != reportedPongs {
@@ -275,7 +287,8 @@ final class HTTP2Connection {
         }
         if let words = session.goAway, !hasReportedLeaving {
             hasReportedLeaving = true
-            events.append(.leaving(connection: index, cause: "the server closed the connection: \(words)"))
+            events.append(
+                .leaving(connection: index, cause: "the server closed the connection: \(words)", isInOrder: session.leavesInOrder))
         }
     }
 
@@ -298,6 +311,8 @@ extension DeliveryMachine.Answer {
     fileprivate init(_ request: EndedRequest) {
         self.init(
             status: request.status, retryAfterSeconds: request.retryAfterSeconds.map(Double.init), date: request.date, body: request.body)
+        carriesID = request.hasOwnHeader
+        isCutOff = request.isCutOff
     }
 }
 

@@ -14,8 +14,12 @@ struct ConnectionSlot {
     var isWarm = false
     /// The peer's latest limit of streams.
     var peerLimit = Int.max
+    /// How many more pushes it takes before they only wait for the peer's window.
+    var windowRoom = Int.max
     /// Answers it gave.
     var answers = 0
+    /// Pushes that were submitted to it.
+    var submitted = 0
     /// The last sign of life, or when it was opened: monotonic nanoseconds.
     var lastProgress: Int64 = 0
     /// When it was asked for a sign of life that has not come yet.
@@ -35,6 +39,8 @@ struct ConnectionSlot {
         newest = Int32(push)
         if inFlight == 0 { lastProgress = nanoseconds }
         inFlight += 1
+        submitted += 1
+        if windowRoom < .max { windowRoom = max(0, windowRoom - 1) }
         return before
     }
 

@@ -8,28 +8,28 @@ extension DeliveryMachine {
         pushes[push].noteAnswer(status: answer.status, at: now.nanoseconds)
         resolveCanary(push)
         noteClock(answer, at: now)
-        let verdict = Verdict(status: answer.status, reason: answer.reason)
-        if verdict.isOverload(status: answer.status) { noteOverload(push, at: now) } else if !verdict.isRetry { noteTaken(push, at: now) }
+        let verdict = Verdict(answer)
+        if verdict.isOverload(status: answer.status) { noteOverload(push, at: now) } else if verdict.isFinal { noteTaken(push, at: now) }
         switch verdict {
         case .accepted:
-            noteHealth()
+            noteHealth(at: now)
             _ = rejectionHealth.isAlarming(afterBad: false)
             connections[connection].isWarm = true
             window.accepted()
             settle(push, .accepted, reason: "", at: now)
         case .invalidToken(let blamesRun):
-            let isAlarming = noteHealth(badToken: blamesRun)
+            let isAlarming = noteHealth(badToken: blamesRun, at: now)
             lastReasons.invalidToken = reasonText(answer)
             if blamesRun { lastReasons.badToken = reasonText(answer) }
             settle(push, .invalidToken, reason: answer.reason, invalidSince: answer.invalidSince, at: now)
             if isAlarming { stopForBadTokens(at: now) }
         case .rejected:
-            noteHealth()
+            noteHealth(at: now)
             lastReasons.rejected = "\(reasonText(answer)) (\(answer.status))"
             settle(push, .rejected, reason: reasonText(answer), at: now)
             if rejectionHealth.isAlarming(afterBad: true) { stopForRejections(at: now) }
         case .stop(let advice):
-            noteHealth()
+            noteHealth(at: now)
             settle(push, .rejected, reason: reasonText(answer), at: now)
             stop(
                 "APNs refused the push with \(reasonText(answer)) (\(answer.status)), and would refuse all others. \(advice)\(clockAdvice(about: answer.reason))",
@@ -39,19 +39,42 @@ extension DeliveryMachine {
                 lastServiceReason = "\(answer.status) \(answer.reason)"
                 _ = tokenHealth.isAlarming(afterBad: false)
             } else {
-                noteHealth()
+                serviceHealth.answered()
+                _ = tokenHealth.isAlarming(afterBad: false)
             }
             pushes[push].reason = reasonText(answer)
             self.retry(push, retry, answer, connection, at: now)
+        case .doubtful:
+            lastServiceReason = "\(reasonText(answer)), and not from APNs itself, as far as can be seen"
+            leaveInDoubt(push, reasonText(answer), at: now)
         }
         closeIfDrained(connection)
     }
 
-    /// The service works; true when too many of its answers blame tokens.
+    /// APNs took a push or refused it for good; true when too many of its answers blame tokens.
     @discardableResult
-    private mutating func noteHealth(badToken: Bool = false) -> Bool {
-        serviceHealth.answered()
+    private mutating func noteHealth(badToken: Bool = false, at now: Moment) -> Bool {
+        serviceHealth.taken(at: now.nanoseconds)
         return tokenHealth.isAlarming(afterBad: badToken)
+    }
+
+    /// Something was heard of a push, and not what APNs did with it: again only after a while, if at all.
+    private mutating func leaveInDoubt(_ push: Int, _ reason: String, at now: Moment) {
+        serviceHealth.doubted(at: now.nanoseconds)
+        if serviceHealth.probes > 0 {
+            probeAt =
+                now.nanoseconds
+                + settings.retry.delayNanoseconds(
+                    afterAttempts: serviceHealth.probes, retryAfterSeconds: nil, random: &random)
+        }
+        resolveCanary(push)
+        pushes[push].mayBeDelivered = true
+        pushes[push].reason = reason
+        if settings.resendsUnknown {
+            retryLater(push, retryAfterSeconds: nil, at: now)
+        } else {
+            settle(push, .unknown, reason: reason, at: now)
+        }
     }
 
     /// Nothing of a push in flight reached the peer's application, provably: it is sent again and the attempt does not count.
@@ -87,16 +110,8 @@ extension DeliveryMachine {
     /// A stream was reset while its connection goes on, for a reason of the server's own: in doubt, and tried again only after a while.
     mutating func streamReset(_ push: Int, at now: Moment) {
         let connection = takeOff(push)
-        serviceHealth.refused(at: now.nanoseconds)
         lastServiceReason = "StreamReset"
-        resolveCanary(push)
-        pushes[push].mayBeDelivered = true
-        pushes[push].reason = "StreamReset"
-        if settings.resendsUnknown {
-            retryLater(push, retryAfterSeconds: nil, at: now)
-        } else {
-            settle(push, .unknown, reason: "StreamReset", at: now)
-        }
+        leaveInDoubt(push, "StreamReset", at: now)
         closeIfDrained(connection)
     }
 
@@ -137,9 +152,17 @@ extension DeliveryMachine {
         let due = now.adding(nanoseconds: retryDelay(of: push, retryAfterSeconds: retryAfterSeconds))
         let isTooLate = due.nanoseconds - pushes[push].firstSubmitted > Int64(nanosecondsFromSeconds: settings.retry.maximumTotalSeconds)
         let isPastDeadline = settings.deadline.map { due.wall >= $0 } ?? false
-        guard mayTryAgain(push), !isTooLate, !isPastDeadline else { return giveUp(push, at: now) }
+        if isPastDeadline { return giveUp(push, at: now) }
         guard ending == nil else { return settleUnsent(push, at: now) }
+        // A push that is kept although its attempts are used up has all others for company: APNs takes none of them.
+        if isTooLate || !mayTryAgain(push), pushes[push].mayBeDelivered || isAllowedToFail(push, at: now) {
+            return giveUp(push, at: now)
+        }
         wait(push, until: due)
+    }
+
+    private mutating func isAllowedToFail(_ push: Int, at now: Moment) -> Bool {
+        serviceHealth.mayFail(firstSubmitted: pushes[push].firstSubmitted, at: now.nanoseconds)
     }
 
     private static let refusalsThatSlowDown: Int32 = 5
@@ -158,7 +181,7 @@ extension DeliveryMachine {
     }
 
     private mutating func retryAtOnce(_ push: Int, at now: Moment) {
-        guard mayTryAgain(push) else { return giveUp(push, at: now) }
+        guard mayTryAgain(push) else { return retryLater(push, retryAfterSeconds: nil, at: now) }
         requeueAtOnce(push, at: now)
     }
 

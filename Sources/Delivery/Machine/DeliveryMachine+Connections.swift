@@ -74,11 +74,24 @@ extension DeliveryMachine {
         if slot.state != .retiring { noteEnd(of: slot, cause: cause, at: now) }
     }
 
-    /// A connection takes no more pushes (GOAWAY, or the first sign that it is broken); what is in flight may still be answered.
-    mutating func connectionLeaves(_ connection: Int, cause: String, at now: Moment) {
+    /// A connection takes no more pushes (GOAWAY, or the first sign that it is broken); what is in flight may still be answered. The driver has said
+    /// `notProcessed` before of what provably will not be.
+    /// - Parameter isInOrder: the peer says that nothing is wrong (NO_ERROR): another connection may take its place at once.
+    mutating func connectionLeaves(_ connection: Int, cause: String, isInOrder: Bool = false, at now: Moment) {
         guard connections[connection].state != .closed, connections[connection].state != .retiring else { return }
-        noteEnd(of: connections[connection], cause: cause, at: now)
+        let slot = connections[connection]
+        // One that leaves after a few requests is no better than a loss: APNs takes rapid connecting and closing for an attack.
+        if isInOrder, slot.answers >= settings.smallestBudget {
+            requestBudget.noteLeave(after: slot.answers + slot.inFlight)
+        } else {
+            noteEnd(of: slot, cause: cause, at: now)
+        }
         retire(connection)
+    }
+
+    /// The peer's window takes so many more pushes for now; `.max` when it is no limit.
+    mutating func windowChanged(_ connection: Int, room: Int) {
+        if connections[connection].state != .closed { connections[connection].windowRoom = room }
     }
 
     /// A run that has got through before waits, as for any server that is away for a while.
@@ -152,15 +165,20 @@ extension DeliveryMachine {
         guard ending == nil, now.nanoseconds >= reconnectAt, wantsConnection else { return }
         // With a pace of one push in many minutes a connection would only idle away until its time comes.
         if let next = nextPaceTime, next - now.nanoseconds > Int64(nanosecondsFromSeconds: settings.connectTimeoutSeconds) { return }
-        var used = 0
+        var (used, aging) = (0, 0)
         for connection in connections where connection.state == .open || connection.state == .opening {
+            // The next one is opened before this one is used up.
+            if let budget = requestBudget.known, connection.submitted >= budget / 2 {
+                aging += 1
+                continue
+            }
             used += 1
             // One that is not warm yet shows first whether the server is well.
-            if connection.state == .opening || !connection.isWarm || connection.inFlight < limit(of: connection) {
+            if connection.state == .opening || !connection.isWarm || room(of: connection) > 0 {
                 return growth.noteRoom()
             }
         }
-        guard used < settings.connections else { return }
+        guard used < settings.connections, used + aging < 2 * settings.connections else { return }
         if used > 0 {
             guard nextPushIsAllowed, (nextPaceTime ?? .min) <= now.nanoseconds else { return growth.noteRoom() }
             switch growth.noteFull(at: now.nanoseconds, answers: answerCount, connections: used) {
@@ -188,12 +206,16 @@ extension DeliveryMachine {
         connection.isWarm ? max(1, min(window.limit, connection.peerLimit)) : 1
     }
 
-    /// The open connection with the most room, nil when all are full.
+    /// How many more pushes should go there.
+    private func room(of connection: ConnectionSlot) -> Int { min(limit(of: connection) - connection.inFlight, connection.windowRoom) }
+
+    /// The open connection with the most room, nil when all are full; one that is soon used up before all others.
     func connectionWithRoom() -> Int? {
         var best: Int?
         var bestRoom = 0
         for (index, connection) in connections.enumerated() where connection.state == .open {
-            let room = limit(of: connection) - connection.inFlight
+            let room = room(of: connection)
+            if room > 0, let budget = requestBudget.known, connection.submitted >= budget / 2 { return index }
             if room > bestRoom { (best, bestRoom) = (index, room) }
         }
         return best

@@ -4,13 +4,17 @@ import Base
 extension DeliveryMachine {
     /// When the next push may leave as far as time is concerned, in monotonic nanoseconds; nil for at once.
     var nextPaceTime: Int64? {
-        let next = max(pacer?.nextTime ?? .min, throttle.nextTime ?? .min, paceShare?.nextTime ?? .min)
+        let next = max(pacer?.nextTime ?? .min, throttle.nextTime ?? .min, paceShare?.nextTime ?? .min, nextProbeTime)
         return next == .min ? nil : next
     }
 
+    /// When the next push may be tried while they are tried one at a time: far away while one is.
+    private var nextProbeTime: Int64 { serviceHealth.probes == 0 ? .min : inFlightCount > 0 ? .max / 2 : probeAt }
+
     /// Whether a push may leave now; counts it if so.
     mutating func takePace(at nanoseconds: Int64) -> Bool {
-        guard pacer?.mayTake(at: nanoseconds) ?? true, throttle.nextTime.map({ $0 <= nanoseconds }) ?? true else { return false }
+        guard nextProbeTime <= nanoseconds, pacer?.mayTake(at: nanoseconds) ?? true, throttle.nextTime.map({ $0 <= nanoseconds }) ?? true
+        else { return false }
         // Last, as what was taken from others cannot be given back.
         guard paceShare?.take(at: nanoseconds) ?? true else { return false }
         _ = pacer?.take(at: nanoseconds)

@@ -80,6 +80,8 @@ extension DeliveryMachine {
     private mutating func submit(_ push: Int, on connection: Int, at now: Moment) {
         admitToCanary(push)
         let newest = connections[connection].add(push, at: now.nanoseconds)
+        // It would be the server's turn to leave.
+        if let budget = requestBudget.known, connections[connection].submitted >= budget { retire(connection) }
         pushes[push].beginAttempt(on: connection, behind: newest, at: now.nanoseconds)
         if newest >= 0 { pushes[Int(newest)].next = Int32(push) }
         inFlightCount += 1
@@ -149,8 +151,11 @@ extension DeliveryMachine {
     }
 
     private mutating func stopIfTroubleLasts(at now: Moment) {
-        guard let since = serviceHealth.troubleSince else { return }
-        guard now.nanoseconds - since > Int64(nanosecondsFromSeconds: settings.retry.maximumTotalSeconds) else { return }
-        stop("APNs refuses every push for now (\(lastServiceReason)) and has done so for a long time. Resume the run later.", at: now)
+        guard let since = serviceHealth.lastsSince else { return }
+        let lasted = now.nanoseconds - since
+        guard lasted > Int64(nanosecondsFromSeconds: settings.retry.maximumTotalSeconds) else { return }
+        stop(
+            "APNs refuses every push for now (the last with \(lastServiceReason)), and has taken none for "
+                + "\(TextFormat.duration(seconds: Double(lasted) / 1e9)). Resume the run later.", at: now)
     }
 }

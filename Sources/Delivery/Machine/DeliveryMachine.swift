@@ -32,6 +32,10 @@ struct DeliveryMachine {
         var invalidSince: Timestamp?
         /// Header date, of answers that refuse who sends (403).
         var serverTime: Timestamp?
+        /// It came with the apns-id of the push, as all of APNs' own do.
+        var carriesID = false
+        /// Its body ended before its end.
+        var isCutOff = false
     }
 
     /// How the run is ending; what is in flight is still awaited.
@@ -76,6 +80,7 @@ struct DeliveryMachine {
     var hasEverAnswered = false
     var hasConnected = false
     var recentLosses = RecentLosses()
+    var requestBudget = RequestBudget()
     var growth = ConnectionGrowth()
     var answerCount = 0
 
@@ -87,6 +92,8 @@ struct DeliveryMachine {
     var tokenHealth = ShareAlarm()
     var rejectionHealth = ShareAlarm()
     var serviceHealth = ServiceHealth()
+    /// While pushes are tried one at a time, when the next may be: monotonic nanoseconds.
+    var probeAt: Int64 = 0
     var canary: Canary
     var tally = AnswerTally()
     /// What the other loops of the run count.

@@ -33,6 +33,8 @@ struct MachineSettings: Sendable {
     var idlePingSeconds = 3600.0
     /// Connections without an answer after which a run that never saw one gives up.
     var fruitlessConnectionLimit = 5
+    /// A connection that is left in good order after fewer answers was lost, as far as back-off is concerned.
+    var smallestBudget = RequestBudget.smallest
     /// Pushes held at most: in flight, ready and waiting for a retry.
     var heldLimit = 65_536
     var jitterSeed: UInt64 = 0
@@ -86,5 +88,20 @@ struct RecentLosses {
         level = max(0, level - Double(nanoseconds - updated) / 1e9) + 1
         updated = nanoseconds
         return level
+    }
+}
+
+/// How many requests a server takes on a connection before it closes it in good order (nginx: 1,000), learned from how it left before.
+struct RequestBudget {
+    /// Fewer are no limit that a server would have.
+    static let smallest = 50
+
+    private var last: Int?
+    /// Two connections in a row were left after as many; nil while that was not so.
+    private(set) var known: Int?
+
+    mutating func noteLeave(after requests: Int) {
+        known = requests == last ? requests : nil
+        last = requests
     }
 }

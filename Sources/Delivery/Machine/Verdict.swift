@@ -12,6 +12,8 @@ enum Verdict: Hashable, Sendable {
     case stop(advice: String)
     /// Again, later.
     case retry(Retry)
+    /// Something before APNs answered, or the answer was cut off before its reason: APNs may have taken the push.
+    case doubtful
 
     enum Retry: Hashable, Sendable {
         /// This device is hit too often; says nothing of the others.
@@ -26,7 +28,21 @@ enum Verdict: Hashable, Sendable {
         case tokenExpired
     }
 
-    init(status: Int, reason: String) {
+    /// The reasons that Apple documents for 500 and 503.
+    private static let serviceReasons: Set = ["InternalServerError", "ServiceUnavailable", "Shutdown"]
+
+    init(_ answer: DeliveryMachine.Answer) {
+        self.init(status: answer.status, reason: answer.reason)
+        switch self {
+        // 200 and 410 say all that matters.
+        case .accepted, .invalidToken(blamesRun: false): return
+        default: if answer.isCutOff { self = .doubtful }
+        }
+        // A proxy or a load balancer, which may have passed the push on.
+        if answer.status >= 500, !answer.carriesID, !Self.serviceReasons.contains(answer.reason) { self = .doubtful }
+    }
+
+    private init(status: Int, reason: String) {
         switch status {
         case 200: self = .accepted
         case 400: self = Self.badRequest(reason)
@@ -40,11 +56,22 @@ enum Verdict: Hashable, Sendable {
         }
     }
 
-    /// Whether the push is to be tried again.
-    var isRetry: Bool { if case .retry = self { true } else { false } }
+    /// Whether APNs accepted the push, or refused it for good.
+    var isFinal: Bool {
+        switch self {
+        case .accepted, .invalidToken, .rejected, .stop: true
+        case .retry, .doubtful: false
+        }
+    }
 
     /// Whether APNs says that it cannot take so many at a time. One push alone cannot tell whether 429 means its device or all of them.
-    func isOverload(status: Int) -> Bool { self == .retry(.deviceBusy) || self == .retry(.serviceBusy) && status == 503 }
+    func isOverload(status: Int) -> Bool {
+        switch self {
+        case .retry(.deviceBusy): true
+        case .retry(.serviceBusy), .doubtful: status == 503
+        default: false
+        }
+    }
 
     private static func badRequest(_ reason: String) -> Verdict {
         if TokenEvidence.doubtfulReasons.contains(reason) { return .invalidToken(blamesRun: true) }

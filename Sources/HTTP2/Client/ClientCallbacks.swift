@@ -45,6 +45,11 @@ final class ClientCallbacks: @unchecked Sendable {
                 withSession(user) { $0.receiveRetryAfter(UnsafeBufferPointer(start: value, count: valueCount)) }
             } else if nameCount == 4, memoryEquals(name, "date") {
                 withSession(user) { $0.receiveDate(UnsafeBufferPointer(start: value, count: valueCount)) }
+            } else {
+                withSession(user) {
+                    $0.receiveOther(
+                        UnsafeBufferPointer(start: name, count: nameCount), UnsafeBufferPointer(start: value, count: valueCount))
+                }
             }
             return 0
         }
@@ -88,11 +93,17 @@ private func receive(_ frame: nghttp2_frame, of session: OpaquePointer?, _ owner
     let isAck = frame.hd.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) != 0
     switch UInt32(frame.hd.type) {
     case NGHTTP2_HEADERS.rawValue, NGHTTP2_DATA.rawValue:
-        guard frame.hd.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0 else { return }
+        let isLast = frame.hd.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0
+        guard isLast || UInt32(frame.hd.type) == NGHTTP2_HEADERS.rawValue else { return }
         let slot = HTTP2ClientSession.slot(named: nghttp2_session_get_stream_user_data(session, frame.hd.stream_id))
-        if slot >= 0 { owner.endAnswer(slot: slot) }
+        guard slot >= 0 else { return }
+        if isLast { owner.endAnswer(slot: slot) } else { owner.endHeaders(slot: slot) }
     case NGHTTP2_SETTINGS.rawValue:
         if !isAck { owner.receiveSettings() }
+    case NGHTTP2_WINDOW_UPDATE.rawValue:
+        guard frame.hd.stream_id != 0 else { return }
+        let slot = HTTP2ClientSession.slot(named: nghttp2_session_get_stream_user_data(session, frame.hd.stream_id))
+        if slot >= 0 { owner.receiveWindow(slot: slot) }
     case NGHTTP2_PING.rawValue:
         if isAck { owner.receivePong() }
     case NGHTTP2_GOAWAY.rawValue:
@@ -108,8 +119,9 @@ extension nghttp2_data_provider {
         self.init(source: nghttp2_data_source(ptr: name)) { _, _, buffer, capacity, flags, source, user in
             guard let source else { return 0 }
             let slot = HTTP2ClientSession.slot(named: source.pointee.ptr)
-            var read = (count: 0, isLast: true)
+            var read: (count: Int, isLast: Bool)?
             withSession(user) { read = $0.readBody(slot: slot, into: UnsafeMutableBufferPointer(start: buffer, count: capacity)) }
+            guard let read else { return Int(NGHTTP2_ERR_DEFERRED.rawValue) }
             if read.isLast { flags?.pointee |= UInt32(NGHTTP2_DATA_FLAG_EOF.rawValue) }
             return read.count
         }

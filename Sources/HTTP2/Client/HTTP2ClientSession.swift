@@ -5,8 +5,12 @@ import CNghttp2
 public struct EndedRequest: Sendable {
     /// What the caller called it.
     public var tag: Int
-    /// The answer's status, 0 when none came in whole.
+    /// The answer's status, 0 when none came.
     public var status: Int
+    /// The answer ended before its body did: a status, and perhaps a part of the body.
+    public var isCutOff: Bool
+    /// The answer carries the request's own header, with its value.
+    public var hasOwnHeader: Bool
     /// Header retry-after in seconds, nil when absent or no number.
     public var retryAfterSeconds: Int?
     /// Header date of an answer that refuses who sends (403), nil for all others: to them the time does not matter.
@@ -39,6 +43,8 @@ public final class HTTP2ClientSession {
     @exclusivity(unchecked) public private(set) var streamLimit: Int?
     /// The peer takes no more requests: its words (the debug data of GOAWAY), or the code's name.
     @exclusivity(unchecked) public private(set) var goAway: String?
+    /// Whether the peer that takes no more requests says that nothing is wrong (NO_ERROR).
+    @exclusivity(unchecked) public private(set) var leavesInOrder = false
     /// Answers to `ping` so far.
     @exclusivity(unchecked) public private(set) var pongs = 0
     /// Bytes handed out by `collect` so far.
@@ -49,12 +55,18 @@ public final class HTTP2ClientSession {
     @exclusivity(unchecked) private var complaint: String?
 
     @exclusivity(unchecked) private var slots = SlotTable()
+    @exclusivity(unchecked) private var order = BodyOrder()
+    /// Of requests whose last frame was not collected: how many, and the bytes of their bodies that the connection's window must take.
+    @exclusivity(unchecked) private var uncollected = 0, queuedBytes = 0
+    /// Requests and bytes of bodies so far.
+    @exclusivity(unchecked) private var requestCount = 0, bodyBytes = 0
     /// By tag; -1 for none.
     @exclusivity(unchecked) private var slotByTag: [Int32] = []
     /// The request whose answer's headers are being read; -1 for none.
     @exclusivity(unchecked) private var current = -1
     /// Header date of the answer whose headers came last; empty for none. No answer has one of its own, as hardly any is asked for it.
     @exclusivity(unchecked) private var date: [UInt8] = []
+    private let ownHeader: [UInt8]
     private let headers: RequestHeaders
     private let memory = SessionMemory()
     @exclusivity(unchecked) private var session: OpaquePointer?
@@ -64,6 +76,7 @@ public final class HTTP2ClientSession {
     ///   - headers: names in lower case.
     ///   - ownHeader: the name of the header that differs from request to request.
     public init(authority: String, headers: [HTTP2Header], ownHeader: String) {
+        self.ownHeader = Array(ownHeader.utf8)
         self.headers = RequestHeaders(authority: authority, headers: headers, ownHeader: ownHeader)
         session = ClientCallbacks.shared.makeSession(for: self, memory: memory)
         let entries = [nghttp2_settings_entry(settings_id: Int32(NGHTTP2_SETTINGS_ENABLE_PUSH.rawValue), value: 0)]
@@ -99,6 +112,10 @@ public final class HTTP2ClientSession {
             return false
         }
         slots[slot].streamID = stream
+        uncollected += 1
+        queuedBytes += body.count
+        requestCount += 1
+        bodyBytes += body.count
         while slotByTag.count <= tag { slotByTag.append(-1) }
         slotByTag[tag] = Int32(slot)
         return true
@@ -119,6 +136,18 @@ public final class HTTP2ClientSession {
 
     /// Queues GOAWAY: the caller leaves in good order.
     public func leave() { nghttp2_session_terminate_session(session, HTTP2ErrorCode.noError.rawValue) }
+
+    /// How many more requests should be submitted now: as many as the peer's window for the connection takes whole, by the mean length of a body. More of
+    /// them would wait here, and be no sooner at the peer. At least 1 when nothing waits.
+    public var room: Int {
+        guard uncollected > 0 else { return max(1, windowRoom) }
+        return windowRoom
+    }
+
+    private var windowRoom: Int {
+        let left = Int(nghttp2_session_get_remote_window_size(session)) - queuedBytes
+        return max(0, left) / max(1, bodyBytes / max(1, requestCount))
+    }
 
     // MARK: Bytes
 
@@ -148,6 +177,7 @@ public final class HTTP2ClientSession {
             let count = nghttp2_session_mem_send(session, &bytes)
             guard count > 0, let bytes, let target = buffer.baseAddress else {
                 if count < 0 { fail(count) }
+                if count == 0, releaseHeld() { continue }
                 break
             }
             (target + filled).copyMemory(from: bytes, byteCount: count)
@@ -157,12 +187,20 @@ public final class HTTP2ClientSession {
         return filled
     }
 
+    /// Lets bodies go that were held back for others; false when there are none.
+    private func releaseHeld() -> Bool {
+        guard let streams = order.takeReleased() else { return false }
+        // One that was closed meanwhile is refused, and that is all.
+        for stream in streams { nghttp2_session_resume_data(session, stream) }
+        return true
+    }
+
     /// Ends every open request without an answer. `isUnsent` says of each whether its last frame lies beyond what was written.
     /// - Parameter writtenBytes: how many of the collected bytes may have reached the peer.
     public func abandonAll(writtenBytes: Int) {
         for slot in 0..<slots.count where slots[slot].isOpen && slots[slot].tag >= 0 {
             let isUnsent = slots[slot].lastFrameStart.map { $0 >= writtenBytes } ?? true
-            report(slot, status: 0, error: .cancel, isUnsent: isUnsent)
+            reportCutOff(slot, error: .cancel, isUnsent: isUnsent)
         }
     }
 
@@ -186,15 +224,24 @@ public final class HTTP2ClientSession {
         if value.count <= Self.dateBytes { date.append(contentsOf: value) }
     }
 
+    /// A header that only matters if it is the request's own.
+    func receiveOther(_ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) {
+        guard current >= 0, name.elementsEqual(ownHeader) else { return }
+        slots[current].hasOwnHeader = slots[current].isOwn(value)
+    }
+
     func receiveBody(slot: Int, _ bytes: UnsafeBufferPointer<UInt8>) {
         let room = Self.bodyLimit - slots[slot].answer.count
         slots[slot].answer.append(contentsOf: bytes.prefix(room))
     }
 
+    /// One that announces another (1xx) is none yet.
+    func endHeaders(slot: Int) { slots[slot].hasHeaders = slots[slot].status >= 200 }
+
     /// The answer is complete, whatever becomes of the rest of the request.
     func endAnswer(slot: Int) {
         guard slots[slot].tag >= 0 else { return }
-        report(slot, status: Int(slots[slot].status), error: .noError, isUnsent: false)
+        report(slot, status: Int(slots[slot].status), isCutOff: false, error: .noError, isUnsent: false)
         guard slots[slot].lastFrameStart == nil else { return }
         // The rest of the request is of no use, and its stream would count until it was sent.
         nghttp2_submit_rst_stream(
@@ -202,30 +249,67 @@ public final class HTTP2ClientSession {
     }
 
     func closeStream(slot: Int, error: HTTP2ErrorCode) {
-        if slots[slot].tag >= 0 { report(slot, status: 0, error: error, isUnsent: slots[slot].lastFrameStart == nil) }
+        if slots[slot].tag >= 0 { reportCutOff(slot, error: error, isUnsent: slots[slot].lastFrameStart == nil) }
         if current == slot { current = -1 }
+        if slots[slot].lastFrameStart == nil { forgetBody(of: slot) }
         slots.free(slot)
     }
 
-    /// A request's body, straight from its slot.
-    func readBody(slot: Int, into buffer: UnsafeMutableBufferPointer<UInt8>) -> (count: Int, isLast: Bool) {
+    /// A request's body, straight from its slot; nil when others go first.
+    func readBody(slot: Int, into buffer: UnsafeMutableBufferPointer<UInt8>) -> (count: Int, isLast: Bool)? {
+        if order.mustWait, slots[slot].bodyRead == 0 {
+            order.hold(slots[slot].streamID)
+            return nil
+        }
         let rest = slots[slot].unreadBody
         let count = min(rest.count, buffer.count)
         buffer.baseAddress?.update(from: rest.baseAddress ?? UnsafePointer(slots[slot].memory), count: count)
         slots[slot].bodyRead += count
         let isLast = count == rest.count
-        // The frame is handed out by the very call of `collect` that asked for this.
-        if isLast { slots[slot].lastFrameStart = collectedBytes }
+        queuedBytes -= slots[slot].bodyProgress == .blocked ? 0 : count
+        if isLast {
+            // The frame is handed out by the very call of `collect` that asked for this.
+            slots[slot].lastFrameStart = collectedBytes
+            forgetBody(of: slot)
+        } else {
+            // Not yet less what was just read.
+            note(streamWindow: Int(nghttp2_session_get_stream_remote_window_size(session, slots[slot].streamID)) - count, of: slot)
+        }
         return (count, isLast)
+    }
+
+    /// A body that was cut waits for the connection's window or for that of its stream.
+    private func note(streamWindow: Int, of slot: Int) {
+        let (before, rest) = (slots[slot].bodyProgress, slots[slot].unreadBody.count)
+        order.move(&slots[slot].bodyProgress, to: streamWindow > 0 ? .cut : .blocked)
+        let now = slots[slot].bodyProgress
+        queuedBytes += (now == .blocked ? 0 : rest) - (before == .blocked ? 0 : rest)
+    }
+
+    /// Nothing more of a request's body is to be sent.
+    private func forgetBody(of slot: Int) {
+        if slots[slot].bodyProgress != .blocked { queuedBytes -= slots[slot].unreadBody.count }
+        order.move(&slots[slot].bodyProgress, to: .whole)
+        uncollected -= 1
+    }
+
+    /// The peer changed the window of a stream.
+    func receiveWindow(slot: Int) {
+        guard slots[slot].bodyProgress != .whole else { return }
+        note(streamWindow: Int(nghttp2_session_get_stream_remote_window_size(session, slots[slot].streamID)), of: slot)
     }
 
     func receiveSettings() {
         streamLimit = Int(nghttp2_session_get_remote_settings(session, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS))
+        // The initial window of streams holds for those that are open as well (RFC 9113 section 6.9.2).
+        guard order.hasBegun else { return }
+        for slot in 0..<slots.count where slots[slot].isOpen { receiveWindow(slot: slot) }
     }
 
     func receivePong() { pongs += 1 }
 
     func receiveGoAway(_ error: HTTP2ErrorCode, _ words: UnsafeBufferPointer<UInt8>) {
+        leavesInOrder = error == .noError
         goAway = words.isEmpty ? error.name : TextFormat.foreign(String(decoding: words, as: UTF8.self))
     }
 
@@ -243,12 +327,19 @@ public final class HTTP2ClientSession {
 
     // MARK: Slots
 
-    private func report(_ slot: Int, status: Int, error: HTTP2ErrorCode, isUnsent: Bool) {
+    /// A stream that ended before its answer did.
+    private func reportCutOff(_ slot: Int, error: HTTP2ErrorCode, isUnsent: Bool) {
+        let status = slots[slot].hasHeaders ? Int(slots[slot].status) : 0
+        report(slot, status: status, isCutOff: status != 0, error: error, isUnsent: isUnsent && status == 0)
+    }
+
+    private func report(_ slot: Int, status: Int, isCutOff: Bool, error: HTTP2ErrorCode, isUnsent: Bool) {
         let tag = slots[slot].tag
         let retryAfter = slots[slot].retryAfterSeconds
         ended.append(
             EndedRequest(
-                tag: tag, status: status, retryAfterSeconds: retryAfter < 0 ? nil : Int(retryAfter),
+                tag: tag, status: status, isCutOff: isCutOff, hasOwnHeader: slots[slot].hasOwnHeader,
+                retryAfterSeconds: retryAfter < 0 ? nil : Int(retryAfter),
                 date: status == 403 && !date.isEmpty ? String(decoding: date, as: UTF8.self) : nil, body: slots[slot].answer, error: error,
                 isUnsent: isUnsent))
         slots[slot].tag = -1

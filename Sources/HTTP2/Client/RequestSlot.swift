@@ -5,6 +5,7 @@ struct RequestSlot {
     private var capacity: Int
     private(set) var pathCount = 0, ownCount = 0, bodyCount = 0
     var bodyRead = 0
+    var bodyProgress = BodyOrder.Progress.whole
     /// The caller's name for it; -1 once the caller has heard its end, or does not want to.
     var tag = -1
     var streamID: Int32 = 0
@@ -12,6 +13,10 @@ struct RequestSlot {
     /// How many bytes had been collected before the frame that ends the request; nil until that frame was made.
     var lastFrameStart: Int?
     var status: Int32 = 0
+    /// Whether the answer's headers are there to their end.
+    var hasHeaders = false
+    /// Whether the answer has the own header, with the request's value.
+    var hasOwnHeader = false
     /// -1 for none.
     var retryAfterSeconds: Int32 = -1
     var answer: [UInt8] = []
@@ -40,16 +45,24 @@ struct RequestSlot {
         Self.copy(body, to: &end)
         (pathCount, ownCount, bodyCount) = (path.0.count + path.1.count, own.count, body.count)
         bodyRead = 0
+        bodyProgress = .whole
         self.tag = tag
         isOpen = true
         lastFrameStart = nil
         status = 0
+        hasHeaders = false
+        hasOwnHeader = false
         retryAfterSeconds = -1
         answer = []
     }
 
     var unreadBody: UnsafeBufferPointer<UInt8> {
         UnsafeBufferPointer(start: memory + pathCount + ownCount + bodyRead, count: bodyCount - bodyRead)
+    }
+
+    /// Whether a value is that of the own header.
+    func isOwn(_ value: UnsafeBufferPointer<UInt8>) -> Bool {
+        value.elementsEqual(UnsafeBufferPointer(start: memory + pathCount, count: ownCount))
     }
 
     private static func copy(_ piece: UnsafeBufferPointer<UInt8>, to end: inout UnsafeMutablePointer<UInt8>) {

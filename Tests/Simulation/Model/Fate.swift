@@ -29,6 +29,8 @@ struct Fate {
     /// APNs said something about it, or its answer is overdue.
     var isHeard = false
     var uncounted = 0
+    /// It was refused while APNs took nobody, so that it may be tried more often than others.
+    var wasKept = false
     var firstSubmitted: Int64 = 0
     /// APNs' retry-after: monotonic nanoseconds.
     var notBefore: Int64 = 0

@@ -32,6 +32,8 @@ struct Nature {
     var slow: Int
     var reset: Int
     var refused: Int
+    /// Answered by what stands before APNs, or cut off.
+    var doubtful: Int
 
     // Connections.
     var connectRefused: Int
@@ -39,6 +41,10 @@ struct Nature {
     var connectHopeless: Int
     var dies: Int
     var goesAway: Int
+    /// So many requests are taken on a connection before the server leaves it; nil for any number.
+    var requestsPerConnection: Int?
+    /// So many more pushes fit into the connection's window at most; nil for any number.
+    var windowRoom: Int?
     var fallsSilent: Int
     var changesLimit: Int
     var fallsBack: Int
@@ -49,6 +55,8 @@ struct Nature {
     // The service as a whole.
     var outage: Range<Int64>
     var outageIsUnreachable: Bool
+    /// What stands before APNs answers in its place, if it can be reached.
+    var outageIsOfGateway: Bool
     var serverSkewSeconds: Int64
     var expiresTokens: Int
     /// On some connections a token of this age is called expired, 15 to 45 minutes.
@@ -106,11 +114,14 @@ struct Nature {
         slow = rate(6, 150)
         reset = rate(6, 100)
         refused = rate(6, 300)
+        doubtful = rate(8, 500)
         connectRefused = rate(4, 800)
         connectSlow = rate(6, 500)
         connectHopeless = rate(30, 300)
         dies = rate(3, 800)
         goesAway = rate(4, 800)
+        requestsPerConnection = isCalm || !random.oneIn(6) ? nil : random.between(1, 12)
+        windowRoom = isCurl || !random.oneIn(6) ? nil : random.between(1, 8)
         fallsSilent = rate(5, 500)
         changesLimit = rate(3, 900)
         fallsBack = rate(4, 500)
@@ -122,6 +133,7 @@ struct Nature {
         let outageLength = isCalm || !random.oneIn(10) ? 0 : random.span(Span.second, (random.oneIn(4) ? 1200 : 40) * Span.second)
         outage = outageStart..<outageStart + outageLength
         outageIsUnreachable = random.oneIn(2)
+        outageIsOfGateway = random.oneIn(2)
         serverSkewSeconds = isCalm || !random.oneIn(10) ? 0 : Int64(random.between(-4000, 4000))
         expiresTokens = rate(10, 200)
         expiresEarly = isLong && random.oneIn(2) ? random.between(300, 1000) : 0
@@ -163,6 +175,7 @@ struct Nature {
         settings.canPing = !isCurl
         settings.pingAfterSeconds = min(5, settings.answerTimeoutSeconds / 6)
         settings.pingTimeoutSeconds = min(10, settings.answerTimeoutSeconds / 3)
+        settings.smallestBudget = random.between(1, 6)
         if random.oneIn(6) { settings.heldLimit = random.between(1, 30) }
         settings.canaryPushes = random.oneIn(2) ? random.between(0, 12) : Canary.usualSize
         if random.oneIn(8) {

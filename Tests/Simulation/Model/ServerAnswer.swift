@@ -16,12 +16,17 @@ struct ServerAnswer {
         case leave
         /// A new token over a new connection.
         case expired
+        /// Whoever said it may have passed the push on to APNs.
+        case doubtful
     }
 
     var status: Int
     var reason = ""
     var meaning: Meaning
     var retryAfterSeconds: Double?
+    /// It comes with the push's apns-id.
+    var carriesID = false
+    var isCutOff = false
     var encounter: Encounter
 
     static let accepted = 0
@@ -36,6 +41,7 @@ struct ServerAnswer {
     static let badTokens = 16..<18
     static let rejections = 18..<20
     static let fatal = 25..<36
+    static let doubtful = 36..<42
 
     static let all: [ServerAnswer] = [
         .init(status: 200, meaning: .accepted, encounter: .accepted),
@@ -51,11 +57,11 @@ struct ServerAnswer {
         .init(status: 429, reason: "TooManyRequests", meaning: .temporary, retryAfterSeconds: 2, encounter: .retryAfter),
         .init(status: 429, reason: "TooManyRequests", meaning: .temporary, retryAfterSeconds: 70, encounter: .retryAfter),
         .init(status: 503, reason: "ServiceUnavailable", meaning: .temporary, retryAfterSeconds: 7.5, encounter: .retryAfter),
-        .init(status: 599, reason: "SomethingNew", meaning: .temporary, encounter: .unknownStatus),
-        .init(status: 503, meaning: .temporary, encounter: .busy),
+        .init(status: 599, reason: "SomethingNew", meaning: .temporary, carriesID: true, encounter: .unknownStatus),
+        .init(status: 503, meaning: .temporary, carriesID: true, encounter: .busy),
 
         .init(status: 410, reason: "Unregistered", meaning: .invalidToken(blamesRun: false), encounter: .invalidToken),
-        .init(status: 410, reason: "ExpiredToken", meaning: .invalidToken(blamesRun: false), encounter: .invalidToken),
+        .init(status: 410, meaning: .invalidToken(blamesRun: false), isCutOff: true, encounter: .invalidToken),
         .init(status: 400, reason: "BadDeviceToken", meaning: .invalidToken(blamesRun: true), encounter: .invalidToken),
         .init(status: 400, reason: "DeviceTokenNotForTopic", meaning: .invalidToken(blamesRun: true), encounter: .invalidToken),
         .init(status: 413, reason: "PayloadTooLarge", meaning: .rejected, encounter: .rejected),
@@ -77,6 +83,13 @@ struct ServerAnswer {
         .init(status: 403, reason: "SomethingNew", meaning: .fatal, encounter: .fatalAnswer),
         .init(status: 404, reason: "BadPath", meaning: .fatal, encounter: .fatalAnswer),
         .init(status: 405, reason: "MethodNotAllowed", meaning: .fatal, encounter: .fatalAnswer),
+
+        .init(status: 502, meaning: .doubtful, encounter: .gatewayAnswer),
+        .init(status: 503, meaning: .doubtful, encounter: .gatewayAnswer),
+        .init(status: 504, reason: "GatewayTimeout", meaning: .doubtful, encounter: .gatewayAnswer),
+        .init(status: 503, meaning: .doubtful, retryAfterSeconds: 3, encounter: .gatewayAnswer),
+        .init(status: 400, meaning: .doubtful, isCutOff: true, encounter: .cutOff),
+        .init(status: 403, meaning: .doubtful, isCutOff: true, encounter: .cutOff),
     ]
 
     /// The outcome of a final answer; nil when it is none.
@@ -85,7 +98,7 @@ struct ServerAnswer {
         case .accepted: .accepted
         case .invalidToken: .invalidToken
         case .rejected, .fatal: .rejected
-        case .temporary, .leave, .expired: nil
+        case .temporary, .leave, .expired, .doubtful: nil
         }
     }
 }

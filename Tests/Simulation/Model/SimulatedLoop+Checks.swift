@@ -17,7 +17,14 @@ extension SimulatedLoop {
                 campaign.violate(.connectionUse, "connection \(index) is drained, and not closed")
             }
         }
-        if used > settings.connections { campaign.violate(.connectionUse, "\(used) connections, of \(settings.connections)") }
+        // One that is half used up has its successor beside it.
+        if machine.requestBudget.known != nil {
+            knewBudget = true
+            campaign.tally.note(.budgetKnown)
+        }
+        let most = knewBudget ? 2 * settings.connections : settings.connections
+        if machine.serviceHealth.probes > 0 { campaign.tally.note(.probing) }
+        if used > most { campaign.violate(.connectionUse, "\(used) connections, of \(settings.connections)") }
         if let endsSince, now.nanoseconds - endsSince >= Int64(settings.drainSeconds * 1e9) {
             if machine.isSourceEnded, machine.end == nil { campaign.violate(.ends, "it does not end although its time is over") }
         } else if inFlight != machine.inFlightCount {
@@ -93,7 +100,7 @@ extension SimulatedLoop {
             hasHope = true
             guard connection.state == .open, index < peers.count, peers[index].phase == .open else { continue }
             let limit = peers[index].isWarm ? min(machine.window.limit, peers[index].toldLimit) : 1
-            if peers[index].inFlight < limit {
+            if peers[index].inFlight < limit, peers[index].toldRoom > 0 {
                 campaign.violate(
                     .awake, "it sleeps while \(machine.fresh.count + machine.again.count) pushes could leave on connection \(index)")
             }
@@ -122,6 +129,7 @@ extension SimulatedLoop {
         if causes.isPlain { return true }
         if settings.stopLimits != nil, reason.contains("delivery.stop_when") { return true }
         if causes.fruitless >= settings.fruitlessConnectionLimit || causes.busy >= 100 { return true }
+        if causes.busy > 0, reason.hasPrefix("APNs refuses every push for now") { return true }
         // At the end of the canary half of it is enough to judge.
         return causes.badTokens > 25 || causes.rejections > 25 || causes.fruitless > 1
     }

@@ -92,6 +92,7 @@ extension SimulatedLoop {
         let peer = peers[connection]
         if peer.mustRest { campaign.violate(.connectionUse, "a push is submitted to connection \(connection), which is leaving") }
         let limit = peer.isWarm ? min(max(1, peer.toldLimit), settings.streamsPerConnection) : 1
+        if peer.toldRoom <= 0 { campaign.violate(.streamLimit, "connection \(connection) was said to have no room in its window") }
         if peer.inFlight >= limit {
             campaign.violate(.streamLimit, "\(peer.inFlight + 1) streams on connection \(connection), of \(limit)")
         }
@@ -118,6 +119,12 @@ extension SimulatedLoop {
         let answer = ServerAnswer.all[index]
         campaign.fates[recipient].lastStatus = answer.status
         campaign.fates[recipient].retryAfterSeconds = answer.retryAfterSeconds ?? 0
+        if case .doubtful = answer.meaning {
+            // Whoever answered says how long to wait, and is not heeded: it is tried as any other in doubt.
+            causes.busy += 1
+            return
+        }
+        if isAlone(campaign.fates[recipient]) || machine.serviceHealth.troubleSince != nil { campaign.fates[recipient].wasKept = true }
         campaign.fates[recipient].state = .answered(index)
         switch answer.meaning {
         case .accepted: peers[connection].isWarm = true
@@ -137,6 +144,7 @@ extension SimulatedLoop {
             campaign.fates[recipient].state = .refused
             campaign.fates[recipient].notBefore = 0
             peers[connection].mustRest = true
+        case .doubtful: break
         }
         if case .answered = campaign.fates[recipient].state { answeredForGood += 1 }
     }
@@ -168,11 +176,27 @@ extension SimulatedLoop {
             campaign.violate(
                 .attempts, "recipient \(recipient) had \(fate.submissions - fate.uncounted) attempts, not \(settlement.attempts)")
         }
-        if settlement.attempts > max(1, settings.retry.maximumAttempts) {
-            campaign.violate(.attempts, "recipient \(recipient) had \(settlement.attempts) attempts")
-        }
+        judgeAttempts(settlement, fate, at: now)
         if settlement.status != fate.lastStatus { campaign.violate(.outcome, "the last status of \(recipient) was \(fate.lastStatus)") }
         campaign.fates[recipient].state = .settled
+    }
+
+    /// Whether APNs has taken nobody since a recipient was first submitted, while a few have failed already.
+    private func isAlone(_ fate: Fate) -> Bool { takenAt.map { $0 < fate.firstSubmitted && failuresInARow >= 3 } ?? true }
+
+    /// More attempts than a push may have are for times in which APNs takes none at all, and nobody fails then.
+    private func judgeAttempts(_ settlement: Settlement, _ fate: Fate, at now: Moment) {
+        if settlement.attempts > max(1, settings.retry.maximumAttempts) {
+            campaign.tally.note(.keptInOutage)
+            if !fate.wasKept { campaign.violate(.attempts, "recipient \(settlement.recipient) had \(settlement.attempts) attempts") }
+        }
+        if [.accepted, .invalidToken, .rejected].contains(settlement.outcome) { (takenAt, failuresInARow) = (now.nanoseconds, 0) }
+        guard settlement.outcome == .failed else { return }
+        defer { failuresInARow += 1 }
+        guard !isWindingUp, settings.deadline == nil else { return }
+        if isAlone(fate) {
+            campaign.violate(.patience, "recipient \(settlement.recipient) failed while APNs took nobody")
+        }
     }
 
     private func judgeOutcome(_ settlement: Settlement, _ fate: Fate, at now: Moment) {

@@ -25,6 +25,9 @@ extension SimulatedLoop {
             let wait = nature.latency + random.span(0, nature.latency)
             return schedule(.failed(connection: connection, generation: peers[connection].generation, kind: 3), after: wait)
         }
+        if let room = nature.windowRoom {
+            schedule(.window(connection: connection, generation: peers[connection].generation, room: room), after: 0)
+        }
         peers[connection].expiresEarly = random.happens(nature.expiresEarly)
         let isLong = nature.longestPause > Span.minute
         let span = isLong && random.oneIn(2) ? 30 * Span.minute : 3 * Span.second
@@ -53,15 +56,7 @@ extension SimulatedLoop {
             if !peers[connection].isLeaving { changeLimit(connection, to: random.oneIn(3) ? 1 : random.between(1, nature.limit)) }
             plan(.changesLimit, connection, nature.changesLimit, within: 2 * Span.second)
         case .goesAway:
-            campaign.tally.note(.goAway)
-            campaign.trace("server: GOAWAY on connection \(connection)")
-            peers[connection].isLeaving = true
-            // To libcurl it is the connection's end.
-            if nature.isCurl { peers[connection].isDead = true }
-            schedule(
-                nature.isCurl
-                    ? .ended(connection: connection, generation: generation) : .leaving(connection: connection, generation: generation),
-                after: nature.latency)
+            leave(connection, isInOrder: random.oneIn(2))
             if random.oneIn(2) { plan(.dies, connection, 1000, within: Span.second) }
         case .dies:
             campaign.tally.note(.connectionDied)
@@ -73,6 +68,21 @@ extension SimulatedLoop {
             campaign.trace("server: connection \(connection) falls silent")
             peers[connection].isSilent = true
         }
+    }
+
+    /// GOAWAY.
+    private func leave(_ connection: Int, isInOrder: Bool) {
+        let generation = peers[connection].generation
+        campaign.tally.note(.goAway)
+        campaign.trace("server: GOAWAY on connection \(connection)")
+        peers[connection].isLeaving = true
+        // To libcurl it is the connection's end.
+        if nature.isCurl { peers[connection].isDead = true }
+        schedule(
+            nature.isCurl
+                ? .ended(connection: connection, generation: generation)
+                : .leaving(connection: connection, generation: generation, isInOrder: isInOrder),
+            after: nature.latency)
     }
 
     private func changeLimit(_ connection: Int, to limit: Int) {
@@ -94,12 +104,29 @@ extension SimulatedLoop {
                 .failed(connection: connection, generation: peers[connection].generation, kind: peers[connection].failsWith), after: 0)
         }
         guard !peers[connection].isDead, !peers[connection].isLeaving else { return }
+        giveWindow(connection)
         if refuses(push, serial, connection) { return }
         wires[push].state = .arrived
         peers[connection].openStreams += 1
+        peers[connection].requests += 1
+        if peers[connection].requests == nature.requestsPerConnection {
+            campaign.tally.note(.requestsLimited)
+            leave(connection, isInOrder: true)
+        }
         if peers[connection].isSilent || random.happens(nature.unanswered) { return swallow(push) }
         if random.happens(nature.reset) { return reset(push, serial) }
+        if let index = gatewayAnswer() {
+            if random.oneIn(2) { accept(push) }
+            return answer(push, serial, connection, with: index)
+        }
         answer(push, serial, connection, with: decide(wires[push].recipient, connection))
+    }
+
+    /// What was read makes room for more.
+    private func giveWindow(_ connection: Int) {
+        guard let room = nature.windowRoom, !peers[connection].isSilent else { return }
+        schedule(
+            .window(connection: connection, generation: peers[connection].generation, room: random.between(1, room)), after: nature.latency)
     }
 
     /// REFUSED_STREAM: beyond the limit, which the sender may not know yet, or because the server likes it so.
@@ -110,6 +137,14 @@ extension SimulatedLoop {
         wires[push].state = .declined
         schedule(.refused(push: push, serial: serial), after: nature.latency)
         return true
+    }
+
+    /// What stands before APNs answers in its place, or the answer is cut off on its way.
+    private func gatewayAnswer() -> Int? {
+        let isOut = !nature.outageIsUnreachable && nature.outageIsOfGateway && nature.outage.contains(campaign.clock.now)
+        if isOut { campaign.tally.note(.outage) }
+        guard isOut || random.happens(nature.doubtful) else { return nil }
+        return ServerAnswer.doubtful.lowerBound + random.below(ServerAnswer.doubtful.count)
     }
 
     private func swallow(_ push: Int) {

@@ -16,6 +16,8 @@ struct Peer {
     var tokenIndex = -1
     /// The limit that the machine was told.
     var toldLimit = Int.max
+    /// How many more pushes the machine was told to fit into the window.
+    var toldRoom = Int.max
     /// The machine was told of an accepted push here.
     var isWarm = false
     /// The machine was told that nothing more may be submitted here.
@@ -28,6 +30,7 @@ struct Peer {
     // The server's end.
     var limit = 1
     var openStreams = 0
+    var requests = 0
     var hasAccepted = false
     var isWedged = false
     var expiresEarly = false
@@ -183,6 +186,7 @@ extension SimulatedLoop {
         guard campaign.violation == nil else { return }
         wires[push] = Wire(state: .sent, serial: lastSerial, recipient: recipient, connection: connection, sentAt: now.nanoseconds)
         peers[connection].inFlight += 1
+        if peers[connection].toldRoom < .max { peers[connection].toldRoom -= 1 }
         peers[connection].lastSubmission = now.nanoseconds
         campaign.agenda.add(
             .arrive(loop: index, push: push, serial: lastSerial), at: campaign.clock.now + nature.latency + Int64(lastSerial & 7) * 1000)
@@ -225,7 +229,13 @@ extension SimulatedLoop {
             campaign.trace("loop \(index): connection \(connection) allows \(limit) streams")
             peers[connection].toldLimit = limit
             machine.limitChanged(connection, to: limit)
-        case .leaving(let connection, let generation): deliverLeaving(connection, generation, at: now)
+        case .window(let connection, let generation, let room):
+            guard peers[connection].generation == generation, peers[connection].phase == .open else { return }
+            if peers[connection].toldRoom == 0 { campaign.tally.note(.windowClosed) }
+            peers[connection].toldRoom = room
+            machine.windowChanged(connection, room: room)
+        case .leaving(let connection, let generation, let isInOrder):
+            deliverLeaving(connection, generation, isInOrder: isInOrder, at: now)
         case .ended(let connection, let generation): deliverEnded(connection, generation, at: now)
         case .alive(let connection, let generation):
             guard peers[connection].generation == generation, peers[connection].phase == .open else { return }
@@ -238,14 +248,19 @@ extension SimulatedLoop {
         let answer = ServerAnswer.all[index]
         let connection = wires[push].connection
         let recipient = wires[push].recipient
-        takeOff(push)
+        if case .doubtful = answer.meaning { lose(push) } else { takeOff(push) }
         campaign.trace("loop \(self.index): \(recipient) is answered with \(answer.status) \(answer.reason)")
         campaign.tally.note(answer.encounter)
         if peers[connection].mustRest { campaign.tally.note(.answeredAfterGoAway) }
         peers[connection].lastSign = now.nanoseconds
         campaign.fates[recipient].isHeard = true
         judgeAnswer(index, recipient, on: connection, at: now)
-        machine.answered(push, .init(status: answer.status, reason: answer.reason, retryAfterSeconds: answer.retryAfterSeconds), at: now)
+        machine.answered(
+            push,
+            .init(
+                status: answer.status, reason: answer.reason, retryAfterSeconds: answer.retryAfterSeconds, carriesID: answer.carriesID,
+                isCutOff: answer.isCutOff), at: now)
+        judgeSettlements(at: now)
         if case .stopped = machine.ending?.end { noteEnding(at: now) }
     }
 
@@ -303,7 +318,7 @@ extension SimulatedLoop {
         close(connection)
     }
 
-    private func deliverLeaving(_ connection: Int, _ generation: Int, at now: Moment) {
+    private func deliverLeaving(_ connection: Int, _ generation: Int, isInOrder: Bool, at now: Moment) {
         guard peers[connection].generation == generation, peers[connection].phase == .open else { return }
         campaign.trace("loop \(index): connection \(connection) leaves")
         if !nature.isCurl {
@@ -316,7 +331,8 @@ extension SimulatedLoop {
         guard peers[connection].phase == .open else { return }
         peers[connection].mustRest = true
         causes.fruitless += 1
-        machine.connectionLeaves(connection, cause: "GOAWAY", at: now)
+        if isInOrder { campaign.tally.note(.leftInOrder) }
+        machine.connectionLeaves(connection, cause: "GOAWAY", isInOrder: isInOrder, at: now)
     }
 
     private func deliverEnded(_ connection: Int, _ generation: Int, at now: Moment) {

@@ -48,6 +48,11 @@ final class SimulatedLoop {
     var endsSince: Int64?
     var hasSeenDeadline = false
     var causes = StopCauses()
+    /// When APNs last accepted a push, or refused one for good; how many failed since.
+    var takenAt: Int64?
+    var failuresInARow = 0
+    /// The server was seen to leave each connection after as many requests.
+    var knewBudget = false
     var idleTurns = 0
     /// Recipients in the order in which this loop submitted them first, until it is clear that the canary was awaited.
     var firsts: [Int] = []

@@ -6,6 +6,7 @@ enum Encounter: Int, CaseIterable {
     case tokenExpired, tokenTooNew, tooManyUpdates, tokenRenewed, tokenGrewOld, tokenRefused, clocksDiffer
     case streamRefused, beyondLimit, limitChanged, fellBackToOne, goAway, unprocessedByGoAway, answeredAfterGoAway, streamReset
     case acceptedUnanswered, swallowed, lateAnswer, pinged, silentConnection, connectionDied, provablyUnsent, doubt
+    case gatewayAnswer, cutOff, leftInOrder, requestsLimited, budgetKnown, windowClosed, probing, keptInOutage
     case connectRefused, connectSlow, connectHopeless, certificateRefusedLate, outage
     case wallClockStepped, machineSlept, heldUp, sourcePaused, interrupted, deadlinePassed
     case secondConnection, troubled, alarmed, stoppedForConnections, helperStarted, stoppedByOther, killed, killedAgain, resumedAfterStop,

@@ -1,0 +1,61 @@
+import Base
+import Testing
+
+@testable import Delivery
+
+/// Which answers speak for APNs, and which are those of something on the way.
+@Suite("answers that leave in doubt")
+struct DoubtfulAnswerTests {
+    private func outcome(_ answer: DeliveryMachine.Answer, resends: Bool = false) -> Settlement? {
+        var bench = Bench(pushes: 2) {
+            $0.resendsUnknown = resends
+            $0.retry.maximumAttempts = 1
+        }
+        bench.warmUp()
+        bench.advance()
+        bench.machine.answered(1, answer, at: bench.now)
+        bench.advance()
+        return bench.machine.settlements.last
+    }
+
+    @Test(
+        "5xx without APNs' JSON and without the push's apns-id is in doubt, whatever else it says",
+        arguments: [500, 502, 503, 504, 599], ["", "Bad gateway", "GatewayTimeout"])
+    func gateways(status: Int, reason: String) {
+        let settlement = outcome(.init(status: status, reason: reason))
+        #expect(settlement?.outcome == .unknown && settlement?.status == status)
+    }
+
+    @Test("5xx with a reason that Apple documents, or with the push's apns-id, is a refusal")
+    func refusals() {
+        for reason in ["InternalServerError", "ServiceUnavailable", "Shutdown"] {
+            #expect(outcome(.init(status: 503, reason: reason))?.outcome == .failed)
+        }
+        #expect(outcome(.init(status: 503, carriesID: true))?.outcome == .failed)
+        #expect(outcome(.init(status: 599, reason: "SomethingNew", carriesID: true))?.outcome == .failed)
+    }
+
+    @Test("an answer that was cut off says what its status says for certain: 200 and 410, and nothing else")
+    func cutOff() {
+        #expect(outcome(.init(status: 200, isCutOff: true))?.outcome == .accepted)
+        let gone = outcome(.init(status: 410, isCutOff: true))
+        #expect(gone?.outcome == .invalidToken && gone?.status == 410 && gone?.invalidSince == nil)
+        for status in [400, 403, 404, 413, 429, 500, 503] {
+            let settlement = outcome(.init(status: status, isCutOff: true))
+            #expect(settlement?.outcome == .unknown && settlement?.status == status, "\(status)")
+        }
+    }
+
+    @Test("what is in doubt is sent again when the campaign says so, after a while")
+    func resends() {
+        var bench = Bench(pushes: 2)
+        bench.warmUp()
+        bench.advance()
+        bench.answer(1, 504)
+        #expect(submitted(bench.advance()).isEmpty)
+        #expect(submitted(bench.advance(seconds: 1)) == [1])
+        bench.answer(1, 200)
+        bench.advance()
+        #expect(bench.machine.settlements.last?.outcome == .accepted && bench.machine.settlements.last?.attempts == 2)
+    }
+}
