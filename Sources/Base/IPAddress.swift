@@ -1,12 +1,12 @@
 import Glibc
 
 /// An IPv4 or IPv6 address.
-struct IPAddress: Hashable {
+public struct IPAddress: Hashable, Sendable {
     /// 4 or 16, in network order.
-    var bytes: [UInt8]
+    public var bytes: [UInt8]
 
     /// nil when the text is no address.
-    init?(_ text: String) {
+    public init?(_ text: String) {
         for (family, count) in [(AF_INET, 4), (AF_INET6, 16)] {
             var bytes = [UInt8](repeating: 0, count: count)
             if inet_pton(family, text, &bytes) == 1 {
@@ -16,4 +16,13 @@ struct IPAddress: Hashable {
         }
         return nil
     }
+
+    /// An address in its bytes, 4 or 16 of them.
+    public init(bytes: [UInt8]) {
+        precondition(bytes.count == 4 || bytes.count == 16, "no address")
+        self.bytes = bytes
+    }
+
+    /// Whether it is an IPv4 address.
+    public var isIPv4: Bool { bytes.count == 4 }
 }

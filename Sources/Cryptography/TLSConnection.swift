@@ -34,13 +34,23 @@ public struct TLSConnection: ~Copyable {
     private let ssl: OpaquePointer
     /// Keeps alive what the callbacks of the context use.
     private let context: AnyObject
-    private let applicationProtocol: String
+    /// What ALPN must agree on; nil where a server may say nothing about it.
+    private let requiredProtocol: String?
+    /// The connection that this one lies in; nil for one on a socket.
+    private let outer: Outer?
+
+    private final class Outer {
+        let connection: TLSConnection
+
+        init(_ connection: consuming TLSConnection) { self.connection = connection }
+    }
 
     /// The server's end of a connection whose handshake has not begun.
     public init(_ context: TLSServerContext, socket: Int32) {
         ssl = Self.make(context.pointer, socket)
+        outer = nil
         self.context = context
-        applicationProtocol = context.applicationProtocol
+        requiredProtocol = context.applicationProtocol
         SSL_set_accept_state(ssl)
     }
 
@@ -48,8 +58,27 @@ public struct TLSConnection: ~Copyable {
     /// - Parameter host: the name or address that the server's certificate must carry; a name is also sent as SNI (RFC 6066).
     public init(_ context: TLSClientContext, host: String, socket: Int32) {
         ssl = Self.make(context.pointer, socket)
+        outer = nil
         self.context = context
-        applicationProtocol = context.applicationProtocol
+        requiredProtocol = context.requiredProtocol
+        beConnected(context, host)
+    }
+
+    /// The client's end of a connection inside of another one whose handshake is over: to a server behind a proxy that is spoken to over TLS itself.
+    /// Progress speaks of the socket of the outermost.
+    public init(_ context: TLSClientContext, host: String, inside outer: consuming TLSConnection) {
+        // OpenSSL's own filter: what one writes the other one encrypts, and what it lacks is told through.
+        guard let ssl = SSL_new(context.pointer), let filter = BIO_new(BIO_f_ssl()) else { fatalError("OpenSSL failed: TLS in TLS") }
+        BIO_ctrl(filter, BIO_C_SET_SSL, Int(BIO_NOCLOSE), UnsafeMutableRawPointer(outer.ssl))
+        SSL_set_bio(ssl, filter, filter)
+        self.ssl = ssl
+        self.outer = Outer(outer)
+        self.context = context
+        requiredProtocol = context.requiredProtocol
+        beConnected(context, host)
+    }
+
+    private func beConnected(_ context: TLSClientContext, _ host: String) {
         SSL_set_connect_state(ssl)
         if X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), host) != 1 {
             guard SSL_set1_host(ssl, host) == 1 else { fatalError("OpenSSL failed: host name") }
@@ -74,7 +103,7 @@ public struct TLSConnection: ~Copyable {
         ERR_clear_error()
         let result = SSL_do_handshake(ssl)
         guard result == 1 else { return failure(result) }
-        return negotiatedProtocol == applicationProtocol ? .done(0) : .failed(.otherProtocol)
+        return requiredProtocol == nil || negotiatedProtocol == requiredProtocol ? .done(0) : .failed(.otherProtocol)
     }
 
     /// Reads what fits into `buffer`, at most one record (16 KiB).
@@ -82,6 +111,14 @@ public struct TLSConnection: ~Copyable {
         ERR_clear_error()
         var count = 0
         let result = SSL_read_ex(ssl, buffer.baseAddress, buffer.count, &count)
+        return result == 1 ? .done(count) : failure(result)
+    }
+
+    /// As `read`, but what was read stays there to be read again.
+    public func peek(into buffer: UnsafeMutableRawBufferPointer) -> TLSProgress {
+        ERR_clear_error()
+        var count = 0
+        let result = SSL_peek_ex(ssl, buffer.baseAddress, buffer.count, &count)
         return result == 1 ? .done(count) : failure(result)
     }
 
@@ -94,10 +131,11 @@ public struct TLSConnection: ~Copyable {
         return result == 1 ? .done(count) : failure(result)
     }
 
-    /// Sends close_notify, once; does not wait for the peer's.
+    /// Sends close_notify, once, on every layer; does not wait for the peer's.
     public func shutdown() {
         ERR_clear_error()
         SSL_shutdown(ssl)
+        outer?.connection.shutdown()
     }
 
     /// Whether the handshake was shortened by an earlier session.
@@ -125,11 +163,15 @@ public struct TLSConnection: ~Copyable {
         switch SSL_get_error(ssl, result) {
         case SSL_ERROR_WANT_READ: return .wantsRead
         case SSL_ERROR_WANT_WRITE: return .wantsWrite
+        // The layer below ended in good order, which is nothing that OpenSSL had a word for here.
+        case SSL_ERROR_SYSCALL where outer?.connection.isClosedByPeer == true: return .failed(.closed("the connection was cut"))
         case SSL_ERROR_ZERO_RETURN: return .failed(.closed("the peer closed the connection"))
         case SSL_ERROR_SYSCALL: return .failed(.broken(cause == 0 ? "the connection ended" : String(cString: strerror(cause))))
         default: return .failed(protocolFailure())
         }
     }
+
+    private var isClosedByPeer: Bool { SSL_get_shutdown(ssl) & SSL_RECEIVED_SHUTDOWN != 0 }
 
     private func protocolFailure() -> TLSFailure {
         let error = ERR_peek_error()

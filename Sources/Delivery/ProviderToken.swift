@@ -104,18 +104,3 @@ final class ProviderTokenHistory: Sendable {
         left === right || left.pem == right.pem
     }
 }
-
-/// base64url without padding (RFC 4648 section 5), as JWS wants it.
-func base64URL(_ bytes: [UInt8]) -> String {
-    let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
-    var text: [UInt8] = []
-    text.reserveCapacity((bytes.count * 4 + 2) / 3)
-    var index = 0
-    while index < bytes.count {
-        let left = bytes.count - index
-        let word = UInt32(bytes[index]) << 16 | (left > 1 ? UInt32(bytes[index + 1]) << 8 : 0) | (left > 2 ? UInt32(bytes[index + 2]) : 0)
-        for digit in 0..<min(4, left + 1) { text.append(digits[Int(word >> (18 - 6 * UInt32(digit)) & 63)]) }
-        index += 3
-    }
-    return String(decoding: text, as: UTF8.self)
-}

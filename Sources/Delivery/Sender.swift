@@ -25,10 +25,7 @@ public struct Sender: Sendable {
         if let file = settings.endpoint.certificateAuthorityFile { try Endpoint.checkAuthority(file: file) }
         if let proxy = settings.proxy {
             do throws(ProxyAddress.Mistake) {
-                let address = try ProxyAddress(proxy, .asInEnvironment)
-                guard settings.transport == .curl else {
-                    throw ProxyAddress.Mistake(message: "nghttp2 goes through no proxy, not through \(address)", remedy: "Take curl.")
-                }
+                _ = try ProxyAddress(proxy, .asInEnvironment)
             } catch {
                 throw Diagnostic(error.message, remedy: error.remedy)
             }

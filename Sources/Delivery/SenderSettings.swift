@@ -73,7 +73,7 @@ public struct PushHeaders: Hashable, Sendable {
 public enum Transport: String, Hashable, Sendable, CaseIterable {
     /// nghttp2 on an epoll loop of our own.
     case nghttp2
-    /// libcurl; also through proxies.
+    /// libcurl.
     case curl
 }
 
@@ -101,9 +101,11 @@ public struct SenderSettings: Sendable {
     public var retry: RetryPolicy
     /// What carries the pushes.
     public var transport: Transport
-    /// A proxy in libcurl's form (`http://user:password@host:3128`, `socks5h://host:1080`; user and password percent-encoded), for `curl` alone;
-    /// nil for none, whatever the environment says.
+    /// A proxy (`http://user:password@host:3128`, `socks5h://host:1080`; user and password percent-encoded); nil for none, whatever the environment
+    /// says.
     public var proxy: String?
+    /// For tests: a PEM file with authorities that an `https` proxy's certificate may come from, in place of the system's bundle.
+    var proxyAuthorityFile: String?
     /// Loops at most, each on a core of its own with its own connections.
     public var loops: Int
     /// TCP connections of a loop at most; it begins with one, and adds others while streams are the limit.

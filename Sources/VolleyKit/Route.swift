@@ -16,7 +16,7 @@ struct Route: Sendable {
         _ variables: ChosenProxy.Variables = ChosenProxy.variables
     ) throws(Diagnostic) {
         if let (host, port) = environment.address { proxy = try ChosenProxy.choose(setting, host: host, port: port, variables) }
-        transport = try choice.transport(through: proxy)
+        transport = choice.transport
     }
 
     /// The way of a run that was planned before, maybe with another volley.yaml: as the file is now. Without one the environment decides.

@@ -11,7 +11,7 @@ struct SharedOptions: ParsableArguments {
     @Option(name: .long, help: "Folder of run files; otherwise the one that volley.yaml names.", completion: .directory)
     var runs: String?
 
-    @Option(name: .long, help: "How pushes travel. auto is nghttp2, and curl where there is a proxy.")
+    @Option(name: .long, help: "How pushes travel. auto is nghttp2.")
     var transport = TransportChoice.auto
 
     @Flag(name: .long, help: "Show errors only.")

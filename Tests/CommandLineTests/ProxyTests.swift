@@ -89,23 +89,6 @@ struct ProxyTests {
         try expectSent(folder.volley("send", "campaign.yaml", "--yes", "--json", environment: ["https_proxy": "http://127.0.0.1:1"]))
     }
 
-    @Test("--transport nghttp2 with a proxy is refused before anything is planned")
-    func nghttp2() throws {
-        let site = try Site()
-        defer { site.end() }
-        for command in [["send", "campaign.yaml", "--yes"], ["check", "campaign.yaml"]] {
-            let result = try VolleyBinary.run(
-                command + ["--transport", "nghttp2"], in: site.folder.url,
-                environment: noProxies.merging(["HTTPS_PROXY": "http://volley:s3cret@127.0.0.1:1"]) { $1 })
-            #expect(result.status == 2)
-            #expect(result.errors.contains("127.0.0.1:1") && result.errors.contains("HTTPS_PROXY"), "\(result.errors)")
-            #expect(!result.errors.contains("s3cret"))
-        }
-        #expect(site.folder.files(in: "runs").isEmpty)
-        try expectSent(site.send("--transport", "curl"))
-        try expectSent(site.send("--transport", "nghttp2"))
-    }
-
     @Test("a proxy that is not there stops the run with nothing sent; push says the same")
     func noProxyThere() throws {
         let site = try Site(proxy: "http://volley:s3cret@127.0.0.1:1")

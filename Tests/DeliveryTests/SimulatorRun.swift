@@ -123,6 +123,18 @@ struct RunResult {
         for word in words { #expect(text.contains(word), "\(text)", sourceLocation: sourceLocation) }
     }
 
+    /// The run stopped before anything was sent, said so in these words, and showed no password of a proxy.
+    func expectNothingSent(saying words: String..., sourceLocation: SourceLocation = #_sourceLocation) {
+        guard case .stopped(let text) = end else {
+            Issue.record("it did not stop: \(end)", sourceLocation: sourceLocation)
+            return
+        }
+        for word in words { #expect(text.contains(word), "\(text)", sourceLocation: sourceLocation) }
+        #expect(!text.contains("s3cret"), "\(text)", sourceLocation: sourceLocation)
+        #expect(count(.unsent) == settlements.count, sourceLocation: sourceLocation)
+        #expect(ledger.requests == 0, sourceLocation: sourceLocation)
+    }
+
     /// How many settled in which way.
     var outcomes: [String: Int] {
         settlements.reduce(into: [:]) { $0["\($1.outcome.name) \($1.status) \($1.reason)", default: 0] += 1 }

@@ -4,12 +4,18 @@ import Synchronization
 /// A proxy on loopback that does as it is told and remembers what it was asked. It ends with this value.
 public final class TestProxy: Sendable {
     /// How it is spoken to.
-    public enum Kind: String, Sendable, CaseIterable { case http, socks5h, socks4a }
+    public enum Kind: String, Sendable, CaseIterable { case http, socks4, socks4a, socks5, socks5h }
 
     /// What it does.
     public struct Behaviour: Sendable {
         /// Who may pass; nil lets everybody pass.
         public var user: String?, password = ""
+        /// Leads nowhere once it has said that it does: closes after its answer.
+        public var closesAfterAnswer = false
+        /// Closes whatever connects after its first tunnel, without a word.
+        public var diesAfterFirstTunnel = false
+        /// What stands for `HTTP/1.1 200 Whatever` and an empty line, both with CR LF.
+        public var connected: String?
         /// Answers every CONNECT with this status and closes.
         public var refusal: Int?
         /// Answers every SOCKS5 request with this code and closes.
@@ -76,14 +82,16 @@ private final class ProxyState: Sendable {
 
     func serve(_ client: Int32) {
         defer { close(client) }
+        if behaviour.diesAfterFirstTunnel, tunnels.load(ordering: .relaxed) > 0 { return }
         let server: Int32?
         switch kind {
         case .http: server = connectHTTP(client)
-        case .socks5h: server = connectSOCKS5(client)
-        case .socks4a: server = connectSOCKS4(client)
+        case .socks5, .socks5h: server = connectSOCKS5(client)
+        case .socks4, .socks4a: server = connectSOCKS4(client)
         }
         guard let server else { return }
         defer { close(server) }
+        if behaviour.closesAfterAnswer { return }
         let number = tunnels.add(1, ordering: .relaxed).newValue
         relay(client, server, atMost: number <= behaviour.cuts ? behaviour.cutAfterBytes : .max)
     }
@@ -115,8 +123,9 @@ private final class ProxyState: Sendable {
         let server = status == 200 ? connect(String(words[1])) : nil
         if status == 200, server == nil { status = 502 }
         let challenge = status == 407 ? "Proxy-Authenticate: Basic realm=\"test\"\r\n" : ""
-        let rest = status == 200 ? "" : "Content-Length: 4\r\nConnection: close\r\n\(challenge)"
-        _ = Sockets.write(Array("HTTP/1.1 \(status) Whatever\r\n\(rest)\r\n\(status == 200 ? "" : "no!\n")".utf8), to: client)
+        let refusal = "HTTP/1.1 \(status) Whatever\r\nContent-Length: 4\r\nConnection: close\r\n\(challenge)\r\nno!\n"
+        _ = Sockets.write(
+            Array((status == 200 ? behaviour.connected ?? "HTTP/1.1 200 Whatever\r\n\r\n" : refusal).utf8), to: client)
         return server
     }
 
@@ -163,12 +172,23 @@ private final class ProxyState: Sendable {
         return Sockets.write([1, isKnown ? 0 : 1], to: client) && isKnown
     }
 
-    /// A name is wanted: one that was looked up by the client would be an address.
+    /// socks5h wants a name: one that was looked up by the client would be an address, which is what socks5 wants.
     private func socks5Target(_ client: Int32) -> String? {
-        guard let head = Sockets.read(5, from: client), head[3] == 3, let rest = Sockets.read(Int(head[4]) + 2, from: client) else {
-            return nil
+        guard let head = Sockets.read(4, from: client), (head[3] == 3) == (kind == .socks5h) else { return nil }
+        let host: String
+        switch head[3] {
+        case 1:
+            guard let address = Sockets.read(4, from: client) else { return nil }
+            host = address.map(String.init).joined(separator: ".")
+        case 3:
+            guard let count = Sockets.read(1, from: client), let name = Sockets.read(Int(count[0]), from: client) else { return nil }
+            host = String(decoding: name, as: UTF8.self)
+        default:
+            guard let address = Sockets.read(16, from: client) else { return nil }
+            host = address == [UInt8](repeating: 0, count: 15) + [1] ? "[::1]" : "\(address)"
         }
-        return "\(String(decoding: rest.dropLast(2), as: UTF8.self)):\(Int(rest[rest.count - 2]) << 8 | Int(rest[rest.count - 1]))"
+        guard let port = Sockets.read(2, from: client) else { return nil }
+        return "\(host):\(Int(port[0]) << 8 | Int(port[1]))"
     }
 
     private func connectSOCKS4(_ client: Int32) -> Int32? {
@@ -180,7 +200,15 @@ private final class ProxyState: Sendable {
             }
             return nil
         }
-        guard let head = Sockets.read(8, from: client), head[0] == 4, let user = text(), let host = text() else { return nil }
+        guard let head = Sockets.read(8, from: client), head[0] == 4, let user = text() else { return nil }
+        var host = head[4...7].map(String.init).joined(separator: ".")
+        // Such an address says that a name follows (SOCKS4A).
+        let namesHost = head[4...6].allSatisfy { $0 == 0 }
+        guard namesHost == (kind == .socks4a) else { return nil }
+        if namesHost {
+            guard let name = text() else { return nil }
+            host = name
+        }
         let target = "\(host):\(Int(head[2]) << 8 | Int(head[3]))"
         note(target, user)
         let server = user == behaviour.user ?? user ? connect(target) : nil

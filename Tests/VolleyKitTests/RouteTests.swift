@@ -57,31 +57,12 @@ struct RouteTests {
         #expect(try proxy(setting("http://file:1"), to: .simulator, in: ["https_proxy": "http://a:1"]) == nil)
     }
 
-    @Test("auto is nghttp2, and curl where there is a proxy; curl can be asked for")
+    @Test("auto is nghttp2, also through a proxy; curl can be asked for")
     func transports() throws {
         let variables = ["https_proxy": "http://a:1"]
         #expect(try Route(.auto, nil, to: .sandbox) { _ in nil }.transport == .nghttp2)
-        #expect(try Route(.nghttp2, nil, to: .sandbox) { _ in nil }.transport == .nghttp2)
         #expect(try Route(.curl, nil, to: .sandbox) { _ in nil }.transport == .curl)
-        #expect(try Route(.auto, nil, to: .sandbox) { variables[$0] }.transport == .curl)
-        #expect(try Route(.nghttp2, nil, to: .simulator) { variables[$0] }.transport == .nghttp2)
-    }
-
-    @Test("nghttp2 with a proxy is refused, and says which proxy from where")
-    func nghttp2WithProxy() throws {
-        let fromFile = #expect(throws: Diagnostic.self) {
-            try Route(.nghttp2, setting("http://volley:s3cret@file:1"), to: .production) { _ in nil }
-        }
-        #expect(
-            fromFile?.description == """
-                volley.yaml:3:12: --transport nghttp2 goes through no proxy, and 'proxy' in volley.yaml sets the proxy file:1. Leave --transport out, \
-                which takes curl then, or write `proxy: none` in volley.yaml.
-                """)
-        let fromVariable = #expect(throws: Diagnostic.self) {
-            try Route(.nghttp2, nil, to: .production) { ["ALL_PROXY": "http://volley:s3cret@a:1"][$0] }
-        }
-        #expect(
-            fromVariable?.message == "--transport nghttp2 goes through no proxy, and the environment variable ALL_PROXY sets the proxy a:1")
+        #expect(try Route(.auto, nil, to: .sandbox) { variables[$0] }.transport == .nghttp2)
     }
 
     @Test("the password comes from its variable, which must be set")

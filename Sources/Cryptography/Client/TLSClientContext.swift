@@ -7,8 +7,8 @@ import COpenSSL
 /// Belongs to one thread, as its connections do.
 public final class TLSClientContext {
     let pointer: OpaquePointer
-    /// What ALPN must agree on, `h2` unless said otherwise.
-    let applicationProtocol: String
+    /// What ALPN must agree on; nil where a server may say nothing about it.
+    let requiredProtocol: String?
     /// Bytes: all authorities of a system are a quarter of it.
     private static let largestAuthorityFile = 1 << 20
     /// The newest session that the server offered to resume; used once (RFC 8446 appendix C.4).
@@ -20,10 +20,22 @@ public final class TLSClientContext {
     public init(authorityFile: String?, certificate: ClientCertificate?, applicationProtocol: String = "h2") throws(Diagnostic) {
         guard let context = SSL_CTX_new(TLS_client_method()) else { fatalError("OpenSSL failed: TLS context") }
         pointer = context
-        self.applicationProtocol = applicationProtocol
-        setOptions()
-        try trust(authorityFile)
+        requiredProtocol = applicationProtocol
+        setOptions(offering: applicationProtocol)
+        if let authorityFile { try trust(authorityFile) } else { trustSystem() }
         if let certificate { try use(certificate) }
+        rememberSessions()
+    }
+
+    /// For proxies: trusted as far as this machine trusts them, and spoken to in HTTP/1.1, whether or not they know ALPN.
+    /// - Parameter systemBundle: a PEM file with authorities to trust beside those that OpenSSL finds by itself; nil for none.
+    public init(systemBundle: String?) {
+        guard let context = SSL_CTX_new(TLS_client_method()) else { fatalError("OpenSSL failed: TLS context") }
+        pointer = context
+        requiredProtocol = nil
+        setOptions(offering: "http/1.1")
+        trustSystem()
+        if let systemBundle { _ = addAuthorities(of: systemBundle) }
         rememberSessions()
     }
 
@@ -38,7 +50,7 @@ public final class TLSClientContext {
         return session
     }
 
-    private func setOptions() {
+    private func setOptions(offering applicationProtocol: String) {
         SSL_CTX_ctrl(pointer, SSL_CTRL_SET_MIN_PROTO_VERSION, Int(TLS1_2_VERSION), nil)
         // HTTP/2 forbids it (RFC 9113 section 9.2.1); a macro that Swift does not see: SSL_OP_NO_RENEGOTIATION.
         SSL_CTX_set_options(pointer, UInt64(1) << 30)
@@ -47,18 +59,16 @@ public final class TLSClientContext {
         // Many records from one system call.
         SSL_CTX_ctrl(pointer, SSL_CTRL_SET_READ_AHEAD, 1, nil)
         SSL_CTX_set_default_read_buffer_len(pointer, 128 << 10)
+        SSL_CTX_set_verify(pointer, SSL_VERIFY_PEER, nil)
+        // An authority that was named is trusted also when it is no root, as libcurl has it.
+        X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(pointer), UInt(X509_V_FLAG_PARTIAL_CHAIN | X509_V_FLAG_TRUSTED_FIRST))
         var offer = [UInt8(applicationProtocol.utf8.count)] + Array(applicationProtocol.utf8)
         SSL_CTX_set_alpn_protos(pointer, &offer, UInt32(offer.count))
     }
 
-    private func trust(_ authorityFile: String?) throws(Diagnostic) {
-        SSL_CTX_set_verify(pointer, SSL_VERIFY_PEER, nil)
-        // An authority that was named is trusted also when it is no root, as libcurl has it.
-        X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(pointer), UInt(X509_V_FLAG_PARTIAL_CHAIN | X509_V_FLAG_TRUSTED_FIRST))
-        guard let authorityFile else {
-            SSL_CTX_set_default_verify_paths(pointer)
-            return
-        }
+    private func trustSystem() { SSL_CTX_set_default_verify_paths(pointer) }
+
+    private func trust(_ authorityFile: String) throws(Diagnostic) {
         guard addAuthorities(of: authorityFile) > 0 else {
             throw Diagnostic("the certificate authority cannot be used", file: authorityFile, remedy: "Check the app's ca in volley.yaml.")
         }

@@ -46,6 +46,12 @@ struct CurlHeaderList: ~Copyable {
     deinit { curl_slist_free_all(first) }
 }
 
+/// Where this machine keeps its authorities in one file, as libcurl was built to find them; nil where they have none.
+var systemBundle: String? {
+    precondition(curlIsReady, "libcurl cannot be set up")
+    return curl_version_info(CURLVERSION_SEVENTH)?.pointee.cainfo.map { String(cString: $0) }
+}
+
 /// Whom to trust instead of the system's authorities. Read once: libcurl, given the name, would read the file with each connection, and wait when
 /// a named pipe has come in its place.
 struct CurlAuthority {

@@ -17,6 +17,17 @@ struct SocketAddress: Sendable {
         }
     }
 
+    /// Without the port; nil for a family that is neither IPv4 nor IPv6.
+    var ip: IPAddress? {
+        withUnsafeBytes(of: storage) { bytes in
+            switch Int32(storage.ss_family) {
+            case AF_INET: IPAddress(bytes: Array(bytes.dropFirst(4).prefix(4)))
+            case AF_INET6: IPAddress(bytes: Array(bytes.dropFirst(8).prefix(16)))
+            default: nil
+            }
+        }
+    }
+
     /// Begins to connect a new non-blocking socket; nil with errno set when that fails at once.
     func startConnecting() -> Int32? {
         let descriptor = socket(Int32(storage.ss_family), Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)

@@ -4,13 +4,10 @@ import Cryptography
 import Glibc
 import HTTP2
 
-/// One connection: its socket, TLS and HTTP/2 session, from looking the name up to the end. Belongs to its transport's thread.
+/// One connection: its TLS and HTTP/2 session, from dialing to the end. Belongs to its transport's thread.
 final class HTTP2Connection {
     private enum Phase {
-        case resolving(AddressLookup)
-        /// The addresses that were not tried yet.
-        case connecting(rest: ArraySlice<SocketAddress>)
-        case handshake
+        case dialing(Dialer)
         case open
         case closed
     }
@@ -25,18 +22,12 @@ final class HTTP2Connection {
     /// There may be more to read without the socket becoming readable again.
     private(set) var hasMoreToRead = false
     /// When the attempt to connect to the present address has lasted for long enough: monotonic nanoseconds.
-    private(set) var attemptEndsAt: Int64?
+    var attemptEndsAt: Int64? { if case .dialing(let dialer) = phase { dialer.attemptEndsAt } else { nil } }
 
     private let index: Int
-    private let epoll: Int32
-    private let host: String
-    private let connectTimeout: Int64
-    private var attemptNanoseconds: Int64 = 0
-    private let tlsContext: TLSClientContext
+    private let socket: ConnectionSocket
     private let session: HTTP2ClientSession
     @exclusivity(unchecked) private var phase: Phase
-    private var socket: Int32 = -1
-    private var watchedEvents: UInt32 = 0
     @exclusivity(unchecked) private var tls: TLSConnection?
     private var isWriteBlocked = false
     private let output = UnsafeMutableRawBufferPointer.allocate(
@@ -49,18 +40,12 @@ final class HTTP2Connection {
     private var hasReportedLeaving = false
     private var hasAnswered = false
 
-    init(
-        index: Int, epoll: Int32, tls: TLSClientContext, session: HTTP2ClientSession, token: ProviderToken?, host: String,
-        lookup: AddressLookup, connectTimeoutSeconds: Double
-    ) {
+    init(index: Int, epoll: Int32, plan: DialPlan, session: HTTP2ClientSession, token: ProviderToken?, wakeup: Wakeup) {
         self.index = index
-        self.epoll = epoll
         self.token = token
-        self.host = host
         self.session = session
-        tlsContext = tls
-        connectTimeout = Int64(nanosecondsFromSeconds: connectTimeoutSeconds)
-        phase = .resolving(lookup)
+        socket = ConnectionSocket(epoll: epoll, name: UInt64(index))
+        phase = .dialing(Dialer(plan, socket: socket, wakeup: wakeup))
     }
 
     deinit { output.deallocate() }
@@ -94,74 +79,34 @@ final class HTTP2Connection {
         // Without close_notify the peer has to take the end for an attack (RFC 8446 section 6.1).
         if case .open = phase, !isBroken, !isWriteBlocked { tls?.shutdown() }
         phase = .closed
-        attemptEndsAt = nil
         hasMoreToRead = false
         tls = nil
-        // Closing a socket ends its watch as well.
-        if socket >= 0 { Glibc.close(socket) }
-        socket = -1
-        watchedEvents = 0
+        socket.close()
     }
 
-    // MARK: Connecting
+    // MARK: Dialing
 
-    /// Goes on when the name was looked up.
+    /// Goes on when a name may have been looked up.
     func resolve(_ events: inout [TransportEvent]) {
-        guard case .resolving(let lookup) = phase, let result = lookup.take() else { return }
-        switch result {
-        case .found(let addresses):
-            attemptNanoseconds = connectTimeout / 2 / Int64(max(1, addresses.count - 1))
-            connect(addresses[...], after: "", &events)
-        case .failed(let cause): fail(.unreachable(cause), &events)
-        }
+        if case .dialing(let dialer) = phase { note(dialer.advance(), &events) }
     }
 
-    /// Tries the addresses one after the other; all but the last share half of the time, the last has what is left.
-    private func connect(_ addresses: ArraySlice<SocketAddress>, after cause: String, _ events: inout [TransportEvent]) {
-        drop()
-        var rest = addresses
-        var cause = cause
-        while let address = rest.popFirst() {
-            if let started = address.startConnecting() {
-                socket = started
-                phase = .connecting(rest: rest)
-                attemptEndsAt = rest.isEmpty ? nil : monotonicNanoseconds() + attemptNanoseconds
-                return watch(EPOLLOUT.rawValue)
-            }
-            cause = String(cString: strerror(errno))
-        }
-        fail(.unreachable(cause), &events)
-    }
-
-    /// The present address does not answer: the next one.
+    /// An address does not answer: the next one.
     func attemptTimedOut(_ events: inout [TransportEvent]) {
-        attemptEndsAt = nil
-        if case .connecting(let rest) = phase { connect(rest, after: "it did not answer", &events) }
+        if case .dialing(let dialer) = phase { note(dialer.attemptTimedOut(), &events) }
     }
 
-    private func finishConnecting(_ rest: ArraySlice<SocketAddress>, _ events: inout [TransportEvent]) {
-        var cause: Int32 = 0
-        var length = socklen_t(MemoryLayout<Int32>.size)
-        getsockopt(socket, SOL_SOCKET, SO_ERROR, &cause, &length)
-        guard cause == 0 else { return connect(rest, after: String(cString: strerror(cause)), &events) }
-        attemptEndsAt = nil
-        tls = TLSConnection(tlsContext, host: host, socket: socket)
-        phase = .handshake
-        shakeHands(&events)
-    }
-
-    private func shakeHands(_ events: inout [TransportEvent]) {
-        switch tls?.handshake() {
-        case .done:
+    private func note(_ progress: consuming Dialer.Progress, _ events: inout [TransportEvent]) {
+        switch consume progress {
+        case .underway: return
+        case .failed(let failure): fail(failure, &events)
+        case .connected(let connected):
+            tls = consume connected
             phase = .open
-            watch(EPOLLIN.rawValue)
+            socket.watch(EPOLLIN.rawValue)
             events.append(.opened(connection: index))
             // What the server said with its last handshake message may be in OpenSSL's hands already.
             hasMoreToRead = true
-        case .wantsRead: watch(EPOLLIN.rawValue)
-        case .wantsWrite: watch(EPOLLOUT.rawValue)
-        case .failed(let failure): fail(ConnectionFailure(failure), &events)
-        case nil: return
         }
     }
 
@@ -175,9 +120,8 @@ final class HTTP2Connection {
     /// Goes on with whatever the socket is ready for.
     func advance(_ ready: UInt32, _ buffer: UnsafeMutableRawBufferPointer, _ events: inout [TransportEvent]) {
         switch phase {
-        case .resolving, .closed: return
-        case .connecting(let rest): return finishConnecting(rest, &events)
-        case .handshake: return shakeHands(&events)
+        case .closed: return
+        case .dialing(let dialer): return note(dialer.advance(), &events)
         case .open: break
         }
         if ready & EPOLLOUT.rawValue != 0 { isWriteBlocked = false }
@@ -192,7 +136,7 @@ final class HTTP2Connection {
                 report(&events)
                 if !isAlive { return sayLastWords(&events) }
             case .wantsRead: return
-            case .wantsWrite: return watch(EPOLLIN.rawValue | EPOLLOUT.rawValue)
+            case .wantsWrite: return socket.watch(EPOLLIN.rawValue | EPOLLOUT.rawValue)
             case .failed(let failure): return end(failure, &events)
             }
         }
@@ -215,22 +159,15 @@ final class HTTP2Connection {
                 writtenBytes += count
             case .wantsWrite:
                 isWriteBlocked = true
-                watch(EPOLLIN.rawValue | EPOLLOUT.rawValue)
+                socket.watch(EPOLLIN.rawValue | EPOLLOUT.rawValue)
                 return report(&events)
             case .wantsRead: return report(&events)
             case .failed(let failure): return readLastWords(failure, &events)
             }
         }
-        watch(EPOLLIN.rawValue)
+        socket.watch(EPOLLIN.rawValue)
         report(&events)
         if !session.isAlive { end(.closed(session.lastWords ?? "both sides were done"), isBroken: false, &events) }
-    }
-
-    private func watch(_ wanted: UInt32) {
-        guard wanted != watchedEvents else { return }
-        var event = epoll_event(events: wanted, data: epoll_data_t(u64: UInt64(index)))
-        epoll_ctl(epoll, watchedEvents == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, socket, &event)
-        watchedEvents = wanted
     }
 
     // MARK: The end
@@ -313,25 +250,5 @@ extension DeliveryMachine.Answer {
             status: request.status, retryAfterSeconds: request.retryAfterSeconds.map(Double.init), date: request.date, body: request.body)
         carriesID = request.hasOwnHeader
         isCutOff = request.isCutOff
-    }
-}
-
-extension ConnectionFailure {
-    fileprivate init(_ failure: TLSFailure) {
-        switch failure {
-        case .untrusted(let cause): self = .untrusted(cause)
-        case .otherProtocol: self = .notHTTP2
-        case .certificateRefused(let cause): self = .certificateRefused(cause)
-        case .closed(let cause), .broken(let cause): self = .unreachable(cause)
-        }
-    }
-}
-
-extension TLSFailure {
-    fileprivate var words: String {
-        switch self {
-        case .closed(let cause), .untrusted(let cause), .certificateRefused(let cause), .broken(let cause): cause
-        case .otherProtocol: "the server does not speak HTTP/2"
-        }
     }
 }

@@ -12,7 +12,7 @@ final class HTTP2Transport: PushTransport {
 
     private let settings: SenderSettings
     /// Made with the first connection.
-    private var tls: TLSClientContext?
+    private var plan: DialPlan?
     private let epoll: EpollHandle
     private let wakeup: Wakeup
     private let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 16_384, alignment: 16)
@@ -39,17 +39,15 @@ final class HTTP2Transport: PushTransport {
     func open(_ connection: Int) {
         while connections.count <= connection { connections.append(nil) }
         precondition(connections[connection] == nil, "a connection is opened once")
-        let tls: TLSClientContext
-        do { tls = try tlsContext() } catch {
+        let plan: DialPlan
+        do { plan = try dialPlan() } catch {
             return events.append(.failed(connection: connection, .misconfigured(error.description)))
         }
         var token: ProviderToken?
         if case .token(let source) = settings.credentials { token = source.current() }
         let session = HTTP2ClientSession(authority: settings.endpoint.authority, headers: headers(token), ownHeader: "apns-id")
         connections[connection] = HTTP2Connection(
-            index: connection, epoll: epoll.descriptor, tls: tls, session: session, token: token, host: settings.endpoint.plainHost,
-            lookup: AddressLookup(host: settings.endpoint.plainHost, port: settings.endpoint.port, wakeup: wakeup),
-            connectTimeoutSeconds: settings.connectTimeoutSeconds)
+            index: connection, epoll: epoll.descriptor, plan: plan, session: session, token: token, wakeup: wakeup)
     }
 
     func close(_ connection: Int) {
@@ -108,12 +106,19 @@ final class HTTP2Transport: PushTransport {
         }
     }
 
-    private func tlsContext() throws(Diagnostic) -> TLSClientContext {
-        if let tls { return tls }
+    private func dialPlan() throws(Diagnostic) -> DialPlan {
+        if let plan { return plan }
         var certificate: ClientCertificate?
         if case .certificate(let own) = settings.credentials { certificate = own }
-        let made = try TLSClientContext(authorityFile: settings.endpoint.certificateAuthorityFile, certificate: certificate)
-        tls = made
+        var made = DialPlan(
+            host: settings.endpoint.plainHost, port: settings.endpoint.port,
+            tls: try TLSClientContext(authorityFile: settings.endpoint.certificateAuthorityFile, certificate: certificate),
+            timeoutSeconds: settings.connectTimeoutSeconds)
+        if let proxy = settings.proxyAddress {
+            let bundle = settings.proxyAuthorityFile ?? systemBundle
+            made.proxy = DialPlan.Hop(address: proxy, tls: proxy.scheme == .https ? TLSClientContext(systemBundle: bundle) : nil)
+        }
+        plan = made
         return made
     }
 

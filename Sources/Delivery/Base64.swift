@@ -1,0 +1,26 @@
+/// base64url without padding (RFC 4648 section 5), as JWS wants it.
+func base64URL(_ bytes: [UInt8]) -> String { encode(bytes, digits: letters + Array("-_".utf8), isPadded: false) }
+
+/// base64 (RFC 4648 section 4), as HTTP's Basic authentication wants it.
+func base64(_ bytes: [UInt8]) -> String { encode(bytes, digits: letters + Array("+/".utf8), isPadded: true) }
+
+private let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)
+
+private func encode(_ bytes: [UInt8], digits: [UInt8], isPadded: Bool) -> String {
+    var text: [UInt8] = []
+    text.reserveCapacity((bytes.count + 2) / 3 * 4)
+    var index = 0
+    while index < bytes.count {
+        let left = bytes.count - index
+        let word = UInt32(bytes[index]) << 16 | (left > 1 ? UInt32(bytes[index + 1]) << 8 : 0) | (left > 2 ? UInt32(bytes[index + 2]) : 0)
+        for digit in 0..<4 {
+            if digit <= left {
+                text.append(digits[Int(word >> (18 - 6 * UInt32(digit)) & 63)])
+            } else if isPadded {
+                text.append(UInt8(ascii: "="))
+            }
+        }
+        index += 3
+    }
+    return String(decoding: text, as: UTF8.self)
+}

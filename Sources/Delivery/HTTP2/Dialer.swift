@@ -1,0 +1,266 @@
+import Base
+import CCurl
+import Cryptography
+import Glibc
+
+/// Where connections lead, and which way.
+struct DialPlan {
+    /// A proxy on the way.
+    struct Hop {
+        var address: ProxyAddress
+        /// For a proxy that is spoken to over TLS.
+        var tls: TLSClientContext?
+    }
+
+    /// The server's name or address, without brackets.
+    var host: String
+    var port: Int
+    var tls: TLSClientContext
+    var proxy: Hop?
+    var timeoutSeconds: Double
+}
+
+/// Dials one connection: looks names up, connects, goes through the proxy where there is one, and makes TLS with the server. Belongs to one thread.
+final class Dialer {
+    /// How far it came. After anything but `underway` the dialer is done with.
+    enum Progress: ~Copyable {
+        case underway
+        /// The handshake with the server is over.
+        case connected(TLSConnection)
+        case failed(ConnectionFailure)
+    }
+
+    private enum Phase {
+        case resolving
+        /// The addresses that were not tried yet.
+        case connecting(rest: ArraySlice<SocketAddress>)
+        /// TLS with the proxy.
+        case securingProxy
+        case tunnelling
+        /// TLS with the server.
+        case securing
+    }
+
+    /// When the attempt to connect to the present address has lasted for long enough: monotonic nanoseconds.
+    private(set) var attemptEndsAt: Int64?
+
+    private let plan: DialPlan
+    private let socket: ConnectionSocket
+    /// Of the proxy, or of the server where there is none.
+    private let lookup: AddressLookup
+    /// Of the server, for a proxy that is given no names.
+    private let targetLookup: AddressLookup?
+    private var addresses: [SocketAddress] = []
+    /// The server's addresses that the proxy was not asked for yet.
+    private var targets: ArraySlice<IPAddress> = []
+    private var phase = Phase.resolving
+    private var tunnel: ProxyTunnel?
+    private var tls: TLSConnection?
+    private var proxyBytes: [UInt8] = []
+
+    /// - Parameter wakeup: told when `advance` is to be called although the socket says nothing.
+    init(_ plan: DialPlan, socket: ConnectionSocket, wakeup: Wakeup) {
+        self.plan = plan
+        self.socket = socket
+        guard let proxy = plan.proxy?.address else {
+            lookup = AddressLookup(host: plan.host, port: plan.port, wakeup: wakeup)
+            targetLookup = nil
+            return
+        }
+        lookup = AddressLookup(host: proxy.plainHost, port: proxy.port, wakeup: wakeup)
+        let takesNames = proxy.scheme != .socks4 && proxy.scheme != .socks5
+        targetLookup = takesNames ? nil : AddressLookup(host: plan.host, port: plan.port, wakeup: wakeup)
+    }
+
+    /// Goes on with whatever the names, or the socket, are ready for.
+    func advance() -> Progress {
+        switch phase {
+        case .resolving: resolve()
+        case .connecting(let rest): finishConnecting(rest)
+        case .securingProxy: secureProxy()
+        case .tunnelling: talkToProxy()
+        case .securing: secure()
+        }
+    }
+
+    // MARK: Addresses
+
+    private func resolve() -> Progress {
+        guard let result = lookup.take() else { return .underway }
+        switch result {
+        case .found(let found): addresses = found
+        case .failed(let cause):
+            return .failed(.unreachable(plan.proxy.map { "the name of the proxy \($0.address) cannot be resolved" } ?? cause))
+        }
+        if let targetLookup {
+            switch targetLookup.take() {
+            case nil: return .underway
+            case .found(let found)?: targets = usable(found.compactMap(\.ip))
+            case .failed(let cause)?: return .failed(.unreachable(cause))
+            }
+        }
+        return connect(addresses[...], after: "")
+    }
+
+    /// What the proxy's protocol has a form for; all of them where that leaves none, and then the protocol says so.
+    private func usable(_ found: [IPAddress]) -> ArraySlice<IPAddress> {
+        guard plan.proxy?.address.scheme == .socks4 else { return found[...] }
+        let known = found.filter(\.isIPv4)
+        return (known.isEmpty ? found : known)[...]
+    }
+
+    /// Tries the addresses one after the other; all but the last share half of the time, the last has what is left.
+    private func connect(_ addresses: ArraySlice<SocketAddress>, after cause: String) -> Progress {
+        tls = nil
+        socket.close()
+        var rest = addresses
+        var cause = cause
+        while let address = rest.popFirst() {
+            if socket.connect(to: address) {
+                phase = .connecting(rest: rest)
+                attemptEndsAt = rest.isEmpty ? nil : monotonicNanoseconds() + attemptNanoseconds
+                socket.watch(EPOLLOUT.rawValue)
+                return .underway
+            }
+            cause = String(cString: strerror(errno))
+        }
+        attemptEndsAt = nil
+        return .failed(.unreachable(cause))
+    }
+
+    private var attemptNanoseconds: Int64 {
+        Int64(nanosecondsFromSeconds: plan.timeoutSeconds) / 2 / Int64(max(1, addresses.count - 1))
+    }
+
+    /// The present address does not answer: the next one.
+    func attemptTimedOut() -> Progress {
+        attemptEndsAt = nil
+        guard case .connecting(let rest) = phase else { return .underway }
+        return connect(rest, after: "it did not answer")
+    }
+
+    private func finishConnecting(_ rest: ArraySlice<SocketAddress>) -> Progress {
+        let cause = socket.connectError
+        guard cause == 0 else { return connect(rest, after: String(cString: strerror(cause))) }
+        attemptEndsAt = nil
+        guard let proxy = plan.proxy else { return beginTLS() }
+        guard let proxyTLS = proxy.tls else { return beginTunnel() }
+        tls = TLSConnection(proxyTLS, host: proxy.address.plainHost, socket: socket.descriptor)
+        phase = .securingProxy
+        return secureProxy()
+    }
+
+    // MARK: The proxy
+
+    private func secureProxy() -> Progress {
+        switch tls?.handshake() {
+        case .done?: return beginTunnel()
+        case .wantsRead?: return wait(for: EPOLLIN)
+        case .wantsWrite?: return wait(for: EPOLLOUT)
+        case .failed(.untrusted(let cause))?: return .failed(.proxyRefused(.untrusted(cause)))
+        case .failed(let failure)?: return .failed(.unreachable("no TLS with the proxy: \(failure.words)"))
+        case nil: return .underway
+        }
+    }
+
+    private func beginTunnel() -> Progress {
+        guard let proxy = plan.proxy?.address else { return beginTLS() }
+        tunnel = ProxyTunnel(proxy, to: .init(host: plan.host, port: plan.port, address: targets.popFirst()))
+        phase = .tunnelling
+        return talkToProxy()
+    }
+
+    private func talkToProxy() -> Progress {
+        while var tunnel {
+            switch tunnel.progress {
+            case .open: return beginTLS()
+            case .failed(.unreachable) where !targets.isEmpty: return connect(addresses[...], after: "")
+            case .failed(let failure): return .failed(failure)
+            case .underway: break
+            }
+            let progress = tunnel.output.isEmpty ? listen(&tunnel) : speak(&tunnel)
+            self.tunnel = tunnel
+            switch progress {
+            case .done: continue
+            case .wantsRead: return wait(for: EPOLLIN)
+            case .wantsWrite: return wait(for: EPOLLOUT)
+            case .failed(.closed): return .failed(.unreachable("the proxy closed the connection"))
+            case .failed(let failure): return .failed(.unreachable("the connection with the proxy was lost: \(failure.words)"))
+            }
+        }
+        return .underway
+    }
+
+    private func speak(_ tunnel: inout ProxyTunnel) -> TLSProgress {
+        let progress = tunnel.output.withUnsafeBytes { tls?.write($0) ?? socket.write($0) }
+        if case .done(let count) = progress { tunnel.noteSent(count) }
+        return progress
+    }
+
+    /// What belongs to the server stays where it is, for TLS to find it.
+    private func listen(_ tunnel: inout ProxyTunnel) -> TLSProgress {
+        if proxyBytes.isEmpty { proxyBytes = [UInt8](repeating: 0, count: 4096) }
+        return proxyBytes.withUnsafeMutableBytes { buffer in
+            let progress = tls?.peek(into: buffer) ?? socket.peek(into: buffer)
+            guard case .done(let count) = progress else { return progress }
+            let taken = UnsafeMutableRawBufferPointer(
+                rebasing: buffer[..<tunnel.receive(UnsafeRawBufferPointer(rebasing: buffer[..<count]))])
+            if tls == nil { socket.skip(taken) } else { _ = tls?.read(into: taken) }
+            return progress
+        }
+    }
+
+    // MARK: The server
+
+    private func beginTLS() -> Progress {
+        if let outer = tls.take() {
+            tls = TLSConnection(plan.tls, host: plan.host, inside: outer)
+        } else {
+            tls = TLSConnection(plan.tls, host: plan.host, socket: socket.descriptor)
+        }
+        phase = .securing
+        return secure()
+    }
+
+    private func secure() -> Progress {
+        switch tls?.handshake() {
+        case .done?:
+            guard let tls = tls.take() else { return .underway }
+            return .connected(tls)
+        case .wantsRead?: return wait(for: EPOLLIN)
+        case .wantsWrite?: return wait(for: EPOLLOUT)
+        case .failed(let failure)?: return .failed(ConnectionFailure(failure))
+        case nil: return .underway
+        }
+    }
+
+    private func wait(for event: EPOLL_EVENTS) -> Progress {
+        socket.watch(event.rawValue)
+        return .underway
+    }
+}
+
+extension ProxyAddress {
+    /// Without the brackets of an IPv6 address, as sockets and certificates want it; a zone stands behind a bare % there (RFC 6874 section 2).
+    var plainHost: String { host.hasPrefix("[") ? String(host.dropFirst().dropLast()).replacing("%25", with: "%") : host }
+}
+
+extension ConnectionFailure {
+    init(_ failure: TLSFailure) {
+        switch failure {
+        case .untrusted(let cause): self = .untrusted(cause)
+        case .otherProtocol: self = .notHTTP2
+        case .certificateRefused(let cause): self = .certificateRefused(cause)
+        case .closed(let cause), .broken(let cause): self = .unreachable(cause)
+        }
+    }
+}
+
+extension TLSFailure {
+    var words: String {
+        switch self {
+        case .closed(let cause), .untrusted(let cause), .certificateRefused(let cause), .broken(let cause): cause
+        case .otherProtocol: "the server does not speak HTTP/2"
+        }
+    }
+}
