@@ -3,11 +3,14 @@ import Glibc
 /// A server that is a program of its own: a child of the test, ended with this value.
 public final class ServerProcess {
     private let process: pid_t
+    private let hasChildren: Bool
 
     /// Starts a program and waits until it listens.
     /// - Parameters:
     ///   - log: gets its standard output and error; nil drops them.
-    public init(_ program: String, _ arguments: [String], port: Int, log: String? = nil) throws {
+    ///   - hasChildren: whether it works in processes of its own, which it ends when it is asked to end.
+    public init(_ program: String, _ arguments: [String], port: Int, log: String? = nil, hasChildren: Bool = false) throws {
+        self.hasChildren = hasChildren
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
@@ -45,7 +48,14 @@ public final class ServerProcess {
         return waitid(P_PID, id_t(process), &state, WEXITED | WNOHANG | WNOWAIT) != 0 || state.si_signo != 0
     }
 
+    /// Sends it a signal, such as SIGHUP.
+    public func signal(_ number: Int32) { kill(process, number) }
+
     deinit {
+        if hasChildren {
+            kill(process, SIGTERM)
+            for _ in 0..<100 where !hasEnded { usleep(20_000) }
+        }
         // It has nothing to save, and some wait for their clients when they are asked to end.
         kill(process, SIGKILL)
         waitpid(process, nil, 0)
@@ -54,10 +64,10 @@ public final class ServerProcess {
     /// Where a program is, nil when it is not there: installed, or unpacked by `make test`.
     public static func path(of program: String) -> String? {
         let sources = #filePath
-        let unpacked = sources.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" } + "/.build/servers/usr/sbin"
+        let unpacked = sources.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" } + "/.build/servers/usr"
         let folders = getenv("PATH").map { String(cString: $0).split(separator: ":").map(String.init) } ?? []
         // Programs of administrators are not in everybody's PATH.
-        return (folders + ["/usr/sbin", unpacked]).map { "\($0)/\(program)" }
+        return (folders + ["/usr/sbin", unpacked + "/sbin", unpacked + "/bin"]).map { "\($0)/\(program)" }
             .first { access($0, X_OK) == 0 }
     }
 }

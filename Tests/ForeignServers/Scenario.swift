@@ -1,0 +1,51 @@
+import Testing
+
+/// A campaign to a server of others, and what must come of it.
+struct Scenario: CustomTestStringConvertible, Sendable {
+    /// What happens while it is sent.
+    enum Fault {
+        /// Nothing. What the options make the server do, such as graceful shutdowns, is no fault.
+        case none
+        /// The stand-in is killed and started again whenever so many more were accepted.
+        case standInKilled(each: Int)
+        /// The proxy in front is killed and started again.
+        case frontKilled(each: Int)
+        /// The proxy in front reads its configuration again: new processes take over, the old ones say goodbye.
+        case frontReloaded(each: Int)
+        /// The forward proxy is killed and started again.
+        case proxyKilled(each: Int)
+        /// The options make answers differ from what was done, as a gateway's time-out does.
+        case answers
+    }
+
+    /// What a server does against its standard, and what may come of it.
+    enum KnownFault {
+        /// hypercorn 0.18 says GOAWAY with the last stream that it has seen, and closes without an answer to some of those streams. Seen with
+        /// its own default of 1,000 requests a connection: all tokens were noted as accepted, and 50 of 2,000 (with 50 streams) to 2,000 of
+        /// 3,000 (with 1,000 streams) got no answer.
+        case leavesStreamsUnanswered
+        /// Node 20's `session.goaway()` names the last stream it has handled and goes on with later ones of the same read. Seen with
+        /// `--leave-by=goaway`: tokens accepted on a connection that has left, and again on the next, as RFC 9113, 6.8 has it.
+        case answersBeyondGoAway
+    }
+
+    var name: String
+    var standIn: StandIn
+    var options: [String] = []
+    var front: Front?
+    var proxy: ForwardProxy?
+    var fault: Fault = .none
+    var known: KnownFault?
+    var devices = 3000
+    /// Whether those that nothing is known of are sent to again: `skip` or `resend`.
+    var unknown = "skip"
+    /// What the server itself takes for an answer.
+    var latencyMilliseconds = 0
+    /// Whether `make test` plays it as well.
+    var isQuick = false
+
+    var testDescription: String { name }
+
+    /// What is missing for it on this machine; nil when nothing is.
+    var missing: String? { standIn.missing ?? front?.missing ?? proxy?.missing }
+}
