@@ -6,11 +6,12 @@ import Testing
 /// has a ledger, and the report is held against it, device by device. `make test-servers` plays all scenarios, `make test` the quick ones.
 @Suite("servers of others", .serialized)
 struct ForeignServersTests {
-    /// Whether all are played, and what is missing is a mistake.
-    private static let isThorough = ProcessInfo.processInfo.environment["VOLLEY_FOREIGN_SERVERS"] != nil
+    /// What the names of the scenarios hold that are to be played; then what is missing is a mistake. Nil for the quick ones that can be played.
+    private static let wanted = ProcessInfo.processInfo.environment["VOLLEY_FOREIGN_SERVERS"]
 
     private static func chosen(_ scenarios: [Scenario]) -> [Scenario] {
-        isThorough ? scenarios : scenarios.filter { $0.isQuick && $0.missing == nil }
+        guard let wanted else { return scenarios.filter { $0.isQuick && $0.missing == nil } }
+        return scenarios.filter { wanted.isEmpty || $0.name.contains(wanted) }
     }
 
     /// Sends, judges what holds in each scenario, and returns the rest for more judgement.
@@ -19,7 +20,7 @@ struct ForeignServersTests {
         let site = try Site(scenario)
         let sent = try site.send()
         let judgement = try Judgement(site)
-        if Self.isThorough { print("\(scenario.name): exit \(sent.status), \(judgement.summary)") }
+        if Self.wanted != nil { print("\(scenario.name): exit \(sent.status), \(judgement.summary)") }
         let comment = Comment(rawValue: "\(scenario.name): exit \(sent.status), \(judgement.summary) \(sent.errors)")
         #expect([0, 1].contains(sent.status), comment)
         #expect(judgement.outcomes.sum == scenario.devices && judgement.outcomes.int("unsent") == 0, comment)
@@ -35,10 +36,8 @@ struct ForeignServersTests {
     func faultless(scenario: Scenario) throws {
         let judgement = try judge(scenario)
         let comment = Comment(rawValue: "\(scenario.name): \(judgement.summary)")
-        if scenario.known != .leavesStreamsUnanswered {
-            #expect(judgement.unknown == 0, comment)
-            #expect(judgement.isExact(devices: scenario.devices), comment)
-        }
+        #expect(judgement.unknown <= scenario.mostUnknown, comment)
+        #expect(scenario.mostUnknown > 0 || judgement.isExact(devices: scenario.devices), comment)
         #expect(judgement.slowest <= 5000 + scenario.latencyMilliseconds, comment)
     }
 

@@ -36,7 +36,7 @@ enum ForwardProxy: String {
                 cache_log \(own)/cache.log
                 pid_filename \(own)/pid
                 coredump_dir \(own)
-                mime_table \(path("/etc/squid/mime.conf"))
+                mime_table \(path("/usr/share/squid/mime.conf"))
                 icon_directory \(path("/usr/share/squid/icons"))
                 error_directory \(path("/usr/share/squid/errors/en"))
                 unlinkd_program /bin/false
@@ -71,7 +71,7 @@ enum ForwardProxy: String {
 
                 """, ["-p", "\(folder)/danted.pid", "-f"], port: port, in: folder)
         case .microsocks:
-            return try start(nil, ["-q", "-i", "127.0.0.1", "-p", "\(port)"], port: port, in: folder)
+            return try start(nil, ["-i", "127.0.0.1", "-p", "\(port)"], port: port, in: folder)
         }
     }
 
@@ -85,6 +85,6 @@ enum ForwardProxy: String {
         try configuration?.write(toFile: file, atomically: true, encoding: .utf8)
         let arguments = options + (configuration == nil ? [] : [file])
         let command = ForeignPrograms.command(ServerProcess.path(of: rawValue) ?? rawValue, arguments)
-        return try ServerProcess(command.program, command.arguments, port: port, log: "\(folder)/\(rawValue).out", hasChildren: true)
+        return try ServerProcess(command.program, command.arguments, port: port, log: "\(folder)/\(rawValue).out")
     }
 }

@@ -5,8 +5,8 @@ import TestServers
 enum Front {
     /// Asks the stand-in over HTTP/1.1. Directives are those of nginx' server.
     case nginx([String])
-    /// Asks over HTTP/2 and TLS. Lines are those of haproxy's `defaults`.
-    case haproxy([String])
+    /// Asks over HTTP/2 and TLS. Lines are those of haproxy's `global` and `defaults`.
+    case haproxy(global: [String] = [], _ defaults: [String] = [])
     /// Asks over HTTP/1.1. Lines are those of the top of h2o's configuration.
     case h2o([String])
 
@@ -48,19 +48,20 @@ enum Front {
         case .nginx(let directives):
             let location = "location / { proxy_pass http://standin; proxy_http_version 1.1; proxy_set_header Connection \"\"; }"
             return try Self.startNginx(
-                directives + [location], upstream: "upstream standin { server 127.0.0.1:\(backend); keepalive 64; }", port: port, in: folder
+                directives + [location], upstream: "upstream standin { server 127.0.0.1:\(backend); keepalive 300; }", port: port, in: folder
             )
-        case .haproxy(let lines):
+        case .haproxy(let global, let defaults):
             let configuration = """
                 global
                   nbthread 1
                   maxconn 1000
+                  \(global.joined(separator: "\n  "))
                 defaults
                   mode http
                   timeout connect 5s
                   timeout client 60s
                   timeout server 60s
-                  \(lines.joined(separator: "\n  "))
+                  \(defaults.joined(separator: "\n  "))
                 frontend apns
                   bind 127.0.0.1:\(port) ssl crt \(folder)/server.pem alpn h2
                   default_backend standin
@@ -95,7 +96,7 @@ enum Front {
         let file = "\(folder)/\(program).conf"
         try configuration.write(toFile: file, atomically: true, encoding: .utf8)
         let command = ForeignPrograms.command(ServerProcess.path(of: program) ?? program, options + [file])
-        return try ServerProcess(command.program, command.arguments, port: port, log: "\(folder)/\(program).out", hasChildren: true)
+        return try ServerProcess(command.program, command.arguments, port: port, log: "\(folder)/\(program).out")
     }
 
     /// nginx as one server over HTTP/2 and TLS, with a worker below a master. Source of the directives: nginx.org, ngx_http_core_module,
@@ -106,7 +107,7 @@ enum Front {
         let configuration = """
             daemon off; worker_processes 1; pid \(folder)/nginx.pid; error_log \(folder)/nginx.log;
             \(getuid() == 0 ? "user root;" : "")
-            events { worker_connections 512; }
+            events { worker_connections 2048; }
             http {
               \(temporary.joined(separator: " "))
               map $status $is_accepted { 200 1; default 0; }
@@ -126,6 +127,6 @@ enum Front {
         try configuration.write(toFile: file, atomically: true, encoding: .utf8)
         let command = ForeignPrograms.command(
             ServerProcess.path(of: "nginx") ?? "nginx", ["-p", folder, "-e", "\(folder)/nginx.log", "-c", file])
-        return try ServerProcess(command.program, command.arguments, port: port, log: "\(folder)/nginx.out", hasChildren: true)
+        return try ServerProcess(command.program, command.arguments, port: port, log: "\(folder)/nginx.out")
     }
 }

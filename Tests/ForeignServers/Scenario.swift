@@ -27,6 +27,10 @@ struct Scenario: CustomTestStringConvertible, Sendable {
         /// Node 20's `session.goaway()` names the last stream it has handled and goes on with later ones of the same read. Seen with
         /// `--leave-by=goaway`: tokens accepted on a connection that has left, and again on the next, as RFC 9113, 6.8 has it.
         case answersBeyondGoAway
+        /// Go's x/net/http2 0.7 holds the first streams of a connection to the window of its SETTINGS before the client can have acknowledged
+        /// them (RFC 9113, 6.9.2 has the default until then), and resets them with FLOW_CONTROL_ERROR, accepted as they may be. Seen with
+        /// `--window=16`: now and then the first push of a connection.
+        case closesWindowsUnannounced
     }
 
     var name: String
@@ -35,16 +39,27 @@ struct Scenario: CustomTestStringConvertible, Sendable {
     var front: Front?
     var proxy: ForwardProxy?
     var fault: Fault = .none
-    var known: KnownFault?
     var devices = 3000
+    /// Characters of the message, which is most of the payload.
+    var bodyCharacters = 5
     /// Whether those that nothing is known of are sent to again: `skip` or `resend`.
     var unknown = "skip"
     /// What the server itself takes for an answer.
     var latencyMilliseconds = 0
+    var known: KnownFault?
     /// Whether `make test` plays it as well.
     var isQuick = false
 
     var testDescription: String { name }
+
+    /// How many may be unknown although nothing befell the servers.
+    var mostUnknown: Int {
+        switch known {
+        case .leavesStreamsUnanswered: devices
+        case .closesWindowsUnannounced: 1
+        case .answersBeyondGoAway, nil: 0
+        }
+    }
 
     /// What is missing for it on this machine; nil when nothing is.
     var missing: String? { standIn.missing ?? front?.missing ?? proxy?.missing }

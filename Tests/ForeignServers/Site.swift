@@ -33,7 +33,9 @@ final class Site {
             app:
                 "environment: {url: \"https://localhost:\(port)\", ca: ca.pem}\nkey: {file: key.p8, id: ABC123DEFG, team: DEF123GHIJ}\(way)"
         )
-        try folder.writeCampaign(delivery: "unknown: \(scenario.unknown)")
+        try folder.writeCampaign(
+            content: "title: Hello\nbody: \(String(repeating: "w", count: scenario.bodyCharacters))",
+            delivery: "unknown: \(scenario.unknown)")
     }
 
     // MARK: Servers
@@ -55,16 +57,14 @@ final class Site {
         switch fault {
         case .none, .answers: break
         case .standInKilled:
-            standIn?.signal(SIGKILL)
+            // Killed with the value.
             standIn = nil
             try startStandIn()
         case .frontKilled:
-            front?.signal(SIGKILL)
             front = nil
             try startFront()
         case .frontReloaded: if let signal = scenario.front?.reloadSignal { front?.signal(signal) }
         case .proxyKilled:
-            proxy?.signal(SIGKILL)
             proxy = nil
             try startProxy()
         }

@@ -1,16 +1,13 @@
 import Glibc
 
-/// A server that is a program of its own: a child of the test, ended with this value.
+/// A server that is a program of its own: a child of the test, killed with this value, and with it the processes that it started.
 public final class ServerProcess {
     private let process: pid_t
-    private let hasChildren: Bool
 
     /// Starts a program and waits until it listens.
     /// - Parameters:
     ///   - log: gets its standard output and error; nil drops them.
-    ///   - hasChildren: whether it works in processes of its own, which it ends when it is asked to end.
-    public init(_ program: String, _ arguments: [String], port: Int, log: String? = nil, hasChildren: Bool = false) throws {
-        self.hasChildren = hasChildren
+    public init(_ program: String, _ arguments: [String], port: Int, log: String? = nil) throws {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
@@ -52,13 +49,20 @@ public final class ServerProcess {
     public func signal(_ number: Int32) { kill(process, number) }
 
     deinit {
-        if hasChildren {
-            kill(process, SIGTERM)
-            for _ in 0..<100 where !hasEnded { usleep(20_000) }
-        }
-        // It has nothing to save, and some wait for their clients when they are asked to end.
-        kill(process, SIGKILL)
+        // It has nothing to save, and some wait for their clients when they are asked to end. Those below it would live on.
+        let all = Self.descendants(of: process)
+        for process in [process] + all { kill(process, SIGKILL) }
         waitpid(process, nil, 0)
+    }
+
+    /// The processes that a process started, and those that they started.
+    private static func descendants(of process: pid_t) -> [pid_t] {
+        guard let file = fopen("/proc/\(process)/task/\(process)/children", "r") else { return [] }
+        defer { fclose(file) }
+        var text = [UInt8](repeating: 0, count: 4096)
+        let count = fread(&text, 1, text.count, file)
+        let children = String(decoding: text[..<count], as: UTF8.self).split(separator: " ").compactMap { pid_t($0) }
+        return children + children.flatMap(descendants)
     }
 
     /// Where a program is, nil when it is not there: installed, or unpacked by `make test`.

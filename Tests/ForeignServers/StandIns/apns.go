@@ -25,6 +25,7 @@ var (
 	streams     = flag.Uint("streams", 250, "SETTINGS_MAX_CONCURRENT_STREAMS")
 	window      = flag.Int("window", 1<<20, "bytes; initial window of streams, and of the connection where it is larger than 65,535")
 	latency     = flag.Int("latency", 0, "milliseconds before each answer")
+	slowEach    = flag.Uint64("latency-every", 1, "every n-th answer waits for the latency")
 	rate        = flag.Int("rate", 0, "bytes of bodies read a second over all streams; 0 for no limit")
 	refuse      = flag.Uint64("refuse-every", 0, "every n-th push gets 503 and is not accepted")
 	refuseJSON  = flag.Bool("refuse-json", true, "whether a 503 carries APNs' reason")
@@ -58,9 +59,12 @@ func main() {
 		token := strings.TrimPrefix(r.URL.Path, "/3/device/")
 		note("seen", token, r)
 		read(r.Body)
-		time.Sleep(time.Duration(*latency) * time.Millisecond)
+		number := atomic.AddUint64(&pushes, 1)
+		if number%*slowEach == 0 {
+			time.Sleep(time.Duration(*latency) * time.Millisecond)
+		}
 		w.Header().Set("apns-id", r.Header.Get("apns-id"))
-		if *refuse > 0 && atomic.AddUint64(&pushes, 1)%*refuse == 0 {
+		if *refuse > 0 && number%*refuse == 0 {
 			note("refused", token, r)
 			w.WriteHeader(503)
 			if *refuseJSON {

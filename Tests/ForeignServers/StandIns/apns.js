@@ -48,7 +48,8 @@ let server;
 const sessions = new Set();
 if (options.certificate) {
   const pem = fs.readFileSync(options.certificate);
-  const settings = { maxConcurrentStreams: number('streams', 100), initialWindowSize: number('window', 65535) };
+  // Node's own default is any number of streams.
+  const settings = { maxConcurrentStreams: number('streams', 2 ** 32 - 1), initialWindowSize: number('window', 65535) };
   server = http2.createSecureServer({ key: pem, cert: pem, settings });
   server.on('session', (session) => {
     session.number = ++connections;

@@ -3,7 +3,9 @@
 import argparse
 import asyncio
 import os
+import signal
 import socket
+import time
 
 from hypercorn.asyncio import serve
 from hypercorn.config import Config
@@ -46,19 +48,25 @@ async def apns(scope, receive, send):
     await send({"type": "http.response.body", "body": body})
 
 
-async def main():
-    # Servers that follow one another accept on one socket.
-    listener = socket.create_server(("127.0.0.1", options.port))
+async def generation(listener):
     config = Config()
     if options.certificate:
         config.certfile = config.keyfile = options.certificate
+    config.bind = [f"fd://{listener.fileno()}"]
     config.h2_max_concurrent_streams = options.streams
     config.keep_alive_max_requests = options.requests
     config.loglevel = "CRITICAL"
-    while True:
-        config.bind = [f"fd://{os.dup(listener.fileno())}"]
-        leave = (lambda: asyncio.sleep(options.leave_every / 1000)) if options.leave_every else asyncio.Event().wait
-        await serve(apns, config, shutdown_trigger=leave)
+    leave = (lambda: asyncio.sleep(options.leave_every / 1000)) if options.leave_every else asyncio.Event().wait
+    await serve(apns, config, shutdown_trigger=leave)
 
 
-asyncio.run(main())
+# Processes that follow one another accept on one socket.
+listener = socket.create_server(("127.0.0.1", options.port))
+listener.set_inheritable(True)
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+while options.leave_every and os.fork():
+    time.sleep(options.leave_every / 1000)
+if options.leave_every:
+    # Some never come to their end.
+    signal.alarm(5)
+asyncio.run(generation(listener))
