@@ -1,4 +1,5 @@
 import Foundation
+import TestCommands
 import TestServers
 
 /// Where the programs of others are: installed, or unpacked below `.build/servers` by `make servers` and `make test-servers`.
@@ -12,14 +13,23 @@ enum ForeignPrograms {
     /// Of the folder that has hypercorn.
     static let hypercornPython = unpacked + "/python/bin/python3"
 
-    /// The command that runs a program with the libraries and modules that were unpacked with it.
-    static func command(_ program: String, _ arguments: [String]) -> (program: String, arguments: [String]) {
-        let libraries = ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/lib/x86_64-linux-gnu", "/lib/aarch64-linux-gnu"]
+    /// Starts a program with the libraries and modules that were unpacked with it, and waits until it listens.
+    /// - Parameters:
+    ///   - program: a name or a path.
+    ///   - log: gets what it says.
+    static func start(_ program: String, _ arguments: [String], port: Int, log: String) throws -> ServerProcess {
+        let libraries = ["x86_64-linux-gnu", "aarch64-linux-gnu"].flatMap { ["\(unpacked)/usr/lib/\($0)", "\(unpacked)/lib/\($0)"] }
         let variables = [
-            "LD_LIBRARY_PATH=" + libraries.map { unpacked + $0 }.joined(separator: ":"),
-            "PYTHONPATH=\(unpacked)/usr/lib/python3/dist-packages", "PYTHONDONTWRITEBYTECODE=1",
+            "LD_LIBRARY_PATH=" + libraries.joined(separator: ":"), "PYTHONPATH=\(unpacked)/usr/lib/python3/dist-packages",
+            "PYTHONDONTWRITEBYTECODE=1",
         ]
-        return ("/usr/bin/env", variables + [program] + arguments)
+        do {
+            let command = variables + [ServerProcess.path(of: program) ?? program] + arguments
+            return try ServerProcess("/usr/bin/env", command, port: port, log: log)
+        } catch {
+            let said = (try? String(contentsOfFile: log, encoding: .utf8)) ?? ""
+            throw CommandFailure(what: "\(program) does not listen: \(said.suffix(500))")
+        }
     }
 
     /// Whether a file is there, such as a module of Python.

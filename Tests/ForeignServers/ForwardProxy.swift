@@ -84,7 +84,6 @@ enum ForwardProxy: String {
         let file = "\(folder)/\(rawValue).conf"
         try configuration?.write(toFile: file, atomically: true, encoding: .utf8)
         let arguments = options + (configuration == nil ? [] : [file])
-        let command = ForeignPrograms.command(ServerProcess.path(of: rawValue) ?? rawValue, arguments)
-        return try ServerProcess(command.program, command.arguments, port: port, log: "\(folder)/\(rawValue).out")
+        return try ForeignPrograms.start(rawValue, arguments, port: port, log: "\(folder)/\(rawValue).out")
     }
 }

@@ -48,7 +48,8 @@ enum Front {
         case .nginx(let directives):
             let location = "location / { proxy_pass http://standin; proxy_http_version 1.1; proxy_set_header Connection \"\"; }"
             return try Self.startNginx(
-                directives + [location], upstream: "upstream standin { server 127.0.0.1:\(backend); keepalive 300; }", port: port, in: folder
+                directives + [location], upstream: "upstream standin { server 127.0.0.1:\(backend); keepalive 300; }", port: port,
+                in: folder
             )
         case .haproxy(let global, let defaults):
             let configuration = """
@@ -95,8 +96,7 @@ enum Front {
     private func start(_ configuration: String, _ options: [String], port: Int, in folder: String) throws -> ServerProcess {
         let file = "\(folder)/\(program).conf"
         try configuration.write(toFile: file, atomically: true, encoding: .utf8)
-        let command = ForeignPrograms.command(ServerProcess.path(of: program) ?? program, options + [file])
-        return try ServerProcess(command.program, command.arguments, port: port, log: "\(folder)/\(program).out")
+        return try ForeignPrograms.start(program, options + [file], port: port, log: "\(folder)/\(program).out")
     }
 
     /// nginx as one server over HTTP/2 and TLS, with a worker below a master. Source of the directives: nginx.org, ngx_http_core_module,
@@ -125,8 +125,7 @@ enum Front {
             """
         let file = "\(folder)/nginx.conf"
         try configuration.write(toFile: file, atomically: true, encoding: .utf8)
-        let command = ForeignPrograms.command(
-            ServerProcess.path(of: "nginx") ?? "nginx", ["-p", folder, "-e", "\(folder)/nginx.log", "-c", file])
-        return try ServerProcess(command.program, command.arguments, port: port, log: "\(folder)/nginx.out")
+        let arguments = ["-p", folder, "-e", "\(folder)/nginx.log", "-c", file]
+        return try ForeignPrograms.start("nginx", arguments, port: port, log: "\(folder)/nginx.out")
     }
 }

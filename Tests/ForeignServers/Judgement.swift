@@ -45,6 +45,7 @@ struct Judgement {
     var denied: Set<String> { Set(accepted.keys).subtracting(tokens("accepted")).subtracting(tokens("unknown")) }
     /// Accepted more than once.
     var doubled: Int { accepted.count { $0.value > 1 } }
+    /// Those of whom nothing is known.
     var unknown: Int { tokens("unknown").count }
     /// Whether everybody was accepted, and is reported so.
     func isExact(devices: Int) -> Bool { accepted.count == devices && tokens("accepted") == Set(accepted.keys) }

@@ -4,7 +4,12 @@ extension Scenario {
         servers.flatMap(limits) + windows.flatMap { $0 } + leaving + slow + own + behindFronts + throughProxies
 
     /// Those in which answers may be lost.
-    static let faulty: [Scenario] = servers.map(killed) + gateways + killedProxies
+    static let faulty: [Scenario] = servers.map(killed) + again + gateways + killedProxies
+
+    /// nginx as it is, and without the limit of requests after which it says goodbye.
+    static let limitedNginx = Scenario(name: "nginx, 1,000 requests a connection", standIn: .nginx, devices: 20_000)
+    static let unlimitedNginx = Scenario(
+        name: "nginx, any number of requests", standIn: .nginx, options: ["keepalive_requests 1000000;"], devices: 20_000)
 
     private static let servers: [StandIn] = [.go, .node, .h2, .hypercorn]
 
@@ -30,11 +35,15 @@ extension Scenario {
     /// Servers that close and change as they please.
     private static let leaving: [Scenario] =
         [StandIn.go, .node, .h2].map { server in
-            Scenario(name: "\(server.rawValue), leaving every 300 ms", standIn: server, options: ["--leave-every=300"], devices: 10_000)
+            Scenario(
+                name: "\(server.rawValue), leaving every 300 ms", standIn: server, options: ["--leave-every=300"],
+                devices: server == .h2 ? 3000 : 10_000,
+                isQuick: server == .h2)
         }
         + [StandIn.node, .h2].map { server in
             Scenario(
-                name: "\(server.rawValue), SETTINGS change every 50 ms", standIn: server, options: ["--settings-every=50", "--streams=100"])
+                name: "\(server.rawValue), SETTINGS change every 50 ms", standIn: server,
+                options: ["--settings-every=50", "--streams=100"], isQuick: server == .h2)
         }
         + [
             Scenario(
@@ -60,8 +69,7 @@ extension Scenario {
     ]
 
     private static let own: [Scenario] = [
-        Scenario(name: "nginx that closes after 1,000 requests", standIn: .nginx, devices: 50_000, isQuick: true),
-        Scenario(name: "nginx that does not close", standIn: .nginx, options: ["keepalive_requests 1000000;"], devices: 50_000),
+        Scenario(name: "nginx that closes after 1,000 requests", standIn: .nginx, devices: 5000, isQuick: true),
         Scenario(
             name: "hypercorn that closes after 1,000 requests", standIn: .hypercorn, options: ["--requests=1000"],
             known: .leavesStreamsUnanswered),
@@ -96,8 +104,12 @@ extension Scenario {
     }
 
     private static func killed(_ server: StandIn) -> Scenario {
-        Scenario(name: "\(server.rawValue), killed", standIn: server, fault: .standInKilled(each: 1000))
+        Scenario(name: "\(server.rawValue), killed", standIn: server, fault: .standInKilled(each: 1000), isQuick: server == .h2)
     }
+
+    private static let again = [
+        Scenario(name: "go, killed, unknown: resend", standIn: .go, fault: .standInKilled(each: 1000), unknown: "resend")
+    ]
 
     /// Answers that a gateway writes, and gateways that go away.
     private static let gateways: [Scenario] = [
@@ -109,16 +121,8 @@ extension Scenario {
             name: "haproxy gives up after 1 s, every 20th of go takes 2", standIn: .go, options: ["--latency=2000", "--latency-every=20"],
             front: .haproxy(["timeout server 1s"]), fault: .answers, devices: 500),
         Scenario(
-            name: "nginx gives up after 1 s, go answers after 2", standIn: .go, options: ["--latency=2000"],
-            front: .nginx(["proxy_read_timeout 1s;"]), fault: .answers,
-            devices: 60),
-        Scenario(
             name: "nginx gives up after 1 s, every 20th of go takes 2", standIn: .go, options: ["--latency=2000", "--latency-every=20"],
             front: .nginx(["proxy_read_timeout 1s;"]), fault: .answers, devices: 500),
-        Scenario(
-            name: "h2o gives up after 1 s, go answers after 2", standIn: .go, options: ["--latency=2000"],
-            front: .h2o(["proxy.timeout.io: 1000"]), fault: .answers,
-            devices: 60),
         Scenario(
             name: "h2o gives up after 1 s, every 20th of go takes 2", standIn: .go, options: ["--latency=2000", "--latency-every=20"],
             front: .h2o(["proxy.timeout.io: 1000"]), fault: .answers, devices: 500),

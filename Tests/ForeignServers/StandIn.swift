@@ -46,12 +46,11 @@ enum StandIn: String {
         let log = "\(folder)/\(rawValue).log"
         let script = { (name: String) in "\(ForeignPrograms.standIns)/\(name)" }
         func run(_ program: String, _ arguments: [String]) throws -> ServerProcess {
-            let command = ForeignPrograms.command(program, arguments)
-            return try ServerProcess(command.program, command.arguments, port: port, log: log)
+            try ForeignPrograms.start(program, arguments, port: port, log: log)
         }
         switch self {
-        case .go: return try run(ServerProcess.path(of: "apns-go") ?? "apns-go", usual)
-        case .node: return try run(ServerProcess.path(of: "node") ?? "node", [script("apns.js")] + usual)
+        case .go: return try run("apns-go", usual)
+        case .node: return try run("node", [script("apns.js")] + usual)
         case .h2: return try run(ForeignPrograms.python, [script("apns_h2.py")] + usual)
         case .hypercorn: return try run(ForeignPrograms.hypercornPython, [script("apns_hypercorn.py")] + usual)
         case .nginx:
