@@ -21,11 +21,12 @@ struct Scenario: CustomTestStringConvertible, Sendable {
     /// What a server does against its standard, and what may come of it.
     enum KnownFault {
         /// hypercorn 0.18 says GOAWAY with the last stream that it has seen, and closes without an answer to some of those streams. Seen with
-        /// its own default of 1,000 requests a connection: all tokens were noted as accepted, and 50 of 2,000 (with 50 streams) to 2,000 of
-        /// 3,000 (with 1,000 streams) got no answer.
+        /// its own default of 1,000 requests a connection: 50 of 2,000 (with 50 streams) to 2,000 of
+        /// 3,000 (with 1,000 streams) got no answer, most of them noted as accepted.
         case leavesStreamsUnanswered
-        /// Node 20's `session.goaway()` names the last stream it has handled and goes on with later ones of the same read. Seen with
-        /// `--leave-by=goaway`: tokens accepted on a connection that has left, and again on the next, as RFC 9113, 6.8 has it.
+        /// Node 20's `session.goaway()` names the last stream that it has handled, and accepts later ones as well, although RFC 9113, 6.8 lets
+        /// the client send those again at once. Seen with `--leave-by=goaway`: 27 of 10,000 accepted on the connection that left and on the
+        /// next. `session.close()` does not do that.
         case answersBeyondGoAway
         /// Go's x/net/http2 0.7 holds the first streams of a connection to the window of its SETTINGS before the client can have acknowledged
         /// them (RFC 9113, 6.9.2 has the default until then), and resets them with FLOW_CONTROL_ERROR, accepted as they may be. Seen with
@@ -56,7 +57,7 @@ struct Scenario: CustomTestStringConvertible, Sendable {
     var mostUnknown: Int {
         switch known {
         case .leavesStreamsUnanswered: devices
-        case .closesWindowsUnannounced: 1
+        case .closesWindowsUnannounced: 5
         case .answersBeyondGoAway, nil: 0
         }
     }

@@ -4,7 +4,7 @@ const fs = require('fs');
 const http = require('http');
 const http2 = require('http2');
 
-// --name=value: port, certificate, ledger, streams, window (of streams), connection-window, latency (ms), rate (bytes of bodies read a
+// --name=value: port, certificate, ledger, streams, window (of streams), latency (ms), rate (bytes of bodies read a
 // second), refuse-every, refuse-json, leave-every (ms), leave-by (close or goaway), settings-every (ms).
 const options = Object.fromEntries(process.argv.slice(2).map((text) => text.replace(/^--/, '').split('=')));
 const number = (name, usual) => Number(options[name] ?? usual);
@@ -55,7 +55,6 @@ if (options.certificate) {
     session.number = ++connections;
     sessions.add(session);
     session.on('close', () => sessions.delete(session));
-    if (options['connection-window']) session.setLocalWindowSize(number('connection-window'));
     let isLow = false;
     const change = () => {
       if (session.destroyed || session.closed) return;
