@@ -20,7 +20,7 @@ STRICT := --explicit-target-dependency-import-check error
 RELEASE := .build/release
 SOURCES := Package.swift Sources Tests
 
-.PHONY: help setup servers build demo test test-browser sanitize faults races fuzz simulate simulate-breakages bench lint format install clean
+.PHONY: help setup servers build demo test test-servers test-browser sanitize faults races fuzz simulate simulate-breakages bench lint format install clean
 
 help: ## List these commands
 	@echo "Volley sends push campaigns to APNs. What can be done here:"
@@ -42,14 +42,12 @@ setup: ## Install the Debian packages that are missing
 	@command -v $(SWIFT) >/dev/null || { echo "Swift 6.3 is needed: https://www.swift.org/install/linux/" >&2; exit 2; }
 	@$(call install,$(PACKAGES))
 
-# Servers of others that the tests send to. nginx is unpacked, not installed: its package would start a service on port 80.
+# Servers of others that the tests send to. These are unpacked, not installed: packages of servers start services.
+UNPACKED := nginx=nginx usr/lib/python3/dist-packages/h2=python3-h2
+
 servers: setup
 	@$(call install,$(TEST_PACKAGES))
-	@if ! [ -x /usr/sbin/nginx ] && ! [ -x .build/servers/usr/sbin/nginx ]; then \
-	    mkdir -p .build/servers; cd .build/servers; rm -f nginx_*.deb; \
-	    apt-get download -qq nginx 2>/dev/null || { $$([ $$(id -u) = 0 ] || echo sudo) apt-get update -qq; apt-get download -qq nginx; }; \
-	    dpkg-deb -x nginx_*.deb .; rm -f nginx_*.deb; \
-	fi
+	@Tests/ForeignServers/install .build/servers $(UNPACKED)
 
 build: setup ## Build the optimised binary, .build/release/volley
 	$(SWIFT) build -c release --product volley $(STRICT)
@@ -64,6 +62,23 @@ demo: build ## Send a real campaign to the built-in simulator and show its repor
 
 test: servers ## Run all tests
 	$(SWIFT) test $(STRICT)
+
+# As above. Go is looked for there alone: Debian's has Debian's golang.org/x/net beside it.
+FOREIGN_PACKAGES := python3-venv
+FOREIGN_UNPACKED := usr/lib/go-1.19/bin/go=golang-1.19-go+golang-golang-x-net-dev node=nodejs haproxy=haproxy h2o=h2o squid=squid \
+    tinyproxy=tinyproxy danted=dante-server microsocks=microsocks
+HYPERCORN := hypercorn==0.18.0
+SCENARIO ?=
+
+test-servers: servers ## Judge Volley by servers and proxies of others (ten minutes); SCENARIO=nginx chooses by name
+	@$(call install,$(FOREIGN_PACKAGES))
+	@Tests/ForeignServers/install .build/servers $(FOREIGN_UNPACKED)
+	@python=.build/servers/python; $$python/bin/python3 -c 'import hypercorn' 2>/dev/null || { \
+	    /usr/bin/python3 -m venv $$python && $$python/bin/pip install --quiet --disable-pip-version-check $(HYPERCORN); }
+	@servers=$(CURDIR)/.build/servers; \
+	GOROOT=$$servers/usr/lib/go-1.19 GOPATH=$$servers/usr/share/gocode GOCACHE=$$servers/gocache GO111MODULE=off CGO_ENABLED=0 \
+	    $$servers/usr/lib/go-1.19/bin/go build -o $$servers/usr/bin/apns-go Tests/ForeignServers/StandIns/apns.go
+	VOLLEY_FOREIGN_SERVERS="$(SCENARIO)" $(SWIFT) test $(STRICT) --filter ForeignServersTests
 
 BROWSER_PACKAGES := chromium
 

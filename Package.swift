@@ -98,6 +98,8 @@ let package = Package(
 
         // Proxies and programs that several tests talk to.
         .target(name: "TestServers", path: "Tests/TestServers", swiftSettings: strict),
+        // The real binary, and folders to run it in.
+        .target(name: "TestCommands", dependencies: ["Base"], path: "Tests/TestCommands", swiftSettings: strict),
         // Slow readers that fast ones are held against, and random numbers from a seed.
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
         tests("Base", ["Base"]),
@@ -117,7 +119,11 @@ let package = Package(
                 "APNsSimulator", "Audience", "Base", "Campaigns", "Content", "Cryptography", "Delivery", "Runs", "Scheduling",
                 "TestServers", "TestSupport", "VolleyKit",
             ]),
-        tests("CommandLine", ["APNsSimulator", "Base", "Cryptography", "TestServers", "volley"]),
+        tests("CommandLine", ["APNsSimulator", "Base", "Cryptography", "TestCommands", "TestServers", "volley"]),
+        // Servers of others as judges; their programs are not Swift.
+        .testTarget(
+            name: "ForeignServersTests", dependencies: ["Base", "Cryptography", "TestCommands", "TestServers", "volley"],
+            path: "Tests/ForeignServers", exclude: ["StandIns", "install"], swiftSettings: strict),
         fuzzing,
         simulation,
     ],

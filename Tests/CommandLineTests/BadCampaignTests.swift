@@ -1,5 +1,6 @@
 import Base
 import Foundation
+import TestCommands
 import Testing
 
 /// What a marketer gets wrong in a campaign or volley.yaml. Each: exit code 2, the place, a word that helps, and no run.

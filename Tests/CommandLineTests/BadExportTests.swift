@@ -1,5 +1,6 @@
 import Base
 import Foundation
+import TestCommands
 import Testing
 
 /// What is wrong with exports. Whatever it is, no run file is left that looks whole.

@@ -1,5 +1,6 @@
 import Base
 import Foundation
+import TestCommands
 import Testing
 
 /// Keys, certificates and servers that do not work. Nothing is sent, and whoever reads the message knows what to look at.

@@ -1,4 +1,5 @@
 import Foundation
+import TestCommands
 import Testing
 
 @Suite("The campaign language")

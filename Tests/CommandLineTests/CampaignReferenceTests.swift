@@ -1,4 +1,5 @@
 import Foundation
+import TestCommands
 import Testing
 
 /// docs/campaigns.md: its examples are campaigns that are fine, and behind those that are not stands what `volley check` says of them.

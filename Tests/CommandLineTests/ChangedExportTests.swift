@@ -1,5 +1,6 @@
 import Base
 import Foundation
+import TestCommands
 import Testing
 
 /// An export that somebody else writes while Volley reads it, with the real binary: it is stopped in the middle of the file.

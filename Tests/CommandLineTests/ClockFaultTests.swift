@@ -1,5 +1,6 @@
 import Base
 import Foundation
+import TestCommands
 import Testing
 
 /// The machine's clock is set while a run goes on, over real sockets and both transports; the server's clock is right. Needs libfaketime

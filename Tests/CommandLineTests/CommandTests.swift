@@ -1,6 +1,7 @@
 import Base
 import Cryptography
 import Foundation
+import TestCommands
 import Testing
 
 @Suite("the other commands")

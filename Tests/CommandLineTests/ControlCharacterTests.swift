@@ -1,5 +1,6 @@
 import Base
 import Foundation
+import TestCommands
 import Testing
 
 /// Names, cells and the words of other programs steer no terminal and no log.

@@ -1,6 +1,7 @@
 import Base
 import Foundation
 import TestServers
+import TestCommands
 import Testing
 
 @Suite("volley doctor")

@@ -1,5 +1,6 @@
 import Base
 import Foundation
+import TestCommands
 import Testing
 
 /// How much the tests of faults do: little within all tests, much in `make faults`.

@@ -1,5 +1,6 @@
 import Base
 import Foundation
+import TestCommands
 import Testing
 
 @Suite("frequency: at most so many pushes per device") struct FrequencyTests {

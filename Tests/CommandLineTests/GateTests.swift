@@ -1,5 +1,6 @@
 import Base
 import Foundation
+import TestCommands
 import Testing
 
 /// The one gate before sending: what was not approved, was changed, was sent before, or is somebody else's to send goes out by no command.

@@ -1,4 +1,5 @@
 import Foundation
+import TestCommands
 import Testing
 
 /// What a person reads first. A missing snapshot is recorded and then fails, so that somebody looks at it.

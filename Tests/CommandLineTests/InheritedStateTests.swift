@@ -1,5 +1,6 @@
 import Base
 import Foundation
+import TestCommands
 import Testing
 
 /// What a process inherits from the one that started it, and what it leaves to nobody.

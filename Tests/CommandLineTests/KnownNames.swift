@@ -1,4 +1,5 @@
 import Foundation
+import TestCommands
 
 /// What a process takes for the names of other machines: /etc/hosts alone, in a version of its own that may change while the process runs.
 final class KnownNames {

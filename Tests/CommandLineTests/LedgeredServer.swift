@@ -1,6 +1,7 @@
 import Base
 import Cryptography
 import Foundation
+import TestCommands
 import Testing
 
 /// A simulator in a process of its own that outlives those that send to it, and the project folder that points to it.

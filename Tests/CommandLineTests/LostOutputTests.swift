@@ -1,5 +1,6 @@
 import Base
 import Foundation
+import TestCommands
 import Testing
 
 /// Results that cannot be shown: a full disk behind standard output, or descriptors that were closed before Volley began. What was done by then

@@ -1,6 +1,7 @@
 import Base
 import Foundation
 import TestServers
+import TestCommands
 import Testing
 
 /// A run got to its end, and some of its pushes expired, or came too late, before their turn.

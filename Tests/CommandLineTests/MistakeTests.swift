@@ -1,4 +1,5 @@
 import Foundation
+import TestCommands
 import Testing
 
 /// Campaigns as people get them wrong, in Tests/Snapshots/mistakes, each with all that `volley check` says of it, and where that finds

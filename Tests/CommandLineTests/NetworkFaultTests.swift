@@ -1,5 +1,6 @@
 import Base
 import Foundation
+import TestCommands
 import Testing
 
 /// The way to the server breaks and heals, over real sockets and both transports; afterwards report and ledger must agree.

@@ -2,6 +2,7 @@ import Base
 import Cryptography
 import Foundation
 import TestServers
+import TestCommands
 import Testing
 
 @Suite("Notices of the command line")

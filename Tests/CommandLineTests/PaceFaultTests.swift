@@ -1,5 +1,6 @@
 import Base
 import Foundation
+import TestCommands
 import Testing
 
 /// How close a run comes to its pace when the server takes what comes, by the server's ledger. What is asserted of time needs a machine that

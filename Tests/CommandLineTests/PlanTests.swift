@@ -1,5 +1,6 @@
 import Base
 import Foundation
+import TestCommands
 import Testing
 
 /// What was previewed is exactly what is sent, or it is refused.

@@ -1,6 +1,7 @@
 import Base
 import Foundation
 import TestServers
+import TestCommands
 import Testing
 
 /// Proxies as a person sets them, with the real binary and a simulator in a process of its own.

@@ -1,5 +1,6 @@
 import Base
 import Foundation
+import TestCommands
 import Testing
 
 /// Commands at the same moment, and what a seed decides of them: what they find, how far they are apart, and who is killed when.

@@ -1,5 +1,6 @@
 import Base
 import Foundation
+import TestCommands
 import Testing
 
 /// A command that takes part in a race.

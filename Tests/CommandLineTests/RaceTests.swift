@@ -1,5 +1,6 @@
 import Base
 import Foundation
+import TestCommands
 import Testing
 
 /// How much the tests of races do: each race once within all tests, a hundred times in `make races`.

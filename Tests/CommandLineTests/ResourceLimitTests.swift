@@ -1,5 +1,6 @@
 import Base
 import Foundation
+import TestCommands
 import Testing
 
 /// A machine that gives a process too little, from the beginning or in the middle of a run.

@@ -1,5 +1,6 @@
 import Base
 import Foundation
+import TestCommands
 import Testing
 
 /// Runs that do not go through at once: afterwards report and ledger must agree all the same.

@@ -1,5 +1,6 @@
 import Base
 import Foundation
+import TestCommands
 import Testing
 
 /// A new run for those whose pushes failed or whose answers were lost.

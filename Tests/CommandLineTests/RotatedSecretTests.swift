@@ -1,6 +1,7 @@
 import Base
 import Cryptography
 import Foundation
+import TestCommands
 import Testing
 
 /// Keys and certificates that are mounted as Kubernetes does: `key.p8` is a link to `..data/key.p8`, and `..data` a link to the folder of the newest secret.

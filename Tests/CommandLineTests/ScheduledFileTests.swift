@@ -1,6 +1,7 @@
 import Base
 import Foundation
 import TestServers
+import TestCommands
 import Testing
 
 /// What `volley schedule` makes of files that change under it.

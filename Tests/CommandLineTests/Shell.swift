@@ -1,4 +1,5 @@
 import Foundation
+import TestCommands
 import Testing
 
 /// Commands of the machine that tests are run on.

@@ -1,4 +1,5 @@
 import Base
+import TestCommands
 import Testing
 
 @Suite("An audience that dropped")

@@ -1,5 +1,6 @@
 import Base
 import Foundation
+import TestCommands
 import Testing
 
 /// Whatever stands where a file should, Volley says so and ends: it never waits for a named pipe.

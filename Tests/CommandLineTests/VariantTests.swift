@@ -1,5 +1,6 @@
 import Base
 import Foundation
+import TestCommands
 import Testing
 
 @Suite("variants and languages, from the file to the phone")

@@ -1,5 +1,6 @@
 import Base
 import Foundation
+import TestCommands
 import Testing
 
 /// Topic or environment are wrong, so that good tokens are refused: no device may pay for it.

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A server that is a program of its own: a child of the test, ended with this value.
+/// A server that is a program of its own: a child of the test, killed with this value, and with it the processes that it started.
 public final class ServerProcess {
     private let process: pid_t
 
@@ -45,19 +45,33 @@ public final class ServerProcess {
         return waitid(P_PID, id_t(process), &state, WEXITED | WNOHANG | WNOWAIT) != 0 || state.si_signo != 0
     }
 
+    /// Sends it a signal, such as SIGHUP.
+    public func signal(_ number: Int32) { kill(process, number) }
+
     deinit {
-        // It has nothing to save, and some wait for their clients when they are asked to end.
-        kill(process, SIGKILL)
+        // It has nothing to save, and some wait for their clients when they are asked to end. Those below it would live on.
+        let all = Self.descendants(of: process)
+        for process in [process] + all { kill(process, SIGKILL) }
         waitpid(process, nil, 0)
+    }
+
+    /// The processes that a process started, and those that they started.
+    private static func descendants(of process: pid_t) -> [pid_t] {
+        guard let file = fopen("/proc/\(process)/task/\(process)/children", "r") else { return [] }
+        defer { fclose(file) }
+        var text = [UInt8](repeating: 0, count: 4096)
+        let count = fread(&text, 1, text.count, file)
+        let children = String(decoding: text[..<count], as: UTF8.self).split(separator: " ").compactMap { pid_t($0) }
+        return children + children.flatMap(descendants)
     }
 
     /// Where a program is, nil when it is not there: installed, or unpacked by `make test`.
     public static func path(of program: String) -> String? {
         let sources = #filePath
-        let unpacked = sources.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" } + "/.build/servers/usr/sbin"
+        let unpacked = sources.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" } + "/.build/servers/usr"
         let folders = getenv("PATH").map { String(cString: $0).split(separator: ":").map(String.init) } ?? []
         // Programs of administrators are not in everybody's PATH.
-        return (folders + ["/usr/sbin", unpacked]).map { "\($0)/\(program)" }
+        return (folders + ["/usr/sbin", unpacked + "/sbin", unpacked + "/bin"]).map { "\($0)/\(program)" }
             .first { access($0, X_OK) == 0 }
     }
 }

@@ -2,6 +2,7 @@ import APNsSimulator
 import Base
 import Cryptography
 import Foundation
+import TestCommands
 import Testing
 
 /// A simulator in the tests' own process, which can be told what to answer to whom.

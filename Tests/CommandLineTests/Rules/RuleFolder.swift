@@ -1,5 +1,6 @@
 import Base
 import Foundation
+import TestCommands
 import Testing
 
 /// The suites of this folder go through the rules of the campaign language one by one, in the language's own words, with the real binary.

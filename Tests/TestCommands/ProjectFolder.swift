@@ -1,16 +1,19 @@
-import Base
-import Foundation
-import Testing
+public import Base
+public import Foundation
 
 /// Whether run files can be edited behind Volley's back.
-let hasPython = FileManager.default.fileExists(atPath: "/usr/bin/python3")
+public let hasPython = FileManager.default.fileExists(atPath: "/usr/bin/python3")
 
 /// A folder with volley.yaml, an export and campaigns, removed with the value.
-final class ProjectFolder {
-    let url: URL
+public final class ProjectFolder {
+    /// Where it is.
+    public let url: URL
 
-    /// - Parameter app: lines below the app in volley.yaml, without indentation.
-    init(app: String = "environment: simulator", export: String? = nil) throws {
+    /// Makes one with volley.yaml and devices.csv.
+    /// - Parameters:
+    ///   - app: lines below the app in volley.yaml, without indentation.
+    ///   - export: devices.csv; nil for 20 devices.
+    public init(app: String = "environment: simulator", export: String? = nil) throws {
         url = FileManager.default.temporaryDirectory.appendingPathComponent("volley-test-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
         try writeProject(app: app)
@@ -19,17 +22,21 @@ final class ProjectFolder {
 
     deinit { try? FileManager.default.removeItem(at: url) }
 
-    func writeProject(app: String) throws {
+    /// Writes volley.yaml.
+    /// - Parameter app: lines below the app, without indentation.
+    public func writeProject(app: String) throws {
         let lines = app.split(separator: "\n").map { "    \($0)" }.joined(separator: "\n")
         try write("volley.yaml", "runs: runs\napps:\n  shop:\n    topic: com.example.shop\n    columns: {token: device_token}\n\(lines)\n")
     }
 
-    func write(_ file: String, _ text: String) throws { try write(file, Data(text.utf8)) }
+    /// Writes a file of the folder.
+    public func write(_ file: String, _ text: String) throws { try write(file, Data(text.utf8)) }
 
-    func write(_ file: String, _ data: Data) throws { try data.write(to: url.appendingPathComponent(file)) }
+    /// Writes a file of the folder.
+    public func write(_ file: String, _ data: Data) throws { try data.write(to: url.appendingPathComponent(file)) }
 
     /// A campaign to everyone in devices.csv, or with other parts.
-    func writeCampaign(
+    public func writeCampaign(
         _ file: String = "campaign.yaml", name: String = "test", audience: String = "devices: devices.csv\neveryone: true",
         content: String = "title: Hello\nbody: World", delivery: String? = nil
     ) throws {
@@ -39,7 +46,8 @@ final class ProjectFolder {
         try write(file, text)
     }
 
-    func volley(_ arguments: String..., environment: [String: String] = [:], input: String? = nil, timeout: Double = 120) throws
+    /// Runs `volley` in the folder to its end; see `VolleyBinary.run`.
+    public func volley(_ arguments: String..., environment: [String: String] = [:], input: String? = nil, timeout: Double = 120) throws
         -> VolleyBinary.Result
     {
         try VolleyBinary.run(arguments, in: url, environment: environment, input: input, timeout: timeout)
@@ -47,26 +55,29 @@ final class ProjectFolder {
 
     /// Changes a run file behind Volley's back.
     /// - Parameter id: which; nil for the only one.
-    func editRun(_ statements: String..., id: String? = nil) throws {
-        let run = try #require(id.map { $0 + ".sqlite" } ?? files(in: "runs").first { $0.hasSuffix(".sqlite") })
+    public func editRun(_ statements: String..., id: String? = nil) throws {
+        guard let run = id.map({ $0 + ".sqlite" }) ?? files(in: "runs").first(where: { $0.hasSuffix(".sqlite") }) else {
+            throw CommandFailure(what: "there is no run")
+        }
         let lines = statements.map { "c.execute(\"\($0)\")" } + ["c.commit()"]
         let edit = "import sqlite3; c = sqlite3.connect('runs/\(run)'); \(lines.joined(separator: "; "))"
         let python = try RunningVolley(executable: "/usr/bin/python3", ["-c", edit], in: url, environment: [:], input: nil).finish()
-        try #require(python.status == 0, "\(python.errors)")
+        guard python.status == 0 else { throw CommandFailure(what: python.errors) }
     }
 
-    func files(in folder: String) -> [String] {
+    /// The names in a folder of this folder, in order; none when it is not there.
+    public func files(in folder: String) -> [String] {
         ((try? FileManager.default.contentsOfDirectory(atPath: url.appendingPathComponent(folder).path)) ?? []).sorted()
     }
 
     /// A token that the simulator accepts, different for each number.
-    static func token(_ number: Int) -> String {
+    public static func token(_ number: Int) -> String {
         let digits = String(number, radix: 16)
         return "aa" + String(repeating: "0", count: 62 - digits.count) + digits
     }
 
     /// An export with the columns that most tests need.
-    static func export(devices: Int) -> String {
+    public static func export(devices: Int) -> String {
         var lines = ["device_token,registration_id,alias,tags,language,last_active,first_name"]
         for device in 0..<devices {
             lines.append(
@@ -79,16 +90,17 @@ final class ProjectFolder {
 
 extension JSONValue {
     /// The sum of an object's whole numbers.
-    var sum: Int {
+    public var sum: Int {
         guard case .object(let members) = self else { return 0 }
         return members.reduce(0) { $0 + Int($1.value.integerValue ?? 0) }
     }
 
     /// The names of an object's members, in order.
-    var names: [String] {
+    public var names: [String] {
         guard case .object(let members) = self else { return [] }
         return members.map(\.name)
     }
 
-    func int(_ name: String) -> Int? { self[name]?.integerValue.map { Int($0) } }
+    /// A member that is a whole number.
+    public func int(_ name: String) -> Int? { self[name]?.integerValue.map { Int($0) } }
 }

@@ -1,25 +1,37 @@
-import Base
-import Foundation
+public import Base
+public import Foundation
+
+/// A command of a test that did not do what the test needs.
+public struct CommandFailure: Error {
+    /// What went wrong.
+    public var what: String
+
+    /// Says what went wrong.
+    public init(what: String) { self.what = what }
+}
 
 /// The real binary, as the tests' build left it, run in a folder of its own.
-struct VolleyBinary {
+public enum VolleyBinary {
     /// What a process left behind.
-    struct Result {
-        var status: Int32
-        var output: String
-        var errors: String
+    public struct Result {
+        /// The exit code; 128 and the signal's number when a signal ended it.
+        public var status: Int32
+        /// Standard output.
+        public var output: String
+        /// Standard error.
+        public var errors: String
 
         /// Standard output as JSON.
-        func json() throws -> JSONValue { try JSONValue(parsing: output) }
+        public func json() throws -> JSONValue { try JSONValue(parsing: output) }
     }
 
     /// Beside the test bundle.
-    static let path = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath().deletingLastPathComponent()
+    public static let path = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath().deletingLastPathComponent()
         .appendingPathComponent("volley").path
 
     /// Runs `volley` to its end.
     /// - Parameter timeout: in seconds; a process that takes longer is ended and its status is SIGKILL's.
-    static func run(
+    public static func run(
         _ arguments: [String], in folder: URL, environment: [String: String] = [:], input: String? = nil, timeout: Double = 120
     ) throws -> Result {
         try start(arguments, in: folder, environment: environment, input: input).finish(timeout: timeout)
@@ -27,7 +39,7 @@ struct VolleyBinary {
 
     /// Starts `volley` and returns at once.
     /// - Parameter launcher: a program and its first arguments that becomes `volley` in the same process, as `nsenter` does.
-    static func start(
+    public static func start(
         _ arguments: [String], in folder: URL, environment: [String: String] = [:], input: String? = nil, launcher: [String] = []
     ) throws -> RunningVolley {
         guard !launcher.isEmpty else {
@@ -39,12 +51,17 @@ struct VolleyBinary {
 }
 
 /// A process under way. Its output goes to files, so that no pipe ever fills up.
-final class RunningVolley {
+public final class RunningVolley {
     private let process = Process()
     private let output: URL
     private let errors: URL
 
-    init(executable: String, _ arguments: [String], in folder: URL, environment: [String: String], input: String?) throws {
+    /// Starts a program.
+    /// - Parameters:
+    ///   - folder: its working folder.
+    ///   - environment: what is set beside the test's own variables.
+    ///   - input: its standard input; nil for none.
+    public init(executable: String, _ arguments: [String], in folder: URL, environment: [String: String], input: String?) throws {
         let scratch = FileManager.default.temporaryDirectory.appendingPathComponent("volley-out-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: scratch, withIntermediateDirectories: true)
         (output, errors) = (scratch.appendingPathComponent("out"), scratch.appendingPathComponent("err"))
@@ -67,14 +84,21 @@ final class RunningVolley {
 
     deinit { try? FileManager.default.removeItem(at: output.deletingLastPathComponent()) }
 
-    var outputSoFar: String { (try? String(contentsOf: output, encoding: .utf8)) ?? "" }
-    var errorsSoFar: String { (try? String(contentsOf: errors, encoding: .utf8)) ?? "" }
-    var isRunning: Bool { process.isRunning }
-    var processID: Int32 { process.processIdentifier }
+    /// Standard output up to now.
+    public var outputSoFar: String { (try? String(contentsOf: output, encoding: .utf8)) ?? "" }
+    /// Standard error up to now.
+    public var errorsSoFar: String { (try? String(contentsOf: errors, encoding: .utf8)) ?? "" }
+    /// Whether it has not ended.
+    public var isRunning: Bool { process.isRunning }
+    /// Its process id.
+    public var processID: Int32 { process.processIdentifier }
 
-    func interrupt() { kill(process.processIdentifier, SIGINT) }
+    /// Sends it SIGINT, as Ctrl-C does.
+    public func interrupt() { kill(process.processIdentifier, SIGINT) }
 
-    func finish(timeout: Double = 120) -> VolleyBinary.Result {
+    /// Waits for its end.
+    /// - Parameter timeout: in seconds; a process that takes longer is ended and its status is SIGKILL's.
+    public func finish(timeout: Double = 120) -> VolleyBinary.Result {
         let deadline = Date().addingTimeInterval(timeout)
         while process.isRunning, Date() < deadline { usleep(5_000) }
         if process.isRunning { kill(process.processIdentifier, SIGKILL) }

@@ -1,0 +1,67 @@
+import Testing
+
+/// A campaign to a server of others, and what must come of it.
+struct Scenario: CustomTestStringConvertible, Sendable {
+    /// What happens while it is sent.
+    enum Fault {
+        /// Nothing. What the options make the server do, such as graceful shutdowns, is no fault.
+        case none
+        /// The stand-in is killed and started again whenever so many more were accepted.
+        case standInKilled(each: Int)
+        /// The proxy in front is killed and started again.
+        case frontKilled(each: Int)
+        /// The proxy in front reads its configuration again: new processes take over, the old ones say goodbye.
+        case frontReloaded(each: Int)
+        /// The forward proxy is killed and started again.
+        case proxyKilled(each: Int)
+        /// The options make answers differ from what was done, as a gateway's time-out does.
+        case answers
+    }
+
+    /// What a server does against its standard, and what may come of it.
+    enum KnownFault {
+        /// hypercorn 0.18 says GOAWAY with the last stream that it has seen, and closes without an answer to some of those streams. Seen with
+        /// its own default of 1,000 requests a connection: 50 of 2,000 (with 50 streams) to 2,000 of
+        /// 3,000 (with 1,000 streams) got no answer, most of them noted as accepted.
+        case leavesStreamsUnanswered
+        /// Node 20's `session.goaway()` names the last stream that it has handled, and accepts later ones as well, although RFC 9113, 6.8 lets
+        /// the client send those again at once. Seen with `--leave-by=goaway`: 27 of 10,000 accepted on the connection that left and on the
+        /// next. `session.close()` does not do that.
+        case answersBeyondGoAway
+        /// Go's x/net/http2 0.7 holds the first streams of a connection to the window of its SETTINGS before the client can have acknowledged
+        /// them (RFC 9113, 6.9.2 has the default until then), and resets them with FLOW_CONTROL_ERROR, accepted as they may be. Seen with
+        /// `--window=16`: now and then the first push of a connection.
+        case closesWindowsUnannounced
+    }
+
+    var name: String
+    var standIn: StandIn
+    var options: [String] = []
+    var front: Front?
+    var proxy: ForwardProxy?
+    var fault: Fault = .none
+    var devices = 3000
+    /// Characters of the message, which is most of the payload.
+    var bodyCharacters = 5
+    /// Whether those that nothing is known of are sent to again: `skip` or `resend`.
+    var unknown = "skip"
+    /// What the server itself takes for an answer.
+    var latencyMilliseconds = 0
+    var known: KnownFault?
+    /// Whether `make test` plays it as well.
+    var isQuick = false
+
+    var testDescription: String { name }
+
+    /// How many may be unknown although nothing befell the servers.
+    var mostUnknown: Int {
+        switch known {
+        case .leavesStreamsUnanswered: devices
+        case .closesWindowsUnannounced: 5
+        case .answersBeyondGoAway, nil: 0
+        }
+    }
+
+    /// What is missing for it on this machine; nil when nothing is.
+    var missing: String? { standIn.missing ?? front?.missing ?? proxy?.missing }
+}
