@@ -98,7 +98,7 @@ sanitize: servers ## Run the tests of readers and delivery under the thread and 
 FAULT_RECIPIENTS ?= 50000
 FAULT_KILLS ?= 200
 
-faults: setup ## Play every fault on both transports, and kill 200 runs (twenty minutes); report against ledger each time
+faults: setup ## Play every fault, and kill 200 runs (twenty minutes); report against ledger each time
 	@$(call install,$(FAULT_PACKAGES))
 	VOLLEY_FAULT_RECIPIENTS=$(FAULT_RECIPIENTS) VOLLEY_FAULT_KILLS=$(FAULT_KILLS) \
 	    $(SWIFT) test $(STRICT) -c release -Xswiftc -enable-testing --scratch-path .build/faults --filter "CommandLineTests\..*FaultTests"

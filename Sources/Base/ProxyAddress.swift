@@ -36,7 +36,7 @@ public struct ProxyAddress: Hashable, Sendable, CustomStringConvertible {
     /// `host:port`
     public var description: String { "\(host):\(port)" }
 
-    /// The address as libcurl takes it, with user and password: never to be shown.
+    /// The whole address, with user and password, as libcurl takes it: never to be shown.
     public var url: String {
         var credentials = ""
         if let user {

@@ -34,16 +34,6 @@ static inline CURLcode volley_easy_set_transfer_function(CURL *easy, CURLoption 
     return curl_easy_setopt(easy, option, value);
 }
 
-// CURLOPT_SEEKFUNCTION: a signature of its own.
-static inline CURLcode volley_easy_set_seek_function(CURL *easy, curl_seek_callback value) {
-    return curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, value);
-}
-
-// CURLOPT_OPENSOCKETFUNCTION: a signature of its own.
-static inline CURLcode volley_easy_set_open_socket_function(CURL *easy, curl_opensocket_callback value) {
-    return curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, value);
-}
-
 // CURLOPT_PREREQFUNCTION: a signature of its own.
 static inline CURLcode volley_easy_set_prerequest_function(CURL *easy, curl_prereq_callback value) {
     return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, value);
@@ -66,12 +56,6 @@ static inline curl_off_t volley_easy_get_offset(CURL *easy, CURLINFO info) {
     return curl_easy_getinfo(easy, info, &value) == CURLE_OK ? value : 0;
 }
 
-// Informations that libcurl stores into a pointer: CURLINFO_PRIVATE.
-static inline void *volley_easy_get_pointer(CURL *easy, CURLINFO info) {
-    void *value = NULL;
-    return curl_easy_getinfo(easy, info, &value) == CURLE_OK ? value : NULL;
-}
-
 // Informations that libcurl stores into a char *, valid until the handle is used again. NULL when it cannot be had.
 static inline const char *volley_easy_get_string(CURL *easy, CURLINFO info) {
     char *value = NULL;
@@ -82,29 +66,4 @@ static inline const char *volley_easy_get_string(CURL *easy, CURLINFO info) {
 static inline const char *volley_easy_get_header(CURL *easy, const char *name) {
     struct curl_header *header = NULL;
     return curl_easy_header(easy, name, 0, CURLH_HEADER, -1, &header) == CURLHE_OK ? header->value : NULL;
-}
-
-// Options of a multi handle that libcurl reads as long.
-static inline CURLMcode volley_multi_set_long(CURLM *multi, CURLMoption option, long value) {
-    return curl_multi_setopt(multi, option, value);
-}
-
-// Options of a multi handle that libcurl reads as an object pointer.
-static inline CURLMcode volley_multi_set_pointer(CURLM *multi, CURLMoption option, void *value) {
-    return curl_multi_setopt(multi, option, value);
-}
-
-// CURLMOPT_SOCKETFUNCTION: a signature of its own.
-static inline CURLMcode volley_multi_set_socket_function(CURLM *multi, curl_socket_callback value) {
-    return curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, value);
-}
-
-// CURLMOPT_TIMERFUNCTION: a signature of its own.
-static inline CURLMcode volley_multi_set_timer_function(CURLM *multi, curl_multi_timer_callback value) {
-    return curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, value);
-}
-
-// CURLMsg keeps the result in a union, which Swift sees, but only as an unlabelled member of version-dependent layout.
-static inline CURLcode volley_message_result(const CURLMsg *message) {
-    return message->data.result;
 }

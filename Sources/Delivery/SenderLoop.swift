@@ -16,7 +16,7 @@ struct SenderLoop {
     private let place: Int
     private var machine: DeliveryMachine
     private var store = PushStore()
-    private let transport: any PushTransport
+    private let transport: HTTP2Transport
     private var actions: [DeliveryMachine.Action] = []
     private var isSourceEmpty = false
     private var flushedAt: Int64 = 0
@@ -44,10 +44,7 @@ struct SenderLoop {
         if isHelper { machineSettings.canaryPushes = 0 }
         machine = DeliveryMachine(machineSettings)
         machine.paceShare = paceShare
-        switch settings.transport {
-        case .nghttp2: transport = try HTTP2Transport(settings)
-        case .curl: transport = try CurlTransport(settings)
-        }
+        transport = try HTTP2Transport(settings)
     }
 
     mutating func run() -> SendEnd {
@@ -148,7 +145,6 @@ struct SenderLoop {
             case .notProcessed(let push): machine.notProcessed(push, at: now)
             case .refused(let push): machine.streamRefused(push, at: now)
             case .reset(let push): machine.streamReset(push, at: now)
-            case .lost(let push, let reason): machine.answerLost(push, reason: reason, at: now)
             case .opened(let connection): machine.connectionOpened(connection, at: now)
             case .limitChanged(let connection, let limit): machine.limitChanged(connection, to: limit)
             case .ended(let connection, let cause):

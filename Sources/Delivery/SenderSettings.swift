@@ -69,14 +69,6 @@ public struct PushHeaders: Hashable, Sendable {
     }
 }
 
-/// What carries the pushes.
-public enum Transport: String, Hashable, Sendable, CaseIterable {
-    /// nghttp2 on an epoll loop of our own.
-    case nghttp2
-    /// libcurl.
-    case curl
-}
-
 /// Everything a sender needs to know before the first push.
 public struct SenderSettings: Sendable {
     /// Where pushes go.
@@ -99,8 +91,6 @@ public struct SenderSettings: Sendable {
     public var stopLimits: StopLimits?
     /// When and how often a refused push is tried again.
     public var retry: RetryPolicy
-    /// What carries the pushes.
-    public var transport: Transport
     /// A proxy (`http://user:password@host:3128`, `socks5h://host:1080`; user and password percent-encoded); nil for none, whatever the environment
     /// says.
     public var proxy: String?
@@ -127,7 +117,6 @@ public struct SenderSettings: Sendable {
         self.runSeed = runSeed
         resendsUnknown = true
         retry = RetryPolicy()
-        transport = .nghttp2
         loops = 2
         connections = 8
         streamsPerConnection = 1000

@@ -10,8 +10,6 @@ public struct CommonOptions: Sendable {
     public var config: String?
     /// Folder of run files; nil takes the one of volley.yaml.
     public var runs: String?
-    /// How pushes travel.
-    public var transport: TransportChoice
     /// What planning may use; nil for what is needed.
     public var memory: MemoryAllowance?
     /// Whether the result is one JSON document.
@@ -19,11 +17,10 @@ public struct CommonOptions: Sendable {
 
     /// Options.
     public init(
-        config: String? = nil, runs: String? = nil, transport: TransportChoice = .auto, memory: MemoryAllowance? = nil, isJSON: Bool = false
+        config: String? = nil, runs: String? = nil, memory: MemoryAllowance? = nil, isJSON: Bool = false
     ) {
         self.config = config
         self.runs = runs
-        self.transport = transport
         self.memory = memory
         self.isJSON = isJSON
     }
@@ -126,7 +123,7 @@ struct CampaignContext {
 
     /// The way to the app's server from this machine.
     func route(_ settings: RunSettings, _ options: CommonOptions) throws(Diagnostic) -> Route {
-        try Route(options.transport, app.proxy, to: settings.environment)
+        try Route(app.proxy, to: settings.environment)
     }
 
     /// All caps that count: the campaign's, and the app's.

@@ -77,7 +77,7 @@ final class Gateway {
     }
 }
 
-/// A file of its own for the simulator's certificate authority, as libcurl reads authorities from files; gone when this is freed. It has no name
+/// A file of its own for the simulator's certificate authority, as endpoints name theirs by file; gone when this is freed. It has no name
 /// where the file system allows it, so that nothing is left of a process that is killed.
 private final class AuthorityFile {
     let path: String

@@ -3,38 +3,32 @@ import Campaigns
 import Delivery
 import Runs
 
-/// The way from this machine to the server: which transport, through which proxy. It belongs to the machine, as credentials do: chosen when
-/// something is sent, and no part of a plan.
+/// The way from this machine to the server: through which proxy. It belongs to the machine, as credentials do: chosen when something is sent, and no
+/// part of a plan.
 struct Route: Sendable {
-    var transport: Transport
     var proxy: ChosenProxy?
 
     /// - Parameter setting: what volley.yaml says.
     /// - Throws: a `Diagnostic` for a proxy that cannot be used.
     init(
-        _ choice: TransportChoice, _ setting: ProxySetting?, to environment: FrozenEnvironment,
+        _ setting: ProxySetting?, to environment: FrozenEnvironment,
         _ variables: ChosenProxy.Variables = ChosenProxy.variables
     ) throws(Diagnostic) {
         if let (host, port) = environment.address { proxy = try ChosenProxy.choose(setting, host: host, port: port, variables) }
-        transport = choice.transport
     }
 
     /// The way of a run that was planned before, maybe with another volley.yaml: as the file is now. Without one the environment decides.
-    init(_ options: CommonOptions, _ present: PresentProject, _ settings: RunSettings) throws(Diagnostic) {
-        try self.init(options.transport, present.app?.proxy ?? present.project?.proxy, to: settings.environment)
+    init(_ present: PresentProject, _ settings: RunSettings) throws(Diagnostic) {
+        try self.init(present.app?.proxy ?? present.project?.proxy, to: settings.environment)
     }
 
     /// Sends that way.
     func apply(to settings: inout SenderSettings) {
-        settings.transport = transport
         settings.proxy = proxy?.address.url
     }
 
-    /// For people: `by curl through the proxy proxy:3128, which https_proxy sets`.
-    var description: String {
-        guard let proxy else { return "by \(transport.rawValue)" }
-        return "by \(transport.rawValue) through the proxy \(proxy.address), which \(proxy.source) sets"
-    }
+    /// For people, behind the server's name: ` through the proxy proxy:3128, which https_proxy sets`; empty without one.
+    var detour: String { proxy.map { " through the proxy \($0.address), which \($0.source) sets" } ?? "" }
 }
 
 extension FrozenEnvironment {

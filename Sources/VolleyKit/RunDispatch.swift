@@ -35,7 +35,7 @@ struct RunDispatch {
         messages = try MessageCatalog(frozenIn: run.plan)
         let present = try PresentProject(of: run.plan, options)
         project = present.project
-        route = try Route(options, present, settings)
+        route = try Route(present, settings)
         gateway = try Gateway(present.withPresentFiles(settings), now: .now())
         console.show(present.warnings + gateway.warnings)
     }

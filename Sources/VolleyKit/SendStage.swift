@@ -39,7 +39,7 @@ struct SendStage: Sendable {
         let delivery = try Sender(senderSettings(startingAt: try run.status().startedAt ?? Timestamp.now()))
         try history.check(for: run)
         console.detail(
-            "Sending \(run.plan.id) to \(endpoint) \(route.description) as \(settings.topic), at most \(settings.pace?.description ?? "as fast as it goes")."
+            "Sending \(run.plan.id) to \(endpoint)\(route.detour) as \(settings.topic), at most \(settings.pace?.description ?? "as fast as it goes")."
         )
         return delivery
     }

@@ -11,9 +11,6 @@ struct SharedOptions: ParsableArguments {
     @Option(name: .long, help: "Folder of run files; otherwise the one that volley.yaml names.", completion: .directory)
     var runs: String?
 
-    @Option(name: .long, help: "How pushes travel. auto is nghttp2.")
-    var transport = TransportChoice.auto
-
     @Flag(name: .long, help: "Show errors only.")
     var quiet = false
 
@@ -23,11 +20,9 @@ struct SharedOptions: ParsableArguments {
     var console: Console { Console(.init(isQuiet: quiet, isVerbose: verbose)) }
 
     func common(json: JSONOption, planning: PlanningOptions? = nil) -> CommonOptions {
-        CommonOptions(config: config, runs: runs, transport: transport, memory: planning?.memory, isJSON: json.json)
+        CommonOptions(config: config, runs: runs, memory: planning?.memory, isJSON: json.json)
     }
 }
-
-extension TransportChoice: ExpressibleByArgument {}
 
 /// Results as one JSON document.
 struct JSONOption: ParsableArguments {

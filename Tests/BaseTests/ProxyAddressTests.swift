@@ -12,7 +12,7 @@ struct ProxyAddressTests {
         #expect(address.url == "\(scheme.rawValue)://proxy.example.com:3128")
     }
 
-    @Test("user and password are decoded, and encoded again for libcurl, but never described")
+    @Test("user and password are decoded, and encoded again for a URL, but never described")
     func credentials() throws {
         let address = try ProxyAddress("http://vol%20ley:p%40ss:w@rd@[::1]:3128")
         #expect(address.user == "vol ley")

@@ -3,7 +3,7 @@ import Foundation
 import TestCommands
 import Testing
 
-/// The machine's clock is set while a run goes on, over real sockets and both transports; the server's clock is right. Needs libfaketime
+/// The machine's clock is set while a run goes on, over real sockets; the server's clock is right. Needs libfaketime
 /// (`apt-get install libfaketime`; `make faults` installs it).
 @Suite("the clock is set", .serialized)
 struct ClockFaultTests {
@@ -19,8 +19,8 @@ struct ClockFaultTests {
 
     @Test(
         "by an hour, back and forth: no push is refused, lost or doubled, and the pace is kept",
-        .enabled(if: library != nil, "libfaketime is not installed: apt-get install libfaketime"), arguments: ["nghttp2", "curl"])
-    func stepped(transport: String) throws {
+        .enabled(if: library != nil, "libfaketime is not installed: apt-get install libfaketime"))
+    func stepped() throws {
         let recipients = FaultScale.recipients, pace = min(2500, recipients / 3)
         // Cut, so that connections are made while the clock is wrong.
         let server = try LedgeredServer(
@@ -30,7 +30,6 @@ struct ClockFaultTests {
         func set(_ offset: String) throws { try Data("\(offset)\n".utf8).write(to: clock, options: .atomic) }
         try set("+0")
         let running = try server.startSending(
-            transport: transport,
             // libfaketime sets a variable of its environment, which hides from a Swift program what its arguments are. The shell has it set
             // before Volley begins.
             launcher: ["sh", "-ec", "exec \"$0\" \"$@\""],
@@ -52,7 +51,7 @@ struct ClockFaultTests {
         let report = try server.report()
         #expect(report["state"]?.stringValue == "finished")
         #expect(report["outcomes"]?.sum == recipients && report["outcomes"]?.int("unsent") == 0, "\(report.text)")
-        try server.expectAgreement("clock stepped, \(transport)")
+        try server.expectAgreement("clock stepped")
         let entries = try server.entries()
         // No provider token was refused as too old, too young, or one too many.
         #expect(entries.allSatisfy { $0.status == 200 }, "\(Set(entries.map(\.reason)))")

@@ -16,7 +16,7 @@ enum FaultScale {
     }
 }
 
-/// Each fault of the simulator, alone and all at once, over real sockets and both transports: afterwards the report is held against the
+/// Each fault of the simulator, alone and all at once, over real sockets: afterwards the report is held against the
 /// simulator's ledger. `make faults` does the same with fifty thousand recipients and two hundred kills.
 @Suite("every push accounted for", .serialized)
 struct FaultTests {
@@ -56,14 +56,14 @@ struct FaultTests {
         FaultScale.isThorough
         ? faults : faults.filter { ["429", "a stream is reset", "GOAWAY", "the connection is cut"].contains($0.name) }
 
-    @Test("report and ledger agree after", arguments: chosen, ["nghttp2", "curl"])
-    func agree(fault: Fault, transport: String) throws {
+    @Test("report and ledger agree after", arguments: chosen)
+    func agree(fault: Fault) throws {
         for policy in fault.losesAnswers ? ["resend", "skip"] : ["skip"] {
             let server = try LedgeredServer(devices: Self.recipients, faults: fault.options)
             try server.folder.writeCampaign(delivery: "unknown: \(policy)")
             let sent = try server.folder.volley(
-                "send", "campaign.yaml", "--yes", "--json", "--transport", transport, timeout: 600)
-            let comment = Comment(rawValue: "\(fault.name), \(transport), \(policy)")
+                "send", "campaign.yaml", "--yes", "--json", timeout: 600)
+            let comment = Comment(rawValue: "\(fault.name), \(policy)")
             #expect([0, 1].contains(sent.status), "\(comment): \(sent.status) \(sent.errors)")
             let outcomes = try sent.json()["outcomes"]
             #expect(outcomes?.sum == Self.recipients && outcomes?.int("unsent") == 0, "\(comment): \(outcomes?.text ?? "")")

@@ -196,19 +196,19 @@ final class LedgeredServer {
     /// Starts `volley send`, or another command, where the server is.
     /// - Parameter launcher: see `VolleyBinary.start`.
     func start(
-        _ arguments: [String] = ["send", "campaign.yaml", "--yes", "--json"], transport: String = "auto", launcher: [String] = [],
+        _ arguments: [String] = ["send", "campaign.yaml", "--yes", "--json"], launcher: [String] = [],
         environment: [String: String] = [:]
     ) throws -> RunningVolley {
         try VolleyBinary.start(
-            arguments + ["--transport", transport], in: folder.url, environment: environment, launcher: self.launcher() + launcher)
+            arguments, in: folder.url, environment: environment, launcher: self.launcher() + launcher)
     }
 
     /// Starts `volley send` and waits until some pushes have answers.
     func startSending(
-        _ command: [String] = ["send", "campaign.yaml", "--yes", "--json"], transport: String = "auto", launcher: [String] = [],
+        _ command: [String] = ["send", "campaign.yaml", "--yes", "--json"], launcher: [String] = [],
         environment: [String: String] = [:]
     ) throws -> RunningVolley {
-        let running = try start(command, transport: transport, launcher: launcher, environment: environment)
+        let running = try start(command, launcher: launcher, environment: environment)
         wait {
             self.answeredBytes > 20_000
         } orEndOf: {

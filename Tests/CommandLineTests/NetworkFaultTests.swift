@@ -3,12 +3,9 @@ import Foundation
 import TestCommands
 import Testing
 
-/// The way to the server breaks and heals, over real sockets and both transports; afterwards report and ledger must agree.
+/// The way to the server breaks and heals, over real sockets; afterwards report and ledger must agree.
 @Suite("the network fails, and comes back", .serialized)
 struct NetworkFaultTests {
-    private static let transports = ["nghttp2", "curl"]
-    /// Whatever takes long, or says little more, is for `make faults`.
-    private static let patientTransports = FaultScale.isThorough ? transports : ["nghttp2"]
     private static let policies = FaultScale.isThorough ? ["skip", "resend"] : ["skip"]
     private static let needsFiles: Comment = "needs root, and `unshare -m`"
     private static let needsNetwork: Comment = "needs root, `unshare -n`, and tc of iproute2"
@@ -24,11 +21,11 @@ struct NetworkFaultTests {
     }
 
     private func begin(
-        _ transport: String, unknown: String = "skip", place: LedgeredServer.Place = .here, faults: [String] = ["--latency", "50"]
+        unknown: String = "skip", place: LedgeredServer.Place = .here, faults: [String] = ["--latency", "50"]
     ) throws -> Run {
         let server = try LedgeredServer(app: Self.pace, devices: Self.recipients, faults: faults, place: place)
         try server.folder.writeCampaign(delivery: "unknown: \(unknown)")
-        return Run(server: server, running: try server.startSending(transport: transport))
+        return Run(server: server, running: try server.startSending())
     }
 
     /// Waits for the run's end, after which nobody may be left out.
@@ -53,12 +50,12 @@ struct NetworkFaultTests {
 
     // MARK: Names
 
-    @Test("a name that nobody knows at first is asked for again", .enabled(if: Shell.canHideFiles, needsFiles), arguments: transports)
-    func nameUnknownAtFirst(transport: String) throws {
+    @Test("a name that nobody knows at first is asked for again", .enabled(if: Shell.canHideFiles, needsFiles))
+    func nameUnknownAtFirst() throws {
         let server = try LedgeredServer(devices: Self.recipients, name: LedgeredServer.hostName)
         try server.folder.writeCampaign(delivery: "unknown: skip")
         let names = try KnownNames(in: server.folder)
-        let running = try server.start(transport: transport, launcher: names.launcher)
+        let running = try server.start(launcher: names.launcher)
         server.wait {
             names.wereRead
         } orEndOf: {
@@ -66,21 +63,20 @@ struct NetworkFaultTests {
         }
         #expect(running.isRunning && names.wereRead, "\(running.errorsSoFar)")
         try names.add(LedgeredServer.hostName)
-        let report = try finish(running, server, unknown: "skip", "name unknown at first, \(transport)")
+        let report = try finish(running, server, unknown: "skip", "name unknown at first")
         #expect(report["outcomes"]?.int("accepted") == Self.recipients)
     }
 
     @Test(
-        "a name that is forgotten while the connection is lost is waited for", .enabled(if: Shell.canHideFiles, needsFiles),
-        arguments: transports)
-    func nameForgotten(transport: String) throws {
+        "a name that is forgotten while the connection is lost is waited for", .enabled(if: Shell.canHideFiles, needsFiles))
+    func nameForgotten() throws {
         let server = try LedgeredServer(
             app: Self.pace, devices: Self.recipients, faults: ["--disconnect-every", String(Self.recipients / 3)],
             name: LedgeredServer.hostName)
         try server.folder.writeCampaign(delivery: "unknown: skip")
         let names = try KnownNames(in: server.folder)
         try names.add(LedgeredServer.hostName)
-        let running = try server.startSending(transport: transport, launcher: names.launcher)
+        let running = try server.startSending(launcher: names.launcher)
         try names.forget()
         server.wait {
             names.wereRead
@@ -90,44 +86,42 @@ struct NetworkFaultTests {
         #expect(running.isRunning && names.wereRead, "\(running.errorsSoFar)")
         waitIdle(running, server)
         try names.add(LedgeredServer.hostName)
-        _ = try finish(running, server, unknown: "skip", "name forgotten, \(transport)")
+        _ = try finish(running, server, unknown: "skip", "name forgotten")
     }
 
     // MARK: The server
 
-    @Test("a server that is started anew gets the rest", arguments: transports, policies)
-    func restarted(transport: String, unknown: String) throws {
-        let run = try begin(transport, unknown: unknown)
+    @Test("a server that is started anew gets the rest", arguments: policies)
+    func restarted(unknown: String) throws {
+        let run = try begin(unknown: unknown)
         run.server.stop()
         // Long enough for attempts to connect that are refused.
         usleep(1_000_000)
         #expect(run.running.isRunning, "\(run.running.errorsSoFar)")
         try run.server.start()
-        _ = try finish(run.running, run.server, unknown: unknown, "restarted, \(transport), \(unknown)")
+        _ = try finish(run.running, run.server, unknown: unknown, "restarted, \(unknown)")
         #expect(run.server.answeredBytes > 0, "the second server got nothing")
     }
 
     // MARK: Silence
 
     @Test(
-        "a network that drops everything for some seconds costs time and nothing else", .enabled(if: Shell.canHideNetwork, needsNetwork),
-        arguments: transports)
-    func silentForAWhile(transport: String) throws {
-        let run = try begin(transport, place: .ownNetwork)
+        "a network that drops everything for some seconds costs time and nothing else", .enabled(if: Shell.canHideNetwork, needsNetwork))
+    func silentForAWhile() throws {
+        let run = try begin(place: .ownNetwork)
         try run.server.silence(true)
         // Shorter than any patience.
         waitIdle(run.running, run.server)
         try run.server.silence(false)
-        let report = try finish(run.running, run.server, unknown: "skip", "silent for a while, \(transport)")
+        let report = try finish(run.running, run.server, unknown: "skip", "silent for a while")
         #expect(report["outcomes"]?.int("accepted") == Self.recipients, "\(report.text)")
     }
 
-    /// libcurl knows no PING, so that over it only the answers' own time-out of thirty seconds ends a dead connection.
     @Test(
         "a connection over which nothing comes any more is replaced, and what was in flight is in doubt",
-        .enabled(if: Shell.canHideNetwork, needsNetwork), arguments: patientTransports, policies)
-    func silentForLong(transport: String, unknown: String) throws {
-        let run = try begin(transport, unknown: unknown, place: .ownNetwork)
+        .enabled(if: Shell.canHideNetwork, needsNetwork), arguments: policies)
+    func silentForLong(unknown: String) throws {
+        let run = try begin(unknown: unknown, place: .ownNetwork)
         try run.server.silence(true)
         run.server.wait {
             (try? run.server.isAwaitingConnection()) ?? false
@@ -136,15 +130,14 @@ struct NetworkFaultTests {
         }
         #expect(try run.server.isAwaitingConnection(), "\(run.running.errorsSoFar)")
         try run.server.silence(false)
-        let report = try finish(run.running, run.server, unknown: unknown, "silent for long, \(transport), \(unknown)")
+        let report = try finish(run.running, run.server, unknown: unknown, "silent for long, \(unknown)")
         if unknown == "skip" { #expect((report["outcomes"]?.int("unknown") ?? 0) > 0, "\(report.text)") }
     }
 
     @Test(
-        "a run that is interrupted while the network is silent ends, and goes on later", .enabled(if: Shell.canHideNetwork, needsNetwork),
-        arguments: patientTransports)
-    func interruptedInSilence(transport: String) throws {
-        let run = try begin(transport, place: .ownNetwork)
+        "a run that is interrupted while the network is silent ends, and goes on later", .enabled(if: Shell.canHideNetwork, needsNetwork))
+    func interruptedInSilence() throws {
+        let run = try begin(place: .ownNetwork)
         try run.server.silence(true)
         run.running.interrupt()
         let sent = run.running.finish(timeout: 60)
@@ -152,26 +145,25 @@ struct NetworkFaultTests {
         let outcomes = try run.server.report()["outcomes"]
         #expect((outcomes?.int("unknown") ?? 0) > 0 && (outcomes?.int("unsent") ?? 0) > 0, "\(outcomes?.text ?? "")")
         try run.server.silence(false)
-        let resumed = try run.server.start(["resume", "last", "--json"], transport: transport)
-        _ = try finish(resumed, run.server, unknown: "skip", "interrupted in silence, \(transport)")
+        let resumed = try run.server.start(["resume", "last", "--json"])
+        _ = try finish(resumed, run.server, unknown: "skip", "interrupted in silence")
     }
 
     /// Five attempts of ten seconds each.
     @Test(
         "a run that never gets through gives up, and is resumed",
-        .enabled(if: Shell.canHideNetwork && FaultScale.isThorough, "only in `make faults`, as root"),
-        arguments: transports)
-    func silentFromTheBeginning(transport: String) throws {
+        .enabled(if: Shell.canHideNetwork && FaultScale.isThorough, "only in `make faults`, as root"))
+    func silentFromTheBeginning() throws {
         let server = try LedgeredServer(devices: Self.recipients, place: .ownNetwork)
         try server.folder.writeCampaign(delivery: "unknown: skip")
         try server.silence(true)
-        let sent = try server.start(transport: transport).finish(timeout: 300)
+        let sent = try server.start().finish(timeout: 300)
         #expect(sent.status == 3 && sent.errors.contains("attempts to reach"), "\(sent.status) \(sent.errors)")
         #expect(try server.report()["outcomes"]?.int("unsent") == Self.recipients)
         try server.silence(false)
         let report = try finish(
-            try server.start(["resume", "last", "--json"], transport: transport), server, unknown: "skip",
-            "silent from the beginning, \(transport)")
+            try server.start(["resume", "last", "--json"]), server, unknown: "skip",
+            "silent from the beginning")
         #expect(report["outcomes"]?.int("accepted") == Self.recipients)
     }
 }

@@ -7,14 +7,14 @@ import Testing
 /// has nothing else to do, so only `make faults` does it; `PacerTests` and `PaceKeepingTests` say the same of a clock that is never late.
 @Suite("the pace is reached", .serialized, .enabled(if: FaultScale.isThorough, "only in `make faults`"))
 struct PaceFaultTests {
-    @Test("within 2 %, and never exceeded", arguments: ["nghttp2", "curl"], [100, 500, 2000])
-    func reached(transport: String, pace: Int) throws {
+    @Test("within 2 %, and never exceeded", arguments: [100, 500, 2000])
+    func reached(pace: Int) throws {
         let seconds = 8
         let server = try LedgeredServer(app: "pace: \(pace)/s", devices: pace * seconds)
         try server.folder.writeCampaign(delivery: "unknown: skip")
-        let sent = try server.start(transport: transport).finish(timeout: 60)
+        let sent = try server.start().finish(timeout: 60)
         #expect(sent.status == 0, "\(sent.errors)")
-        try server.expectAgreement("pace \(pace), \(transport)")
+        try server.expectAgreement("pace \(pace)")
         // The first push waits for its answer before the others go.
         let times = try server.entries().map(\.milliseconds).sorted().dropFirst()
         let start = try #require(times.first)

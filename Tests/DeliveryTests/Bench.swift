@@ -8,6 +8,8 @@ struct Bench {
     var machine: DeliveryMachine
     var now = Moment(nanoseconds: 1_000_000_000, wall: Timestamp(epochSeconds: 1_800_000_000))
     var actions: [DeliveryMachine.Action] = []
+    /// Whether peers give a sign of life when they are asked for one.
+    var answersPings = true
 
     init(pushes: Int, _ change: (inout MachineSettings) -> Void = { _ in }) {
         var settings = MachineSettings(endpoint: "example.com:443", usesProviderToken: true)
@@ -28,6 +30,7 @@ struct Bench {
             actions = machine.actions
             machine.actions.removeAll()
             for case .open(let connection) in actions { machine.connectionOpened(connection, at: now) }
+            if answersPings { for case .ping(let connection) in actions { machine.connectionAlive(connection, at: now) } }
             all += actions
         } while !actions.isEmpty
         return all

@@ -77,10 +77,8 @@ struct DeliveryMachineTests {
 
     @Test("a silent connection is asked for a sign of life, and given up without one")
     func pings() {
-        var bench = Bench(pushes: 1) {
-            $0.canPing = true
-            $0.resendsUnknown = false
-        }
+        var bench = Bench(pushes: 1) { $0.resendsUnknown = false }
+        bench.answersPings = false
         bench.advance()
         #expect(pings(&bench, seconds: 4.5) == 0)
         #expect(pings(&bench, seconds: 6) == 1, "asked once")
@@ -102,7 +100,7 @@ struct DeliveryMachineTests {
 
     @Test("an idle connection is kept open by a PING an hour")
     func idlePing() {
-        var bench = Bench(pushes: 1) { $0.canPing = true }
+        var bench = Bench(pushes: 1)
         bench.advance()
         bench.answer(0, 503, "ServiceUnavailable", retryAfter: 890)
         let idleSince = bench.now.nanoseconds
@@ -333,6 +331,7 @@ struct DeliveryMachineTests {
         for _ in 0..<15 { actions += bench.advance(seconds: 0.9) }
         #expect(actions.contains(.abandon(push: 1, connection: 0)))
         #expect(!actions.contains(.close(connection: 0)))
+        bench.answersPings = false
         for _ in 0..<30 { actions += bench.advance(seconds: 0.9) }
         #expect(actions.contains(.close(connection: 0)))
     }

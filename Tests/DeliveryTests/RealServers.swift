@@ -16,12 +16,11 @@ struct RealServer {
     static let nghttpd = ServerProcess.path(of: "nghttpd")
 
     /// Settings of a sender to it.
-    func settings(_ transport: Transport) -> SenderSettings {
+    func settings() -> SenderSettings {
         let tokens = ProviderTokenSource(key: .generate(), keyID: "ABC123DEFG", teamID: "DEF123GHIJ")
         var settings = SenderSettings(
             endpoint: Endpoint(host: "localhost", port: port, certificateAuthorityFile: authorityFile), credentials: .token(tokens),
             headers: PushHeaders(topic: SimulatorRun.topic, pushType: .alert, priority: .high), runSeed: .random())
-        settings.transport = transport
         settings.retry.firstDelaySeconds = 0.01
         settings.connections = 1
         settings.retry.longestDelaySeconds = 0.1

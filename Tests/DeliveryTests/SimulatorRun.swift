@@ -11,7 +11,6 @@ import Testing
 struct SimulatorRun {
     static let topic = "com.example.shop"
 
-    var transport: Transport
     var faults: SimulatorFaults
     var pushes: Int
     var payload = smallPayload
@@ -24,10 +23,8 @@ struct SimulatorRun {
     var late: (pushes: Int, afterSeconds: Double)?
 
     init(
-        _ transport: Transport, faults: SimulatorFaults = SimulatorFaults(), pushes: Int = 20,
-        _ configure: @escaping (inout SenderSettings) -> Void = { _ in }
+        faults: SimulatorFaults = SimulatorFaults(), pushes: Int = 20, _ configure: @escaping (inout SenderSettings) -> Void = { _ in }
     ) {
-        self.transport = transport
         self.faults = faults
         self.pushes = pushes
         self.configure = configure
@@ -60,7 +57,6 @@ struct SimulatorRun {
         var settings = SenderSettings(
             endpoint: Endpoint(host: "localhost", port: simulator.port, certificateAuthorityFile: authority), credentials: .token(source),
             headers: PushHeaders(topic: Self.topic, pushType: .alert, priority: .high), runSeed: RunSeed.random())
-        settings.transport = transport
         settings.retry.firstDelaySeconds = 0.01
         // On a slow machine others would be added, and tests count connections. What adds them is tested with the machine.
         settings.connections = 1

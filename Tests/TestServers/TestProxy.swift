@@ -20,6 +20,8 @@ public final class TestProxy: Sendable {
         public var refusal: Int?
         /// Answers every SOCKS5 request with this code and closes.
         public var socksRefusal: UInt8?
+        /// Has no way to IPv6 addresses.
+        public var knowsNoIPv6 = false
         /// Where tunnels lead instead of where they were asked to lead: a port of this machine.
         public var destinationPort: Int?
         /// Cuts a tunnel after so many bytes from the server …
@@ -100,6 +102,7 @@ private final class ProxyState: Sendable {
 
     /// Everything leads to this machine, whatever name was asked for.
     private func connect(_ target: String) -> Int32? {
+        if behaviour.knowsNoIPv6, target.hasPrefix("[") { return nil }
         guard let colon = target.lastIndex(of: ":"), let port = Int(target[target.index(after: colon)...]) else { return nil }
         return Sockets.connect(behaviour.destinationPort ?? port)
     }

@@ -18,7 +18,7 @@ struct RouteTests {
     private func proxy(
         _ setting: ProxySetting? = nil, to environment: FrozenEnvironment = .production, in variables: [String: String]
     ) throws -> String? {
-        try Route(.auto, setting, to: environment) { variables[$0] }.proxy?.address.url
+        try Route(setting, to: environment) { variables[$0] }.proxy?.address.url
     }
 
     @Test("volley.yaml comes first, then the environment's variables in curl's order")
@@ -55,14 +55,6 @@ struct RouteTests {
     @Test("the simulator inside this process is reached without any proxy")
     func simulator() throws {
         #expect(try proxy(setting("http://file:1"), to: .simulator, in: ["https_proxy": "http://a:1"]) == nil)
-    }
-
-    @Test("auto is nghttp2, also through a proxy; curl can be asked for")
-    func transports() throws {
-        let variables = ["https_proxy": "http://a:1"]
-        #expect(try Route(.auto, nil, to: .sandbox) { _ in nil }.transport == .nghttp2)
-        #expect(try Route(.curl, nil, to: .sandbox) { _ in nil }.transport == .curl)
-        #expect(try Route(.auto, nil, to: .sandbox) { variables[$0] }.transport == .nghttp2)
     }
 
     @Test("the password comes from its variable, which must be set")

@@ -98,7 +98,7 @@ struct WaveSendingTests {
         func send(_ clock: WaitClock, from states: Set<RunState> = [.planned]) throws -> RunEnd {
             var stage = SendStage(
                 run: run, endpoint: gateway.endpoint, credentials: gateway.credentials,
-                route: try Route(.auto, nil, to: settings.environment), settings: settings, messages: messages,
+                route: try Route(nil, to: settings.environment), settings: settings, messages: messages,
                 console: Console(.init(isQuiet: true)))
             stage.clock = clock
             let sender = try stage.sender()

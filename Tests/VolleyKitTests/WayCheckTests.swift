@@ -8,7 +8,7 @@ import Testing
 struct WayCheckTests {
     private func steps(_ result: ConnectionProbe.Result, usesKey: Bool = true) throws -> [String: DoctorStep] {
         let way = WayCheck(
-            endpoint: .production, route: try Route(.auto, nil, to: .production) { _ in nil }, topic: "com.example.shop", usesKey: usesKey,
+            endpoint: .production, route: try Route(nil, to: .production) { _ in nil }, topic: "com.example.shop", usesKey: usesKey,
             missingCredentials: nil, result: result)
         return Dictionary(uniqueKeysWithValues: way.steps().map { ($0.name, $0) })
     }
@@ -68,7 +68,7 @@ struct WayCheckTests {
         var result = ConnectionProbe.Result()
         result.failure = (stage, "it broke")
         let way = WayCheck(
-            endpoint: .production, route: try Route(.auto, nil, to: .production) { _ in nil }, topic: "t", usesKey: true,
+            endpoint: .production, route: try Route(nil, to: .production) { _ in nil }, topic: "t", usesKey: true,
             missingCredentials: nil, result: result)
         let steps = way.steps()
         let broken = try #require(steps.firstIndex { $0.state == .failed })

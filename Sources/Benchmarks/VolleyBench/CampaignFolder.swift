@@ -27,14 +27,14 @@ struct CampaignFolder {
     }
 
     /// Plans, unmeasured, then sends the plan: from the start of the process to its exit. The run is removed afterwards.
-    func send(recipients: Int, transport: String, limitSeconds: Double = 300) throws -> Measurement {
+    func send(recipients: Int, limitSeconds: Double = 300) throws -> Measurement {
         let campaign = "\(folder)/campaign-\(recipients).yaml"
         if access(campaign, F_OK) != 0 { try write(campaign, recipients: recipients) }
         let volley = "\(bench.binaries)/volley"
         try bench.run([volley, "plan", campaign, "--json", "--quiet"], in: folder, limitSeconds: limitSeconds)
         let before = server.cpuSeconds
         let result = try bench.run(
-            [volley, "send", "--plan", "last", "--yes", "--json", "--quiet", "--transport", transport], in: folder,
+            [volley, "send", "--plan", "last", "--yes", "--json", "--quiet"], in: folder,
             limitSeconds: limitSeconds)
         let serverCPU = server.cpuSeconds - before
         let accepted = try JSONValue(parsing: result.output)["outcomes"]?["accepted"]?.integerValue

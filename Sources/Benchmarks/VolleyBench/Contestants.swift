@@ -29,27 +29,27 @@ struct Contestants {
         }
     }
 
-    func transportAlone(_ transport: String, _ pushes: Int) -> Comparison.Contestant {
-        .init(name: "Volley's transport alone, \(transport)", pushes: pushes) { [bench, server] in
-            try Self.deliver(bench, server, transport, pushes: $0)
+    func transportAlone(_ pushes: Int) -> Comparison.Contestant {
+        .init(name: "Volley's transport alone", pushes: pushes) { [bench, server] in
+            try Self.deliver(bench, server, pushes: $0)
         }
     }
 
-    func campaign(_ transport: String, _ pushes: Int) -> Comparison.Contestant {
-        .init(name: "volley send, whole campaign, \(transport)", pushes: pushes) { [campaigns] in
-            try campaigns.send(recipients: $0, transport: transport)
+    func campaign(_ pushes: Int) -> Comparison.Contestant {
+        .init(name: "volley send, whole campaign", pushes: pushes) { [campaigns] in
+            try campaigns.send(recipients: $0)
         }
     }
 
     /// The sender alone. Its time is that of delivering; its memory holds all payloads.
     static func deliver(
-        _ bench: Workbench, _ server: MeasuredServer, _ transport: String, pushes: Int, loops: Int = 1, cores: String? = nil
+        _ bench: Workbench, _ server: MeasuredServer, pushes: Int, loops: Int = 1, cores: String? = nil
     ) throws -> Measurement {
         let before = server.cpuSeconds
         let process = try bench.run(
             [
                 "\(bench.binaries)/volley-bench", "deliver", String(server.port), server.authorityFile, server.keyFile, String(pushes),
-                transport, String(loops),
+                String(loops),
             ], cores: cores)
         let result = try TransportBenchmark.Result(json: process.output)
         guard result.accepted == pushes else { throw Diagnostic("\(result.accepted) of \(pushes) pushes were accepted") }

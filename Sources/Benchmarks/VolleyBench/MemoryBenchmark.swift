@@ -22,7 +22,7 @@ struct MemoryBenchmark {
                 continue
             }
             Table.progress("a campaign for \(TextFormat.count(size))")
-            let figures = try campaigns.send(recipients: size, transport: "nghttp2", limitSeconds: 1500)
+            let figures = try campaigns.send(recipients: size, limitSeconds: 1500)
             Table.line([TextFormat.count(size), TextFormat.bytes(figures.peakBytes), Table.count(figures.rate)])
         }
         try server.stop()

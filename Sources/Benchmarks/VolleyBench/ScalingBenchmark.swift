@@ -18,7 +18,7 @@ struct ScalingBenchmark {
                 Table.progress("round \(round) of \(repeats): \(name)")
                 let server = try MeasuredServer(.plain, on: bench, cores: cores)
                 measurements[index].append(
-                    try Contestants.deliver(bench, server, "nghttp2", pushes: pushes, loops: loops, cores: cores))
+                    try Contestants.deliver(bench, server, pushes: pushes, loops: loops, cores: cores))
                 try server.stop()
             }
         }

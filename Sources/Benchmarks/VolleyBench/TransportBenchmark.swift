@@ -9,8 +9,9 @@ struct TransportBenchmark {
     let authorityFile: String
     let keyFile: String
     let pushes: Int
-    let transport: Transport
     let loops: Int
+    /// A proxy's URL; nil goes straight to the server.
+    let proxy: String?
 
     private static let batchSize = 1000
 
@@ -46,8 +47,8 @@ struct TransportBenchmark {
         var settings = SenderSettings(
             endpoint: Endpoint(host: "localhost", port: port, certificateAuthorityFile: authorityFile), credentials: .token(tokens),
             headers: PushHeaders(topic: BenchPush.topic, pushType: .alert, priority: .high), runSeed: .random())
-        settings.transport = transport
         settings.loops = loops
+        settings.proxy = proxy
         let sender = try Sender(settings)
         let source = fullSource()
         let results = BoundedQueue<[Settlement]>(capacity: 64)

@@ -11,7 +11,7 @@ import Glibc
 /// `volley-bench pipeline [RECIPIENTS]`: what a push costs around the transport; a few seconds.
 ///
 /// The other words are the processes that are measured, each by itself so that its time and memory are its own:
-/// `bare-curl URL CA KEY PUSHES [STREAMS]`, `recording PORT CA KEY PUSHES with|without`, `deliver PORT CA KEY PUSHES [TRANSPORT [LOOPS]]`, `bearer KEY`, `answer CA KEY SECONDS`.
+/// `bare-curl URL CA KEY PUSHES [STREAMS]`, `recording PORT CA KEY PUSHES with|without`, `deliver PORT CA KEY PUSHES [LOOPS [PROXY]]`, `bearer KEY`, `answer CA KEY SECONDS`.
 @main
 struct VolleyBench {
     static func main() {
@@ -93,8 +93,7 @@ struct VolleyBench {
         try Comparison(
             title: "Against `volley simulate`, which checks everything that APNs checks",
             contestants: [
-                try all.h2load(many), all.transportAlone("nghttp2", many), all.campaign("nghttp2", many), all.bareLoop(few),
-                all.transportAlone("curl", few), all.campaign("curl", few),
+                try all.h2load(many), all.transportAlone(many), all.campaign(many), all.bareLoop(few),
             ], repeats: repeats
         ).run()
         try server.stop()
@@ -105,7 +104,7 @@ struct VolleyBench {
         let all = try Contestants(bench, server)
         try Comparison(
             title: "Against a server that answers 200 and checks nothing",
-            contestants: [try all.h2load(many), all.transportAlone("nghttp2", many), all.campaign("nghttp2", many)], repeats: repeats
+            contestants: [try all.h2load(many), all.transportAlone(many), all.campaign(many)], repeats: repeats
         ).run()
         try server.stop()
     }
@@ -124,8 +123,7 @@ struct VolleyBench {
     private static func deliver(_ words: [String]) throws {
         let result = try TransportBenchmark(
             port: Int(words[0]) ?? 0, authorityFile: words[1], keyFile: words[2], pushes: Int(words[3]) ?? 0,
-            transport: words.count > 4 ? Transport(rawValue: words[4]) ?? .nghttp2 : .nghttp2,
-            loops: words.count > 5 ? Int(words[5]) ?? 1 : 1
+            loops: words.count > 4 ? Int(words[4]) ?? 1 : 1, proxy: words.count > 5 ? words[5] : nil
         ).run()
         print(result.json)
     }

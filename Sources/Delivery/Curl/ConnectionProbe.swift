@@ -3,7 +3,7 @@ import CCurl
 
 /// Asks a server once, with a token that no device has, and tells how far that came: what `volley doctor` is made of.
 ///
-/// It goes by libcurl whatever carries the pushes later: libcurl tells each step of the way, through every kind of proxy.
+/// It goes by libcurl, which tells each step of the way, through every kind of proxy.
 public struct ConnectionProbe {
     /// The steps of the way, in their order.
     public enum Stage: Int, Comparable, CaseIterable, Sendable {
@@ -65,7 +65,7 @@ public struct ConnectionProbe {
         let notes = ProbeNotes(hasProxyTLS: settings.proxyAddress?.scheme == .https)
         var token: ProviderToken?
         if case .token(let source) = settings.credentials { token = source.current() }
-        let headers = CurlHeaderList(CurlOptions.headerLines(settings.headers, token))
+        let headers = CurlHeaderList(ProbeOptions.headerLines(settings.headers, token))
         prepare(easy.pointer, notes)
         volley_easy_set_pointer(easy.pointer, CURLOPT_HTTPHEADER, headers.first)
         let before = Timestamp.now()
@@ -83,9 +83,8 @@ public struct ConnectionProbe {
     }
 
     private func prepare(_ easy: UnsafeMutableRawPointer, _ notes: ProbeNotes) {
-        CurlOptions(settings).apply(to: easy)
+        ProbeOptions(settings).apply(to: easy)
         let context = Unmanaged.passUnretained(notes).toOpaque()
-        volley_easy_set_open_socket_function(easy, nil)
         volley_easy_set_long(easy, CURLOPT_TIMEOUT_MS, Self.timeoutMilliseconds)
         volley_easy_set_string(easy, CURLOPT_REQUEST_TARGET, "/3/device/\(Self.impossibleToken)")
         volley_easy_set_string(easy, CURLOPT_COPYPOSTFIELDS, Self.payload)
@@ -179,10 +178,23 @@ private final class ProbeNotes {
             return
         }
         let line = line.split(separator: "\n").first.map(String.init) ?? ""
-        if CurlFailure.isAboutClientCertificate(line) { certificateAlert = line }
+        if Self.isAboutClientCertificate(line) { certificateAlert = line }
         let version = "SSL connection using "
         if line.hasPrefix(version) { tls = String(line.dropFirst(version.count)) }
         if line.hasPrefix("ALPN: server") { speaksHTTP2 = line.contains("accepted h2") }
+    }
+
+    /// Whether a line tells of an alert by which a server refuses a client's certificate (RFC 8446 section 6.2). With TLS 1.3 it arrives after the
+    /// client's handshake is over, as an error of reading.
+    private static func isAboutClientCertificate(_ line: String) -> Bool {
+        let line = line.lowercased()
+        // Alerts that go out are ours, about the server's certificate.
+        guard line.contains("alert"), !line.contains("(out)") else { return false }
+        let alerts = [
+            "bad certificate", "unsupported certificate", "certificate revoked", "certificate expired", "certificate unknown", "unknown ca",
+            "access denied", "certificate required",
+        ]
+        return alerts.contains { line.contains($0) }
     }
 
     /// libcurl's own words, or those for the code; without the user and the password of a proxy.

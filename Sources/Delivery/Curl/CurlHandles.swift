@@ -18,19 +18,6 @@ struct CurlEasyHandle: ~Copyable {
     deinit { curl_easy_cleanup(pointer) }
 }
 
-/// A multi handle, freed with its owner; its easy handles must have been removed before.
-struct CurlMultiHandle: ~Copyable {
-    let pointer: UnsafeMutableRawPointer
-
-    init() {
-        precondition(curlIsReady, "libcurl cannot be set up")
-        guard let pointer = curl_multi_init() else { preconditionFailure("libcurl is out of memory") }
-        self.pointer = pointer
-    }
-
-    deinit { curl_multi_cleanup(pointer) }
-}
-
 /// Header lines in libcurl's own form, freed with their owner.
 struct CurlHeaderList: ~Copyable {
     let first: UnsafeMutablePointer<curl_slist>

@@ -4,8 +4,12 @@ import Cryptography
 import Glibc
 import HTTP2
 
-/// Carries pushes over nghttp2 and OpenSSL on an epoll loop: frames are gathered into large writes, answers read in large reads.
-final class HTTP2Transport: PushTransport {
+/// Carries pushes and reports what became of them: bytes only, every decision is the machine's. Pushes and connections are named by the machine's
+/// slots. Belongs to one thread.
+///
+/// nghttp2 and OpenSSL on an epoll loop: frames are gathered into large writes, answers read in large reads.
+final class HTTP2Transport {
+    /// What happened since the caller last cleared it.
     @exclusivity(unchecked) var events: [TransportEvent] = []
 
     private static let wakeupName = UInt64.max
@@ -36,6 +40,7 @@ final class HTTP2Transport: PushTransport {
 
     // MARK: Actions
 
+    /// Opens a connection; `opened` or `failed` tells how it went.
     func open(_ connection: Int) {
         while connections.count <= connection { connections.append(nil) }
         precondition(connections[connection] == nil, "a connection is opened once")
@@ -50,14 +55,19 @@ final class HTTP2Transport: PushTransport {
             index: connection, epoll: epoll.descriptor, plan: plan, session: session, token: token, wakeup: wakeup)
     }
 
+    /// Closes a connection, whatever is in flight there. No event names it afterwards.
     func close(_ connection: Int) {
         guard connection < connections.count, let closing = connections[connection] else { return }
         closing.close()
         connections[connection] = nil
     }
 
+    /// The provider token that a connection uses.
     func token(of connection: Int) -> ProviderToken? { connection < connections.count ? connections[connection]?.token : nil }
 
+    /// Sends a push.
+    /// - Parameters:
+    ///   - token: hex digits. Both are copied.
     func submit(push: Int, id: APNsID, on connection: Int, token: UnsafeBufferPointer<UInt8>, payload: UnsafeBufferPointer<UInt8>) {
         id.write(to: idText)
         let prefix: StaticString = "/3/device/"
@@ -68,16 +78,19 @@ final class HTTP2Transport: PushTransport {
         if !isQueued { events.append(.notProcessed(push: push)) }
     }
 
+    /// Gives a push up whose answer does not come.
     func abandon(push: Int, on connection: Int) {
         if connection < connections.count { connections[connection]?.abandon(push: push) }
     }
 
+    /// Asks the peer for a sign of life.
     func ping(_ connection: Int) {
         if connection < connections.count { connections[connection]?.ping() }
     }
 
     // MARK: Waiting
 
+    /// Waits until something happens, at most until a moment of the monotonic clock, and appends to `events`.
     func poll(until deadline: Int64) {
         var wakeAt = deadline
         for connection in connections {

@@ -8,7 +8,7 @@ extension DeliveryMachine {
 
     /// Asks connections that have said nothing for a while for a sign of life, and gives up those that give none.
     mutating func checkHealth(at now: Moment) {
-        guard settings.canPing, now.nanoseconds >= timeoutsResumeAt else { return }
+        guard now.nanoseconds >= timeoutsResumeAt else { return }
         for connection in connections.indices where now.nanoseconds >= healthCheck(of: connections[connection]) {
             if connections[connection].pingedAt == nil {
                 connections[connection].pingedAt = now.nanoseconds
@@ -22,7 +22,7 @@ extension DeliveryMachine {
 
     /// When a connection must be asked, or must have answered: monotonic nanoseconds.
     func healthCheck(of connection: ConnectionSlot) -> Int64 {
-        guard settings.canPing, connection.state == .open || connection.state == .retiring else { return .max }
+        guard connection.state == .open || connection.state == .retiring else { return .max }
         if let pinged = connection.pingedAt { return pinged + Int64(nanosecondsFromSeconds: settings.pingTimeoutSeconds) }
         guard connection.oldest >= 0 else { return connection.lastProgress + Int64(nanosecondsFromSeconds: settings.idlePingSeconds) }
         let silentSince = max(connection.lastProgress, pushes[Int(connection.oldest)].submitted)

@@ -116,12 +116,9 @@ extension DeliveryMachine {
 
     /// When the oldest push in flight, or the connection attempt, has waited for long enough.
     private func timeout(of connection: ConnectionSlot) -> Int64 {
-        let toConnect = Int64(nanosecondsFromSeconds: settings.connectTimeoutSeconds)
-        if connection.state == .opening { return connection.lastProgress + toConnect }
+        if connection.state == .opening { return connection.lastProgress + Int64(nanosecondsFromSeconds: settings.connectTimeoutSeconds) }
         guard connection.oldest >= 0 else { return .max }
-        // A transport may connect only when the first push comes.
-        let allowance = connection.answers == 0 ? toConnect : 0
-        return pushes[Int(connection.oldest)].submitted + Int64(nanosecondsFromSeconds: settings.answerTimeoutSeconds) + allowance
+        return pushes[Int(connection.oldest)].submitted + Int64(nanosecondsFromSeconds: settings.answerTimeoutSeconds)
     }
 
     private mutating func timedOut(_ connection: Int, at now: Moment) {

@@ -23,8 +23,6 @@ struct MachineSettings: Sendable {
     var answerTimeoutSeconds = 30.0
     /// Takes pushes only once a connection is open, and ends without any when none can be had: what a loop does that only helps another.
     var connectsFirst = false
-    /// Whether the transport can ask for signs of life.
-    var canPing = false
     /// Silence on a connection with pushes in flight, after which it is asked.
     var pingAfterSeconds = 5.0
     /// A sign of life must come within this.
@@ -55,13 +53,10 @@ struct MachineSettings: Sendable {
         canaryPushes = settings.canaryPushes
         stopLimits = settings.stopLimits
         retry = settings.retry
-        // libcurl keeps a core busy with fewer, and each of its streams takes 50 KB.
-        let isCurl = settings.transport == .curl
-        connections = max(1, min(settings.connections, isCurl ? 2 : .max))
-        streamsPerConnection = max(1, min(settings.streamsPerConnection, isCurl ? 500 : .max))
+        connections = max(1, settings.connections)
+        streamsPerConnection = max(1, settings.streamsPerConnection)
         connectTimeoutSeconds = settings.connectTimeoutSeconds
         answerTimeoutSeconds = settings.answerTimeoutSeconds
-        canPing = settings.transport == .nghttp2
         // Known before the answers are overdue: a dead connection and a slow answer are different things.
         pingAfterSeconds = min(5, answerTimeoutSeconds / 6)
         pingTimeoutSeconds = min(10, answerTimeoutSeconds / 3)

@@ -17,7 +17,7 @@ public enum DoctorCommand {
         var isWell = true
         var documents: [JSONValue] = []
         for app in apps {
-            let steps = Examination(app: app, project: project, transport: options.transport, now: .now()).steps()
+            let steps = Examination(app: app, project: project, now: .now()).steps()
             let failed = steps.count { $0.state == .failed }
             isWell = isWell && failed == 0
             if options.isJSON {

@@ -56,7 +56,7 @@ public enum PushCommand {
         settings.collapseID = message.collapseID
         if let priority = message.priorityName.flatMap(PushPriority.init(name:)) { settings.priority = priority }
         settings.expiry = try message.expires.map { try Expiry(notation: $0) }
-        let route = try Route(options.transport, proxy, to: settings.environment)
+        let route = try Route(proxy, to: settings.environment)
         return try send(token, payload, settings, route, options, console)
     }
 

@@ -9,7 +9,6 @@ import Reports
 struct Examination {
     let app: App
     let project: Project
-    let transport: TransportChoice
     let now: Timestamp
 
     /// All steps in their order; those behind a failed one are skipped where they need it.
@@ -22,7 +21,7 @@ struct Examination {
         let route: Route
         var steps = [credentials]
         do {
-            route = try Route(transport, app.proxy, to: settings.environment)
+            route = try Route(app.proxy, to: settings.environment)
             steps.append(proxy(route))
         } catch {
             steps.append(.failed("proxy", error))

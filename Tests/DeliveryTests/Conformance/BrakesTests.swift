@@ -18,20 +18,20 @@ struct BrakesTests {
 
     // MARK: Canary
 
-    @Test("what is wrong with the first hundred pushes costs a hundred pushes, not one more", arguments: testedTransports)
-    func canaryStops(transport: Transport) throws {
+    @Test("what is wrong with the first hundred pushes costs a hundred pushes, not one more")
+    func canaryStops() throws {
         // The last ones are well, so that no alarm sounds before the hundredth answer.
-        let result = try SimulatorRun(transport, faults: answers(0..<60, 400, "BadDeviceToken"), pushes: 2000).run()
+        let result = try SimulatorRun(faults: answers(0..<60, 400, "BadDeviceToken"), pushes: 2000).run()
         result.expectStop(saying: "BadDeviceToken", "environment")
         #expect(result.ledger.requests == 100)
         #expect(result.count(.invalidToken) == 60 && result.count(.accepted) == 40 && result.count(.unsent) == 1900)
     }
 
-    @Test("the rest waits for the slowest answer of the canary", arguments: testedTransports)
-    func canaryWaits(transport: Transport) throws {
+    @Test("the rest waits for the slowest answer of the canary")
+    func canaryWaits() throws {
         var faults = SimulatorFaults()
         faults.latencyMilliseconds = 100
-        let result = try SimulatorRun(transport, faults: faults, pushes: 600).run()
+        let result = try SimulatorRun(faults: faults, pushes: 600).run()
         result.expectAllAcceptedOnce()
         // By the sender's own clock: when the last of the canary was settled, and when the first of the others went out.
         let canary = result.settlements.filter { $0.recipient < 100 }.map(\.settledAt).max()
@@ -41,13 +41,13 @@ struct BrakesTests {
         #expect(try #require(others.min()).adding(seconds: 0.005) >= (try #require(canary)))
     }
 
-    @Test("a canary that meets every kind of trouble holds nobody up for ever", arguments: testedTransports)
-    func canaryInTrouble(transport: Transport) throws {
+    @Test("a canary that meets every kind of trouble holds nobody up for ever")
+    func canaryInTrouble() throws {
         var faults = answers(0..<30, 503, "ServiceUnavailable", times: 1)
         faults.silentEvery = 40
         faults.disconnectEvery = 55
         (faults.resetEvery, faults.refusedStreamEvery) = (17, 23)
-        let result = try SimulatorRun(transport, faults: faults, pushes: 200) {
+        let result = try SimulatorRun(faults: faults, pushes: 200) {
             // What a connection's first push is given on top of the time for an answer.
             ($0.connectTimeoutSeconds, $0.answerTimeoutSeconds) = (3, 1)
             $0.retry.maximumAttempts = 20
@@ -57,10 +57,10 @@ struct BrakesTests {
 
     // MARK: Limits
 
-    @Test("the campaign's own limit stops the run once it may be judged", arguments: testedTransports)
-    func stopLimits(transport: Transport) throws {
+    @Test("the campaign's own limit stops the run once it may be judged")
+    func stopLimits() throws {
         let faults = answers(100..<140, 410, "Unregistered")
-        let result = try SimulatorRun(transport, faults: faults, pushes: 5000) {
+        let result = try SimulatorRun(faults: faults, pushes: 5000) {
             $0.streamsPerConnection = 20
             $0.stopLimits = StopLimits()
             $0.stopLimits?.after = 200
@@ -74,21 +74,21 @@ struct BrakesTests {
 
     // MARK: Time
 
-    @Test("a retry that would come after the deadline is not waited for", arguments: testedTransports)
-    func deadline(transport: Transport) throws {
+    @Test("a retry that would come after the deadline is not waited for")
+    func deadline() throws {
         var faults = answers(3..<4, 503, "ServiceUnavailable")
         faults.retryAfterSeconds = 600
-        let result = try SimulatorRun(transport, faults: faults) { $0.deadline = Timestamp.now().adding(seconds: 300) }.run()
+        let result = try SimulatorRun(faults: faults) { $0.deadline = Timestamp.now().adding(seconds: 300) }.run()
         #expect(result.end == .finished)
         #expect(result.settlement(of: 3)?.outcome == .failed && result.settlement(of: 3)?.attempts == 1)
         #expect(result.count(.accepted) == 19)
     }
 
     /// Two runs of an app, each with a server of its own: what counts is when the pushes leave.
-    @Test("two senders of one app together keep its pace, and share it", arguments: testedTransports)
-    func sharedPace(transport: Transport) throws {
+    @Test("two senders of one app together keep its pace, and share it")
+    func sharedPace() throws {
         let shared = SharedPace(Pace(pushes: 200, intervalSeconds: 1))
-        @Sendable func run() throws -> RunResult { try SimulatorRun(transport, pushes: 300) { $0.sharedPace = shared }.run() }
+        @Sendable func run() throws -> RunResult { try SimulatorRun(pushes: 300) { $0.sharedPace = shared }.run() }
         let other = try WorkerThread("other run") { Result { try run() } }
         let results = [try run(), try other.join().get()]
         for result in results { result.expectAllAcceptedOnce() }

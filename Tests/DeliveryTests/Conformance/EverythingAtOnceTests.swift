@@ -5,8 +5,8 @@ import Testing
 
 @Suite("conformance: several kinds of trouble at once")
 struct EverythingAtOnceTests {
-    @Test("what is reported as accepted is what the server accepted", arguments: testedTransports, [true, false])
-    func everything(transport: Transport, resendsUnknown: Bool) throws {
+    @Test("what is reported as accepted is what the server accepted", arguments: [true, false])
+    func everything(resendsUnknown: Bool) throws {
         var faults = SimulatorFaults()
         (faults.tooManyRequestsEvery, faults.unavailableEvery, faults.internalErrorEvery) = (17, 23, 29)
         (faults.refusedStreamEvery, faults.resetEvery, faults.resetAcceptedEvery) = (31, 41, 43)
@@ -18,27 +18,25 @@ struct EverythingAtOnceTests {
         faults.lowGoAwayLeavesOut = 3
         faults.closeWithoutNotifyEvery = 83
         faults.latencyMilliseconds = 2
-        let result = try SimulatorRun(transport, faults: faults, pushes: 400) { $0.resendsUnknown = resendsUnknown }.run()
+        let result = try SimulatorRun(faults: faults, pushes: 400) { $0.resendsUnknown = resendsUnknown }.run()
         #expect(result.end == .finished)
         #expect(result.count(.accepted) + result.count(.unknown) + result.count(.failed) == 400)
         #expect(result.count(.accepted) > 200)
         #expect(result.ledger.connections > 2)
-        if transport == .nghttp2 {
-            // Resets apart, only what was in flight when a connection was closed without a word is in doubt.
-            let resets = result.ledger.resetStreams
-            let inFlight = 20 * result.ledger.connections
-            #expect(resendsUnknown ? result.count(.unknown) < 20 : result.count(.unknown) <= resets + inFlight)
-        }
+        // Resets apart, only what was in flight when a connection was closed without a word is in doubt.
+        let resets = result.ledger.resetStreams
+        let inFlight = 20 * result.ledger.connections
+        #expect(resendsUnknown ? result.count(.unknown) < 20 : result.count(.unknown) <= resets + inFlight)
     }
 
-    @Test("trouble with the service and with connections: every push gets through", arguments: testedTransports)
-    func lighter(transport: Transport) throws {
+    @Test("trouble with the service and with connections: every push gets through")
+    func lighter() throws {
         var faults = SimulatorFaults()
         (faults.tooManyRequestsEvery, faults.unavailableEvery) = (17, 23)
         faults.goAwayEvery = 101
         faults.streamLimit = 50
-        let result = try SimulatorRun(transport, faults: faults, pushes: 600) { $0.retry.maximumAttempts = 20 }.run()
+        let result = try SimulatorRun(faults: faults, pushes: 600) { $0.retry.maximumAttempts = 20 }.run()
         result.expectAllAccepted()
-        if transport == .nghttp2 { #expect(result.ledger.accepted == 600) }
+        #expect(result.ledger.accepted == 600)
     }
 }

@@ -6,19 +6,19 @@ import Testing
 
 @Suite("conformance: pace, deadline, interruption")
 struct PaceTests {
-    @Test("the server never sees more than the pace in a second", arguments: testedTransports)
-    func pace(transport: Transport) throws {
+    @Test("the server never sees more than the pace in a second")
+    func pace() throws {
         let began = Timestamp.now()
-        let result = try SimulatorRun(transport, pushes: 330) { $0.pace = Pace(pushes: 200, intervalSeconds: 1) }.run()
+        let result = try SimulatorRun(pushes: 330) { $0.pace = Pace(pushes: 200, intervalSeconds: 1) }.run()
         let seconds = Double(Timestamp.now().epochMilliseconds - began.epochMilliseconds) / 1000
         result.expectAllAcceptedOnce()
         #expect(result.ledger.peakPerSecond <= 200)
         #expect(seconds >= 1.6)
     }
 
-    @Test("after the deadline nothing is sent", arguments: testedTransports)
-    func deadline(transport: Transport) throws {
-        let result = try SimulatorRun(transport, pushes: 400) {
+    @Test("after the deadline nothing is sent")
+    func deadline() throws {
+        let result = try SimulatorRun(pushes: 400) {
             $0.pace = Pace(pushes: 100, intervalSeconds: 1)
             $0.deadline = Timestamp.now().adding(seconds: 1.5)
         }.run()
@@ -30,9 +30,9 @@ struct PaceTests {
         #expect(result.ledger.accepted == result.count(.accepted))
     }
 
-    @Test("an interrupted run ends soon, and what was not sent is unsent", arguments: testedTransports)
-    func interruption(transport: Transport) throws {
-        var run = SimulatorRun(transport, pushes: 1000) { $0.pace = Pace(pushes: 100, intervalSeconds: 1) }
+    @Test("an interrupted run ends soon, and what was not sent is unsent")
+    func interruption() throws {
+        var run = SimulatorRun(pushes: 1000) { $0.pace = Pace(pushes: 100, intervalSeconds: 1) }
         run.meanwhile = { control in
             usleep(1_000_000)
             control.interrupt()

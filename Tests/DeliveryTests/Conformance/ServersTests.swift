@@ -7,12 +7,11 @@ import Testing
 
 @Suite("conformance: servers that are not there")
 struct ServersTests {
-    private func settings(_ transport: Transport, host: String = "localhost", port: Int, authority: String?) -> SenderSettings {
+    private func settings(host: String = "localhost", port: Int, authority: String?) -> SenderSettings {
         let tokens = ProviderTokenSource(key: .generate(), keyID: "ABC123DEFG", teamID: "DEF123GHIJ")
         var settings = SenderSettings(
             endpoint: Endpoint(host: host, port: port, certificateAuthorityFile: authority), credentials: .token(tokens),
             headers: PushHeaders(topic: SimulatorRun.topic, pushType: .alert, priority: .high), runSeed: RunSeed.random())
-        settings.transport = transport
         settings.connectTimeoutSeconds = 2
         settings.answerTimeoutSeconds = 0.3
         settings.retry.firstDelaySeconds = 0.02
@@ -36,34 +35,34 @@ struct ServersTests {
         try withExtendedLifetime(server) { try body(port, try folder.write("ca.pem", authority.certificatePEM)) }
     }
 
-    @Test("nobody listens: the run stops, naming host and port", arguments: testedTransports)
-    func nobodyListens(transport: Transport) throws {
+    @Test("nobody listens: the run stops, naming host and port")
+    func nobodyListens() throws {
         let port = try Sockets.freePort()
-        let result = try send(settings(transport, port: port, authority: nil))
+        let result = try send(settings(port: port, authority: nil))
         result.expectStop(saying: "localhost:\(port)", "Check host and port")
         #expect(result.count(.unsent) == 5)
     }
 
-    @Test("a name that does not exist stops the run and is named", arguments: testedTransports)
-    func unknownName(transport: Transport) throws {
-        let result = try send(settings(transport, host: "no-such-server.invalid", port: 443, authority: nil))
-        result.expectStop(saying: "no-such-server.invalid:443", transport == .curl ? "resolve" : "not known")
+    @Test("a name that does not exist stops the run and is named")
+    func unknownName() throws {
+        let result = try send(settings(host: "no-such-server.invalid", port: 443, authority: nil))
+        result.expectStop(saying: "no-such-server.invalid:443", "not known")
         #expect(result.count(.unsent) == 5)
     }
 
-    @Test("a server without HTTP/2 stops the run before anything is sent", arguments: testedTransports)
-    func noHTTP2(transport: Transport) throws {
+    @Test("a server without HTTP/2 stops the run before anything is sent")
+    func noHTTP2() throws {
         try withOtherServer(["-www"]) { port, authority in
-            let result = try send(settings(transport, port: port, authority: authority))
+            let result = try send(settings(port: port, authority: authority))
             result.expectStop(saying: "localhost:\(port)", "HTTP/2")
             #expect(result.count(.unsent) == 5)
         }
     }
 
-    @Test("a server that closes connections without an answer stops the run", arguments: testedTransports)
-    func closes(transport: Transport) throws {
+    @Test("a server that closes connections without an answer stops the run")
+    func closes() throws {
         try withOtherServer(["-alpn", "h2"]) { port, authority in
-            var settings = settings(transport, port: port, authority: authority)
+            var settings = settings(port: port, authority: authority)
             settings.connectTimeoutSeconds = 1
             let result = try send(settings)
             result.expectStop(saying: "localhost:\(port)")
@@ -71,34 +70,34 @@ struct ServersTests {
         }
     }
 
-    @Test("a server that takes connections and says nothing in TLS is given up", arguments: testedTransports)
-    func noHandshake(transport: Transport) throws {
+    @Test("a server that takes connections and says nothing in TLS is given up")
+    func noHandshake() throws {
         let (listener, port) = try Sockets.listen()
         defer { Sockets.close(listener) }
-        var settings = settings(transport, port: port, authority: nil)
+        var settings = settings(port: port, authority: nil)
         settings.connectTimeoutSeconds = 0.1
         let result = try send(settings)
         result.expectStop(saying: "localhost:\(port)", "Check host and port")
         #expect(result.count(.unsent) == 5)
     }
 
-    @Test("an authority file that is missing or no PEM is refused before the run", arguments: testedTransports)
-    func brokenAuthority(transport: Transport) throws {
-        #expect(throws: Diagnostic.self) { try Sender(settings(transport, port: 1, authority: "/nonexistent/ca.pem")) }
+    @Test("an authority file that is missing or no PEM is refused before the run")
+    func brokenAuthority() throws {
+        #expect(throws: Diagnostic.self) { try Sender(settings(port: 1, authority: "/nonexistent/ca.pem")) }
         let folder = try TemporaryFolder()
         let file = try folder.write("ca.pem", "hello")
-        #expect(throws: Diagnostic.self) { try Sender(settings(transport, port: 1, authority: file)) }
+        #expect(throws: Diagnostic.self) { try Sender(settings(port: 1, authority: file)) }
     }
 
-    @Test("a header with a line break is refused before the run", arguments: testedTransports)
-    func brokenHeaders(transport: Transport) throws {
+    @Test("a header with a line break is refused before the run")
+    func brokenHeaders() throws {
         for control in ["\r\n", "\n", "\u{0}", "\u{1B}", "\u{7F}"] {
             let value = "x\(control)apns-priority: 1"
             for headers in [
                 PushHeaders(topic: value, pushType: .alert, priority: .high),
                 PushHeaders(topic: "com.example.shop", pushType: .alert, priority: .high, collapseID: value),
             ] {
-                var settings = settings(transport, port: 1, authority: nil)
+                var settings = settings(port: 1, authority: nil)
                 settings.headers = headers
                 let mistake = #expect(throws: Diagnostic.self) { try Sender(settings) }
                 #expect(mistake?.message.contains("control character") == true)
@@ -106,9 +105,9 @@ struct ServersTests {
         }
     }
 
-    @Test("so is one that begins or ends with a space", arguments: testedTransports, [" x", "x "])
-    func spacesAround(transport: Transport, value: String) throws {
-        var settings = settings(transport, port: 1, authority: nil)
+    @Test("so is one that begins or ends with a space", arguments: [" x", "x "])
+    func spacesAround(value: String) throws {
+        var settings = settings(port: 1, authority: nil)
         settings.headers = PushHeaders(topic: "com.example.shop", pushType: .alert, priority: .high, collapseID: value)
         let mistake = #expect(throws: Diagnostic.self) { try Sender(settings) }
         #expect(mistake?.message.contains("begins or ends with a space") == true)
@@ -116,20 +115,19 @@ struct ServersTests {
 
     // MARK: Addresses
 
-    @Test("an IPv6 address serves as the host, with and without brackets", arguments: testedTransports, ["::1", "[::1]", "127.0.0.1"])
-    func addresses(transport: Transport, host: String) throws {
-        try SimulatorRun(transport) { $0.endpoint.host = host }.run().expectAllAcceptedOnce()
+    @Test("an IPv6 address serves as the host, with and without brackets", arguments: ["::1", "[::1]", "127.0.0.1"])
+    func addresses(host: String) throws {
+        try SimulatorRun { $0.endpoint.host = host }.run().expectAllAcceptedOnce()
     }
 
     private static let needsTwoAddresses: ConditionTrait = .enabled(
         if: Sockets.localhostHasBothAddresses, "localhost is not ::1 and 127.0.0.1 on this machine")
 
     @Test(
-        "the addresses of a name are tried one after the other", needsTwoAddresses, arguments: testedTransports,
-        [Sockets.Family.v4, .v6])
-    func severalAddresses(transport: Transport, family: Sockets.Family) throws {
+        "the addresses of a name are tried one after the other", needsTwoAddresses, arguments: [Sockets.Family.v4, .v6])
+    func severalAddresses(family: Sockets.Family) throws {
         let relay = try TestRelay(family)
-        var run = SimulatorRun(transport) {
+        var run = SimulatorRun {
             relay.lead(to: $0.endpoint.port)
             $0.endpoint.port = relay.port
             $0.connectTimeoutSeconds = 5

@@ -14,38 +14,29 @@ struct StreamsTests {
     ]
 
     private func run(
-        _ transport: Transport, resendsUnknown: Bool, pushes: Int = 100, _ change: (inout SimulatorFaults) -> Void
+        resendsUnknown: Bool, pushes: Int = 100, _ change: (inout SimulatorFaults) -> Void
     ) throws -> RunResult {
         var faults = SimulatorFaults()
         change(&faults)
-        return try SimulatorRun(transport, faults: faults, pushes: pushes) {
+        return try SimulatorRun(faults: faults, pushes: pushes) {
             $0.resendsUnknown = resendsUnknown
             $0.streamsPerConnection = Self.streams
             $0.answerTimeoutSeconds = 2
         }.run()
     }
 
-    /// REFUSED_STREAM says that nothing was processed. libcurl 7.88 gives the whole connection up for it and does not say of which push it was:
-    /// all that are in flight there are in doubt.
-    @Test("REFUSED_STREAM is sent again at once, and is no attempt", arguments: testedTransports, [true, false])
-    func refused(transport: Transport, resendsUnknown: Bool) throws {
-        let result = try run(transport, resendsUnknown: resendsUnknown) { $0.refusedStreamEvery = 25 }
+    @Test("REFUSED_STREAM is sent again at once, and is no attempt", arguments: [true, false])
+    func refused(resendsUnknown: Bool) throws {
+        let result = try run(resendsUnknown: resendsUnknown) { $0.refusedStreamEvery = 25 }
         #expect(result.end == .finished)
-        #expect(result.ledger.refusedStreams >= 4 || transport == .curl)
-        #expect(result.ledger.refusedStreams >= 2)
-        switch transport {
-        case .nghttp2:
-            result.expectAllAcceptedOnce()
-            #expect(result.ledger.connections == 1)
-        case .curl:
-            let most = resendsUnknown ? 0 : (result.ledger.connections - 1) * Self.streams
-            #expect(result.count(.unknown) <= most, "\(result.outcomes)")
-        }
+        #expect(result.ledger.refusedStreams >= 4)
+        result.expectAllAcceptedOnce()
+        #expect(result.ledger.connections == 1)
     }
 
-    @Test("a stream that is reset is in doubt, and sent again under the same apns-id", arguments: testedTransports, codes)
-    func reset(transport: Transport, code: HTTP2ErrorCode) throws {
-        let result = try run(transport, resendsUnknown: true) {
+    @Test("a stream that is reset is in doubt, and sent again under the same apns-id", arguments: codes)
+    func reset(code: HTTP2ErrorCode) throws {
+        let result = try run(resendsUnknown: true) {
             $0.resetEvery = Self.every
             $0.resetErrorCode = code
         }
@@ -56,10 +47,10 @@ struct StreamsTests {
         #expect(result.ledger.connections == 1)
     }
 
-    @Test("a stream that is reset after its push was accepted is unknown, or accepted twice", arguments: testedTransports, codes)
-    func resetAccepted(transport: Transport, code: HTTP2ErrorCode) throws {
+    @Test("a stream that is reset after its push was accepted is unknown, or accepted twice", arguments: codes)
+    func resetAccepted(code: HTTP2ErrorCode) throws {
         for resendsUnknown in [true, false] {
-            let result = try run(transport, resendsUnknown: resendsUnknown) {
+            let result = try run(resendsUnknown: resendsUnknown) {
                 $0.resetAcceptedEvery = Self.every
                 $0.resetErrorCode = code
             }
@@ -72,20 +63,20 @@ struct StreamsTests {
         }
     }
 
-    @Test("without resending, a stream that was reset before anything was done is unknown, and only that", arguments: testedTransports)
-    func resetWithoutResending(transport: Transport) throws {
-        let result = try run(transport, resendsUnknown: false) { $0.resetEvery = Self.every }
+    @Test("without resending, a stream that was reset before anything was done is unknown, and only that")
+    func resetWithoutResending() throws {
+        let result = try run(resendsUnknown: false) { $0.resetEvery = Self.every }
         #expect(result.end == .finished)
         #expect(result.count(.unknown) == 7 && result.count(.accepted) == 93)
         #expect(result.settlements.allSatisfy { $0.outcome != .unknown || $0.reason == "StreamReset" })
         #expect(result.ledger.accepted == 93)
     }
 
-    @Test("an answer that never comes is waited for as long as was said, and no longer", arguments: testedTransports, [true, false])
-    func missing(transport: Transport, resendsUnknown: Bool) throws {
+    @Test("an answer that never comes is waited for as long as was said, and no longer", arguments: [true, false])
+    func missing(resendsUnknown: Bool) throws {
         var faults = SimulatorFaults()
         faults.silentEvery = 20
-        let result = try SimulatorRun(transport, faults: faults, pushes: 50) {
+        let result = try SimulatorRun(faults: faults, pushes: 50) {
             $0.resendsUnknown = resendsUnknown
             $0.answerTimeoutSeconds = 0.6
         }.run()
@@ -99,25 +90,22 @@ struct StreamsTests {
         }
     }
 
-    @Test("late answers count", arguments: testedTransports)
-    func late(transport: Transport) throws {
-        let result = try run(transport, resendsUnknown: false, pushes: 60) { $0.latencyMilliseconds = 60 }
+    @Test("late answers count")
+    func late() throws {
+        let result = try run(resendsUnknown: false, pushes: 60) { $0.latencyMilliseconds = 60 }
         result.expectAllAcceptedOnce()
         #expect(result.settlements.allSatisfy { $0.latencyMilliseconds >= 30 })
     }
 
-    /// libcurl 7.88 forgets an answer when the reset behind it comes with the same bytes: that push is in doubt, though it was answered.
-    @Test("an answer before the payload was read counts, and what follows it harms nothing", arguments: testedTransports, [1, 3])
-    func early(transport: Transport, every: Int) throws {
-        let result = try run(transport, resendsUnknown: false) {
+    @Test("an answer before the payload was read counts, and what follows it harms nothing", arguments: [1, 3])
+    func early(every: Int) throws {
+        let result = try run(resendsUnknown: false) {
             $0.earlyAnswerEvery = every
             $0.answers[SimulatorRun.token(50)] = SimulatedAnswer(status: 410, reason: "Unregistered")
         }
         #expect(result.end == .finished)
-        #expect(result.count(.accepted) + result.count(.unknown) + result.count(.invalidToken) == 100, "\(result.outcomes)")
-        #expect(result.count(.unknown) <= (transport == .curl ? 100 / every : 0), "\(result.outcomes)")
-        let refused = result.settlement(of: 50)?.outcome
-        #expect(refused == .invalidToken || transport == .curl && refused == .unknown)
+        #expect(result.count(.accepted) == 99, "\(result.outcomes)")
+        #expect(result.settlement(of: 50)?.outcome == .invalidToken)
         #expect(result.repeats == 0)
         #expect(result.ledger.connections == 1)
     }

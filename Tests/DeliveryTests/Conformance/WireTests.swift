@@ -12,13 +12,12 @@ struct WireTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    private func settings(_ transport: Transport, _ simulator: APNsSimulator, _ credentials: Credentials) throws -> SenderSettings {
+    private func settings(_ simulator: APNsSimulator, _ credentials: Credentials) throws -> SenderSettings {
         let authority = try folder.write("ca.pem", simulator.certificateAuthorityPEM)
         var settings = SenderSettings(
             endpoint: Endpoint(host: "localhost", port: simulator.port, certificateAuthorityFile: authority), credentials: credentials,
             headers: PushHeaders(topic: SimulatorRun.topic, pushType: .alert, priority: .normal, expiration: 0, collapseID: "spring"),
             runSeed: seed)
-        settings.transport = transport
         settings.retry.firstDelaySeconds = 0.01
         return settings
     }
@@ -30,8 +29,8 @@ struct WireTests {
         return try ClientCertificate(file: file, passphrase: nil, now: .now())
     }
 
-    @Test("token, derived apns-id, headers and payload arrive as they are", arguments: testedTransports)
-    func headers(transport: Transport) throws {
+    @Test("token, derived apns-id, headers and payload arrive as they are")
+    func headers() throws {
         let key = SigningKey.generate()
         var configuration = SimulatorConfiguration()
         configuration.keys = [TrustedKey(keyID: "ABC123DEFG", teamID: "DEF123GHIJ", key: key.verificationKey)]
@@ -39,7 +38,7 @@ struct WireTests {
         configuration.recordsPayloads = true
         let simulator = try APNsSimulator(configuration)
         let tokens = ProviderTokenSource(key: key, keyID: "ABC123DEFG", teamID: "DEF123GHIJ")
-        let (end, _) = try send(settings(transport, simulator, .token(tokens)), pushes: 50)
+        let (end, _) = try send(settings(simulator, .token(tokens)), pushes: 50)
         #expect(end == .finished)
         _ = simulator.stop()
         let lines = try folder.read("ledger").split(separator: "\n").map { try JSONValue(parsing: String($0)) }
@@ -56,24 +55,24 @@ struct WireTests {
         }
     }
 
-    @Test("a client certificate stands in for a provider token", arguments: testedTransports)
-    func clientCertificate(transport: Transport) throws {
+    @Test("a client certificate stands in for a provider token")
+    func clientCertificate() throws {
         let simulator = try APNsSimulator(SimulatorConfiguration())
         let certificate = try certificate(CertificateAuthority(commonName: "Anyone"))
-        let (end, settlements) = try send(settings(transport, simulator, .certificate(certificate)), pushes: 20)
+        let (end, settlements) = try send(settings(simulator, .certificate(certificate)), pushes: 20)
         #expect(end == .finished)
         #expect(settlements.allSatisfy { $0.outcome == .accepted })
     }
 
     // The server's alert may get lost in the reset that follows it: then the run stops after five attempts, with a hint.
-    @Test("a client certificate that the server refuses stops the run and is named", arguments: testedTransports)
-    func refusedCertificate(transport: Transport) throws {
+    @Test("a client certificate that the server refuses stops the run and is named")
+    func refusedCertificate() throws {
         var configuration = SimulatorConfiguration()
         configuration.clientAuthorityFile = try folder.write(
             "authority.pem", CertificateAuthority(commonName: "The only one").certificatePEM)
         let simulator = try APNsSimulator(configuration)
         let certificate = try certificate(CertificateAuthority(commonName: "Someone else"))
-        let (end, settlements) = try send(settings(transport, simulator, .certificate(certificate)), pushes: 5)
+        let (end, settlements) = try send(settings(simulator, .certificate(certificate)), pushes: 5)
         guard case .stopped(let text) = end else {
             Issue.record("it did not stop: \(end)")
             return

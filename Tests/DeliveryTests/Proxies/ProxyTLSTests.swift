@@ -31,7 +31,7 @@ struct ProxyTLSTests {
             as user: String = "", host: String = "localhost", faults: SimulatorFaults = SimulatorFaults(), pushes: Int = 20,
             _ configure: @escaping (inout SenderSettings) -> Void = { _ in }
         ) throws -> RunResult {
-            try SimulatorRun(.nghttp2, faults: faults, pushes: pushes) {
+            try SimulatorRun(faults: faults, pushes: pushes) {
                 $0.proxy = "https://\(user)\(host):\(front.port)"
                 $0.proxyAuthorityFile = authorityFile
                 configure(&$0)
@@ -52,7 +52,7 @@ struct ProxyTLSTests {
         var faults = SimulatorFaults()
         faults.windows = SimulatedWindows(streamBytes: 1000, connectionBytes: 65_535, delayMilliseconds: 0)
         let secured = try SecuredProxy()
-        var run = SimulatorRun(.nghttp2, faults: faults, pushes: 200) {
+        var run = SimulatorRun(faults: faults, pushes: 200) {
             $0.proxy = "https://localhost:\(secured.front.port)"
             $0.proxyAuthorityFile = secured.authorityFile
         }
@@ -81,7 +81,7 @@ struct ProxyTLSTests {
     func noTLS() throws {
         // It closes what does not begin as SOCKS.
         let proxy = try TestProxy(.socks5h)
-        let result = try SimulatorRun(.nghttp2, pushes: 5) { $0.proxy = "https://volley:s3cret@127.0.0.1:\(proxy.port)" }.run()
+        let result = try SimulatorRun(pushes: 5) { $0.proxy = "https://volley:s3cret@127.0.0.1:\(proxy.port)" }.run()
         result.expectNothingSent(saying: "through the proxy 127.0.0.1:\(proxy.port)", "attempts", "TLS with the proxy")
     }
 

@@ -9,8 +9,6 @@ struct Nature {
     var claimSize: Int
     var batchSize: Int
     var queuedBatches: Int
-    /// The transport reports as libcurl's does: connected at once, nothing is known of GOAWAY's last stream, no PING.
-    var isCurl: Bool
     var settings: MachineSettings
     var deadlineAfter: Int64?
     var loops: Int
@@ -87,8 +85,7 @@ struct Nature {
         claimSize = random.between(1, 24)
         batchSize = random.between(1, 12)
         queuedBatches = random.between(1, 4)
-        isCurl = random.oneIn(5)
-        settings = Self.settings(isCurl: isCurl, from: &random)
+        settings = Self.settings(from: &random)
         let isLong = random.oneIn(8)
         if isLong, random.oneIn(2) { settings.pace = Pace(pushes: random.between(6, 120), intervalSeconds: 3600) }
         if pushes > 100, settings.pace?.perSecond ?? 1000 < 0.1 { settings.pace = Pace(pushes: 100, intervalSeconds: 60) }
@@ -121,7 +118,7 @@ struct Nature {
         dies = rate(3, 800)
         goesAway = rate(4, 800)
         requestsPerConnection = isCalm || !random.oneIn(6) ? nil : random.between(1, 12)
-        windowRoom = isCurl || !random.oneIn(6) ? nil : random.between(1, 8)
+        windowRoom = !random.oneIn(6) ? nil : random.between(1, 8)
         fallsSilent = rate(5, 500)
         changesLimit = rate(3, 900)
         fallsBack = rate(4, 500)
@@ -153,7 +150,7 @@ struct Nature {
         wakesOften = !isLong && random.oneIn(24) && pushes < 40 && settings.pace?.perSecond ?? 1000 > 1
     }
 
-    private static func settings(isCurl: Bool, from random: inout SplitMix) -> MachineSettings {
+    private static func settings(from random: inout SplitMix) -> MachineSettings {
         var settings = MachineSettings(endpoint: "apns.example:443", usesProviderToken: !random.oneIn(3))
         switch random.below(10) {
         case 0: settings.pace = Pace(pushes: 50, intervalSeconds: 1)
@@ -172,7 +169,6 @@ struct Nature {
             settings.answerTimeoutSeconds = Double(random.between(2, 20))
             settings.connectTimeoutSeconds = Double(random.between(1, 10))
         }
-        settings.canPing = !isCurl
         settings.pingAfterSeconds = min(5, settings.answerTimeoutSeconds / 6)
         settings.pingTimeoutSeconds = min(10, settings.answerTimeoutSeconds / 3)
         settings.smallestBudget = random.between(1, 6)

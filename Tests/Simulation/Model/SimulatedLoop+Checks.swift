@@ -75,12 +75,12 @@ extension SimulatedLoop {
         guard index < peers.count, peers[index].phase == .open, peers[index].inFlight > 0, machine.end == nil else { return }
         guard now.nanoseconds >= machine.timeoutsResumeAt else { return }
         let since = max(peers[index].lastSign, peers[index].lastSubmission, machine.timeoutsResumeAt)
-        let longest = settings.canPing ? settings.pingAfterSeconds + settings.pingTimeoutSeconds + 1.5 : .infinity
+        let longest = settings.pingAfterSeconds + settings.pingTimeoutSeconds + 1.5
         if Double(now.nanoseconds - since) / 1e9 > longest {
             campaign.violate(.health, "connection \(index) has been silent for \(longest) s")
         }
         let oldest = wires.reduce(Int64.max) { $1.state != .idle && $1.connection == index ? min($0, $1.sentAt) : $0 }
-        let answerSeconds = settings.answerTimeoutSeconds + settings.connectTimeoutSeconds + 1.5
+        let answerSeconds = settings.answerTimeoutSeconds + 1.5
         if oldest < now.nanoseconds, Double(now.nanoseconds - oldest) / 1e9 > answerSeconds {
             campaign.violate(.health, "an answer on connection \(index) is awaited for longer than \(answerSeconds) s")
         }

@@ -13,12 +13,9 @@ extension SimulatedLoop {
 
     /// A connection stands: its fate is drawn.
     func planPeer(_ connection: Int) {
-        if !nature.isCurl {
-            // Until the first push is accepted APNs allows one stream.
-            schedule(
-                .limit(connection: connection, generation: peers[connection].generation, limit: 1), after: random.span(0, nature.latency))
-        }
-        if !nature.settings.usesProviderToken, !nature.isCurl, random.happens(nature.connectHopeless) {
+        // Until the first push is accepted APNs allows one stream.
+        schedule(.limit(connection: connection, generation: peers[connection].generation, limit: 1), after: random.span(0, nature.latency))
+        if !nature.settings.usesProviderToken, random.happens(nature.connectHopeless) {
             // With TLS 1.3 a certificate's refusal comes after the handshake.
             campaign.tally.note(.certificateRefusedLate)
             peers[connection].isDead = true
@@ -76,17 +73,11 @@ extension SimulatedLoop {
         campaign.tally.note(.goAway)
         campaign.trace("server: GOAWAY on connection \(connection)")
         peers[connection].isLeaving = true
-        // To libcurl it is the connection's end.
-        if nature.isCurl { peers[connection].isDead = true }
-        schedule(
-            nature.isCurl
-                ? .ended(connection: connection, generation: generation)
-                : .leaving(connection: connection, generation: generation, isInOrder: isInOrder),
-            after: nature.latency)
+        schedule(.leaving(connection: connection, generation: generation, isInOrder: isInOrder), after: nature.latency)
     }
 
     private func changeLimit(_ connection: Int, to limit: Int) {
-        guard !nature.isCurl, !peers[connection].isSilent else { return }
+        guard !peers[connection].isSilent else { return }
         campaign.tally.note(limit == 1 ? .fellBackToOne : .limitChanged)
         peers[connection].limit = limit
         schedule(.limit(connection: connection, generation: peers[connection].generation, limit: limit), after: nature.latency)
@@ -98,11 +89,6 @@ extension SimulatedLoop {
     func arrive(_ push: Int, _ serial: Int) {
         guard wires[push].serial == serial, wires[push].state == .sent else { return }
         let connection = wires[push].connection
-        if peers[connection].failsWith >= 0 {
-            // libcurl's way: only with the first push it turns out that there is no connection.
-            return schedule(
-                .failed(connection: connection, generation: peers[connection].generation, kind: peers[connection].failsWith), after: 0)
-        }
         guard !peers[connection].isDead, !peers[connection].isLeaving else { return }
         giveWindow(connection)
         if refuses(push, serial, connection) { return }
@@ -131,7 +117,7 @@ extension SimulatedLoop {
 
     /// REFUSED_STREAM: beyond the limit, which the sender may not know yet, or because the server likes it so.
     private func refuses(_ push: Int, _ serial: Int, _ connection: Int) -> Bool {
-        let isBeyond = !nature.isCurl && peers[connection].openStreams >= peers[connection].limit
+        let isBeyond = peers[connection].openStreams >= peers[connection].limit
         guard isBeyond || random.happens(nature.refused) else { return false }
         if isBeyond { campaign.tally.note(.beyondLimit) }
         wires[push].state = .declined
@@ -180,9 +166,7 @@ extension SimulatedLoop {
             if !peers[connection].hasAccepted {
                 peers[connection].hasAccepted = true
                 peers[connection].limit = nature.limit
-                if !nature.isCurl {
-                    schedule(.limit(connection: connection, generation: peers[connection].generation, limit: nature.limit), after: wait)
-                }
+                schedule(.limit(connection: connection, generation: peers[connection].generation, limit: nature.limit), after: wait)
             }
         } else if random.happens(nature.fallsBack) {
             // APNs may fall back to one stream after a rejection, until the next accepted push.
@@ -242,7 +226,7 @@ extension SimulatedLoop {
     func vanish() {
         for push in wires.indices where wires[push].state == .sent && random.oneIn(2) {
             let peer = peers[wires[push].connection]
-            if !peer.isDead, !peer.isLeaving, peer.failsWith < 0 { accept(push) }
+            if !peer.isDead, !peer.isLeaving { accept(push) }
         }
     }
 }

@@ -37,8 +37,6 @@ struct Peer {
     var isLeaving = false
     var isDead = false
     var isSilent = false
-    /// What comes of the first push, libcurl's way: how connecting fails, -1 if it does not.
-    var failsWith = -1
 }
 
 /// A push on a connection.
@@ -84,12 +82,6 @@ extension SimulatedLoop {
         }
         campaign.trace("loop \(index) opens connection \(connection)")
         let failure = connectFailure()
-        if nature.isCurl {
-            peer.failsWith = failure ?? -1
-            peers[connection] = peer
-            inbox.append(.opened(connection: connection, generation: generation))
-            return
-        }
         peers[connection] = peer
         let isSlow = random.happens(nature.connectSlow)
         if isSlow { campaign.tally.note(.connectSlow) }
@@ -321,12 +313,10 @@ extension SimulatedLoop {
     private func deliverLeaving(_ connection: Int, _ generation: Int, isInOrder: Bool, at now: Moment) {
         guard peers[connection].generation == generation, peers[connection].phase == .open else { return }
         campaign.trace("loop \(index): connection \(connection) leaves")
-        if !nature.isCurl {
-            // Streams above the last id that the server names were not processed.
-            for push in wires.indices where wires[push].state == .sent && wires[push].connection == connection {
-                campaign.tally.note(.unprocessedByGoAway)
-                deliverUnprocessed(push, at: now)
-            }
+        // Streams above the last id that the server names were not processed.
+        for push in wires.indices where wires[push].state == .sent && wires[push].connection == connection {
+            campaign.tally.note(.unprocessedByGoAway)
+            deliverUnprocessed(push, at: now)
         }
         guard peers[connection].phase == .open else { return }
         peers[connection].mustRest = true
@@ -338,7 +328,6 @@ extension SimulatedLoop {
     private func deliverEnded(_ connection: Int, _ generation: Int, at now: Moment) {
         guard peers[connection].generation == generation, peers[connection].phase == .open else { return }
         campaign.trace("loop \(index): connection \(connection) ended")
-        if nature.isCurl { return deliverEndsOneByOne(connection, at: now) }
         for push in wires.indices where wires[push].state == .sent && wires[push].connection == connection && random.oneIn(2) {
             campaign.tally.note(.provablyUnsent)
             deliverUnprocessed(push, at: now)
@@ -346,26 +335,5 @@ extension SimulatedLoop {
         loseAll(on: connection)
         machine.connectionLost(connection, cause: "reset by peer", at: now)
         close(connection)
-    }
-
-    /// libcurl tells of each transfer; where there is none it connects anew without a word.
-    private func deliverEndsOneByOne(_ connection: Int, at now: Moment) {
-        guard peers[connection].inFlight > 0 else {
-            peers[connection].isDead = false
-            peers[connection].hasAccepted = false
-            return
-        }
-        peers[connection].mustRest = true
-        for push in wires.indices where wires[push].state != .idle && wires[push].connection == connection {
-            if wires[push].state == .sent, random.oneIn(2) {
-                campaign.tally.note(.provablyUnsent)
-                deliverUnprocessed(push, at: now)
-            } else {
-                lose(push)
-                machine.answerLost(push, reason: "ConnectionLost", at: now)
-            }
-        }
-        causes.fruitless += 1
-        machine.connectionLeaves(connection, cause: "reset by peer", at: now)
     }
 }

@@ -3,8 +3,8 @@ import CCurl
 import Cryptography
 import HTTP2
 
-/// What every easy handle of a sender is set to, once.
-struct CurlOptions {
+/// What a probe's handle is set to, so that it goes where pushes go.
+struct ProbeOptions {
     let url: String
     let authority: CurlAuthority?
     let clientCertificate: [UInt8]?
@@ -34,25 +34,12 @@ struct CurlOptions {
         volley_easy_set_long(easy, CURLOPT_FOLLOWLOCATION, 0)
         // Signals would hit whatever thread they like.
         volley_easy_set_long(easy, CURLOPT_NOSIGNAL, 1)
-        // Wait for the one connection rather than ask for another.
-        volley_easy_set_long(easy, CURLOPT_PIPEWAIT, 1)
         volley_easy_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, Int(connectTimeoutSeconds * 1000))
-        // A connection is never too old by itself, nor is its address: both are renewed by closing it.
-        volley_easy_set_long(easy, CURLOPT_MAXAGE_CONN, 86_400)
-        volley_easy_set_long(easy, CURLOPT_DNS_CACHE_TIMEOUT, -1)
-        // libcurl 7.88 loses its way when the headers of an answer do not fit in here: it takes their rest for HTTP/0.9, or stops reading until
-        // the answer is overdue, for other streams as well. A push is a few hundred bytes: the usual 64 KiB for each stream would be for nothing.
-        volley_easy_set_long(easy, CURLOPT_BUFFERSIZE, 32_768)
-        volley_easy_set_long(easy, CURLOPT_UPLOAD_BUFFERSIZE, 16_384)
         applyTLS(to: easy)
         applyProxy(to: easy)
-        volley_easy_set_open_socket_function(easy) { context, purpose, address in
-            guard let context, let address else { return CURL_SOCKET_BAD }
-            return CurlConnection.from(context).openSocket(address.pointee)
-        }
     }
 
-    /// The header lines that all pushes of a connection share, in libcurl's form.
+    /// The headers of a push, in libcurl's form.
     static func headerLines(_ headers: PushHeaders, _ token: ProviderToken?) -> [String] {
         var lines = [
             "apns-topic: \(headers.topic)", "apns-push-type: \(headers.pushType.rawValue)", "apns-priority: \(headers.priority.rawValue)",
@@ -60,7 +47,7 @@ struct CurlOptions {
         if let token { lines.append("authorization: bearer \(token.text)") }
         if let expiration = headers.expiration { lines.append("apns-expiration: \(expiration)") }
         if let collapseID = headers.collapseID { lines.append("apns-collapse-id: \(collapseID)") }
-        // As with nghttp2: the last place at which it can be seen.
+        // As for pushes: the last place at which it can be seen.
         precondition(lines.allSatisfy(HTTP2Header.canHold), "a header with a control character")
         // Without a value: libcurl leaves its own out. `Expect` would make each push wait for a 100.
         return lines + ["Expect:", "Accept:", "Content-Type:"]

@@ -23,36 +23,4 @@ enum TransportEvent {
     case refused(push: Int)
     /// Handed to the wire and reset, while the connection goes on: nobody knows what became of it.
     case reset(push: Int)
-    /// Handed to the wire, and no answer will come.
-    case lost(push: Int, reason: String)
-}
-
-/// Carries pushes and reports what became of them: bytes only, every decision is the machine's. Pushes and connections are named by the
-/// machine's slots. Belongs to one thread.
-protocol PushTransport: AnyObject {
-    /// What happened since the caller last cleared it.
-    var events: [TransportEvent] { get set }
-
-    /// Opens a connection; `opened` or `failed` tells how it went.
-    func open(_ connection: Int)
-
-    /// Closes a connection, whatever is in flight there. No event names it afterwards.
-    func close(_ connection: Int)
-
-    /// The provider token that a connection uses.
-    func token(of connection: Int) -> ProviderToken?
-
-    /// Sends a push.
-    /// - Parameters:
-    ///   - token: hex digits. Both are copied.
-    func submit(push: Int, id: APNsID, on connection: Int, token: UnsafeBufferPointer<UInt8>, payload: UnsafeBufferPointer<UInt8>)
-
-    /// Gives a push up whose answer does not come.
-    func abandon(push: Int, on connection: Int)
-
-    /// Asks the peer for a sign of life.
-    func ping(_ connection: Int)
-
-    /// Waits until something happens, at most until a moment of the monotonic clock, and appends to `events`.
-    func poll(until deadline: Int64)
 }
