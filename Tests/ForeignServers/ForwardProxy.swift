@@ -42,9 +42,9 @@ enum ForwardProxy: String {
                 unlinkd_program /bin/false
                 pinger_enable off
                 visible_hostname localhost
-                shutdown_lifetime 0 seconds
+                sslproxy_session_cache_size 0
 
-                """, ["-N", "-f"], port: port, in: folder)
+                """, ["-n", Self.squidName(port), "-N", "-f"], port: port, in: folder)
         case .tinyproxy:
             return try start(
                 """
@@ -74,6 +74,16 @@ enum ForwardProxy: String {
             return try start(nil, ["-i", "127.0.0.1", "-p", "\(port)"], port: port, in: folder)
         }
     }
+
+    /// Removes what a killed one leaves behind: squid's shared memory.
+    func removeTraces(port: Int) {
+        guard self == .squid else { return }
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/dev/shm")) ?? []
+        for name in names where name.hasPrefix(Self.squidName(port) + "-") { unlink("/dev/shm/\(name)") }
+    }
+
+    /// Squids of one name share their memory, also with that of another user, where they fail.
+    private static func squidName(_ port: Int) -> String { "volley\(port)" }
 
     private func path(_ installed: String) -> String {
         ForeignPrograms.has(installed) ? installed : ForeignPrograms.unpacked + installed

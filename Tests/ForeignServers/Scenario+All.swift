@@ -61,7 +61,7 @@ extension Scenario {
         Scenario(name: "h2, 6 s", standIn: .h2, options: ["--latency=6000", "--streams=1000"], devices: 300, latencyMilliseconds: 6000),
         Scenario(
             name: "go, reading 500 kB/s", standIn: .go, options: ["--rate=500000", "--window=65535"], devices: 5000, bodyCharacters: 400),
-        Scenario(name: "node, reading 500 kB/s", standIn: .node, options: ["--rate=500000"], devices: 5000, bodyCharacters: 400),
+        Scenario(name: "node, reading 500 kB/s", standIn: .node, options: ["--rate=500000"], devices: 10_000, bodyCharacters: 400),
         Scenario(name: "h2, reading 500 kB/s", standIn: .h2, options: ["--rate=500000"], devices: 5000, bodyCharacters: 400),
         Scenario(name: "node as it is, many devices", standIn: .node, devices: 120_000, bodyCharacters: 400),
         Scenario(name: "go, 503 of APNs", standIn: .go, options: ["--refuse-every=10"], devices: 1000),

@@ -38,6 +38,11 @@ final class Site {
             delivery: "unknown: \(scenario.unknown)")
     }
 
+    deinit {
+        proxy = nil
+        scenario.proxy?.removeTraces(port: proxyPort)
+    }
+
     // MARK: Servers
 
     private func startStandIn() throws {

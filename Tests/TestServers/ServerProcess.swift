@@ -15,10 +15,18 @@ public final class ServerProcess {
         for descriptor in Int32(1)...2 {
             posix_spawn_file_actions_addopen(&actions, descriptor, log ?? "/dev/null", O_WRONLY | O_CREAT | O_APPEND, 0o600)
         }
+        // Threads of tests block signals, and a program that was started so would never hear them.
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var nothing = sigset_t()
+        sigemptyset(&nothing)
+        posix_spawnattr_setsigmask(&attributes, &nothing)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
         var process = pid_t()
         var pointers = ([program] + arguments).map { strdup($0) } + [nil]
         defer { for pointer in pointers { free(pointer) } }
-        guard posix_spawnp(&process, program, &actions, nil, &pointers, environ) == 0 else {
+        guard posix_spawnp(&process, program, &actions, &attributes, &pointers, environ) == 0 else {
             throw ServerUnavailable(what: "\(program) cannot be started")
         }
         self.process = process
