@@ -40,9 +40,9 @@ extension SimulatedLoop {
         if token != recipient || payload != UInt8(truncatingIfNeeded: recipient) {
             campaign.violate(.bytes, "recipient \(recipient) gets the bytes of \(token)")
         }
-        if campaign.fates[recipient].submissions == 0 {
+        if campaign.fates[recipient].submissions == 0 { judgeCanary(before: recipient) }
+        if campaign.fates[recipient].submissions == campaign.fates[recipient].uncounted {
             campaign.fates[recipient].firstSubmitted = now.nanoseconds
-            judgeCanary(before: recipient)
         }
         campaign.fates[recipient].submissions += 1
         campaign.fates[recipient].state = .inFlight
