@@ -62,6 +62,7 @@ final class Dialer {
     init(_ plan: DialPlan, socket: ConnectionSocket, wakeup: Wakeup) {
         self.plan = plan
         self.socket = socket
+        socket.acknowledgesAtOnce = plan.proxy != nil
         guard let proxy = plan.proxy?.address else {
             lookup = AddressLookup(host: plan.host, port: plan.port, wakeup: wakeup)
             targetLookup = nil

@@ -135,7 +135,7 @@ final class HTTP2Connection {
                 let isAlive = session.receive(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
                 report(&events)
                 if !isAlive { return sayLastWords(&events) }
-            case .wantsRead: return
+            case .wantsRead: return socket.noteDrained()
             case .wantsWrite: return socket.watch(EPOLLIN.rawValue | EPOLLOUT.rawValue)
             case .failed(let failure): return end(failure, &events)
             }
