@@ -60,7 +60,7 @@ final class Site {
 
     private func play(_ fault: Scenario.Fault) throws {
         switch fault {
-        case .none, .answers: break
+        case .none, .answers, .answersToAll: break
         case .standInKilled:
             // Killed with the value.
             standIn = nil
@@ -92,6 +92,10 @@ final class Site {
                 }
                 usleep(20_000)
             }
+        }
+        if case .answersToAll = scenario.fault {
+            usleep(20_000_000)
+            running.interrupt()
         }
         return running.finish(timeout: max(1, deadline.timeIntervalSinceNow))
     }
@@ -126,7 +130,7 @@ extension Scenario.Fault {
     /// How many more are accepted from one fault to the next; nil when none is played.
     var step: Int? {
         switch self {
-        case .none, .answers: nil
+        case .none, .answers, .answersToAll: nil
         case .standInKilled(let step), .frontKilled(let step), .frontReloaded(let step), .proxyKilled(let step): step
         }
     }
