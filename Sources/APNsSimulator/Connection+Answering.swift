@@ -2,15 +2,14 @@ import HTTP2
 
 /// The frames that a connection sends.
 extension Connection {
-    /// HTTP/2's own defaults said aloud, and the limit on header lists that a strict server sets. The connection's window is wide, as a
-    /// thousand small requests at once must fit.
+    /// HTTP/2's own defaults said aloud, and the limit on header lists that a strict server sets. The connection's window stays as HTTP/2 has it, 65,535
+    /// bytes, which a hundred requests fill.
     func submitFirstSettings() {
         let windows = server.faults.windows
         submit(settings: [
             (.headerTableSize, 4096), (.maximumConcurrentStreams, UInt32(limits.streamLimit)),
             (.initialWindowSize, UInt32(windows?.streamBytes ?? 65535)), (.maximumFrameSize, 16384), (.maximumHeaderListSize, 8000),
         ])
-        if windows == nil { setConnectionWindow(16 << 20) }
     }
 
     /// Announces a new stream limit. Streams beyond it are reset with REFUSED_STREAM until the client has acknowledged it, and end the
@@ -68,6 +67,19 @@ extension Connection {
                     let used = UnsafeBufferPointer(rebasing: fields[..<count])
                     submitAnswer(used, hasBody: !request.unsentBody.isEmpty || request.hasTrailers, streamID: request.streamID)
                 }
+            }
+        }
+    }
+
+    /// Answers as a proxy or load balancer does that gave up waiting or had nobody to ask: in HTML, and without apns-id.
+    func answerAsGateway(_ request: PushRequest, status: Int) {
+        request.state = .finished
+        request.unsentBody = Array("<html><body><h1>\(status)</h1>No server is available to handle this request.</body></html>\n".utf8)[...]
+        request.hasTrailers = false
+        let type: StaticString = "text/html"
+        Self.digits(status).withUnsafeBufferPointer { digits in
+            submit([Field(":status", digits), Field("content-type", type.bytes)]) {
+                submitAnswer($0, hasBody: true, streamID: request.streamID)
             }
         }
     }

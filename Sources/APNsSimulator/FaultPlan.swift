@@ -11,6 +11,8 @@ struct FaultPlan {
         case reset
         /// Accepted, then reset with another code.
         case resetAccepted
+        /// Answered by what stands before APNs, which had passed it on or had not.
+        case gateway(status: Int, isPassedOn: Bool)
         case refused(Answer)
     }
 
@@ -29,6 +31,7 @@ struct FaultPlan {
     private var pushes = 0
     private var answers = 0
     private var payloadsToCome = 0
+    private var gatewayAnswers = 0
     /// Connections that may still be sent garbage.
     private var garbageLeft: Int
 
@@ -47,6 +50,10 @@ struct FaultPlan {
         if isHit(faults.unavailableEvery, pushes) { return .refused(Answer(status: 503, reason: "ServiceUnavailable")) }
         if isHit(faults.internalErrorEvery, pushes) { return .refused(Answer(status: 500, reason: "InternalServerError")) }
         if isHit(faults.resetAcceptedEvery, pushes) { return .resetAccepted }
+        if isHit(faults.gatewayEvery, pushes) {
+            gatewayAnswers += 1
+            return .gateway(status: 502 + gatewayAnswers % 3, isPassedOn: gatewayAnswers % 2 == 0)
+        }
         return isHit(faults.silentEvery, pushes) ? .silent : .accepted
     }
 

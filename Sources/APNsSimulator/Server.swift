@@ -157,8 +157,9 @@ final class Server {
         switch fate {
         case .refusedStream: return connection.refuse(request)
         case .reset: return connection.reset(request, faults.resetErrorCode)
+        case .gateway(let status, isPassedOn: false): return connection.answerAsGateway(request, status: status)
         case .refused(let answer): request.answer = answer
-        case .accepted, .silent, .resetAccepted: break
+        case .accepted, .silent, .resetAccepted, .gateway: break
         }
         if request[.id] == nil || request.answer.reason == "BadMessageId" { request.replaceID(Self.newID()) }
         ledger.count(request, now: now)
@@ -171,6 +172,7 @@ final class Server {
         if connection.limits.ending != nil || fate != .accepted && request.answer.isAccepted {
             request.state = .finished
             if fate == .resetAccepted { connection.reset(request, faults.resetErrorCode) }
+            if case .gateway(let status, _) = fate { connection.answerAsGateway(request, status: status) }
             ledger.write(request, connection: connection.number, isAnswered: false, now: now)
         } else if faults.latencyMilliseconds > 0, !isEarly {
             hold(request, of: connection)

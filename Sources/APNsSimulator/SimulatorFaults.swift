@@ -17,6 +17,9 @@ public struct SimulatorFaults: Sendable {
     public var latencyMilliseconds = 0
     /// Every n-th push that would be accepted is answered 429, 503 or 500 instead.
     public var tooManyRequestsEvery = 0, unavailableEvery = 0, internalErrorEvery = 0
+    /// Every n-th push that would be accepted is answered 502, 503 or 504 in turn, in HTML and without apns-id, as a proxy or load balancer does. Every
+    /// other one of them is accepted all the same: the gateway had passed it on.
+    public var gatewayEvery = 0
     /// Header retry-after in seconds on 429 and 503; nil for none.
     public var retryAfterSeconds: Int?
     /// How far the server's clock, by which provider tokens are judged, is ahead of this machine's (behind if below 0); refusals of tokens then carry
@@ -58,7 +61,7 @@ public struct SimulatorFaults: Sendable {
     public var streamLimitDipEvery = 0
     /// How long the stream limit stays down; with 0 until no stream is open.
     public var streamLimitDipMilliseconds = 0
-    /// Small flow-control windows; nil for windows that a client never notices.
+    /// Flow-control windows that are smaller than HTTP/2's own, 65,535 bytes, or given back late; nil for those.
     public var windows: SimulatedWindows?
 
     // MARK: Connections that end

@@ -239,6 +239,12 @@ struct Simulate: ParsableCommand {
     @Option(name: .long, help: "Reset the stream of every n-th push with INTERNAL_ERROR.")
     var resetEvery = 0
 
+    @Option(name: .long, help: "Answer every n-th push 502, 503 or 504 as a gateway does, every other one accepted all the same.")
+    var gatewayEvery = 0
+
+    @Option(name: .long, help: "Answer every n-th push before its payload was read.")
+    var earlyAnswerEvery = 0
+
     @Option(name: .long, help: "End a connection with GOAWAY after n pushes.")
     var goAwayEvery = 0
 
@@ -259,7 +265,7 @@ struct Simulate: ParsableCommand {
         guard streamLimit >= 1 else { throw ValidationError("--stream-limit takes 1 or more.") }
         let counts = [
             latency, tooManyRequestsEvery, unavailableEvery, internalErrorEvery, silentEvery, resetEvery, goAwayEvery, disconnectEvery,
-            silentAfter,
+            silentAfter, gatewayEvery, earlyAnswerEvery,
         ]
         guard counts.allSatisfy({ $0 >= 0 }) else { throw ValidationError("Counts and times are 0 or more.") }
     }
@@ -278,6 +284,7 @@ struct Simulate: ParsableCommand {
         (settings.tooManyRequestsEvery, settings.unavailableEvery) = (tooManyRequestsEvery, unavailableEvery)
         (settings.internalErrorEvery, settings.silentEvery) = (internalErrorEvery, silentEvery)
         (settings.resetEvery, settings.goAwayEvery) = (resetEvery, goAwayEvery)
+        (settings.gatewayEvery, settings.earlyAnswerEvery) = (gatewayEvery, earlyAnswerEvery)
         (settings.disconnectEvery, settings.silentAfter) = (disconnectEvery, silentAfter)
         return settings
     }

@@ -32,6 +32,17 @@ struct HurtStreamTests {
         #expect((summary.accepted, summary.acceptedTokens, summary.resetStreams) == (5, 5, 2))
     }
 
+    @Test("is answered by a gateway: 502 to 504, without apns-id and without APNs' JSON, every other one accepted") func gateway() throws {
+        let stand = try FrameStand { $0.gatewayEvery = 2 }
+        let client = stand.client()
+        client.pushes(distinctTokens(7) + [someToken])
+        let frames = client.readAnswers(8)
+        #expect(frames.filter { $0.type == Frame.headers && $0.isAccepted }.count == 4)
+        let bodies = frames.filter { $0.type == Frame.data }.map { String(decoding: $0.payload, as: UTF8.self) }
+        #expect(bodies.count == 4 && bodies.allSatisfy { $0.hasPrefix("<html>") && !$0.contains("reason") }, "\(bodies)")
+        #expect(stand.simulator.stop().accepted == 6)
+    }
+
     @Test("is answered before its payload is there, and then reset with NO_ERROR") func earlyAnswer() throws {
         let stand = try FrameStand { $0.earlyAnswerEvery = 1 }
         let client = stand.client()

@@ -38,6 +38,8 @@ struct FaultTests {
             Fault(name: "503", options: ["--unavailable-every", "11", "--retry-after", "1"]),
             Fault(name: "500", options: ["--internal-error-every", "13"]),
             Fault(name: "a stream is reset", options: ["--reset-every", "50"], losesAnswers: true),
+            Fault(name: "a gateway answers", options: ["--gateway-every", "50"], losesAnswers: true),
+            Fault(name: "answers before the payload was read", options: ["--early-answer-every", "3"]),
             Fault(name: "GOAWAY", options: ["--go-away-every", share(5)], losesAnswers: true),
             Fault(name: "the connection is cut", options: ["--disconnect-every", share(4)], losesAnswers: true),
             Fault(name: "the connection is dead", options: ["--silent-after", share(2)], losesAnswers: true),

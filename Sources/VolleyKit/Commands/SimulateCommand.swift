@@ -29,6 +29,8 @@ public enum SimulateCommand {
         public var latencyMilliseconds = 0
         /// Every n-th push gets this; 0 for never.
         public var tooManyRequestsEvery = 0, unavailableEvery = 0, internalErrorEvery = 0, silentEvery = 0, resetEvery = 0
+        /// Every n-th push is answered by a gateway, or before its payload was read; 0 for never.
+        public var gatewayEvery = 0, earlyAnswerEvery = 0
         /// After so many pushes a connection is ended in good order, cut, or falls silent; 0 for never.
         public var goAwayEvery = 0, disconnectEvery = 0, silentAfter = 0
         /// Header retry-after in seconds on 429 and 503.
@@ -122,6 +124,7 @@ public enum SimulateCommand {
         faults.internalErrorEvery = settings.internalErrorEvery
         faults.silentEvery = settings.silentEvery
         faults.resetEvery = settings.resetEvery
+        (faults.gatewayEvery, faults.earlyAnswerEvery) = (settings.gatewayEvery, settings.earlyAnswerEvery)
         faults.goAwayEvery = settings.goAwayEvery
         faults.disconnectEvery = settings.disconnectEvery
         faults.silentAfter = settings.silentAfter

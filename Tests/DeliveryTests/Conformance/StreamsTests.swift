@@ -90,6 +90,20 @@ struct StreamsTests {
         }
     }
 
+    @Test("what a gateway answers is in doubt, and nothing is sent again unless the campaign says so", arguments: [true, false])
+    func gateway(resendsUnknown: Bool) throws {
+        let result = try run(resendsUnknown: resendsUnknown, pushes: 200) { $0.gatewayEvery = 10 }
+        #expect(result.end == .finished)
+        if resendsUnknown {
+            #expect(result.count(.accepted) == 200 && result.ledger.accepted > 200)
+        } else {
+            #expect(result.repeats == 0 && result.count(.accepted) == 180 && result.count(.unknown) == 20, "\(result.outcomes)")
+            #expect(result.ledger.accepted == 190, "every other one had been passed on")
+            let doubts = result.settlements.filter { $0.outcome == .unknown }
+            #expect(doubts.allSatisfy { (502...504).contains($0.status) && $0.reason == "HTTP\($0.status)" })
+        }
+    }
+
     @Test("late answers count")
     func late() throws {
         let result = try run(resendsUnknown: false, pushes: 60) { $0.latencyMilliseconds = 60 }
