@@ -98,7 +98,7 @@ struct RunDispatch {
         stage.isAlive = isAlive
         let sender = try stage.sender()
         let pass = try gate.pass(step)
-        stage.marks = pass.marks
+        (stage.marks, stage.files) = (pass.marks, pass.files)
         notices.post(Notice(.started, of: run, occurrence: occurrence))
         let end = stage.send(with: sender)
         pass.end(console)
@@ -119,6 +119,7 @@ struct RunDispatch {
     private func show(ledger: LedgerSummary?, acceptedBefore: Int?, _ options: CommonOptions, _ console: Console) -> Bool {
         do {
             try settle(console)
+            try AccountGap.check(run, console)
             let report = try Report(run, chain: RunChain(of: run))
             try console.out(options.isJSON ? report.json.indentedText : report.text(width: console.width, colour: console.colour))
             guard let ledger, let acceptedBefore else { return true }

@@ -84,13 +84,12 @@ struct RunGate {
                 action = gate.recorded(
                     isDone {
                         life = try note(seen)
-                        marks = try ClaimMarks(record, of: run)
+                        marks = try ClaimMarks(run, life: life, claimed: seen.claimed)
                     })
             case .begin: action = gate.began(isDone { try run.begin(life: life, at: .now(), from: Self.states(for: step)) })
             case .confirm:
-                // A confirmation that is missing only makes an older copy harder to tell.
-                try? record.confirm(run)
-                action = gate.confirmed()
+                action = gate.confirmed(isDone { try record.confirm(run) })
+                if failure != nil { try? run.setState(.stopped, reason: Self.unconfirmedReason, at: .now()) }
             case .returnTime:
                 try? time?.giveBack(before)
                 action = gate.timeReturned()
@@ -101,6 +100,8 @@ struct RunGate {
             }
         }
     }
+
+    private static let unconfirmedReason = "that it began could not be noted beside it, so nothing was sent"
 
     /// Makes a retry while nobody else can resume, retry or prune the run.
     /// - Throws: why it may not be retried, in words; what `body` throws.
@@ -247,7 +248,9 @@ struct RunGate {
         }
     }
 
-    private func outdated() -> Diagnostic { GateRefusals.isOutdated(run, (try? record.entry(of: run.plan.id))?.begunAt) }
+    private func outdated() -> Diagnostic {
+        AccountGap(of: run)?.inWords ?? GateRefusals.isOutdated(run, (try? record.entry(of: run.plan.id))?.begunAt)
+    }
 }
 
 extension SendGate.Facts {

@@ -132,6 +132,7 @@ struct ScheduledTime {
         guard let first = try? RunStore(path: FilePaths.join(folder, "\(other).sqlite"), readOnly: true),
             let state = try? first.status().state
         else { return "The file of that run is not there; whom it reached is not known. Give the campaign another time for another push." }
+        if let gap = AccountGap(of: first) { return "\(gap.inWords)" }
         return switch state {
         case .planned: "`volley send --plan \(other)` sends that plan."
         case .running, .paused, .stopped: "`volley resume \(other)` goes on with that run."
