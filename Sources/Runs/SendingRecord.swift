@@ -48,12 +48,15 @@ public struct SendingRecord: Sendable {
 
     /// A time of a campaign's schedule.
     public struct Time: Hashable, Sendable {
-        /// The campaign's name, the time on its schedule's clock, and the campaign's file: a renamed campaign is the same.
-        public var campaign: String, occurrence: String, file: String
+        /// The campaign's name, and the time on its schedule's clock.
+        public var campaign: String, occurrence: String
+        /// The campaign's file, under its name and with symbolic links resolved: a campaign of another name is the same when either is, as a link may
+        /// be turned to another file, and a file have several names. Absolute paths.
+        public var file: String, realFile: String
 
         /// A time.
-        public init(campaign: String, occurrence: String, file: String) {
-            (self.campaign, self.occurrence, self.file) = (campaign, occurrence, file)
+        public init(campaign: String, occurrence: String, file: String, realFile: String) {
+            (self.campaign, self.occurrence, self.file, self.realFile) = (campaign, occurrence, file, realFile)
         }
     }
 
@@ -111,9 +114,10 @@ public struct SendingRecord: Sendable {
             sql: """
                 WITH RECURSIVE own (run) AS (SELECT ? UNION SELECT beginning.run FROM beginning JOIN own ON retry_of = own.run AND own.run <> '')
                 SELECT run FROM beginning
-                WHERE occurrence = ? AND (campaign = ? OR file = ?) AND run NOT IN (SELECT run FROM own) ORDER BY begun_at LIMIT 1
+                WHERE occurrence = ? AND (campaign = ? OR file IN (?, ?) OR real_file IN (?, ?))
+                    AND run NOT IN (SELECT run FROM own) ORDER BY begun_at LIMIT 1
                 """,
-            arguments: [run, time.occurrence, time.campaign, time.file])
+            arguments: [run, time.occurrence, time.campaign, time.file, time.realFile, time.file, time.realFile])
     }
 
     /// Notes that a run is about to begin, or go on, as `life`.
@@ -144,12 +148,12 @@ public struct SendingRecord: Sendable {
             try db.execute(
                 sql: """
                     INSERT OR REPLACE INTO beginning
-                        (run, retry_of, life, former_life, reached, claimed, is_over, campaign, occurrence, file, begun_at)
-                    VALUES (?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?)
+                        (run, retry_of, life, former_life, reached, claimed, is_over, campaign, occurrence, file, real_file, begun_at)
+                    VALUES (?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?)
                     """,
                 arguments: [
                     run.plan.id, run.plan.retryOf ?? "", life, seen, reached, claimed, time?.campaign ?? "", time?.occurrence ?? "",
-                    time?.file ?? "", now.epochMilliseconds,
+                    time?.file ?? "", time?.realFile ?? "", now.epochMilliseconds,
                 ])
             return .noted
         }
@@ -258,7 +262,8 @@ public struct SendingRecord: Sendable {
                     reached INTEGER NOT NULL,                               -- recipients, or perhaps, when the last life ended
                     claimed INTEGER NOT NULL,                               -- recipients; in RUN.sqlite.claimed while it is sent
                     is_over INTEGER NOT NULL,                               -- 1 once the last life has ended
-                    campaign TEXT NOT NULL, occurrence TEXT NOT NULL, file TEXT NOT NULL,  -- the time of the schedule; blank without one
+                    campaign TEXT NOT NULL, occurrence TEXT NOT NULL,       -- the time of the schedule; blank without one
+                    file TEXT NOT NULL, real_file TEXT NOT NULL,            -- the campaign's: by name, and with links resolved
                     begun_at INTEGER NOT NULL                               -- epoch milliseconds
                 ) WITHOUT ROWID;
                 PRAGMA application_id = \(Self.applicationID);

@@ -21,7 +21,7 @@ struct Route: Sendable {
 
     /// The way of a run that was planned before, maybe with another volley.yaml: as the file is now. Without one the environment decides.
     init(_ options: CommonOptions, _ present: PresentProject, _ settings: RunSettings) throws(Diagnostic) {
-        try self.init(options.transport, present.app?.proxy ?? present.project?.proxy, to: settings.environment)
+        try self.init(options.transport, present.app?.proxy ?? present.project.proxy, to: settings.environment)
     }
 
     /// Sends that way.

@@ -13,8 +13,8 @@ struct RunDispatch {
     let route: Route
     let settings: RunSettings
     let messages: MessageCatalog
-    /// volley.yaml as it is now; nil when it is gone.
-    let project: Project?
+    /// volley.yaml as it is now.
+    let project: Project
 
     init(run: RunStore, gateway: Gateway, route: Route, settings: RunSettings, messages: MessageCatalog, project: Project) {
         (self.run, self.gateway, self.route, self.settings, self.messages) = (run, gateway, route, settings, messages)
@@ -33,7 +33,7 @@ struct RunDispatch {
         }
         // The campaign is taken as it was planned; an expiry that has passed since is found by the sender, device by device.
         messages = try MessageCatalog(frozenIn: run.plan)
-        let present = try PresentProject(of: run.plan, options)
+        let present = try PresentProject(of: run, options)
         project = present.project
         route = try Route(options, present, settings)
         gateway = try Gateway(present.withPresentFiles(settings), now: .now())

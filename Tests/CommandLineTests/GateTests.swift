@@ -385,6 +385,33 @@ struct GateTests {
         #expect(refused.status == 2 && refused.errors.contains("demands approval"), "\(refused.errors)")
     }
 
+    @Test("when volley.yaml is not where it was, that of the run's folder counts; where there is none, nothing is sent until it is named")
+    func lostProject() throws {
+        let folder = try folder()
+        let run = try plan(folder)
+        let elsewhere = try ProjectFolder()
+        try FileManager.default.removeItem(at: elsewhere.url.appendingPathComponent("volley.yaml"))
+        let file = folder.url.path + "/runs/\(run).sqlite", config = folder.url.path + "/conf/volley.yaml"
+        try Shell.run("cd '\(folder.url.path)'; mkdir conf; mv volley.yaml conf/; echo '    approval: required' >> conf/volley.yaml")
+        for command in [["send", "--plan", file, "--yes"], ["approve", file, "--by", "Anna", "--yes"]] {
+            try expectRefusal(elsewhere, command, saying: "Name it with --config FILE")
+        }
+        try expectRefusal(elsewhere, ["send", "--plan", file, "--yes", "--config", config], saying: "demands approval")
+        // In a folder above that of the run.
+        try Shell.run("cd '\(folder.url.path)'; cp conf/volley.yaml runs/")
+        try expectRefusal(elsewhere, ["send", "--plan", file, "--yes"], saying: "demands approval")
+        try Shell.run("cd '\(folder.url.path)'; rm runs/volley.yaml")
+        #expect(try elsewhere.volley("approve", file, "--by", "Anna", "--yes", "--config", config).status == 0)
+        #expect(try elsewhere.volley("send", "--plan", file, "--yes", "--config", config).status == 0)
+        // What has begun neither goes on nor is retried.
+        let (server, cut) = try interrupted()
+        try Shell.run("cd '\(server.folder.url.path)'; mkdir conf; mv volley.yaml conf/")
+        let begun = server.folder.url.path + "/runs/\(cut).sqlite"
+        try expectRefusal(elsewhere, ["resume", begun], saying: "Name it with --config FILE")
+        #expect(try elsewhere.volley("cancel", begun).status == 0)
+        try expectRefusal(elsewhere, ["retry", begun, "--outcome", "unsent", "--yes"], saying: "Name it with --config FILE")
+    }
+
     // MARK: - Times
 
     @Test("a time that was sent goes out by no other plan of it, whatever is done to that plan", .enabled(if: hasPython))
@@ -414,6 +441,29 @@ struct GateTests {
         try folder.write("campaign.yaml", campaign.replacing("late: send", with: "late: skip after 2h"))
         let late = try expectRefusal(folder, ["send", "campaign.yaml", "--yes"], saying: "was fired already")
         #expect(!late.contains("--now"), "\(late)")
+    }
+
+    @Test(
+        "a time that was sent goes out under no other name of the campaign and no other spelling of its file",
+        arguments: [
+            ["ops/../c/one.yaml", "./c/one.yaml"], ["l/one.yaml", "c/one.yaml"], ["c/one.yaml", "l/../c/one.yaml"],
+            // A folder that is rotated by turning a link.
+            ["l/one.yaml", "l/one.yaml", "rm l; cp -r c d; ln -s d l"],
+        ])
+    func spellings(_ spellings: [String]) throws {
+        let folder = try folder()
+        let campaign = try String(contentsOf: folder.url.appendingPathComponent("campaign.yaml"), encoding: .utf8)
+        try Shell.run("cd '\(folder.url.path)'; mkdir c ops; ln -s c l")
+        let text = campaign.replacing("devices.csv", with: "../devices.csv") + Self.due
+        try folder.write("c/one.yaml", text)
+        #expect(try folder.volley("send", spellings[0], "--yes").status == 0)
+        if spellings.count > 2 { try Shell.run("cd '\(folder.url.path)'; \(spellings[2])") }
+        try folder.write(spellings[1], text.replacing("name: test", with: "name: renamed"))
+        try expectRefusal(folder, ["send", spellings[1], "--yes"], saying: "was fired already")
+        try expectRefusal(folder, ["plan", spellings[1]], saying: "was fired already")
+        // Neither when only the file tells, as without the schedule's record.
+        try Shell.run("rm '\(folder.url.path)'/runs/schedule.sqlite*")
+        try expectRefusal(folder, ["send", spellings[1], "--yes"], saying: "was fired already")
     }
 
     @Test("a time that only a retry was sent for goes out by no other plan, also without the schedule's record", .enabled(if: hasPython))

@@ -145,7 +145,7 @@ struct RunGate {
         look.facts.isOutdated = entry?.isNewer(thanLife: look.life, reached: look.reached, claimed: look.claimed) ?? false
         look.facts.isInPlace = look.keep(.isMisplaced) { try run.checkPlace(home: settings.runsFolder) }
         guard SendGate.refusal(of: step, look.facts) == nil else { return look }
-        let presents = try presentProjects()
+        let presents = try PresentProject.all(of: run, options)
         look.facts.isUnchanged = look.keep(.isChanged) {
             if step == .goOn { try run.checkIntegrity() }
             try goingOn(step) { try run.checkUnchanged() }
@@ -183,15 +183,6 @@ struct RunGate {
     /// A test goes to the app's own test devices, so nobody has to approve it. A plan that was made before volley.yaml demanded approval needs one as well.
     func lacksApproval(_ present: PresentProject) throws -> Bool {
         try !run.plan.isTest && (settings.needsApproval || present.app?.needsApproval == true) && run.approval() == nil
-    }
-
-    /// volley.yaml as it is now: the one that was named, and the plan's own.
-    private func presentProjects() throws -> [PresentProject] {
-        let named = try PresentProject(of: run.plan, options)
-        guard options.config != nil else { return [named] }
-        var own = options
-        own.config = nil
-        return [named, try PresentProject(of: run.plan, own)]
     }
 
     /// The runs of its chain that have sent.
