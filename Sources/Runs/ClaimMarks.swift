@@ -1,49 +1,76 @@
-import GRDB
+import Base
+import Glibc
 import Synchronization
 
-/// Keeps in the sending record how many recipients of a run are claimed, while it is sent: after a kill it shows whether the run file has lost its newest
-/// part, because what SQLite laid beside it was removed or an older copy was put back. A mark survives the process at once, and the machine's power a
-/// moment later: the file itself is synchronised with every claim, a mark that is lost only shows less.
+/// How many recipients of a run are claimed, kept up beside it while it is sent (`RUN.sqlite.claimed`): after a kill it shows whether the run file
+/// has lost its newest part, because what SQLite laid beside it was removed or an older copy was put back. Where it is missing after a kill, nobody
+/// knows how far the run was, and it does not go on (`SendingRecord.Entry.claimed`).
+///
+/// A few bytes of fixed width, overwritten in place: a mark survives the process at once, costs no transaction, and waits for no other run. It
+/// survives the machine's power a moment later: the run file is synchronised with every claim, and a mark that is lost only shows less.
 public final class ClaimMarks: Sendable {
-    private let run: String
-    private let path: String
-    private let database: Mutex<DatabaseQueue?>
+    private static let digits = 20
 
-    /// - Throws: `Diagnostic`: the record cannot be written.
-    public init(_ record: SendingRecord, of run: RunStore) throws {
-        (self.run, path) = (run.plan.id, record.path)
-        database = Mutex(
-            try record.translating {
-                var configuration = Configuration()
-                configuration.busyMode = .timeout(30)
-                configuration.journalMode = .wal
-                let database = try DatabaseQueue(path: record.path, configuration: configuration)
-                try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = NORMAL") }
-                return database
-            })
+    /// The file of a run.
+    public static func file(of run: String) -> String { run + ".claimed" }
+
+    private let path: String
+    private let life: String
+    private let descriptor: Mutex<Int32>
+
+    /// Puts the file there, on the disk, in place of that of an earlier life.
+    /// - Throws: `Diagnostic`: it cannot be written.
+    public init(_ run: RunStore, life: String, claimed: Int) throws {
+        (path, self.life) = (Self.file(of: run.path), life)
+        unlink(path)
+        let descriptor = open(path, O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw Self.failure(path, errno) }
+        self.descriptor = Mutex(descriptor)
+        try note(claimed)
+        // Whatever the umask is, a later command has to read it.
+        guard fchmod(descriptor, 0o600) == 0, fsync(descriptor) == 0 else { throw Self.failure(path, errno) }
+        try RunFile.synchronize(RunDiagnostics.folder(of: path))
     }
 
     deinit { close() }
 
-    /// Notes that recipients up to this id are claimed. Must return before any of them goes onto the wire.
-    /// - Throws: when the record cannot be written.
+    /// Notes that so many recipients are claimed. Must return before the last of them goes onto the wire.
+    /// - Throws: `Diagnostic`: it cannot be written.
     public func note(_ claimed: Int) throws {
-        try database.withLock { database in
-            try database?.write {
-                try $0.cachedStatement(sql: "UPDATE beginning SET claimed = max(claimed, ?) WHERE run = ?").execute(arguments: [
-                    claimed, run,
-                ])
-            }
+        let code: Int32 = descriptor.withLock { descriptor in
+            guard descriptor >= 0 else { return EBADF }
+            let text = Self.text(life, claimed)
+            // So few bytes of a file are written whole or not at all.
+            let count = pwrite(descriptor, text, text.count, 0)
+            return count == text.count ? 0 : count < 0 ? errno : EIO
+        }
+        guard code == 0 else { throw Self.failure(path, code) }
+    }
+
+    func close() {
+        descriptor.withLock { descriptor in
+            if descriptor >= 0 { Glibc.close(descriptor) }
+            descriptor = -1
         }
     }
 
-    /// Leaves one file behind, unless others have it open.
-    public func close() {
-        database.withLock { database in
-            guard let open = database else { return }
-            database = nil
-            try? open.close()
-            try? RunStore.leaveWAL(path)
-        }
+    private static func text(_ life: String, _ claimed: Int) -> [UInt8] {
+        let number = String(claimed)
+        return Array("\(life) \(String(repeating: "0", count: digits - number.utf8.count))\(number)\n".utf8)
+    }
+
+    /// How many recipients of a run were claimed in a life; nil when the file is missing, of another life, or cannot be read.
+    static func claimed(_ run: String, life: String) -> Int? {
+        guard let bytes = try? RegularFile.bytes(of: file(of: run), atMost: 200) else { return nil }
+        let words = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isWhitespace)
+        guard words.count == 2, words[0] == life else { return nil }
+        return Int(words[1])
+    }
+
+    /// Removes what lies beside a run that needs it no more.
+    static func remove(_ run: String) { unlink(file(of: run)) }
+
+    private static func failure(_ path: String, _ code: Int32) -> Diagnostic {
+        RunDiagnostics.system("cannot note how many devices are claimed", path: path, errno: code, activity: .sending)
     }
 }

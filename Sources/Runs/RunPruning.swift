@@ -124,6 +124,8 @@ extension RunStore {
                 throw Diagnostic("another process has the run file open", file: path, remedy: "Prune it when that is done.")
             }
             try RunPruning.replace(real, figures: kept, plan, at: now)
+            // It never goes on.
+            ClaimMarks.remove(real)
             _ = consume lock
         }
     }

@@ -127,6 +127,7 @@ public final class RunStore: Sendable {
         }
         close()
         RunFile.remove(path)
+        ClaimMarks.remove(path)
         _ = consume lock
         try RunFile.synchronize(RunDiagnostics.folder(of: path))
     }

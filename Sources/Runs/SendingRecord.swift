@@ -1,13 +1,15 @@
 public import Base
 import GRDB
 import Glibc
+import Synchronization
 
 /// What was ever begun to be sent from a folder of runs: `sent.db`, beside them. A run file says how far it is; this says that it is not an older
 /// copy of itself, restored from a backup or put back to be sent a second time.
 ///
 /// Each time that a run begins, or goes on, it gets a new *life*, a number and a random name that stand here and in the run file. A file that holds an
 /// earlier one is not the file that was sent from last. A time of a schedule that a run has begun for stands here too, so that it is known without
-/// `schedule.sqlite`. A file that is not there is an empty record. Every change is on the disk when its call returns, but for marks (`ClaimMarks`).
+/// `schedule.sqlite`. A file that is not there is an empty record. Every change is on the disk when its call returns, and in the file itself: it is
+/// never in WAL mode, so that nothing of it is lost with what SQLite lays beside a file.
 ///
 /// Calls throw `Diagnostic`: the file is damaged, of a newer version, no record, not permitted; the disk is full.
 public struct SendingRecord: Sendable {
@@ -23,12 +25,12 @@ public struct SendingRecord: Sendable {
         public var retryOf: String?
         /// Its last life.
         public var life: String
-        /// The life before, which counts until it is known that the file has the last one; nil afterwards.
+        /// The life before, which counts until it is known that the file has the last one; nil afterwards. Until then nothing is pushed in the last.
         public var formerLife: String?
         /// Recipients that the run had reached, or may have, when its last life ended, or the one before as long as that goes on.
         public var reached: Int
-        /// Recipients that were claimed, kept up while it is sent: a file with fewer has lost its newest part.
-        public var claimed: Int
+        /// Recipients that were claimed, kept up while it is sent (`ClaimMarks`): a file with fewer has lost its newest part. nil when it is not known.
+        public var claimed: Int?
         /// When its last life began.
         public var begunAt: Timestamp
 
@@ -39,18 +41,22 @@ public struct SendingRecord: Sendable {
         /// be this record that is the older one, restored from a backup: then the file knows more.
         public func isNewer(thanLife life: String, reached: Int, claimed: Int) -> Bool {
             if SendingRecord.number(of: life) > SendingRecord.number(of: self.life) { return false }
-            return !isLife(life) || reached < self.reached || claimed < self.claimed
+            guard let known = self.claimed else { return true }
+            return !isLife(life) || reached < self.reached || claimed < known
         }
     }
 
     /// A time of a campaign's schedule.
     public struct Time: Hashable, Sendable {
-        /// The campaign's name, the time on its schedule's clock, and the campaign's file: a renamed campaign is the same.
-        public var campaign: String, occurrence: String, file: String
+        /// The campaign's name, and the time on its schedule's clock.
+        public var campaign: String, occurrence: String
+        /// The campaign's file, under its name and with symbolic links resolved: a campaign of another name is the same when either is, as a link may
+        /// be turned to another file, and a file have several names. Absolute paths.
+        public var file: String, realFile: String
 
         /// A time.
-        public init(campaign: String, occurrence: String, file: String) {
-            (self.campaign, self.occurrence, self.file) = (campaign, occurrence, file)
+        public init(campaign: String, occurrence: String, file: String, realFile: String) {
+            (self.campaign, self.occurrence, self.file, self.realFile) = (campaign, occurrence, file, realFile)
         }
     }
 
@@ -85,7 +91,7 @@ public struct SendingRecord: Sendable {
 
     /// What is known of a run; nil when it was never begun here.
     public func entry(of run: String) throws -> Entry? {
-        try read { try Self.entry(of: run, $0) } ?? nil
+        try read { try entry(of: run, $0) } ?? nil
     }
 
     /// Runs that were begun and that retry `run`, in the order in which they began.
@@ -108,9 +114,10 @@ public struct SendingRecord: Sendable {
             sql: """
                 WITH RECURSIVE own (run) AS (SELECT ? UNION SELECT beginning.run FROM beginning JOIN own ON retry_of = own.run AND own.run <> '')
                 SELECT run FROM beginning
-                WHERE occurrence = ? AND (campaign = ? OR file = ?) AND run NOT IN (SELECT run FROM own) ORDER BY begun_at LIMIT 1
+                WHERE occurrence = ? AND (campaign = ? OR file IN (?, ?) OR real_file IN (?, ?))
+                    AND run NOT IN (SELECT run FROM own) ORDER BY begun_at LIMIT 1
                 """,
-            arguments: [run, time.occurrence, time.campaign, time.file])
+            arguments: [run, time.occurrence, time.campaign, time.file, time.realFile, time.file, time.realFile])
     }
 
     /// Notes that a run is about to begin, or go on, as `life`.
@@ -127,7 +134,7 @@ public struct SendingRecord: Sendable {
         at now: Timestamp
     ) throws -> Beginning {
         try write { db in
-            let known = try Self.entry(of: run.plan.id, db)
+            let known = try entry(of: run.plan.id, db)
             if let known, known.isNewer(thanLife: seen, reached: reached, claimed: claimed) { return .isOutdated }
             if let time, run.plan.retryOf == nil, let other = try Self.run(having: time, besides: run.plan.id, db) {
                 return .timeIsTaken(by: other)
@@ -136,44 +143,59 @@ public struct SendingRecord: Sendable {
             if let parent = run.plan.retryOf {
                 let others = try Self.retries(of: parent, db).filter { $0 != run.plan.id }
                 if !Set(others).isSubset(of: siblings) { return .isOvertaken }
-                if let parentLife, let entry = try Self.entry(of: parent, db), !entry.isLife(parentLife) { return .isOvertaken }
+                if let parentLife, let entry = try entry(of: parent, db), !entry.isLife(parentLife) { return .isOvertaken }
             }
             try db.execute(
                 sql: """
                     INSERT OR REPLACE INTO beginning
-                        (run, retry_of, life, former_life, reached, claimed, campaign, occurrence, file, begun_at)
-                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                        (run, retry_of, life, former_life, reached, claimed, is_over, campaign, occurrence, file, real_file, begun_at)
+                    VALUES (?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?)
                     """,
                 arguments: [
                     run.plan.id, run.plan.retryOf ?? "", life, seen, reached, claimed, time?.campaign ?? "", time?.occurrence ?? "",
-                    time?.file ?? "", now.epochMilliseconds,
+                    time?.file ?? "", time?.realFile ?? "", now.epochMilliseconds,
                 ])
             return .noted
         }
     }
 
-    /// Notes that the run's file has its last life: the one before counts no more.
+    /// Notes that the run's file has its last life: the one before counts no more. Must return before anything is pushed in that life: a file that
+    /// does not know of it is then an older one, whatever was lost.
     public func confirm(_ run: RunStore) throws {
         try write { try $0.execute(sql: "UPDATE beginning SET former_life = NULL WHERE run = ?", arguments: [run.plan.id]) }
     }
 
-    /// Notes how far a run was when its last life ended.
-    public func end(_ run: RunStore, reached: Int) throws {
-        try write { try $0.execute(sql: "UPDATE beginning SET reached = ? WHERE run = ?", arguments: [reached, run.plan.id]) }
+    /// Notes how far a run is as the life ends that its store began; its marks are needed no more. Does nothing when another one has begun since.
+    public func end(_ run: RunStore) throws {
+        guard try isThere() else {
+            throw RunDiagnostics.system("cannot write the record of what was sent", path: path, errno: ENOENT, activity: .sending)
+        }
+        let (reached, claimed, life) = (try run.reached(), try run.firstUnclaimed(), run.ownLife.withLock { $0 })
+        let isNoted = try write { db in
+            try db.execute(
+                sql: "UPDATE beginning SET reached = ?, claimed = ?, is_over = 1 WHERE run = ? AND life = ?",
+                arguments: [reached, claimed, run.plan.id, life])
+            return db.changesCount > 0
+        }
+        if isNoted { ClaimMarks.remove(run.path) }
     }
 
     // MARK: - The file
 
-    private static func entry(of run: String, _ db: Database) throws -> Entry? {
-        let row = try Row.fetchOne(
-            db, sql: "SELECT retry_of, life, former_life, reached, claimed, begun_at FROM beginning WHERE run = ?", arguments: [run])
-        guard let row, let life = row[1] as String?, let reached = row[3] as Int?, let claimed = row[4] as Int?,
-            let begunAt = row[5] as Int64?
-        else { return nil }
-        let retryOf = row[0] as String? ?? ""
+    private func entry(of run: String, _ db: Database) throws -> Entry? {
+        let columns = "retry_of, life, former_life, reached, claimed, begun_at, is_over"
+        guard let row = try Row.fetchOne(db, sql: "SELECT \(columns) FROM beginning WHERE run = ?", arguments: [run]) else { return nil }
+        guard let retryOf = String.fromDatabaseValue(row[0]), let life = String.fromDatabaseValue(row[1]),
+            let former = String?.fromDatabaseValue(row[2]), let reached = Int.fromDatabaseValue(row[3]),
+            let claimed = Int.fromDatabaseValue(row[4]), let begunAt = Int64.fromDatabaseValue(row[5]),
+            let isOver = Bool.fromDatabaseValue(row[6])
+        else { throw damaged("what it says of \(run) cannot be read") }
+        // Until the beginning is confirmed nothing more is claimed, and afterwards the marks say how far it is.
+        let isCounting = !isOver && former == nil
+        let marked = isCounting ? ClaimMarks.claimed(RunFile.path(run, in: RunDiagnostics.folder(of: path)), life: life) : claimed
         return Entry(
-            retryOf: retryOf.isEmpty ? nil : retryOf, life: life, formerLife: row[2] as String?, reached: reached, claimed: claimed,
-            begunAt: Timestamp(epochMilliseconds: begunAt))
+            retryOf: retryOf.isEmpty ? nil : retryOf, life: life, formerLife: former, reached: reached,
+            claimed: marked.map { max($0, claimed) }, begunAt: Timestamp(epochMilliseconds: begunAt))
     }
 
     /// nil when there is no file, or an empty one.
@@ -196,8 +218,9 @@ public struct SendingRecord: Sendable {
             let database = try DatabaseQueue(path: path, configuration: configuration(readOnly: false))
             var result: Value?
             try database.writeWithoutTransaction { db in
+                try db.execute(sql: "PRAGMA journal_mode = DELETE")
                 // With less, the last change could be lost with the power, and a run begin twice.
-                try db.execute(sql: "PRAGMA synchronous = FULL")
+                try db.execute(sql: "PRAGMA synchronous = EXTRA")
                 try db.inTransaction(.immediate) {
                     if try !check(db) { try create(db) }
                     result = try body(db)
@@ -237,8 +260,10 @@ public struct SendingRecord: Sendable {
                     life TEXT NOT NULL,                                     -- the same in the run file, in its table `life`
                     former_life TEXT,                                       -- NULL once the run file has `life`
                     reached INTEGER NOT NULL,                               -- recipients, or perhaps, when the last life ended
-                    claimed INTEGER NOT NULL,                               -- recipients, kept up while it is sent
-                    campaign TEXT NOT NULL, occurrence TEXT NOT NULL, file TEXT NOT NULL,  -- the time of the schedule; blank without one
+                    claimed INTEGER NOT NULL,                               -- recipients; in RUN.sqlite.claimed while it is sent
+                    is_over INTEGER NOT NULL,                               -- 1 once the last life has ended
+                    campaign TEXT NOT NULL, occurrence TEXT NOT NULL,       -- the time of the schedule; blank without one
+                    file TEXT NOT NULL, real_file TEXT NOT NULL,            -- the campaign's: by name, and with links resolved
                     begun_at INTEGER NOT NULL                               -- epoch milliseconds
                 ) WITHOUT ROWID;
                 PRAGMA application_id = \(Self.applicationID);
@@ -262,13 +287,18 @@ public struct SendingRecord: Sendable {
         return true
     }
 
+    private func damaged(_ what: String) -> Diagnostic {
+        Diagnostic(
+            "the record of what was sent is damaged: \(what)", file: path, remedy: "Restore it from a backup; nothing is sent without it.")
+    }
+
     private var notARecord: Diagnostic {
         Diagnostic(
             "this is no record of what was sent, but stands where one should", file: path,
             remedy: "Restore it from a backup. Without it Volley does not know which plans were sent already.")
     }
 
-    func translating<Value>(_ body: () throws -> Value) throws -> Value {
+    private func translating<Value>(_ body: () throws -> Value) throws -> Value {
         do { return try body() } catch let error as DatabaseError {
             switch error.resultCode {
             case .SQLITE_NOTADB, .SQLITE_CORRUPT: throw notARecord

@@ -32,6 +32,28 @@ enum FilePaths {
         return join(String(cString: folder), path.hasPrefix("./") ? String(path.dropFirst(2)) : path)
     }
 
+    /// An absolute path with symbolic links kept, and without `.` and `..`: one spelling of a file's name. What follows a link and leads up again is
+    /// resolved as the system does it.
+    static func named(_ path: String) -> String {
+        var names = ""
+        for name in anchored(path).split(separator: "/") where name != "." {
+            guard name == ".." else {
+                names += "/" + name
+                continue
+            }
+            if let resolved = realpath(names + "/..", nil) {
+                defer { free(resolved) }
+                let above = folder(of: names)
+                // Only where the name above is a link does `..` not undo it.
+                names = areOneFile(above, names + "/..") ? above : String(cString: resolved)
+            } else {
+                names = folder(of: names)
+            }
+            if names == "/" || names == "." { names = "" }
+        }
+        return names.isEmpty ? "/" : names
+    }
+
     /// Whether two paths lead to one file just now.
     static func areOneFile(_ path: String, _ other: String) -> Bool {
         if path == other { return true }

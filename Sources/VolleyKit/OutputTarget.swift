@@ -29,7 +29,7 @@ enum OutputTarget {
 
     /// Of files in the folder of runs.
     private static func belongsToVolley(_ name: String) -> Bool {
-        [".sqlite", ".db", ".lock", ".partial", "-wal", "-shm", "-journal"].contains(where: name.hasSuffix)
+        [".sqlite", ".db", ".lock", ".partial", ".claimed", "-wal", "-shm", "-journal"].contains(where: name.hasSuffix)
     }
 
     /// Whether it is a database, wherever it lies: a run that was named by its path, say. Source: sqlite.org/fileformat2.html, section 1.3.

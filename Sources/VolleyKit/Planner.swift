@@ -72,12 +72,13 @@ struct Planner {
         var settings = settings
         settings.schedule = frozenSchedule
         settings.runsFolder = FilePaths.absolute(runsFolder)
+        settings.realCampaignFile = FilePaths.absolute(context.campaign.file)
         settings.key = settings.key?.fingerprinted()
         // A machine that sleeps does not plan.
         settings.schedule?.planning = min(queuedAt, now)..<now.adding(seconds: (SuspendingClock.now - begin) / .seconds(1))
         let plan = RunPlan(
             id: id, campaign: context.campaign.name.value, app: context.app.name.value,
-            campaignFile: FilePaths.anchored(context.campaign.file), campaignSource: context.campaign.source,
+            campaignFile: FilePaths.named(context.campaign.file), campaignSource: context.campaign.source,
             projectFile: FilePaths.anchored(context.project.file), seed: seed, fields: fields, plannedAt: now,
             planHash: preview.planHash, rows: preview.audience.rows, audience: preview.audience.audience,
             skipped: preview.audience.skipped, settings: settings.json, preview: preview.json,

@@ -4,32 +4,52 @@ import Runs
 
 /// volley.yaml as it is now, for a run that was planned before.
 struct PresentProject {
-    /// nil when the file is gone.
-    let project: Project?
+    let project: Project
     /// nil when the app is gone from it.
     let app: App?
     /// What reading the file warned about.
     let warnings: [Diagnostic]
     private let plan: RunPlan
 
-    /// - Throws: what is wrong with the file, if it is there or was named with `--config`.
-    init(of plan: RunPlan, _ options: CommonOptions) throws {
+    private init(_ plan: RunPlan, file: String) throws {
         self.plan = plan
-        // Where the plan's own is gone, its folder was moved perhaps: the one that counts here decides.
-        let own = FilePaths.exists(plan.projectFile) ? plan.projectFile : Project.find(startingAt: "")
-        guard let file = options.config ?? own else {
-            (project, app, warnings) = (nil, nil, [])
-            return
-        }
         let (project, warnings) = try Project.read(file: file)
         (self.project, app, self.warnings) = (project, project.app(named: plan.app), warnings)
+    }
+
+    /// The file that counts: the one that was named, or else the plan's own.
+    /// - Throws: what is wrong with the file; that there is none.
+    init(of run: RunStore, _ options: CommonOptions) throws {
+        guard let file = options.config ?? Self.own(run).first else { throw Self.isMissing(run) }
+        try self.init(run.plan, file: file)
+    }
+
+    /// All by which a run is judged: the one that was named does not replace the plan's own.
+    /// - Throws: what is wrong with one of them; that there is none.
+    static func all(of run: RunStore, _ options: CommonOptions) throws -> [PresentProject] {
+        let first = try PresentProject(of: run, options)
+        let others = try own(run).filter { !FilePaths.areOneFile($0, first.project.file) }.map { try PresentProject(run.plan, file: $0) }
+        // A file that was found, and not named, may be another project's.
+        return [first] + others.filter { FilePaths.exists(run.plan.projectFile) || options.config == nil || $0.app != nil }
+    }
+
+    /// The plan's own. Where that is gone, its folder was moved perhaps: those count that are found from here, and from the run.
+    private static func own(_ run: RunStore) -> [String] {
+        if FilePaths.exists(run.plan.projectFile) { return [run.plan.projectFile] }
+        return ["", FilePaths.folder(of: run.path)].compactMap { Project.find(startingAt: $0) }
+    }
+
+    private static func isMissing(_ run: RunStore) -> Diagnostic {
+        Diagnostic(
+            "volley.yaml is no longer at \(run.plan.projectFile), where it was when this was planned, and there is none in this folder, in that of "
+                + "the run, or above them: whether the run may still go where it was planned to, and needs approval, is not known",
+            file: run.path, remedy: "Name it with --config FILE. Nothing was sent.")
     }
 
     /// Compares where a plan goes, and as whom, with what the file says now: what was previewed may not go elsewhere, and a plan must not go
     /// where the file no longer sends anything. A key is known by its id, its team and its public half, wherever its file lies by now.
     /// - Throws: `Diagnostic` with every difference.
     func checkUnchanged(_ settings: RunSettings) throws {
-        guard let project else { return }
         guard let app else {
             throw changed(["the app '\(plan.app)' is no longer there"], in: project)
         }
@@ -52,7 +72,7 @@ struct PresentProject {
     /// The settings of a plan with the files that volley.yaml names now, as far as they stand for the same: a secret may have been moved, or rotated
     /// behind a symbolic link, since the plan was made.
     func withPresentFiles(_ settings: RunSettings) -> RunSettings {
-        guard let project, let app, let now = try? RunSettings(app, projectFile: project.file, pushType: settings.pushType) else {
+        guard let app, let now = try? RunSettings(app, projectFile: project.file, pushType: settings.pushType) else {
             return settings
         }
         var settings = settings

@@ -19,7 +19,7 @@ struct Route: Sendable {
 
     /// The way of a run that was planned before, maybe with another volley.yaml: as the file is now. Without one the environment decides.
     init(_ present: PresentProject, _ settings: RunSettings) throws(Diagnostic) {
-        try self.init(present.app?.proxy ?? present.project?.proxy, to: settings.environment)
+        try self.init(present.app?.proxy ?? present.project.proxy, to: settings.environment)
     }
 
     /// Sends that way.

@@ -13,8 +13,8 @@ struct RunDispatch {
     let route: Route
     let settings: RunSettings
     let messages: MessageCatalog
-    /// volley.yaml as it is now; nil when it is gone.
-    let project: Project?
+    /// volley.yaml as it is now.
+    let project: Project
 
     init(run: RunStore, gateway: Gateway, route: Route, settings: RunSettings, messages: MessageCatalog, project: Project) {
         (self.run, self.gateway, self.route, self.settings, self.messages) = (run, gateway, route, settings, messages)
@@ -33,7 +33,7 @@ struct RunDispatch {
         }
         // The campaign is taken as it was planned; an expiry that has passed since is found by the sender, device by device.
         messages = try MessageCatalog(frozenIn: run.plan)
-        let present = try PresentProject(of: run.plan, options)
+        let present = try PresentProject(of: run, options)
         project = present.project
         route = try Route(present, settings)
         gateway = try Gateway(present.withPresentFiles(settings), now: .now())
@@ -98,7 +98,7 @@ struct RunDispatch {
         stage.isAlive = isAlive
         let sender = try stage.sender()
         let pass = try gate.pass(step)
-        stage.marks = pass.marks
+        (stage.marks, stage.files) = (pass.marks, pass.files)
         notices.post(Notice(.started, of: run, occurrence: occurrence))
         let end = stage.send(with: sender)
         pass.end(console)
@@ -119,6 +119,7 @@ struct RunDispatch {
     private func show(ledger: LedgerSummary?, acceptedBefore: Int?, _ options: CommonOptions, _ console: Console) -> Bool {
         do {
             try settle(console)
+            try AccountGap.check(run, console)
             let report = try Report(run, chain: RunChain(of: run))
             try console.out(options.isJSON ? report.json.indentedText : report.text(width: console.width, colour: console.colour))
             guard let ledger, let acceptedBefore else { return true }

@@ -25,6 +25,7 @@ extension RunSettings {
             ("rendering", .integer(Int64(renderingRules))),
             ("runs", optional(runsFolder)),
             ("parent_life", optional(parentLife)),
+            ("campaign_file", optional(realCampaignFile)),
         ]
         return .object(pairs: members)
     }
@@ -63,6 +64,7 @@ extension RunSettings {
         renderingRules = json["rendering"]?.integerValue.map { Int($0) } ?? 1
         runsFolder = json["runs"]?.stringValue
         parentLife = json["parent_life"]?.stringValue
+        realCampaignFile = json["campaign_file"]?.stringValue
         // Plans of older versions have none.
         if let limits = json["stop_when"], limits != .null { stopLimits = try need(StopLimits(json: limits), "stop_when") }
     }

@@ -30,6 +30,8 @@ struct RunSettings: Hashable, Sendable {
     var runsFolder: String?
     /// Of a retry: the life that the run had that it retries. It is void once that run went on.
     var parentLife: String?
+    /// The campaign's file with its symbolic links resolved, as it was when it was planned; nil in plans of older versions.
+    var realCampaignFile: String?
     /// By which rules its payloads were measured (`MessageCatalog.renderingRules`).
     var renderingRules = MessageCatalog.renderingRules
 }

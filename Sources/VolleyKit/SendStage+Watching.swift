@@ -37,9 +37,12 @@ extension SendStage {
         }
     }
 
-    /// Why the run may not be sent any longer, as its file or the right to send it is gone; nil while both are there.
+    /// Why the run may not be sent any longer, as its file, what belongs to it, or the right to send it is gone; nil while all are there.
     func loss(while doing: String) -> String? {
         guard run.isInPlace else { return "The run file \(run.path) was removed or replaced while \(doing)." }
+        if let missing = files?.missing {
+            return "\(missing) was removed or replaced while \(doing): without it the account of the run would be lost."
+        }
         do { try run.keepLock() } catch { return "Another volley took over while \(doing), as its lock file was removed. \(error)" }
         return nil
     }

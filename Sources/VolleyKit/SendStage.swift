@@ -23,6 +23,8 @@ struct SendStage: Sendable {
     var clock = WaitClock.system
     /// Is told what is claimed.
     var marks: ClaimMarks?
+    /// What must stay in its place as long as it is sent.
+    var files: FilesInPlace?
     /// Called often, also while it waits: a sign of life.
     var isAlive: @Sendable () -> Void = {}
 

@@ -119,7 +119,7 @@ struct TestPlanner {
         return try writer.finish(
             RunPlan(
                 id: id, campaign: context.campaign.name.value, app: context.app.name.value,
-                campaignFile: FilePaths.anchored(context.campaign.file), campaignSource: context.campaign.source,
+                campaignFile: FilePaths.named(context.campaign.file), campaignSource: context.campaign.source,
                 projectFile: FilePaths.anchored(context.project.file), seed: seed, fields: context.messages.columns.map(\.value),
                 plannedAt: now, planHash: "", rows: pushes.count + skipped.values.reduce(0, +), audience: pushes.count, skipped: skipped,
                 settings: settings.json, preview: .null, previewText: summary(pushes), isTest: true))

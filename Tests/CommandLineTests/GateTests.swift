@@ -254,6 +254,102 @@ struct GateTests {
         try expectRefusal(folder, ["resume", run], saying: "older copy")
     }
 
+    @Test(
+        "a run that was killed, and of which all is lost that SQLite laid beside the files, is neither begun again nor gone on with",
+        arguments: ["rm -f runs/*-wal runs/*-shm", "mkdir new; cp runs/*.sqlite runs/sent.db new/; rm -rf runs; mv new runs"])
+    func lostLogs(loss: String) throws {
+        let server = try LedgeredServer(app: "pace: 1500/s", devices: 3000)
+        let folder = server.folder
+        // Another run that goes on at the same time keeps the record open.
+        try folder.writeCampaign("other.yaml", name: "other", audience: "devices: devices.csv\nwhere: tags contains 'news'")
+        try folder.writeCampaign(delivery: "unknown: skip")
+        let other = try server.startSending(["send", "other.yaml", "--yes"])
+        let run = try plan(folder)
+        let bytes = server.answeredBytes
+        let running = try server.start(["send", "--plan", run, "--yes"])
+        server.wait {
+            self.claimed(folder, run) > 300 && server.answeredBytes > bytes + 200_000
+        } orEndOf: {
+            running
+        }
+        _ = (running.finish(timeout: 0), other.finish(timeout: 0))
+        try Shell.run("cd '\(folder.url.path)'; \(loss)")
+        for arguments in [["send", "--plan", run, "--yes"], ["resume", run], ["retry", run, "--outcome", "unsent", "--yes"]] {
+            #expect(try VolleyBinary.run(arguments, in: folder.url).status == 2, "\(arguments)")
+        }
+        try expectRefusal(folder, ["report", run], saying: "older copy")
+        let refused = try VolleyBinary.run(["send", "--plan", run, "--yes"], in: folder.url).errors
+        #expect(refused.contains("sent already") || refused.contains("cannot be sent as a plan"), "\(refused)")
+    }
+
+    @Test("without the marks of a run that was killed nobody knows how far it was, and it does not go on; with them it does")
+    func lostMarks() throws {
+        let server = try LedgeredServer(app: "pace: 1500/s", devices: 3000)
+        let folder = server.folder
+        try folder.writeCampaign(delivery: "unknown: skip")
+        let running = try server.startSending()
+        _ = running.finish(timeout: 0)
+        let run = try #require(runs(folder).first)
+        try Shell.run("cd '\(folder.url.path)'; mv runs/\(run).sqlite.claimed away")
+        try expectRefusal(folder, ["resume", run], saying: "\(run).sqlite.claimed, which is missing")
+        try Shell.run("cd '\(folder.url.path)'; mv away runs/\(run).sqlite.claimed")
+        let resumed = try folder.volley("resume", run)
+        #expect(resumed.status == 0 || resumed.status == 1, "\(resumed.errors)")
+        #expect(folder.files(in: "runs") == ["\(run).sqlite", "sent.db"])
+        let accepted = try server.accepted()
+        #expect(accepted.allSatisfy { $0.value.count == 1 })
+    }
+
+    @Test(
+        "what belongs to a run and is removed while it is sent stops it within a moment, and nothing untrue is said of it afterwards",
+        arguments: ["20*-wal runs/20*-shm", "20*-wal", "20*-shm", "20*.claimed", "sent.db"])
+    func removedWhileSent(files: String) throws {
+        let server = try LedgeredServer(app: "pace: 1000/s", devices: 12_000)
+        let folder = server.folder
+        try folder.writeCampaign(delivery: "unknown: skip")
+        let running = try server.startSending(["send", "campaign.yaml", "--yes"])
+        let run = try #require(runs(folder).first)
+        try Shell.run("cd '\(folder.url.path)'; rm runs/\(files)")
+        let sent = running.finish()
+        #expect(
+            sent.status == 3 && sent.errors.contains("was removed or replaced while it was being sent"), "\(sent.status) \(sent.errors)")
+        server.stop()
+        let accepted = server.acceptedSoFar().count
+        #expect(accepted < 12_000)
+        // Either the account is whole, or it is not shown.
+        let report = try folder.volley("report", run, "--format", "json")
+        if report.status == 0 {
+            let outcomes = try report.json()["outcomes"]
+            #expect(outcomes?.int("accepted") == accepted, "\(report.output)")
+        } else {
+            #expect(report.status == 2 && report.errors.contains("older copy"), "\(report.errors)")
+            #expect(try folder.volley("runs").output.contains("older copy"))
+            #expect(try VolleyBinary.run(["resume", run], in: folder.url).status == 2)
+        }
+    }
+
+    @Test("a run that has lost its newest part, and is still being sent, is not said to be cancelled")
+    func cancelWithoutLog() throws {
+        let server = try LedgeredServer(app: "pace: 1000/s", devices: 12_000)
+        let folder = server.folder
+        try folder.writeCampaign(delivery: "unknown: skip")
+        let running = try server.startSending(["send", "campaign.yaml", "--yes"])
+        let run = try #require(runs(folder).first)
+        // It cannot look while it stands still.
+        kill(running.processID, SIGSTOP)
+        try Shell.run("cd '\(folder.url.path)'; rm runs/\(run).sqlite-wal runs/\(run).sqlite-shm")
+        try expectRefusal(folder, ["cancel", run], saying: "older copy")
+        try expectRefusal(folder, ["report", run], saying: "older copy")
+        kill(running.processID, SIGCONT)
+        #expect(running.finish().status == 3)
+    }
+
+    /// How many devices of a run are claimed, as stands beside it while it is sent.
+    private func claimed(_ folder: ProjectFolder, _ run: String) -> Int {
+        let marks = try? String(contentsOf: folder.url.appendingPathComponent("runs/\(run).sqlite.claimed"), encoding: .utf8)
+        return marks?.split(whereSeparator: \.isWhitespace).last.flatMap { Int($0) } ?? 0
+    }
+
     @Test("two retries that did not see one another do not send to the same devices", .enabled(if: hasPython))
     func siblings() throws {
         let (server, run) = try interrupted(delivery: "unknown: skip")
@@ -289,6 +385,33 @@ struct GateTests {
         #expect(refused.status == 2 && refused.errors.contains("demands approval"), "\(refused.errors)")
     }
 
+    @Test("when volley.yaml is not where it was, that of the run's folder counts; where there is none, nothing is sent until it is named")
+    func lostProject() throws {
+        let folder = try folder()
+        let run = try plan(folder)
+        let elsewhere = try ProjectFolder()
+        try FileManager.default.removeItem(at: elsewhere.url.appendingPathComponent("volley.yaml"))
+        let file = folder.url.path + "/runs/\(run).sqlite", config = folder.url.path + "/conf/volley.yaml"
+        try Shell.run("cd '\(folder.url.path)'; mkdir conf; mv volley.yaml conf/; echo '    approval: required' >> conf/volley.yaml")
+        for command in [["send", "--plan", file, "--yes"], ["approve", file, "--by", "Anna", "--yes"]] {
+            try expectRefusal(elsewhere, command, saying: "Name it with --config FILE")
+        }
+        try expectRefusal(elsewhere, ["send", "--plan", file, "--yes", "--config", config], saying: "demands approval")
+        // In a folder above that of the run.
+        try Shell.run("cd '\(folder.url.path)'; cp conf/volley.yaml runs/")
+        try expectRefusal(elsewhere, ["send", "--plan", file, "--yes"], saying: "demands approval")
+        try Shell.run("cd '\(folder.url.path)'; rm runs/volley.yaml")
+        #expect(try elsewhere.volley("approve", file, "--by", "Anna", "--yes", "--config", config).status == 0)
+        #expect(try elsewhere.volley("send", "--plan", file, "--yes", "--config", config).status == 0)
+        // What has begun neither goes on nor is retried.
+        let (server, cut) = try interrupted()
+        try Shell.run("cd '\(server.folder.url.path)'; mkdir conf; mv volley.yaml conf/")
+        let begun = server.folder.url.path + "/runs/\(cut).sqlite"
+        try expectRefusal(elsewhere, ["resume", begun], saying: "Name it with --config FILE")
+        #expect(try elsewhere.volley("cancel", begun).status == 0)
+        try expectRefusal(elsewhere, ["retry", begun, "--outcome", "unsent", "--yes"], saying: "Name it with --config FILE")
+    }
+
     // MARK: - Times
 
     @Test("a time that was sent goes out by no other plan of it, whatever is done to that plan", .enabled(if: hasPython))
@@ -318,6 +441,29 @@ struct GateTests {
         try folder.write("campaign.yaml", campaign.replacing("late: send", with: "late: skip after 2h"))
         let late = try expectRefusal(folder, ["send", "campaign.yaml", "--yes"], saying: "was fired already")
         #expect(!late.contains("--now"), "\(late)")
+    }
+
+    @Test(
+        "a time that was sent goes out under no other name of the campaign and no other spelling of its file",
+        arguments: [
+            ["ops/../c/one.yaml", "./c/one.yaml"], ["l/one.yaml", "c/one.yaml"], ["c/one.yaml", "l/../c/one.yaml"],
+            // A folder that is rotated by turning a link.
+            ["l/one.yaml", "l/one.yaml", "rm l; cp -r c d; ln -s d l"],
+        ])
+    func spellings(_ spellings: [String]) throws {
+        let folder = try folder()
+        let campaign = try String(contentsOf: folder.url.appendingPathComponent("campaign.yaml"), encoding: .utf8)
+        try Shell.run("cd '\(folder.url.path)'; mkdir c ops; ln -s c l")
+        let text = campaign.replacing("devices.csv", with: "../devices.csv") + Self.due
+        try folder.write("c/one.yaml", text)
+        #expect(try folder.volley("send", spellings[0], "--yes").status == 0)
+        if spellings.count > 2 { try Shell.run("cd '\(folder.url.path)'; \(spellings[2])") }
+        try folder.write(spellings[1], text.replacing("name: test", with: "name: renamed"))
+        try expectRefusal(folder, ["send", spellings[1], "--yes"], saying: "was fired already")
+        try expectRefusal(folder, ["plan", spellings[1]], saying: "was fired already")
+        // Neither when only the file tells, as without the schedule's record.
+        try Shell.run("rm '\(folder.url.path)'/runs/schedule.sqlite*")
+        try expectRefusal(folder, ["send", spellings[1], "--yes"], saying: "was fired already")
     }
 
     @Test("a time that only a retry was sent for goes out by no other plan, also without the schedule's record", .enabled(if: hasPython))

@@ -42,6 +42,8 @@ import Testing
         let run = try endedRun(folder)
         for word in ["feedc0de", "registration-", "alias-", "cell-"] { #expect(contents(folder).contains(word), "\(word)") }
         let (figures, status, size) = (try run.figures(withGroups: true), try run.status(), run.fileSize)
+        // Left by a process that was killed.
+        _ = try ClaimMarks(run, life: "1-a", claimed: 650)
         try run.prune(at: noon.adding(seconds: 86_400))
         for word in ["feedc0de", "registration-", "alias-", "cell-"] { #expect(!contents(folder).contains(word), "\(word)") }
         let pruned = try RunStore(path: run.path, readOnly: true)

@@ -9,7 +9,7 @@
 /// 3. the time of the schedule, claimed in one transaction that fails when another run has it;
 /// 4. the record beside the runs, which knows what was begun even when the run file is an older copy;
 /// 5. the run file itself, which begins only from the state that was looked at;
-/// 6. the record again: from now on an older copy is no longer taken for this run.
+/// 6. the record again: from now on an older copy is no longer taken for this run. Without that nothing is sent.
 public struct SendGate: Sendable {
     /// What a command wants of a run.
     public enum Step: Hashable, Sendable {
@@ -160,8 +160,8 @@ public struct SendGate: Sendable {
     /// Whether the run file took it: it does not when its state changed meanwhile.
     public mutating func began(_ isTaken: Bool) -> Action { isTaken ? .confirm : giveUp(.hasOtherState) }
 
-    /// The record beside the runs is complete.
-    public mutating func confirmed() -> Action { .admit }
+    /// Whether the record beside the runs is complete. The time stays the run's: it began, and may go on.
+    public mutating func confirmed(_ isTaken: Bool) -> Action { isTaken ? .admit : .refuse(.isOutdated) }
 
     /// The time is free again.
     public mutating func timeReturned() -> Action { .refuse(refusal ?? .timeIsTaken) }
@@ -192,7 +192,7 @@ public struct SendGate: Sendable {
         switch (step, facts.state) {
         case (.begin, .planned): facts.hasBegun ? .hasBegun : nil
         // The record knows more than the file.
-        case (.goOn, .planned) where facts.hasBegun: .isOutdated
+        case (.goOn, .planned) where facts.hasBegun, (.retry, .planned) where facts.hasBegun: .isOutdated
         case (.goOn, .underway), (.goOn, .cancelled), (.retry, .finished), (.retry, .cancelled): facts.hasBegun ? nil : .neverBegun
         default: .hasOtherState
         }

@@ -82,7 +82,7 @@ public enum ApproveCommand {
         let settings = try RunSettings(json: run.plan.settings, runFile: run.path)
         try run.checkPlace(home: settings.runsFolder)
         try run.checkUnchanged()
-        try PresentProject(of: run.plan, options).checkUnchanged(settings)
+        for present in try PresentProject.all(of: run, options) { try present.checkUnchanged(settings) }
         return settings
     }
 

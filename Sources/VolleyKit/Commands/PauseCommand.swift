@@ -45,6 +45,9 @@ public enum CancelCommand {
             throw Diagnostic(
                 "the run is \(state.rawValue) already", file: run.path, remedy: "`volley report \(run.plan.id)` shows its outcomes.")
         }
+        let gap = AccountGap(of: run)
+        // The process that sends it would not see what is written here.
+        if run.sendingSince != nil, let gap { throw gap.inWords }
         if run.sendingSince != nil, state == .running || state == .paused {
             try run.ask(for: .cancelled, reason: RunEnd.cancelReason, at: .now(), from: [.running, .paused])
             return true
@@ -57,6 +60,7 @@ public enum CancelCommand {
         try run.checkNotReplaced()
         // A killed process left `running` behind.
         try run.setState(.cancelled, reason: RunEnd.cancelReason, at: .now(), from: [.planned, .running, .paused, .stopped])
+        if let gap { console.warn("\(gap.inWords)") }
         // It is cancelled by now, whatever becomes of the files that SQLite lays beside it.
         do { try run.settleDown() } catch { console.warn("\(error)") }
         return true

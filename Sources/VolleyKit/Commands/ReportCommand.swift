@@ -46,6 +46,7 @@ public enum ReportCommand {
         if before != nil, format == .csv {
             throw Diagnostic("a comparison has no lines for a CSV", remedy: "Take --format text, json or html, or each run's own CSV.")
         }
+        for run in [run, before].compactMap(\.self) { try AccountGap.check(run, console) }
         // Before a file is made for it.
         let document =
             format == .csv

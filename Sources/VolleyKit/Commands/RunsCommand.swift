@@ -36,8 +36,12 @@ public enum RunsCommand {
             guard wanted.campaign.map({ $0 == run.plan.campaign }) ?? true, wanted.app.map({ $0 == run.plan.app }) ?? true,
                 since.map({ run.plan.plannedAt >= $0 }) ?? true
             else { return false }
-            guard !states.isEmpty else { return true }
-            do { return states.contains(try run.status().state) } catch let error as Diagnostic {
+            // Nothing stays open: there may be more runs than a process may open files.
+            defer { run.close() }
+            do {
+                if let gap = AccountGap(of: run), gap.isCertain { throw gap.inWords }
+                return try states.isEmpty || states.contains(run.status().state)
+            } catch let error as Diagnostic {
                 broken.append(error)
                 return false
             }

@@ -18,6 +18,13 @@ enum GateRefusals {
             file: run.path, remedy: "Put the newest file of the run back. From this one devices would get the push a second time.")
     }
 
+    static func marksAreMissing(_ run: RunStore) -> Diagnostic {
+        Diagnostic(
+            "this file may be an older copy of the run: how far that was when its process ended stands in \(ClaimMarks.file(of: run.path)), which is "
+                + "missing or damaged", file: run.path,
+            remedy: "Put that file back, and the newest file of the run. Without them devices could get the push a second time.")
+    }
+
     /// The run is in a state that does not fit.
     static func state(_ run: RunStore, _ state: RunState, _ step: SendGate.Step) -> Diagnostic {
         let id = run.plan.id

@@ -84,13 +84,12 @@ struct RunGate {
                 action = gate.recorded(
                     isDone {
                         life = try note(seen)
-                        marks = try ClaimMarks(record, of: run)
+                        marks = try ClaimMarks(run, life: life, claimed: seen.claimed)
                     })
             case .begin: action = gate.began(isDone { try run.begin(life: life, at: .now(), from: Self.states(for: step)) })
             case .confirm:
-                // A confirmation that is missing only makes an older copy harder to tell.
-                try? record.confirm(run)
-                action = gate.confirmed()
+                action = gate.confirmed(isDone { try record.confirm(run) })
+                if failure != nil { try? run.setState(.stopped, reason: Self.unconfirmedReason, at: .now()) }
             case .returnTime:
                 try? time?.giveBack(before)
                 action = gate.timeReturned()
@@ -101,6 +100,8 @@ struct RunGate {
             }
         }
     }
+
+    private static let unconfirmedReason = "that it began could not be noted beside it, so nothing was sent"
 
     /// Makes a retry while nobody else can resume, retry or prune the run.
     /// - Throws: why it may not be retried, in words; what `body` throws.
@@ -144,7 +145,7 @@ struct RunGate {
         look.facts.isOutdated = entry?.isNewer(thanLife: look.life, reached: look.reached, claimed: look.claimed) ?? false
         look.facts.isInPlace = look.keep(.isMisplaced) { try run.checkPlace(home: settings.runsFolder) }
         guard SendGate.refusal(of: step, look.facts) == nil else { return look }
-        let presents = try presentProjects()
+        let presents = try PresentProject.all(of: run, options)
         look.facts.isUnchanged = look.keep(.isChanged) {
             if step == .goOn { try run.checkIntegrity() }
             try goingOn(step) { try run.checkUnchanged() }
@@ -182,15 +183,6 @@ struct RunGate {
     /// A test goes to the app's own test devices, so nobody has to approve it. A plan that was made before volley.yaml demanded approval needs one as well.
     func lacksApproval(_ present: PresentProject) throws -> Bool {
         try !run.plan.isTest && (settings.needsApproval || present.app?.needsApproval == true) && run.approval() == nil
-    }
-
-    /// volley.yaml as it is now: the one that was named, and the plan's own.
-    private func presentProjects() throws -> [PresentProject] {
-        let named = try PresentProject(of: run.plan, options)
-        guard options.config != nil else { return [named] }
-        var own = options
-        own.config = nil
-        return [named, try PresentProject(of: run.plan, own)]
     }
 
     /// The runs of its chain that have sent.
@@ -247,7 +239,9 @@ struct RunGate {
         }
     }
 
-    private func outdated() -> Diagnostic { GateRefusals.isOutdated(run, (try? record.entry(of: run.plan.id))?.begunAt) }
+    private func outdated() -> Diagnostic {
+        AccountGap(of: run)?.inWords ?? GateRefusals.isOutdated(run, (try? record.entry(of: run.plan.id))?.begunAt)
+    }
 }
 
 extension SendGate.Facts {

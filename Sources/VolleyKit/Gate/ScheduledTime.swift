@@ -16,20 +16,22 @@ struct ScheduledTime {
     private static let reason = "sent by hand"
 
     /// As the record of what was sent knows it.
-    private var onRecord: SendingRecord.Time {
-        .init(campaign: firing.key.campaign, occurrence: firing.key.occurrence, file: run.plan.campaignFile)
-    }
+    private let onRecord: SendingRecord.Time
 
     /// The time of a run, of a retry that of the run it retries, as the record of what was sent knows it; nil when there is none.
     static func onRecord(_ run: RunStore, _ settings: RunSettings) -> SendingRecord.Time? {
         guard let occurrence = settings.schedule?.occurrence, !run.plan.isTest else { return nil }
-        return .init(campaign: run.plan.campaign, occurrence: "\(occurrence)", file: run.plan.campaignFile)
+        return .init(
+            campaign: run.plan.campaign, occurrence: "\(occurrence)", file: run.plan.campaignFile,
+            realFile: settings.realCampaignFile ?? run.plan.campaignFile)
     }
 
     /// nil for a run that belongs to no time: a test, a run sent with `--now`, and a retry, whose time is that of the run it retries.
     init?(_ run: RunStore, _ settings: RunSettings, isScheduler: Bool) {
-        guard let occurrence = settings.schedule?.occurrence, run.plan.retryOf == nil, !run.plan.isTest else { return nil }
-        (self.run, self.occurrence, self.isScheduler) = (run, occurrence, isScheduler)
+        guard let occurrence = settings.schedule?.occurrence, run.plan.retryOf == nil, let onRecord = Self.onRecord(run, settings) else {
+            return nil
+        }
+        (self.run, self.occurrence, self.onRecord, self.isScheduler) = (run, occurrence, onRecord, isScheduler)
         folder = FilePaths.folder(of: run.path)
         let due = run.plan.waves.map(\.due)
         firing = Firing(
@@ -95,7 +97,8 @@ struct ScheduledTime {
         if let firing = firings.first(where: { $0.key == .init(campaign: name, occurrence: "\(occurrence)") && $0.state != .skipped }) {
             return isTaken(name, occurrence, by: firing, folder: folder)
         }
-        let time = SendingRecord.Time(campaign: name, occurrence: "\(occurrence)", file: FilePaths.absolute(campaign.file))
+        let time = SendingRecord.Time(
+            campaign: name, occurrence: "\(occurrence)", file: FilePaths.named(campaign.file), realFile: FilePaths.absolute(campaign.file))
         return try SendingRecord(folder: folder).run(having: time, besides: "").map { isTaken(name, occurrence, by: $0, folder: folder) }
     }
 
@@ -132,6 +135,7 @@ struct ScheduledTime {
         guard let first = try? RunStore(path: FilePaths.join(folder, "\(other).sqlite"), readOnly: true),
             let state = try? first.status().state
         else { return "The file of that run is not there; whom it reached is not known. Give the campaign another time for another push." }
+        if let gap = AccountGap(of: first) { return "\(gap.inWords)" }
         return switch state {
         case .planned: "`volley send --plan \(other)` sends that plan."
         case .running, .paused, .stopped: "`volley resume \(other)` goes on with that run."

@@ -88,7 +88,8 @@ struct FiringWork: Sendable {
     }
 
     private func needsApproval(_ run: RunStore) throws -> Bool {
-        try gate(run, RunSettings(json: run.plan.settings, runFile: run.path)).lacksApproval(PresentProject(of: run.plan, options))
+        let gate = try gate(run, RunSettings(json: run.plan.settings, runFile: run.path))
+        return try PresentProject.all(of: run, options).contains(where: gate.lacksApproval)
     }
 
     private func gate(_ run: RunStore, _ settings: RunSettings) -> RunGate {

@@ -130,7 +130,7 @@ struct ScheduleFiles {
     }
 
     /// Symbolic links are kept: a file whose folder is replaced behind one stays the same file.
-    private func path(_ file: String) -> String { FilePaths.anchored(file) }
+    private func path(_ file: String) -> String { FilePaths.named(file) }
 
     /// Of each file, and of the volley.yaml that counts for it. A file that is gone has none.
     private func stampsNow() -> [String: [Stamp?]] {

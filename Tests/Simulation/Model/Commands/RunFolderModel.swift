@@ -41,18 +41,31 @@ struct RunFolderModel {
         var formerLife: Int?
         var reached: Int
         var claimed: Int
+        var isOver = false
 
         func isLife(_ life: Int) -> Bool { life == self.life || life == formerLife }
 
         /// Lives are numbered, so that an older record is told from an older file.
-        func isNewer(than file: File) -> Bool {
-            file.life <= life && (!isLife(file.life) || file.reached < reached || file.claimed.count < claimed)
+        /// - Parameter mark: of the plan.
+        func isNewer(than file: File, _ mark: Mark?) -> Bool {
+            guard file.life <= life else { return false }
+            let isCounting = !isOver && formerLife == nil
+            guard !isCounting || mark?.life == life else { return true }
+            let claimed = isCounting ? max(claimed, mark?.claimed ?? 0) : claimed
+            return !isLife(file.life) || file.reached < reached || file.claimed.count < claimed
         }
+    }
+
+    /// As `ClaimMarks`: a file of its own beside the run, which may be lost.
+    struct Mark {
+        var life: Int
+        var claimed: Int
     }
 
     var plans: [Int: Plan] = [:]
     var files: [Path: File] = [:]
     var record: [Int: Entry] = [:]
+    var marks: [Int: Mark] = [:]
     /// The plan that has a time.
     var times: [Int: Int] = [:]
     var locks: [Path: Int] = [:]
@@ -87,7 +100,7 @@ struct RunFolderModel {
         guard let file = files[path], let plan = plans[file.plan] else { return nil }
         let entry = record[file.plan]
         var facts = SendGate.Facts(
-            isInPlace: path == .own(file.plan), isOutdated: entry?.isNewer(than: file) ?? false, state: file.state,
+            isInPlace: path == .own(file.plan), isOutdated: entry?.isNewer(than: file, marks[file.plan]) ?? false, state: file.state,
             hasBegun: file.hasBegun || entry.map { $0.formerLife != file.life } ?? false, isUnchanged: !file.isChanged,
             settingsHold: plan.project == project, lacksApproval: (plan.needsApproval || demandsApproval) && !file.isApproved,
             isRetried: step == .goOn && (!standingRetries(of: file.plan).isEmpty || !begunRetries(of: file.plan).isEmpty),
@@ -122,7 +135,7 @@ struct RunFolderModel {
     /// As `SendingRecord.begin`; nil when it refuses, else the new life.
     mutating func note(_ path: Path, siblings seen: [Int]) -> Int? {
         guard let file = files[path], let plan = plans[file.plan] else { return nil }
-        if let known = record[file.plan], known.isNewer(than: file) { return nil }
+        if let known = record[file.plan], known.isNewer(than: file, marks[file.plan]) { return nil }
         if plan.retryOf == nil, let time = plan.time,
             record.keys.contains(where: { plans[$0]?.time == time && root(of: $0) != file.plan })
         {
@@ -131,6 +144,7 @@ struct RunFolderModel {
         if !begunRetries(of: file.plan).isEmpty || !Set(siblings(of: file.plan)).isSubset(of: seen) { return nil }
         if let parent = plan.retryOf, let entry = record[parent], !entry.isLife(plan.parentLife) { return nil }
         record[file.plan] = Entry(life: file.life + 1, formerLife: file.life, reached: file.reached, claimed: file.claimed.count)
+        marks[file.plan] = Mark(life: file.life + 1, claimed: file.claimed.count)
         return file.life + 1
     }
 

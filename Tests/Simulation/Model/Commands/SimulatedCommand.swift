@@ -39,7 +39,7 @@ struct SimulatedCommand {
     /// - Returns: the device that a push went to.
     mutating func doNext(_ folder: inout RunFolderModel, _ random: inout SplitMix) -> Int? {
         switch work {
-        case .gate(let action): work = next(after: action, &folder)
+        case .gate(let action): work = next(after: action, &folder, &random)
         case .sending(let left): return send(left, &folder, &random)
         case .over: break
         }
@@ -54,7 +54,7 @@ struct SimulatedCommand {
 
     // MARK: - The gate, as `RunGate` drives it
 
-    private mutating func next(after action: SendGate.Action, _ folder: inout RunFolderModel) -> Work {
+    private mutating func next(after action: SendGate.Action, _ folder: inout RunFolderModel, _ random: inout SplitMix) -> Work {
         switch action {
         case .lock:
             guard folder.files[path] != nil else { return .over }
@@ -80,8 +80,10 @@ struct SimulatedCommand {
             return .gate(gate.recorded(noted != nil))
         case .begin: return .gate(gate.began(folder.begin(path, as: life, step)))
         case .confirm:
-            if let plan = folder.files[path]?.plan { folder.record[plan]?.formerLife = nil }
-            return .gate(gate.confirmed())
+            // Perhaps the disk is full.
+            guard let plan = folder.files[path]?.plan, !random.happens(50) else { return .gate(gate.confirmed(false)) }
+            folder.record[plan]?.formerLife = nil
+            return .gate(gate.confirmed(true))
         case .returnTime:
             if let plan = folder.files[path]?.plan, let time = folder.plans[plan]?.time { folder.times[time] = nil }
             return .gate(gate.timeReturned())
@@ -148,7 +150,7 @@ struct SimulatedCommand {
             end([], as: nil, &folder)
             return nil
         }
-        folder.record[file.plan]?.claimed = file.claimed.union(claim).count
+        folder.marks[file.plan]?.claimed = file.claimed.union(claim).count
         for device in claim {
             folder.files[path]?.claimed.insert(device)
             folder.files[path]?.outcomes[device] = nil
@@ -161,7 +163,12 @@ struct SimulatedCommand {
     private mutating func end(_ left: [Int], as state: SendGate.Facts.State?, _ folder: inout RunFolderModel) {
         for device in left { folder.files[path]?.outcomes[device] = .unsent }
         if let state { folder.files[path]?.state = state }
-        if let file = folder.files[path] { folder.record[file.plan]?.reached = file.reached }
+        if let file = folder.files[path], folder.record[file.plan]?.life == life {
+            folder.record[file.plan]?.reached = file.reached
+            folder.record[file.plan]?.claimed = file.claimed.count
+            folder.record[file.plan]?.isOver = true
+            folder.marks[file.plan] = nil
+        }
         die(&folder)
     }
 }

@@ -124,6 +124,7 @@ struct SimulatedFolder {
             if random.oneIn(3) { folder.files[path]?.hasStart.toggle() }
             if random.oneIn(6) { folder.files[path]?.life = 0 }
         case 8 where random.oneIn(4): folder.times = [:]
+        case 8 where random.oneIn(4): folder.marks[file.plan] = nil
         case 8: folder.project = random.oneIn(2) ? 0 : 1
         default:
             if random.oneIn(2) { folder.demandsApproval.toggle() } else if random.oneIn(4), isFree { folder.files[path]?.isChanged = true }

@@ -1,0 +1,29 @@
+import Base
+import Runs
+
+/// What a run file does not know of its own run, as the record beside it says: an older copy, or a file that lost its newest part, reads as if less had been
+/// sent.
+struct AccountGap {
+    let inWords: Diagnostic
+    /// Whether something is missing; otherwise nobody knows.
+    let isCertain: Bool
+
+    /// nil when the file knows all that is known, and when the record cannot be read: the gate says so where it matters.
+    init?(of run: RunStore) {
+        guard run.prunedAt == nil, let entry = try? SendingRecord(beside: run).entry(of: run.plan.id) else { return nil }
+        // In this order: a process that sends the run claims first, and marks it afterwards.
+        guard let life = try? run.life(), let claimed = try? run.firstUnclaimed(),
+            entry.isNewer(thanLife: life, reached: .max, claimed: claimed)
+        else { return nil }
+        isCertain = entry.claimed != nil || !entry.isLife(life)
+        inWords = isCertain ? GateRefusals.isOutdated(run, entry.begunAt) : GateRefusals.marksAreMissing(run)
+    }
+
+    /// Where a run is shown: what is certainly untrue is not.
+    /// - Throws: why.
+    static func check(_ run: RunStore, _ console: Console) throws {
+        guard let gap = AccountGap(of: run) else { return }
+        if gap.isCertain { throw gap.inWords }
+        console.warn("\(gap.inWords)")
+    }
+}
