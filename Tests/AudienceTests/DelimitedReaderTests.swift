@@ -15,18 +15,21 @@ import Testing
         reader.use(columns: Array(reader.header.indices))
         var rows: [ReferenceCSV.Row] = []
         while true {
-            switch reader.next() {
+            switch try reader.next() {
             // Lines of good rows are not known outside; bad ones are compared with theirs.
             case .row: rows.append(.init(line: 0, cells: reader.header.indices.map { reader.row.text($0, separator: []) }))
-            case .badRow: rows.append(.init(line: reader.badRow.position?.line ?? -1, cells: nil))
+            case .badRow: rows.append(.init(line: reader.badRow.position?.line ?? -1, cells: nil, lines: reader.badRowLines))
             case .needsMore: try reader.refill()
             case .end: return rows
             }
         }
     }
 
-    private func reference(_ bytes: [UInt8], separator: UInt8 = UInt8(ascii: ",")) -> [ReferenceCSV.Row] {
-        ReferenceCSV.rows(bytes, separator: separator).dropFirst().map { .init(line: $0.cells == nil ? $0.line : 0, cells: $0.cells) }
+    /// nil when it refuses the file.
+    private func reference(_ bytes: [UInt8], separator: UInt8 = UInt8(ascii: ",")) -> [ReferenceCSV.Row]? {
+        let reading = ReferenceCSV.read(bytes, separator: separator)
+        guard !reading.isRefused else { return nil }
+        return reading.rows.dropFirst().map { $0.cells == nil ? $0 : .init(line: 0, cells: $0.cells) }
     }
 
     private static let pieces: [[UInt8]] =
@@ -41,7 +44,7 @@ import Testing
             for _ in 0..<Int.random(in: 0..<40, using: &random) { bytes += Self.pieces.randomElement(using: &random) ?? [] }
             let expected = reference(bytes)
             for chunkSize in [1, 2, 3, Int.random(in: 4..<16, using: &random), Int.random(in: 4..<60, using: &random), 4096] {
-                let rows = try read(bytes, chunkSize: chunkSize)
+                let rows = try? read(bytes, chunkSize: chunkSize)
                 #expect(rows == expected, "seed \(seed), chunk \(chunkSize): \(bytes)")
             }
         }
@@ -51,7 +54,7 @@ import Testing
     func everyOffset() throws {
         let text = "id,name\r\n1,\"a \"\"b\"\"\r\nc\"\r\n\r\n2,小明\r3,\"x,y\"\n4\n5,\"open"
         let expected = reference(Array(text.utf8))
-        #expect(expected.count == 5)
+        #expect(expected?.count == 5)
         for chunkSize in 1...text.utf8.count + 1 { #expect(try read(Array(text.utf8), chunkSize: chunkSize) == expected) }
     }
 
@@ -106,7 +109,7 @@ import Testing
         reader.use(columns: [0, 1])
         var counts: [Int] = []
         while true {
-            let event = reader.next()
+            let event = try reader.next()
             if event == .row { counts.append(reader.row.bytes(1).count) }
             if event == .needsMore { try reader.refill() }
             if event == .end { break }
@@ -154,8 +157,8 @@ import Testing
     func wideHeader() throws {
         let names = (0..<1000).map { "c\($0)" }.joined(separator: ",")
         for chunkSize in [16, 1 << 20] {
-            let rows = try read(Array("\n\(names)\n\(names)\n".utf8), chunkSize: chunkSize)
-            #expect(rows.first?.cells?.last == "c999")
+            let rows = try read(Array("\n\(names)\n\(names)9\n".utf8), chunkSize: chunkSize)
+            #expect(rows.first?.cells?.last == "c9999")
         }
     }
 }

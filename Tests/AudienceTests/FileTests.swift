@@ -33,7 +33,7 @@ import Testing
         let folder = TemporaryFolder()
         let whole = gzip("token,tags\n\(token(1)),a\n") + gzip("") + gzip("\(token(2)),b\n")
         #expect(try everyone(folder.file("devices.csv.gz", whole)).run().result.audience == 2)
-        let padded = folder.file("padded.csv.gz", whole + [UInt8](repeating: 0, count: 512))
+        let padded = folder.file("padded.csv.gz", StoredGzip.padded(whole) + [UInt8](repeating: 0, count: 512))
         #expect(try everyone(padded).run(chunkSize: 5).result.audience == 2)
     }
 

@@ -59,6 +59,32 @@ struct BadExportTests {
         for line in [3, 4, 5] { #expect(allowed.errors.contains("devices.csv:\(line)"), "\(allowed.errors)") }
     }
 
+    @Test("half an export is refused at any size, whatever share of bad rows is allowed", arguments: [6, 20_000])
+    func halfWritten(devices: Int) throws {
+        let folder = try ProjectFolder()
+        let rows = ProjectFolder.export(devices: devices).split(separator: "\n").map(String.init)
+        let whole = Array((rows.joined(separator: "\n") + "\n").utf8), half = whole.count / 2
+        try folder.write("zeros.csv", Data(whole[..<half] + [UInt8](repeating: 0, count: whole.count - half)))
+        let everything = "everyone: true\nmax_bad_rows: 99%"
+        let line = whole[..<half].count { $0 == 0x0A } + 1
+        try expectRefused(preview(folder, "zeros.csv", audience: everything), "zeros.csv:\(line):", "zero bytes", in: folder)
+        try folder.write("twice.csv", (rows + rows).joined(separator: "\n"))
+        try expectRefused(
+            preview(folder, "twice.csv", audience: everything), "twice.csv:\(rows.count + 1):", "a second header", "[a.csv, b.csv]",
+            in: folder)
+    }
+
+    @Test("what lies between two stray quotes counts as bad rows, at any size", arguments: [6, 20_000])
+    func openQuotes(devices: Int) throws {
+        let folder = try ProjectFolder()
+        var rows = (0..<devices).map { "\(ProjectFolder.token($0)),Ada" }
+        rows[1] = "\(ProjectFolder.token(1)),\"Ada"
+        rows[devices - 2] += "\""
+        try folder.write("quotes.csv", "device_token,first_name\n" + rows.joined(separator: "\n"))
+        try expectRefused(
+            preview(folder, "quotes.csv"), "\(devices - 2) of \(devices) rows cannot be read", "quotes.csv:3", in: folder)
+    }
+
     @Test("a cell of ten megabytes is only a large cell")
     func largeCell() throws {
         let folder = try ProjectFolder(

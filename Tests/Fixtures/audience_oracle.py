@@ -22,17 +22,19 @@ def read_csv(path):
         reader = csv.reader(file, strict=True)
         header = next(reader)
         while True:
+            line = reader.line_num
             try:
                 cells = next(reader)
             except StopIteration:
                 return
             except csv.Error:
-                yield None
+                yield from [None] * (reader.line_num - line)
                 continue
             if not cells:
                 continue
             good = len(cells) == len(header) and not any("\0" in cell or re.search("[\ud800-\udfff]", cell) for cell in cells)
-            yield {name: cell.strip(BLANKS) for name, cell in zip(header, cells)} if good else None
+            # Each line of a row that cannot be read may be a row that an open quote hides.
+            yield from [{name: cell.strip(BLANKS) for name, cell in zip(header, cells)}] if good else [None] * (reader.line_num - line)
 
 
 def read_json_lines(path):

@@ -6,25 +6,43 @@ public struct ReferenceCSV {
         public var line: Int
         /// nil when the row cannot be read.
         public var cells: [String]?
+        /// How many lines it takes up, and counts as when it cannot be read.
+        public var lines: Int
 
         /// A record.
-        public init(line: Int, cells: [String]?) {
+        public init(line: Int, cells: [String]?, lines: Int = 1) {
             self.line = line
             self.cells = cells
+            self.lines = lines
         }
+    }
+
+    /// All records but blank lines, the header being the first; of a file that is refused those before the place.
+    public struct Reading {
+        /// The header and the rows.
+        public var rows: [Row] = []
+        /// Whether zero bytes or a second header end the reading.
+        public var isRefused = false
     }
 
     private let bytes: [UInt8]
     private let separator: UInt8
     private var index = 0
     private var line = 1
+    private var isRefused = false
 
-    /// All records but blank lines, the header being the first.
-    public static func rows(_ bytes: [UInt8], separator: UInt8) -> [Row] {
+    /// Reads a file.
+    public static func read(_ bytes: [UInt8], separator: UInt8) -> Reading {
         var reader = ReferenceCSV(bytes: bytes, separator: separator)
-        var rows: [Row] = []
-        while let row = reader.row(columns: rows.first?.cells?.count) { rows.append(row) }
-        return rows
+        var reading = Reading()
+        while let row = reader.row(header: reading.rows.first?.cells) {
+            if reader.isRefused {
+                reading.isRefused = true
+                break
+            }
+            reading.rows.append(row)
+        }
+        return reading
     }
 
     private init(bytes: [UInt8], separator: UInt8) {
@@ -41,20 +59,71 @@ public struct ReferenceCSV {
         return true
     }
 
-    private mutating func row(columns: Int?) -> Row? {
+    private mutating func row(header: [String]?) -> Row? {
         while takeLineEnd() {}
         guard next != nil else { return nil }
-        let startLine = line
+        let (startIndex, startLine) = (index, line)
         var cells: [[UInt8]] = []
         var isBroken = false
         repeat {
-            guard let cell = field(&isBroken) else { return Row(line: startLine, cells: nil) }
+            guard let cell = field(&isBroken) else {
+                isRefused = hasZeroBytes(from: startIndex)
+                let endsLine = bytes.last == 0x0A || bytes.last == 0x0D
+                return Row(line: startLine, cells: nil, lines: line - startLine + (endsLine && line > startLine ? 0 : 1))
+            }
             cells.append(cell)
+            if let header, holdsRow(cell, header.count) { isBroken = true }
         } while takeSeparator()
+        isRefused = hasZeroBytes(from: startIndex) || !isBroken && isHeader(cells, header)
+        let lines = line - startLine + 1
         _ = takeLineEnd()
         let texts = cells.compactMap { String(validating: $0, as: UTF8.self) }
-        isBroken = isBroken || texts.count < cells.count || cells.contains { $0.contains(0) } || columns.map { $0 != cells.count } ?? false
-        return Row(line: startLine, cells: isBroken ? nil : texts.map(trim))
+        isBroken =
+            isBroken || texts.count < cells.count || cells.contains { $0.contains(0) } || header.map { $0.count != cells.count } ?? false
+        return Row(line: startLine, cells: isBroken ? nil : texts.map(trim), lines: lines)
+    }
+
+    /// Whether a line of a cell but its first is a row with a device token; the last one may lack fields.
+    private func holdsRow(_ cell: [UInt8], _ columns: Int) -> Bool {
+        let lines = cell.split(omittingEmptySubsequences: false) { $0 == 0x0A || $0 == 0x0D }
+        return lines.enumerated().dropFirst().contains { index, line in
+            let fields = line.split(separator: separator, omittingEmptySubsequences: false)
+            let isLast = index == lines.count - 1
+            let tokens = fields.filter { field in
+                field.count >= 32 && field.count % 2 == 0 && field.allSatisfy { "0123456789abcdefABCDEF".utf8.contains($0) }
+            }
+            return !tokens.isEmpty && (isLast ? (min(2, columns)...columns).contains(fields.count) : fields.count == columns)
+        }
+    }
+
+    private func hasZeroBytes(from start: Int) -> Bool {
+        zip(bytes[start..<index], bytes[start..<index].dropFirst()).contains { $0 == 0 && $1 == 0 }
+    }
+
+    /// Whether the cells are the header's in any order, also behind the cells of a row without a line end.
+    private func isHeader(_ cells: [[UInt8]], _ header: [String]?) -> Bool {
+        guard let header, header.count > 1, header.contains(where: { !$0.isEmpty }), !header.contains(where: { $0.contains("\"") }) else {
+            return false
+        }
+        guard !header.contains(where: { $0.utf8.count.isMultiple(of: 2) && $0.utf8.count >= 8 && $0.allSatisfy(\.isHexDigit) }) else {
+            return false
+        }
+        let texts = cells.map { String(decoding: $0, as: UTF8.self) }
+        if cells.count == header.count { return ([withoutMark(texts[0])] + texts.dropFirst().map(trim)).sorted() == header.sorted() }
+        guard cells.count == 2 * header.count - 1 else { return false }
+        let last = texts.suffix(header.count - 1).map(trim)
+        return header.indices.contains { index in
+            var others = header
+            let first = others.remove(at: index)
+            return !first.isEmpty && last.sorted() == others.sorted()
+                && texts[header.count - 1].utf8.reversed().starts(with: first.utf8.reversed())
+        }
+    }
+
+    private func withoutMark(_ text: String) -> String {
+        guard text.unicodeScalars.first == "\u{FEFF}" else { return text }
+        let rest = String(text.unicodeScalars.dropFirst())
+        return rest.utf8.count > 1 && rest.first == "\"" && rest.last == "\"" ? String(rest.dropFirst().dropLast()) : rest
     }
 
     private mutating func takeSeparator() -> Bool {
@@ -66,6 +135,7 @@ public struct ReferenceCSV {
     /// nil when the file ends within quotes.
     private mutating func field(_ isBroken: inout Bool) -> [UInt8]? {
         var cell: [UInt8] = []
+        let startLine = line
         let isQuoted = next == UInt8(ascii: "\"")
         if isQuoted {
             index += 1
@@ -80,6 +150,8 @@ public struct ReferenceCSV {
                 index += 1
             }
         }
+        // More line breaks than a cell of a spreadsheet holds.
+        if line - startLine > 253 { isBroken = true }
         while let byte = next, byte != separator, byte != 0x0A, byte != 0x0D {
             if isQuoted { isBroken = true }
             cell.append(byte)

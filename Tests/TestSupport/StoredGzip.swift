@@ -11,12 +11,15 @@ public enum StoredGzip {
             comment = Fields(rawValue: 16)
     }
 
-    /// Wraps a text, a member for every so many bytes; every third member is padded as tapes are.
+    /// Wraps a text, a member for every so many bytes; what comes to a number of members that three divides is padded as tapes are.
     public static func wrap(_ text: [UInt8], memberSize: Int) -> [UInt8] {
-        stride(from: 0, to: max(text.count, 1), by: memberSize).enumerated().flatMap { index, start in
-            member(Array(text[start..<min(start + memberSize, text.count)])) + (index % 3 == 2 ? [0, 0, 0] : [])
-        }
+        let starts = stride(from: 0, to: max(text.count, 1), by: memberSize)
+        let members = starts.flatMap { member(Array(text[$0..<min($0 + memberSize, text.count)])) }
+        return Array(starts).count.isMultiple(of: 3) ? padded(members) : members
     }
+
+    /// A file with zeros behind it until its last block is full: blocks of tapes have 512 bytes.
+    public static func padded(_ file: [UInt8]) -> [UInt8] { file + [UInt8](repeating: 0, count: (512 - file.count % 512) % 512) }
 
     /// One member.
     public static func member(_ text: [UInt8], _ fields: Fields = []) -> [UInt8] {

@@ -27,6 +27,7 @@ public enum NameFile {
                 try buffer.refill()
                 continue
             }
+            if buffer.zeroBytes < min(end, buffer.end) { throw buffer.holdsZeroBytes(line: line) }
             let name = trimmed(UnsafeBufferPointer(start: buffer.base + buffer.start, count: min(end, buffer.end) - buffer.start))
             if let flaw = buffer.flaw(from: buffer.start, to: min(end, buffer.end)) {
                 throw Diagnostic(

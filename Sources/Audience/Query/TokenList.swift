@@ -116,7 +116,7 @@ public enum TokenList {
         }
         reader.use(columns: cells.used)
         while true {
-            switch reader.next() {
+            switch try reader.next() {
             case .row:
                 switch entry(reader.row, cells) {
                 case .success(let entry): mistakes.attempt { try body(entry) }

@@ -8,8 +8,10 @@ import Glibc
 /// once a mask says which of them end a field; all fields are only counted and their ends kept, and only cells that the query asks for
 /// are looked at.
 ///
-/// Beyond RFC 4180: columns may be separated by semicolons or tabs, which the header tells; lines may end in LF, CRLF or CR; blank lines are no rows; a quote inside an unquoted field is an ordinary
-/// character. Stricter than most readers: text after a closing quote makes the row unreadable, as does a wrong number of fields.
+/// Beyond RFC 4180: columns may be separated by semicolons or tabs, which the header tells; lines may end in LF, CRLF or CR; blank lines are
+/// no rows; a quote inside an unquoted field is an ordinary character. Stricter than most readers: text after a closing quote makes the row
+/// unreadable, as does a wrong number of fields, and a quoted cell that looks as if its quote was left open (`QuotedCell`). Zero bytes and
+/// a second header end the reading: such a file is not what it seems.
 /// The tests hold a slow, obvious reader that says the same.
 struct DelimitedReader: RowReader, ~Copyable {
     private var buffer: RecordBuffer
@@ -26,6 +28,8 @@ struct DelimitedReader: RowReader, ~Copyable {
     /// The line at `buffer.start`.
     private var line = 1
     private var columnCount = 0
+    /// nil where a row may look like the header.
+    private var headerNames: HeaderNames?
     private(set) var row: CellRow
     private var badReason = ""
     private(set) var state = ReadingState.start
@@ -58,13 +62,15 @@ struct DelimitedReader: RowReader, ~Copyable {
     }
 
     /// Reads a block of a file whose header has so many columns.
-    /// - Parameter state: what is to be expected at the block's first byte.
+    /// - Parameters:
+    ///   - state: what is to be expected at the block's first byte.
+    ///   - names: what a second header looks like.
     static func ofBlock(
-        _ block: BlockBytes, expecting state: ReadingState, file: String, separator: UInt8, columnCount: Int
+        _ block: BlockBytes, expecting state: ReadingState, file: String, separator: UInt8, columnCount: Int, names: HeaderNames?
     ) -> DelimitedReader {
         var reader = DelimitedReader(buffer: .ofBlock(block, file: file), separator: separator)
         reader.makeRoom(forFields: columnCount)
-        (reader.columnCount, reader.state) = (columnCount, state)
+        (reader.columnCount, reader.headerNames, reader.state) = (columnCount, names, state)
         return reader
     }
 
@@ -116,6 +122,7 @@ struct DelimitedReader: RowReader, ~Copyable {
     private mutating func readHeader() throws(Diagnostic) {
         var record = findRecord()
         while true {
+            try refuseZeroBytes(record)
             if record == .needsMore {
                 try refill()
             } else if record == .record, fieldCount > fieldCapacity {
@@ -139,6 +146,7 @@ struct DelimitedReader: RowReader, ~Copyable {
         use(columns: Array(0..<columnCount))
         beginRow()
         header = (0..<columnCount).map { row.text($0, separator: []) }
+        headerNames = HeaderNames(header)
         if let first = header.first?.lowercased(), first.hasPrefix("sep="), columnCount <= 2 {
             throw Diagnostic(
                 "the first line tells a spreadsheet program the separator", at: position,
@@ -147,15 +155,18 @@ struct DelimitedReader: RowReader, ~Copyable {
         state = .record
     }
 
-    mutating func next() -> RowEvent {
+    mutating func next() throws(Diagnostic) -> RowEvent {
         if state == .start, !passHeader() { return buffer.isAtEnd ? .end : .needsMore }
-        switch findRecord() {
+        let found = findRecord()
+        try refuseZeroBytes(found)
+        switch found {
         case .end: return .end
         case .needsMore: return .needsMore
         case .malformed: return .badRow
         case .record: break
         }
         guard fieldCount == columnCount else {
+            try refuseHeader()
             badReason = "the row has \(fieldCount) field\(fieldCount == 1 ? "" : "s") instead of \(columnCount)"
             return .badRow
         }
@@ -163,8 +174,33 @@ struct DelimitedReader: RowReader, ~Copyable {
             badReason = flaw
             return .badRow
         }
+        if let headerNames, headerNames.isName(first: field(0)) { try refuseHeader() }
         beginRow()
         return .row
+    }
+
+    /// Zero bytes in a record end the reading, however much of it is in memory: thousands of rows may be missing where they stand.
+    @inline(__always) private func refuseZeroBytes(_ found: FoundRecord) throws(Diagnostic) {
+        guard buffer.zeroBytes < (found == .needsMore ? buffer.end : buffer.start) else { return }
+        throw buffer.holdsZeroBytes(line: recordLine + lineEnds(from: recordStart, to: buffer.zeroBytes))
+    }
+
+    /// A header among the rows begins another export, whose columns may stand in another order.
+    private func refuseHeader() throws(Diagnostic) {
+        guard let headerNames, headerNames.mayHave(fieldCount), fieldCount <= fieldCapacity else { return }
+        var fields: [UnsafeBufferPointer<UInt8>] = []
+        for index in 0..<fieldCount { fields.append(field(index)) }
+        guard headerNames.end(fields) else { return }
+        throw Diagnostic(
+            "a second header stands among the rows: these are two exports in one file",
+            at: SourcePosition(file: buffer.file, line: recordLine, column: 1),
+            remedy: "Keep each export in a file of its own, and name both: `devices: [a.csv, b.csv]`.")
+    }
+
+    /// A field of the last record as it is written.
+    @inline(__always) private func field(_ index: Int) -> UnsafeBufferPointer<UInt8> {
+        let start = index == 0 ? recordStart : Int(fieldEnds[index - 1]) + 1
+        return UnsafeBufferPointer(start: buffer.base + start, count: Int(fieldEnds[index]) - start)
     }
 
     /// The header was read when the file was opened; now it is only passed.
@@ -186,15 +222,21 @@ struct DelimitedReader: RowReader, ~Copyable {
         guard skipBlankLines() else { return .needsMore }
         guard buffer.start < buffer.end else { return buffer.isAtEnd ? .end : .needsMore }
         (recordStart, recordLine, linesInside, fieldCount) = (buffer.start, line, 0, 0)
-        var isMalformed = false
+        var flaw: String?
         var position = buffer.start
         while true {
             if buffer.base[position] == Self.quote {
+                let linesBefore = linesInside
                 guard let after = endOfQuoted(position) else { return unclosedQuote() }
+                if linesInside > linesBefore {
+                    let text = UnsafeBufferPointer(start: buffer.base + position + 1, count: after - position - 2)
+                    let cell = QuotedCell(text: text, lineBreaks: linesInside - linesBefore)
+                    flaw = flaw ?? cell.flaw(separator: separator, columnCount: columnCount)
+                }
                 // A carriage return at the very end may be half of a line's end; a quote there half of a doubled one.
                 if after >= buffer.end, !buffer.isAtEnd { return .needsMore }
                 let byte = buffer.base[after]
-                if byte != separator, byte != Self.lineFeed, byte != Self.carriageReturn { isMalformed = true }
+                if byte != separator, byte != Self.lineFeed, byte != Self.carriageReturn { flaw = flaw ?? "text follows a closing quote" }
                 position = after
             }
             position = endOfFields(position)
@@ -202,8 +244,9 @@ struct DelimitedReader: RowReader, ~Copyable {
             position += 1
         }
         guard endRecord(at: position) else { return .needsMore }
-        if isMalformed { badReason = "text follows a closing quote" }
-        return isMalformed ? .malformed : .record
+        guard let flaw else { return .record }
+        badReason = flaw
+        return .malformed
     }
 
     /// False when a carriage return at the end of the buffer may be half of a line's end.
@@ -280,6 +323,8 @@ struct DelimitedReader: RowReader, ~Copyable {
     private mutating func unclosedQuote() -> FoundRecord {
         guard buffer.isAtEnd else { return .needsMore }
         linesInside = lineEnds(from: recordStart, to: buffer.end)
+        // The end of its last line hides no further one.
+        if linesInside > 0, [Self.lineFeed, Self.carriageReturn].contains(buffer.base[buffer.end - 1]) { linesInside -= 1 }
         badReason = "a quote is never closed"
         buffer.start = buffer.end
         return .malformed

@@ -7,6 +7,13 @@ struct ExportFile: Sendable {
     /// The header's names, or the keys of the first objects of JSON.
     let header: [String]
     let plan: ColumnPlan
+    /// What a second header looks like; nil for JSON.
+    let names: HeaderNames?
+
+    init(path: String, format: ExportFormat, header: [String], plan: ColumnPlan) {
+        (self.path, self.format, self.header, self.plan) = (path, format, header, plan)
+        if case .delimited = format.records { names = HeaderNames(header) } else { names = nil }
+    }
 
     /// Where its blocks may end.
     var cutter: BlockCutter {

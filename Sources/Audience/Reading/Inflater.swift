@@ -22,6 +22,8 @@ struct Inflater: ~Copyable {
     private var isInputAtEnd = false
     private var membersRead = 0
     private var consumed = 0
+    /// Zero bytes behind the last member, which are counted as consumed.
+    private var padding = 0
     private var produced = 0
 
     init() {
@@ -52,7 +54,8 @@ struct Inflater: ~Copyable {
     mutating func inflate(into target: UnsafeMutableBufferPointer<UInt8>) -> Step {
         if isBetweenMembers {
             if membersRead > 0 { skipPadding() }
-            guard state.pointee.avail_in > 0 else { return isInputAtEnd ? .end : .needsInput }
+            guard state.pointee.avail_in > 0 else { return isInputAtEnd ? end() : .needsInput }
+            if padding > 0 { return zeroBytes() }
             // A file shorter than a header would only be called cut off.
             guard state.pointee.next_in[0] == Self.firstByte else { return failure(noMember) }
             isal_inflate_reset(state)
@@ -107,13 +110,23 @@ struct Inflater: ~Copyable {
         }
     }
 
-    /// Some archivers fill the last block with zeros.
+    /// A file from a tape ends with the rest of its last block as zeros: POSIX (pax, ustar) has blocks of 512 bytes, and at most twenty of
+    /// them in a record. Any other zeros stand where something was not written.
+    private func end() -> Step { padding == 0 || padding < 10_240 && consumed.isMultiple(of: 512) ? .end : zeroBytes() }
+
+    private func zeroBytes() -> Step {
+        .failed(
+            message: "is followed by \(padding) zero bytes, as a file that was not written to its end", consumed: consumed - padding,
+            produced: produced)
+    }
+
     private mutating func skipPadding() {
         while state.pointee.avail_in > 0, let next = state.pointee.next_in, next.pointee == 0 {
             state.pointee.next_in = next + 1
             // Not `-=`: under the thread sanitizer Swift 6.3.1 cannot compile that.
             state.pointee.avail_in = state.pointee.avail_in - 1
             consumed += 1
+            padding += 1
         }
     }
 

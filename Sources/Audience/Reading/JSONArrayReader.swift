@@ -122,6 +122,7 @@ struct JSONArrayReader: RowReader, ~Copyable {
 
     private func failure(_ message: String, at offset: Int, remedy: String? = nil) -> Diagnostic {
         let place = place(of: offset)
+        if offset < buffer.end, buffer.base[offset] == 0 { return buffer.holdsZeroBytes(line: place.line) }
         return Diagnostic(message, at: SourcePosition(file: buffer.file, line: place.line, column: place.column), remedy: remedy)
     }
 }

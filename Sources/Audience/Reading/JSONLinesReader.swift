@@ -44,16 +44,17 @@ struct JSONLinesReader: RowReader, ~Copyable {
 
     mutating func refill() throws(Diagnostic) { try buffer.refill() }
 
-    mutating func next() -> RowEvent {
+    mutating func next() throws(Diagnostic) -> RowEvent {
         while true {
             let start = buffer.start
             guard start < buffer.end else { return buffer.isAtEnd ? .end : .needsMore }
             var end = buffer.end
             if let place = memchr(buffer.base + start, 0x0A, end - start) {
                 end = UnsafeRawPointer(place) - UnsafeRawPointer(buffer.base)
-            } else if !buffer.isAtEnd {
+            } else if !buffer.isAtEnd, buffer.zeroBytes == .max {
                 return .needsMore
             }
+            if buffer.zeroBytes < end { throw buffer.holdsZeroBytes(line: line) }
             buffer.start = min(end + 1, buffer.end)
             line += 1
             var object = start

@@ -17,6 +17,8 @@ struct RecordBuffer: ~Copyable {
     private(set) var isAtEnd = false
     /// Everything before this offset is UTF-8 without NUL; records beyond must be looked at on their own.
     private(set) var cleanEnd = 0
+    /// Where two zero bytes in a row begin, the first in memory; `Int.max` when there are none. A record that holds them is no record.
+    private(set) var zeroBytes = Int.max
     /// The path as the caller named it.
     let file: String
     private var capacity: Int
@@ -71,7 +73,14 @@ struct RecordBuffer: ~Copyable {
     /// Looks at a block, which must stay where it is and be followed by `slack` line feeds.
     private mutating func load(_ block: BlockBytes) {
         (base, start, end, isAtEnd) = (block.start, 0, block.count, block.isLast)
-        cleanEnd = cleanPrefix(UnsafeBufferPointer(start: base, count: end))
+        lookAtBytes()
+    }
+
+    /// Looking at a whole chunk at once is far cheaper than looking at each record.
+    private mutating func lookAtBytes() {
+        let bytes = UnsafeBufferPointer(start: base, count: end)
+        cleanEnd = cleanPrefix(bytes)
+        zeroBytes = cleanEnd == end ? .max : firstZeroPair(bytes, from: cleanEnd) ?? .max
     }
 
     /// Drops what is consumed and reads on, growing when a single record fills everything.
@@ -88,8 +97,7 @@ struct RecordBuffer: ~Copyable {
         isAtEnd = count < capacity - kept
         end = kept + count
         memset(base + end, 0x0A, Self.slack)
-        // Looking at a whole chunk at once is far cheaper than looking at each record.
-        cleanEnd = cleanPrefix(UnsafeBufferPointer(start: base, count: end))
+        lookAtBytes()
     }
 
     private mutating func grow() throws(Diagnostic) {
@@ -105,6 +113,14 @@ struct RecordBuffer: ~Copyable {
     static func tooLong(_ limit: Int, _ file: String) -> Diagnostic {
         Diagnostic(
             "a record is longer than \(limit >> 20) MiB", file: file, remedy: "A quote that is never closed does this; check the export.")
+    }
+
+    /// The mistake of zero bytes: a file system gives them for what was not on the disk yet when the power failed. A single one is a bad
+    /// character of its row.
+    func holdsZeroBytes(line: Int) -> Diagnostic {
+        Diagnostic(
+            "the file holds zero bytes, as a file that was not written to its end", at: SourcePosition(file: file, line: line, column: 1),
+            remedy: "Export it again.")
     }
 
     /// What is wrong with a record in another encoding.

@@ -48,7 +48,8 @@ protocol RowReader: ~Copyable {
     var rowLine: Int { get }
     /// The mistake of the row that was just found to be unreadable, with its line.
     var badRow: Diagnostic { get }
-    /// How many lines the unreadable row takes up, where that is strange: 1 for JSON, which may be written on any number.
+    /// How many rows the unreadable one counts as: its lines, as each may be a row that an open quote hides; 1 for JSON, which may be
+    /// written on any number.
     var badRowLines: Int { get }
     /// JSON objects so far that name a key twice; the last value counts.
     var rowsWithDuplicateKeys: Int { get }

@@ -1,4 +1,5 @@
 import CSIMD
+import Glibc
 
 /// The number of bytes before the first NUL and the first byte that does not belong to well-formed UTF-8.
 ///
@@ -29,6 +30,18 @@ func cleanPrefix(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
         place += length
     }
     return place
+}
+
+/// The offset of the first two NUL bytes in a row from a place on.
+func firstZeroPair(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Int? {
+    guard let base = bytes.baseAddress else { return nil }
+    var place = start
+    while place < bytes.count, let found = memchr(base + place, 0, bytes.count - place) {
+        let zero = UnsafeRawPointer(found) - UnsafeRawPointer(base)
+        if zero + 1 < bytes.count, base[zero + 1] == 0 { return zero }
+        place = zero + 1
+    }
+    return nil
 }
 
 /// The offset of the first byte that does not belong to well-formed UTF-8.

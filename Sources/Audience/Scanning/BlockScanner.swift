@@ -52,7 +52,8 @@ struct BlockScanner: ~Copyable {
         switch export.format.records {
         case .delimited(let separator):
             var reader = DelimitedReader.ofBlock(
-                block.bytes, expecting: state, file: export.path, separator: separator, columnCount: export.header.count)
+                block.bytes, expecting: state, file: export.path, separator: separator, columnCount: export.header.count,
+                names: export.names)
             reader.use(columns: export.plan.columns)
             scan(&reader, export.plan, &harvest)
         case .jsonLines:
@@ -88,8 +89,9 @@ struct BlockScanner: ~Copyable {
     }
 
     private func note(_ mistake: Diagnostic, lines: Int, _ harvest: inout Harvest) {
-        harvest.rows += 1
-        harvest.skipped[.badRow] += 1
+        // A quote that is never closed hides rows: each of its lines counts as one.
+        harvest.rows += lines
+        harvest.skipped[.badRow] += lines
         if harvest.badRows.count < Self.shownBadRows { harvest.badRows.append(mistake) }
         if lines >= Self.suspiciousLines { harvest.longBadRows.append(mistake) }
     }

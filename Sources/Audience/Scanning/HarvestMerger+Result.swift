@@ -62,10 +62,20 @@ extension HarvestMerger {
         let share = Double(count) * 100 / Double(rows)
         let summary = Diagnostic(
             "\(count) of \(rows) rows cannot be read (\(percent(share)) %, at most \(percent(plan.query.maximumBadRowShare * 100)) % are allowed)",
-            remedy: badRows.allSatisfy { $0.message.hasPrefix(RecordBuffer.notUTF8) }
-                ? "The export seems to be written in an older encoding, such as Windows-1252. Save it again as UTF-8; spreadsheet programs call that 'CSV UTF-8'."
-                : "Repair the export, or allow more in the campaign: `audience: {max_bad_rows: \(Int(share.rounded(.up)))%}`.")
+            remedy: remedyForBadRows(share))
         throw Diagnostics([summary] + badRows)
+    }
+
+    private func remedyForBadRows(_ share: Double) -> String {
+        if let position = longBadRow?.position {
+            return "The quote that is left open from line \(position.line) of \(position.file) on hides the rows behind it: "
+                + "close it, or export the file again."
+        }
+        if badRows.allSatisfy({ $0.message.hasPrefix(RecordBuffer.notUTF8) }) {
+            return
+                "The export seems to be written in an older encoding, such as Windows-1252. Save it again as UTF-8; spreadsheet programs call that 'CSV UTF-8'."
+        }
+        return "Repair the export, or allow more in the campaign: `audience: {max_bad_rows: \(Int(share.rounded(.up)))%}`."
     }
 
     private func percent(_ share: Double) -> String {

@@ -7,6 +7,8 @@ struct HarvestMerger: ~Copyable {
     private(set) var skipped = SkipCounts()
     private(set) var badRows: [Diagnostic] = []
     private(set) var warnings: [Diagnostic]
+    /// The first unreadable row that hides many others.
+    private(set) var longBadRow: Diagnostic?
     private(set) var digest = SequenceDigest()
     private(set) var rowsWithDuplicateKeys = 0
     /// Rows that got as far as having a token.
@@ -98,6 +100,7 @@ struct HarvestMerger: ~Copyable {
         digest.append(harvest.digest)
         rowsWithDuplicateKeys += harvest.rowsWithDuplicateKeys
         for mistake in harvest.badRows.prefix(BlockScanner.shownBadRows - badRows.count) { badRows.append(placed(mistake)) }
+        if longBadRow == nil, let mistake = harvest.longBadRows.first { longBadRow = placed(mistake) }
         for mistake in harvest.longBadRows.prefix(max(0, Self.mostWarnings - warnings.count)) {
             var warning = placed(mistake)
             (warning.severity, warning.name) = (.warning, .badRow)

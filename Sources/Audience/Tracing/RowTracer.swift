@@ -199,7 +199,7 @@ struct RowTracer {
         while true {
             switch try reader.next() {
             case .row: try take(reader.row, reader.rowLine)
-            case .badRow: badRows += 1
+            case .badRow: badRows += reader.badRowLines
             case .needsMore:
                 try reader.refill()
                 try tick()

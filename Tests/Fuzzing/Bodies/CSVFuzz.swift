@@ -14,10 +14,12 @@ func fuzzCSV(_ bytes: [UInt8]) throws(FuzzFinding) {
         return try require(outcome.result == nil, "no UTF-8, and read")
     }
     let text = input.content.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(input.content.dropFirst(3)) : input.content
-    let reference = ReferenceCSV.rows(text, separator: separator)
-    guard reference.first?.cells != nil else { return try require(outcome.result == nil, "no header, and read") }
-    let rows = Array(reference.dropFirst())
-    try requireRows(outcome, rows: rows.count, badLines: rows.filter { $0.cells == nil }.map(\.line))
+    let reference = ReferenceCSV.read(text, separator: separator)
+    guard reference.rows.first?.cells != nil else { return try require(outcome.result == nil, "no header, and read") }
+    guard !reference.isRefused else { return try require(outcome.result == nil, "zero bytes or a second header, and read") }
+    let rows = Array(reference.rows.dropFirst())
+    let bad = rows.filter { $0.cells == nil }
+    try requireRows(outcome, rows: rows.count - bad.count, badRows: bad.map { ($0.line, $0.lines) })
     for chunkSize in input.chunkSizes {
         let cells = try cells(of: file.path, separator, chunkSize)
         try require(cells == rows.map(\.cells), "chunks of \(chunkSize) bytes: \(cells) instead of \(rows)")
@@ -32,7 +34,7 @@ private func cells(of path: String, _ separator: UInt8, _ chunkSize: Int) throws
         reader.use(columns: Array(reader.header.indices))
         var rows: [[String]?] = []
         while true {
-            switch reader.next() {
+            switch try reader.next() {
             case .row: rows.append(reader.header.indices.map { reader.row.text($0, separator: []) })
             case .badRow: rows.append(nil)
             case .needsMore: try reader.refill()

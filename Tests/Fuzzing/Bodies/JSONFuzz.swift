@@ -10,8 +10,11 @@ func fuzzJSON(_ bytes: [UInt8]) throws(FuzzFinding) {
     guard let reference = ReferenceJSON(input, file.path) else { return }
     let text = input.content.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(input.content.dropFirst(3)) : input.content
     if !input.usesSecondFormat {
+        guard !zip(text, text.dropFirst()).contains(where: { $0 == 0 && $1 == 0 }) else {
+            return try require(outcome.result == nil, "zero bytes, and read")
+        }
         guard let (rows, badLines) = reference.lines(text) else { return }
-        return try requireRows(outcome, rows: rows, badLines: badLines)
+        return try requireRows(outcome, rows: rows - badLines.count, badRows: badLines.map { ($0, 1) })
     }
     guard let result = outcome.result, !ReferenceJSON.holdsHugeNumber(text) else { return }
     // Elements nest as deep as those of JSON Lines; the array is one level more.

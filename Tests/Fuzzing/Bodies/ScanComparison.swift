@@ -18,12 +18,15 @@ func scanEveryWay(_ input: ScanInput, _ path: String) throws(FuzzFinding) -> Sca
 }
 
 /// Refuses a result that differs from what a slow reader says of the same export.
-/// - Parameter badLines: the lines of all rows that cannot be read.
-func requireRows(_ outcome: ScanOutcome, rows: Int, badLines: [Int]) throws(FuzzFinding) {
+/// - Parameters:
+///   - rows: how many rows can be read.
+///   - badRows: where the others begin, and how many lines each takes up.
+func requireRows(_ outcome: ScanOutcome, rows: Int, badRows: [(line: Int, lines: Int)]) throws(FuzzFinding) {
     guard let result = outcome.result else { return }
-    try require(result.rows == rows, "\(result.rows) rows instead of \(rows)")
+    let expected = badRows.reduce(0) { $0 + $1.lines }
+    try require(result.rows == rows + expected, "\(result.rows) rows instead of \(rows) + \(expected)")
     let bad = result.skipped[.badRow] ?? 0
-    try require(bad == badLines.count, "\(bad) unreadable rows instead of \(badLines.count): \(result.badRows), not \(badLines)")
+    try require(bad == expected, "\(bad) unreadable rows instead of \(expected): \(result.badRows), not \(badRows)")
     let lines = result.badRows.map { $0.position?.line ?? 0 }
-    try require(lines == Array(badLines.prefix(10)), "unreadable rows at lines \(lines) instead of \(badLines)")
+    try require(lines == badRows.prefix(10).map(\.line), "unreadable rows at lines \(lines) instead of \(badRows)")
 }
