@@ -90,9 +90,9 @@ struct ProxyTLSTests {
         var behaviour = TestProxy.Behaviour()
         (behaviour.cutAfterBytes, behaviour.cuts) = (12_000, 3)
         let secured = try SecuredProxy(behaviour)
-        let result = try secured.run(pushes: 3000) { $0.resendsUnknown = resendsUnknown }
+        let result = try secured.run(pushes: 10_000) { $0.resendsUnknown = resendsUnknown }
         #expect(result.end == .finished)
-        #expect(result.count(.accepted) + result.count(.unknown) == 3000)
+        #expect(result.count(.accepted) + result.count(.unknown) == 10_000)
         #expect(result.count(.unknown) == 0 || !resendsUnknown)
         #expect(secured.proxy.tunnels == 4)
     }
