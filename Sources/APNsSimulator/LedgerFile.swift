@@ -14,12 +14,19 @@ final class LedgerFile {
     private var lines: [UInt8] = []
     private static let pieceBytes = 256 << 10
 
-    /// Creates the file, or empties it.
-    /// - Throws: a `Diagnostic` that says why it cannot be written: also when it is a link, which may lead anywhere, or no regular file.
+    /// Creates the file, or empties that of an earlier simulator.
+    /// - Throws: a `Diagnostic` that says why it cannot be written: also when it is a link, which may lead anywhere, no regular file, or holds something
+    ///   else than a ledger.
     init(path: String, recordsPayloads: Bool) throws(Diagnostic) {
         // O_NONBLOCK: opening a named pipe must not hang before it can be refused.
-        descriptor = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
+        descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
         var status = stat()
+        if descriptor >= 0, fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size > 0,
+            !Self.isLedger(descriptor)
+        {
+            close(descriptor)
+            throw Diagnostic("the file is there already and is no ledger", file: path, remedy: "Name another one with --ledger.")
+        }
         guard descriptor >= 0, fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, ftruncate(descriptor, 0) == 0 else {
             let cause = descriptor >= 0 || errno == ELOOP || errno == ENXIO ? "it is no regular file" : String(cString: strerror(errno))
             if descriptor >= 0 { close(descriptor) }
@@ -31,6 +38,13 @@ final class LedgerFile {
     }
 
     deinit { close(descriptor) }
+
+    private static let beginning = "{\"time_ms\":"
+
+    private static func isLedger(_ descriptor: Int32) -> Bool {
+        var bytes = [UInt8](repeating: 0, count: beginning.utf8.count)
+        return pread(descriptor, &bytes, bytes.count, 0) == bytes.count && bytes.elementsEqual(beginning.utf8)
+    }
 
     /// Whether lines wait to be written.
     var isDirty: Bool { !lines.isEmpty }

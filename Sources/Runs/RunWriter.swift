@@ -43,7 +43,12 @@ public final class RunWriter {
         self.id = id
         path = RunFile.join(folder, id + RunFile.partialSuffix)
         try RunFile.makeFolder(folder)
-        guard RunFile.kind(RunFile.path(id, in: folder)) == .missing else { throw Self.exists(RunFile.path(id, in: folder)) }
+        switch RunFile.kind(RunFile.path(id, in: folder)) {
+        case .missing: break
+        case .forbidden:
+            throw RunDiagnostics.system("cannot write into the folder of runs", path: folder, errno: EACCES, activity: .planning)
+        default: throw Self.exists(RunFile.path(id, in: folder))
+        }
         // Only its owner may read device tokens. SQLite takes the empty file as a new database.
         let descriptor = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {

@@ -176,19 +176,32 @@ public final class ScheduleStore: Sendable {
     }
 
     /// nil for a state that this version does not know.
-    private static func firing(_ row: Row) -> Firing? {
-        guard let state = (row[4] as String?).flatMap(Firing.State.init) else { return nil }
+    private static func firing(_ row: Row) throws -> Firing? {
+        guard let campaign = String.fromDatabaseValue(row[0]), let occurrence = String.fromDatabaseValue(row[1]),
+            let file = String.fromDatabaseValue(row[2]), let run = String?.fromDatabaseValue(row[3]),
+            let name = String.fromDatabaseValue(row[4]), let reason = String.fromDatabaseValue(row[5]),
+            let begins = Int64.fromDatabaseValue(row[6]), let ends = Int64.fromDatabaseValue(row[7]),
+            let changedAt = Int64.fromDatabaseValue(row[8])
+        else { throw Unreadable() }
+        guard let state = Firing.State(rawValue: name) else { return nil }
         return Firing(
-            key: .init(campaign: row[0], occurrence: row[1]), file: row[2], run: row[3], state: state, reason: row[5],
-            begins: Timestamp(epochMilliseconds: row[6]), ends: Timestamp(epochMilliseconds: row[7]),
-            changedAt: Timestamp(epochMilliseconds: row[8]))
+            key: .init(campaign: campaign, occurrence: occurrence), file: file, run: run, state: state, reason: reason,
+            begins: Timestamp(epochMilliseconds: begins), ends: Timestamp(epochMilliseconds: ends),
+            changedAt: Timestamp(epochMilliseconds: changedAt))
     }
 
     private static func campaigns(_ db: Database) throws -> [ScheduledCampaign] {
-        try Row.fetchAll(db, sql: "SELECT name, file, times, decided_through FROM campaign ORDER BY name").map {
-            ScheduledCampaign(name: $0[0], file: $0[1], times: $0[2], decidedThrough: Timestamp(epochMilliseconds: $0[3]))
+        try Row.fetchAll(db, sql: "SELECT name, file, times, decided_through FROM campaign ORDER BY name").map { row in
+            guard let name = String.fromDatabaseValue(row[0]), let file = String.fromDatabaseValue(row[1]),
+                let times = String.fromDatabaseValue(row[2]), let decidedThrough = Int64.fromDatabaseValue(row[3])
+            else { throw Unreadable() }
+            return ScheduledCampaign(
+                name: name, file: file, times: times, decidedThrough: Timestamp(epochMilliseconds: decidedThrough))
         }
     }
+
+    /// A value is not what it should be.
+    private struct Unreadable: Error {}
 
     private static func prepare(_ db: Database, _ path: String) throws {
         if try check(db, path) { return }
@@ -234,7 +247,11 @@ public final class ScheduleStore: Sendable {
     }
 
     private static func translating<Value>(_ path: String, _ body: () throws -> Value) throws -> Value {
-        do { return try body() } catch let error as DatabaseError {
+        do { return try body() } catch is Unreadable {
+            throw Diagnostic(
+                "the record of a schedule is damaged: a value in it cannot be read", file: path,
+                remedy: "Restore it from a backup. Without it Volley does not know which times were sent already.")
+        } catch let error as DatabaseError {
             switch error.resultCode {
             case .SQLITE_NOTADB, .SQLITE_CORRUPT: throw notASchedule(path)
             default:

@@ -127,10 +127,11 @@ public struct SendingRecord: Sendable {
     ///   - claimed: recipients that its file has claimed.
     ///   - time: the time of the schedule that it is sent for, of a retry that of the run it retries; nil when it belongs to no time.
     ///   - siblings: other begun retries of the run that it retries, as they were looked at.
+    ///   - givenUp: retries of it that were noted, and given up before they began, as they were looked at.
     ///   - parentLife: the life of that run when the retry was planned; nil when it is not known.
     public func begin(
         _ run: RunStore, as life: String, seen: String, reached: Int, claimed: Int, for time: Time?, siblings: [String] = [],
-        parentLife: String? = nil,
+        givenUp: Set<String> = [], parentLife: String? = nil,
         at now: Timestamp
     ) throws -> Beginning {
         try write { db in
@@ -139,7 +140,10 @@ public struct SendingRecord: Sendable {
             if let time, run.plan.retryOf == nil, let other = try Self.run(having: time, besides: run.plan.id, db) {
                 return .timeIsTaken(by: other)
             }
-            if try !Self.retries(of: run.plan.id, db).isEmpty { return .isOvertaken }
+            for retry in try Self.retries(of: run.plan.id, db) {
+                let isVoid = try givenUp.contains(retry) && entry(of: retry, db)?.formerLife != nil
+                if !isVoid { return .isOvertaken }
+            }
             if let parent = run.plan.retryOf {
                 let others = try Self.retries(of: parent, db).filter { $0 != run.plan.id }
                 if !Set(others).isSubset(of: siblings) { return .isOvertaken }
@@ -200,12 +204,13 @@ public struct SendingRecord: Sendable {
 
     /// nil when there is no file, or an empty one.
     private func read<Value>(_ body: (Database) throws -> Value) throws -> Value? {
-        guard try isThere(), RunFile.size(path) > 0 else { return nil }
+        guard try isThere() else { return nil }
         return try translating {
             try InterruptedChange.takingBack(path) {
                 let database = try DatabaseQueue(path: path, configuration: configuration(readOnly: true))
                 let result = try database.read { db -> Value? in try check(db) ? try body(db) : nil }
                 try database.close()
+                if result == nil { try checkNothingBegan() }
                 return result
             }
         }
@@ -213,7 +218,8 @@ public struct SendingRecord: Sendable {
 
     /// One transaction that nobody else's comes between.
     private func write<Value>(_ body: (Database) throws -> Value) throws -> Value {
-        if try !isThere() { try RunFile.makeDatabase(path, "cannot write the record of what was sent", .sending) }
+        let isNew = try !isThere()
+        if isNew { try RunFile.makeDatabase(path, "cannot write the record of what was sent", .sending) }
         return try translating {
             let database = try DatabaseQueue(path: path, configuration: configuration(readOnly: false))
             var result: Value?
@@ -222,7 +228,10 @@ public struct SendingRecord: Sendable {
                 // With less, the last change could be lost with the power, and a run begin twice.
                 try db.execute(sql: "PRAGMA synchronous = EXTRA")
                 try db.inTransaction(.immediate) {
-                    if try !check(db) { try create(db) }
+                    if try !check(db) {
+                        if !isNew { try checkNothingBegan() }
+                        try create(db)
+                    }
                     result = try body(db)
                     return .commit
                 }
@@ -231,6 +240,17 @@ public struct SendingRecord: Sendable {
             guard let result else { preconditionFailure("a transaction has no result") }
             return result
         }
+    }
+
+    /// A file that was emptied is no empty record: what it said is gone. One that a killed process has just made is.
+    private func checkNothingBegan() throws {
+        guard
+            let begun = try RunStore.all(in: RunDiagnostics.folder(of: path)).runs.first(where: { run in
+                defer { run.close() }
+                return try !run.life().isEmpty
+            })
+        else { return }
+        throw damaged("it is empty, and \(begun.plan.id) beside it was begun")
     }
 
     private func configuration(readOnly: Bool) -> Configuration {
@@ -299,7 +319,9 @@ public struct SendingRecord: Sendable {
     }
 
     private func translating<Value>(_ body: () throws -> Value) throws -> Value {
-        do { return try body() } catch let error as DatabaseError {
+        do { return try body() } catch is RowDecodingError {
+            throw damaged("a value in it cannot be read")
+        } catch let error as DatabaseError {
             switch error.resultCode {
             case .SQLITE_NOTADB, .SQLITE_CORRUPT: throw notARecord
             default:

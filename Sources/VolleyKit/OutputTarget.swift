@@ -1,5 +1,6 @@
 import Base
 import Glibc
+import Reports
 
 /// The name of a file that a result is to be written to, in place of whatever has it: nothing may be lost by that but an older result.
 enum OutputTarget {
@@ -25,6 +26,44 @@ enum OutputTarget {
                 "this name is that of a run, or of another file that Volley keeps, and the \(what) would replace it", file: file,
                 remedy: "Name another file.")
         }
+        guard !isExport(file) else {
+            throw Diagnostic(
+                "this file is there already and looks like an export or a list of devices, and the \(what) would replace it", file: file,
+                remedy: "Name another file, or remove that one first.")
+        }
+    }
+
+    /// First lines of results, which the next result may replace.
+    private static let results = [ReportCSV.header, SuppressionCommand.header]
+
+    /// Whether a file of a kind that exports have holds one: a table, objects, tokens, or something compressed. A link is replaced itself, and what it leads
+    /// to stays.
+    private static func isExport(_ file: String) -> Bool {
+        let name = file.lowercased()
+        guard let ending = [".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".gz"].first(where: name.hasSuffix),
+            let bytes = beginning(of: file, 4096)
+        else { return false }
+        if bytes.starts(with: [0x1F, 0x8B]) { return true }
+        let text = String(decoding: bytes, as: UTF8.self)
+        let line = text.prefix { !$0.isNewline }.drop { $0 == "\u{FEFF}" }
+        // A ledger of the simulator.
+        if line.hasPrefix("{\"time_ms\":") { return false }
+        // Volley's own JSON has nothing else on its first line.
+        if ending.hasPrefix(".json") || ending == ".ndjson" { return line != "{" && (line.hasPrefix("{") || line.hasPrefix("[")) }
+        if line.count >= 32, line.allSatisfy(\.isHexDigit) { return true }
+        return ending != ".txt" && line.contains { ",;\t".contains($0) } && !results.contains(String(line))
+    }
+
+    /// nil when there is no such file, or it is a link, a pipe or a device: those are not waited for.
+    private static func beginning(of file: String, _ count: Int) -> [UInt8]? {
+        var status = stat()
+        guard lstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        let descriptor = open(file, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: count)
+        let length = read(descriptor, &bytes, count)
+        return length > 0 ? Array(bytes[..<length]) : nil
     }
 
     /// Of files in the folder of runs.

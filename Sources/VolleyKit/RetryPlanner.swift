@@ -54,9 +54,19 @@ struct RetryPlanner {
 
     private func tokensOfRetries() throws -> Set<DeviceToken> {
         var tokens: Set<DeviceToken> = []
-        let retries = try RunChain(of: run).standingRetries(of: run.plan.id)
-        let sent = try SendingRecord(beside: run).retries(of: run.plan.id)
+        let (chain, record) = (try RunChain(of: run), SendingRecord(beside: run))
+        let retries = try chain.standingRetries(of: run.plan.id)
+        let givenUp = try chain.retriesGivenUp(of: run.plan.id, record)
+        let sent = try record.retries(of: run.plan.id).filter { !givenUp.contains($0) }
         if let gone = sent.first(where: { id in !retries.contains { $0.plan.id == id } }) {
+            let path = FilePaths.join(FilePaths.folder(of: run.path), "\(gone).sqlite")
+            if FilePaths.exists(path) {
+                do { _ = try RunStore(path: path, readOnly: true) } catch {
+                    throw Diagnostic(
+                        "the run was retried as \(gone), and whom that reached cannot be read: \((error as? Diagnostic)?.message ?? "\(error)")",
+                        file: path, remedy: "Restore it, or make it readable for this user. Without it devices could get the push twice.")
+                }
+            }
             throw Diagnostic(
                 "the run was retried as \(gone), and the file of that retry is gone: whom it reached is not known", file: run.path,
                 remedy: "Put the file of \(gone) back beside this one. Without it devices could get the push twice.")

@@ -235,6 +235,57 @@ struct GateTests {
         try expectEverybodyOnce(server)
     }
 
+    @Test(
+        "a retry whose process was killed after it was noted, and before it began, keeps nobody from anything once it is cancelled",
+        .enabled(if: hasPython))
+    func notedRetry() throws {
+        let (server, run) = try interrupted(delivery: "unknown: skip")
+        let folder = server.folder
+        #expect(try folder.volley("cancel", run).status == 0)
+        let project = try String(contentsOf: folder.url.appendingPathComponent("volley.yaml"), encoding: .utf8)
+        try folder.write("volley.yaml", project + "    approval: required\n")
+        #expect(try folder.volley("retry", run, "--outcome", "unsent", "--yes").status == 2)
+        let retry = try #require(runs(folder).first { $0 != run })
+        try python(
+            folder,
+            "import sqlite3; c = sqlite3.connect('runs/sent.db'); "
+                + "c.execute(\"INSERT INTO beginning SELECT '\(retry)', '\(run)', '1-a', '', 0, 0, 0, '', '', '', '', 1\"); c.commit()")
+        try folder.write("volley.yaml", project)
+        try expectRefusal(folder, ["resume", run], saying: "retried as \(retry)")
+        #expect(try folder.volley("cancel", retry).status == 0)
+        let again = try folder.volley("retry", run, "--outcome", "unsent", "--yes")
+        #expect(again.status == 0, "\(again.errors)")
+        try expectEverybodyOnce(server)
+    }
+
+    private func python(_ folder: ProjectFolder, _ program: String) throws {
+        let python = try RunningVolley(executable: "/usr/bin/python3", ["-c", program], in: folder.url, environment: [:], input: nil)
+            .finish()
+        try #require(python.status == 0, "\(python.errors)")
+    }
+
+    @Test("a record of what was sent that was emptied, or holds what it cannot, is damaged, and not an empty one", .enabled(if: hasPython))
+    func emptiedRecord() throws {
+        let folder = try folder(schedule: Self.due)
+        let run = try plan(folder)
+        try Shell.run("cd '\(folder.url.path)'; cp runs/\(run).sqlite before")
+        #expect(try folder.volley("send", "--plan", run, "--yes").status == 0)
+        try Shell.run(
+            "cd '\(folder.url.path)'; cp runs/\(run).sqlite after; cp runs/sent.db record; rm runs/schedule.sqlite; : > runs/sent.db")
+        for arguments in [["resume", run], ["send", "campaign.yaml", "--yes"], ["retry", run, "--yes"]] {
+            try expectRefusal(folder, arguments, saying: "it is empty, and \(run) beside it was begun")
+        }
+        let edits = ["claimed = '{}'", "former_life = x'fffe'", "life = x'fffe'", "begun_at = 'x'", "is_over = '-'", "campaign = x'ff'"]
+        for edit in edits {
+            try Shell.run("cd '\(folder.url.path)'; cp record runs/sent.db; cp before runs/\(run).sqlite")
+            try python(
+                folder, "import sqlite3; c = sqlite3.connect('runs/sent.db'); c.execute(\"UPDATE beginning SET \(edit)\"); c.commit()")
+            let sent = try folder.volley("send", "--plan", run, "--yes")
+            #expect(sent.status == 2, "\(edit): \(sent.errors)")
+            #expect(sent.errors.contains("is damaged") || edit.hasPrefix("campaign"), "\(edit): \(sent.errors)")
+        }
+    }
+
     @Test("a run file that has lost its newest part to a kill is not gone on with", .enabled(if: Shell.hasTool("sqlite3") || hasPython))
     func lostNewestPart() throws {
         let server = try LedgeredServer(app: "pace: 1500/s", devices: 3000)

@@ -119,6 +119,65 @@ struct OutputFileTests {
         for _ in 0..<2 { #expect(try folder.volley("report", "last", "--format", "html", "--output", "page.html").status == 0) }
     }
 
+    @Test("no ledger empties anything but a former ledger")
+    func ledgers() throws {
+        let folder = try planned()
+        let run = try #require(folder.files(in: "runs").first { $0.hasSuffix(".sqlite") })
+        #expect(try folder.volley("send", "--plan", "last", "--yes").status == 0)
+        func content(_ file: String) throws -> Data { try Data(contentsOf: folder.url.appendingPathComponent(file)) }
+        for file in ["volley.yaml", "campaign.yaml", "devices.csv", "runs/\(run)", "runs/sent.db"] {
+            let before = try content(file)
+            let refused = try folder.volley("simulate", "--for", "0.1", "--ledger", file)
+            #expect(refused.status == 2 && refused.errors.contains("Name another"), "\(file) \(refused)")
+            #expect(try content(file) == before, "\(file)")
+        }
+        try folder.write("former.jsonl", "{\"time_ms\":1,\"connection\":1}\n")
+        for file in ["former.jsonl", "former.jsonl", "new.jsonl"] {
+            #expect(try folder.volley("simulate", "--for", "0.1", "--ledger", file).status == 0)
+            #expect(try content(file).isEmpty)
+        }
+    }
+
+    @Test("no result replaces an export or a list of devices; a former result it does")
+    func exports() throws {
+        let folder = try planned()
+        try folder.write("tokens.txt", ProjectFolder.token(1) + "\n")
+        try folder.write("devices.jsonl", "{\"device_token\":\"\(ProjectFolder.token(1))\"}\n")
+        try folder.write("some.csv", "device_token,registration_id\n\(ProjectFolder.token(1)),a\n")
+        try Shell.run("cd '\(folder.url.path)'; gzip -k devices.csv")
+        func content(_ file: String) throws -> Data { try Data(contentsOf: folder.url.appendingPathComponent(file)) }
+        for file in ["devices.csv", "some.csv", "tokens.txt", "devices.jsonl", "devices.csv.gz"] {
+            let before = try content(file)
+            for command in [
+                ["suppression", "export"], ["report", "last", "--format", "csv"], ["report", "last", "--format", "json"],
+                ["report", "last"],
+            ] {
+                let refused = try VolleyBinary.run(command + ["--output", file], in: folder.url)
+                #expect(refused.status == 2 && refused.errors.contains("looks like an export or a list"), "\(command) \(file) \(refused)")
+                #expect(try content(file) == before, "\(command) \(file)")
+            }
+        }
+        for _ in 0..<2 {
+            for (command, file) in [
+                (["suppression", "export"], "list.csv"), (["report", "last", "--format", "csv"], "report.csv"),
+                (["report", "last", "--format", "json"], "report.json"), (["report", "last"], "report.txt"),
+            ] {
+                let written = try VolleyBinary.run(command + ["--output", file], in: folder.url)
+                #expect(written.status == 0, "\(command) \(written.errors)")
+            }
+        }
+    }
+
+    @Test("a folder of runs that nobody may use is said to be that")
+    func forbiddenFolder() throws {
+        let folder = try planned()
+        guard getuid() == 0 else { return }
+        let user = "setpriv --reuid 65534 --regid 65534 --clear-groups"
+        let planned = try shell(
+            folder, "chmod 777 . && umask 0777 && \(user) '\(VolleyBinary.path)' plan campaign.yaml --runs new")
+        #expect(planned.status == 2 && planned.errors.contains("permission denied"), "\(planned)")
+    }
+
     @Test("a pipe, a device and standard output by its name are written to as they are")
     func others() throws {
         let folder = try planned()

@@ -74,4 +74,48 @@ struct RetryTests {
         }
         #expect(folder.files(in: "runs").filter { $0.hasSuffix(".sqlite") }.count == 1)
     }
+
+    @Test("of a retry whose file cannot be read it is said that it cannot be read")
+    func unreadableRetry() throws {
+        let server = try LedgeredServer(app: "pace: 1500/s", devices: 3000)
+        let folder = server.folder
+        try folder.writeCampaign(delivery: "unknown: skip")
+        let running = try server.startSending()
+        running.interrupt()
+        _ = running.finish()
+        let run = try #require(try server.report()["run"]?.stringValue)
+        #expect(try folder.volley("cancel", run).status == 0)
+        #expect(try folder.volley("retry", run, "--outcome", "unsent", "--yes").status == 0)
+        let retry = try #require(folder.files(in: "runs").first { $0.hasPrefix("20") && $0.hasSuffix(".sqlite") && !$0.contains(run) })
+        try folder.write("runs/\(retry)", "no database")
+        let again = try folder.volley("retry", run, "--outcome", "unsent", "--yes")
+        #expect(again.status == 2 && again.errors.contains("whom that reached cannot be read"), "\(again.errors)")
+        #expect(!again.errors.contains("is gone"))
+    }
+
+    @Test("devices that are in their quiet hours are said to be before a retry goes to them")
+    func quietHours() throws {
+        // Three hours around this one, on the clock of UTC; six hours further east it is another time of day.
+        let hour = Int(Date().timeIntervalSince1970) / 3600 % 24
+        let rows = (0..<20).map { "\(ProjectFolder.token($0)),\($0 < 10 ? "Etc/UTC" : "Etc/GMT-6")" }
+        let folder = try ProjectFolder(export: "device_token,timezone\n" + rows.joined(separator: "\n") + "\n")
+        try folder.writeCampaign()
+        let campaign = try String(contentsOf: folder.url.appendingPathComponent("campaign.yaml"), encoding: .utf8)
+        func clock(_ hour: Int) -> String { (hour % 24 < 10 ? "0" : "") + "\(hour % 24):00" }
+        try folder.write(
+            "campaign.yaml",
+            campaign + "schedule: {quiet_hours: \(clock(hour + 23))-\(clock(hour + 2)), timezone: recipient, fallback_timezone: Etc/UTC}\n")
+        let running = try VolleyBinary.start(["send", "campaign.yaml", "--yes"], in: folder.url)
+        func accepted() throws -> Int {
+            let report = try folder.volley("report", "last", "--format", "json")
+            return report.status == 0 ? try report.json()["outcomes"]?.int("accepted") ?? 0 : 0
+        }
+        while running.isRunning, try accepted() < 10 { usleep(50_000) }
+        #expect(try folder.volley("cancel", "last").status == 0)
+        let sent = running.finish()
+        #expect(sent.status == 3, "\(sent.errors)")
+        let retried = try folder.volley("retry", "last", "--outcome", "unsent", "--yes")
+        #expect(retried.status == 0 && retried.errors.contains("10 devices are in the quiet hours"), "\(retried.errors)")
+        #expect(retried.errors.contains("[sent-in-quiet-hours]"))
+    }
 }

@@ -15,6 +15,25 @@ final class ScheduleStoreTests {
             begins: Timestamp(epochSeconds: 500), ends: Timestamp(epochSeconds: ends), changedAt: Timestamp(epochMilliseconds: 1_001))
     }
 
+    @Test(
+        "a value of another type is damage, said in a sentence", .enabled(if: hasSQLiteTool),
+        arguments: [
+            "firing SET changed_at = '[]'", "firing SET ends_at = 'x'", "firing SET file = x'ff'", "campaign SET decided_through = 'x'",
+        ])
+    func damaged(edit: String) throws {
+        let campaign = ScheduledCampaign(name: "a", file: "/a.yaml", times: "x", decidedThrough: Timestamp(epochMilliseconds: 123))
+        let store = try ScheduleStore(folder: folder)
+        try store.save([firing("1", .planning)], [campaign])
+        store.close()
+        let path = folder + "/schedule.sqlite"
+        #expect(query(path, "UPDATE \(edit)").isEmpty)
+        #expect(diagnostic { _ = try ScheduleStore.read(folder: folder, since: noon) }?.message.contains("is damaged") == true)
+        let again = try ScheduleStore(folder: folder)
+        let isFiring = edit.hasPrefix("firing")
+        let found = diagnostic { if isFiring { _ = try again.firings(since: noon) } else { _ = try again.campaigns() } }
+        #expect(found?.message.contains("is damaged") == true)
+    }
+
     @Test("keeps what it was given, through closing and a kill, and is no run")
     func keeps() throws {
         let campaign = ScheduledCampaign(name: "a", file: "/a.yaml", times: "x", decidedThrough: Timestamp(epochMilliseconds: 123))

@@ -53,6 +53,11 @@ struct PruneSelection {
         case underway = "it is being sent"
         case resumable = "it can be resumed"
         case retriable = "some of its devices can be retried"
+        /// It says whom another retry must leave out.
+        case needed = "the run that it retries can be retried again"
+
+        /// Whether `--include-stopped` takes such a run.
+        var isOfStopped: Bool { self == .resumable || self == .retriable || self == .needed }
     }
 
     /// Each with the status that it was chosen by: it may be gone on with while somebody is asked.
@@ -63,7 +68,7 @@ struct PruneSelection {
     private(set) var prunedBefore = 0
 
     init(_ runs: [RunStore], endedBefore limit: Timestamp, includesStopped: Bool) throws {
-        let retried = Set(runs.compactMap(\.plan.retryOf))
+        let retries = Dictionary(grouping: runs) { $0.plan.retryOf ?? "" }
         for run in runs {
             defer { run.close() }
             if run.prunedAt != nil {
@@ -76,8 +81,13 @@ struct PruneSelection {
                 recent += 1
                 continue
             }
-            let why = try Self.obstacle(run, status, isRetried: retried.contains(run.plan.id))
-            if let why, !includesStopped || !(why == .resumable || why == .retriable) {
+            var why = try Self.obstacle(run, status, retries[run.plan.id] ?? [])
+            if why == nil, !includesStopped, let parent = run.plan.retryOf.flatMap({ id in runs.first { $0.plan.id == id } }),
+                try Self.isNeeded(for: parent, retries[parent.plan.id] ?? [])
+            {
+                why = .needed
+            }
+            if let why, !(includesStopped && why.isOfStopped) {
                 left.append((run, why))
             } else {
                 chosen.append((run, status))
@@ -85,18 +95,46 @@ struct PruneSelection {
         }
     }
 
-    private static func obstacle(_ run: RunStore, _ status: RunStatus, isRetried: Bool) throws -> Obstacle? {
+    /// - Parameter retries: the runs that retry it.
+    private static func obstacle(_ run: RunStore, _ status: RunStatus, _ retries: [RunStore]) throws -> Obstacle? {
         if run.isBeingSent { return .underway }
         switch status.state {
         case .planned: return .unsent
         case .running, .paused, .stopped: return .resumable
-        // Of a plan that was given up before anything was sent, nothing can be gone on with.
-        case .cancelled: return try isRetried || !run.hasBegun() ? nil : .resumable
-        case .finished:
-            let outcomes = try run.figures().outcomes
-            let open = [Outcome.failed, .unknown, .unsent].reduce(0) { $0 + outcomes[$1, default: 0] }
-            return open > 0 && !isRetried && !run.plan.isTest ? .retriable : nil
+        case .cancelled:
+            // Of a plan that was given up before anything was sent, nothing can be gone on with.
+            guard try run.hasBegun() else { return nil }
+            let standing = try retries.filter { try $0.standsAsRetry() }
+            return try standing.isEmpty ? .resumable : isRetriable(run, standing) ? .retriable : nil
+        case .finished: return try isRetriable(run, retries.filter { try $0.standsAsRetry() }) ? .retriable : nil
         }
+    }
+
+    /// Whether what a retry holds decides who another retry of the same run goes to.
+    private static func isNeeded(for parent: RunStore, _ retries: [RunStore]) throws -> Bool {
+        defer { parent.close() }
+        guard parent.prunedAt == nil, [.finished, .cancelled].contains(try parent.status().state) else { return false }
+        return try isRetriable(parent, retries.filter { try $0.standsAsRetry() })
+    }
+
+    /// Whether devices could be sent to again that no retry has taken over. Of one that was pruned nobody knows whom it has: then there is no other.
+    private static func isRetriable(_ run: RunStore, _ retries: [RunStore]) throws -> Bool {
+        let open: Set<Outcome> = [.failed, .unknown, .unsent]
+        let outcomes = try run.figures().outcomes
+        guard !run.plan.isTest, open.contains(where: { outcomes[$0, default: 0] > 0 }), retries.allSatisfy({ $0.prunedAt == nil }) else {
+            return false
+        }
+        guard !retries.isEmpty else { return true }
+        var taken: Set<DeviceToken> = []
+        for retry in retries {
+            defer { retry.close() }
+            try retry.forEachResult { _, recipient, _, _ in taken.insert(recipient.token) }
+        }
+        var isLeft = false
+        try run.forEachResult { _, recipient, settlement, isClaimed in
+            isLeft = isLeft || open.contains(settlement?.outcome ?? (isClaimed ? .unknown : .unsent)) && !taken.contains(recipient.token)
+        }
+        return isLeft
     }
 }
 
@@ -184,7 +222,7 @@ private struct Pruning {
             lines.append("Left as they are, although they are older than \(keep):")
             let names = selection.left.map(\.run.plan.id.count).max() ?? 0
             lines += selection.left.map { "  \(TextFormat.padded($0.run.plan.id, to: names))  \($0.why.rawValue)" }
-            if selection.left.contains(where: { $0.why == .resumable || $0.why == .retriable }) {
+            if selection.left.contains(where: { $0.why.isOfStopped }) {
                 lines.append("  --include-stopped takes those as well that can be resumed or retried.")
             }
             if selection.left.contains(where: { $0.why == .unsent }) {

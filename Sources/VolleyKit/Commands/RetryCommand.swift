@@ -35,6 +35,7 @@ public enum RetryCommand {
         let dispatch: RunDispatch
         do {
             dispatch = try RunDispatch(retry, options, console)
+            console.show(try QuietRetry.warning(retry, dispatch.settings, at: .now()).map { [$0] } ?? [])
             // Whoever approved the first run approved these devices and this text.
             if let approval = try run.approval() { try retry.approve(approval) }
         } catch {

@@ -7,6 +7,8 @@ import Runs
 /// `volley suppression`: the devices that get no more pushes because their tokens are invalid. Each command acts on the list of one app, for the
 /// environment that volley.yaml gives it.
 public enum SuppressionCommand {
+    /// The first line of an export, without its end.
+    static let header = "device_token,reason,invalid_since,added_at,run"
     /// Entries that `list` shows.
     private static let shownEntries = 5
 
@@ -75,7 +77,7 @@ public enum SuppressionCommand {
         }
         let sink = try OutputSink(
             file: file, console: console, isPrivate: true, what: "list", remedy: "The list itself is unharmed; try another --output.")
-        var chunk = Array("device_token,reason,invalid_since,added_at,run\n".utf8)
+        var chunk = Array("\(header)\n".utf8)
         var count = 0
         try list.forEach { device in
             chunk += device.token.hex.utf8

@@ -24,6 +24,7 @@ struct RunGate {
         var life = ""
         var reached = 0, claimed = 0
         var siblings: [String] = []
+        var givenUp: Set<String> = []
         var words: [SendGate.Refusal: any Error] = [:]
 
         /// Whether something holds; why not is kept.
@@ -123,7 +124,7 @@ struct RunGate {
         let life = SendingRecord.life(after: seen.life)
         switch try record.begin(
             run, as: life, seen: seen.life, reached: seen.reached, claimed: seen.claimed, for: ScheduledTime.onRecord(run, settings),
-            siblings: seen.siblings, parentLife: settings.parentLife, at: .now())
+            siblings: seen.siblings, givenUp: seen.givenUp, parentLife: settings.parentLife, at: .now())
         {
         case .noted: return life
         case .isOutdated: throw outdated()
@@ -156,10 +157,13 @@ struct RunGate {
         look.facts.lacksApproval = try presents.contains(where: lacksApproval)
         if step == .begin, let parent = run.plan.retryOf {
             look.siblings = try record.retries(of: parent).filter { $0 != run.plan.id }
-            let siblings = look.siblings
+            let siblings = Set(look.siblings).subtracting(try RunChain(of: run).retriesGivenUp(of: parent, record)).sorted()
             look.facts.isRetried = !look.keep(.isRetried) { try check(siblings) }
         }
-        if step == .goOn { look.facts.isRetried = try !retries().isEmpty || !record.retries(of: run.plan.id).isEmpty }
+        if step == .goOn {
+            look.givenUp = try RunChain(of: run).retriesGivenUp(of: run.plan.id, record)
+            look.facts.isRetried = try !retries().isEmpty || !look.givenUp.isSuperset(of: record.retries(of: run.plan.id))
+        }
         look.facts.parentWentOn = try parentWentOn()
         if step == .begin, !isScheduler, !run.plan.waves.isEmpty {
             look.facts.isTooLate = try WaveAgenda(of: run, settings).isTooLateForAll(at: .now())
@@ -258,20 +262,6 @@ extension SendGate.Facts.State {
         case .running, .paused, .stopped: self = .underway
         case .finished: self = .finished
         case .cancelled: self = .cancelled
-        }
-    }
-}
-
-extension RunChain {
-    /// The runs that retry `id` and may have sent, or may still: all but plans that were cancelled before anything of them was sent.
-    func standingRetries(of id: String) throws -> [RunStore] {
-        try retries(of: id).filter { retry in
-            defer { retry.close() }
-            do { return try retry.status().state != .cancelled || retry.hasBegun() } catch {
-                // Given up and removed by the command that made it.
-                guard !retry.isInPlace else { throw error }
-                return false
-            }
         }
     }
 }

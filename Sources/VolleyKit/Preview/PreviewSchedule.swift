@@ -127,6 +127,11 @@ struct PreviewSchedule: Sendable {
 
     // MARK: - Warnings
 
+    /// That so many devices are in their quiet hours.
+    static func sentInQuietHours(_ count: Int, _ quiet: QuietHours) -> String {
+        "\(TextFormat.count(count)) device\(count == 1 ? " is" : "s are") in the quiet hours \(quiet), and would get it all the same"
+    }
+
     /// What is worth a warning.
     func warnings(_ campaign: Campaign) -> [Diagnostic] {
         guard let position = campaign.schedulePosition else { return [] }
@@ -134,9 +139,8 @@ struct PreviewSchedule: Sendable {
         if departure == .now, inQuietHours > 0, let quiet = schedule.quietHours {
             found.append(
                 .warning(
-                    .sentInQuietHours,
-                    "\(TextFormat.count(inQuietHours)) device\(inQuietHours == 1 ? " is" : "s are") in the quiet hours \(quiet), and would get it all the same",
-                    at: position, remedy: "Without --now they are held until these end."))
+                    .sentInQuietHours, Self.sentInQuietHours(inQuietHours, quiet), at: position,
+                    remedy: "Without --now they are held until these end."))
         }
         if withUnknownZone > 0 {
             found.append(

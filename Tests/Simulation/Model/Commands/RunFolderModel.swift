@@ -117,8 +117,14 @@ struct RunFolderModel {
         return facts
     }
 
-    /// Retries that were begun, as the record knows.
-    func begunRetries(of plan: Int) -> [Int] { record.keys.sorted().filter { plans[$0]?.retryOf == plan } }
+    /// Retries that were begun, as the record knows; not those that were given up before they did (`retriesGivenUp`).
+    func begunRetries(of plan: Int) -> [Int] {
+        record.keys.sorted().filter { retry in
+            guard plans[retry]?.retryOf == plan else { return false }
+            guard let former = record[retry]?.formerLife, let file = files[.own(retry)] else { return true }
+            return !(file.state == .cancelled && !file.hasBegun && file.life == former)
+        }
+    }
 
     /// Other begun retries of the run that a plan retries.
     func siblings(of plan: Int) -> [Int] {
