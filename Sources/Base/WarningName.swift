@@ -46,6 +46,7 @@ public enum WarningName: String, CaseIterable, Hashable, Sendable {
     case tagNotFound = "tag-not-found"
     case aliasNotFound = "alias-not-found"
     case registrationIDNotFound = "registration-id-not-found"
+    case exclusionNotFound = "exclusion-not-found"
     case conditionNeverHolds = "condition-never-holds"
     case languageNotSpoken = "language-not-spoken"
     case timezonesUnknown = "timezones-unknown"
@@ -86,8 +87,8 @@ public enum WarningName: String, CaseIterable, Hashable, Sendable {
         // Which devices it is too late for only the rows show.
         case .expiresBeforeSchedule: [.files, .rows]
         case .columnNotFound, .columnTwice, .staleExport, .timezoneNotFound: [.headers]
-        case .badRow, .keyTwice, .tagNotFound, .aliasNotFound, .registrationIDNotFound, .conditionNeverHolds, .languageNotSpoken,
-            .languageFormsUnknown, .timezonesUnknown, .sentInQuietHours,
+        case .badRow, .keyTwice, .tagNotFound, .aliasNotFound, .registrationIDNotFound, .exclusionNotFound, .conditionNeverHolds,
+            .languageNotSpoken, .languageFormsUnknown, .timezonesUnknown, .sentInQuietHours,
             .audienceEmpty, .audienceNearlyEveryone, .audienceChanged, .audienceDropped:
             [.rows]
         case .certificateExpires, .secretReadable: [.credentials]

@@ -26,10 +26,13 @@ enum ProcessSetup {
         signal(SIGCHLD, SIG_DFL)
         var heard = sigset_t()
         sigemptyset(&heard)
-        for number in [SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGABRT] { sigaddset(&heard, number) }
+        for number in [SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGXCPU, SIGABRT] { sigaddset(&heard, number) }
         sigprocmask(SIG_UNBLOCK, &heard, nil)
         // A file that may not grow (`ulimit -f`) is an error of the write, like a full disk, and no end of the process.
         signal(SIGXFSZ, SIG_IGN)
+        // Timers that were set before exec, and signals that other programs take as a word to them (dd's USR1, a daemon's), would end the process
+        // in the middle of sending.
+        for number in IgnoredSignals.all { signal(number, SIG_IGN) }
     }
 
     /// Keys will be in memory: no core shows them, and no other process of the account reads them.

@@ -37,7 +37,8 @@ struct SuppressionImport: ParsableCommand {
         commandName: "import", abstract: "Add devices from a file.",
         discussion: """
             The file has a token a line; or it is a CSV or TSV with a column of tokens, and perhaps the columns reason and invalid_since. Either \
-            all of it comes into the list or, when a line cannot be read, nothing.
+            all of it comes into the list or, when a line cannot be read, nothing. An export is refused, as its devices are mostly good ones; \
+            --every-device takes it.
             """)
 
     @Argument(help: "The file.", completion: .file())
@@ -46,6 +47,9 @@ struct SuppressionImport: ParsableCommand {
     @Option(name: .long, help: "Why, for devices of which the file does not say it.")
     var reason: String?
 
+    @Flag(name: .long, help: "The file is an export, and every device in it is meant.")
+    var everyDevice = false
+
     @OptionGroup var list: ListOption
     @OptionGroup var json: JSONOption
     @OptionGroup var shared: SharedOptions
@@ -53,7 +57,8 @@ struct SuppressionImport: ParsableCommand {
     func run() throws {
         let console = shared.console
         try perform(console, json) {
-            try SuppressionCommand.add(file: file, reason: reason, app: list.app, options: shared.common(json: json), console: console)
+            try SuppressionCommand.add(
+                file: file, reason: reason, takesExport: everyDevice, app: list.app, options: shared.common(json: json), console: console)
         }
     }
 }

@@ -158,9 +158,9 @@ import Testing
         return entries
     }
 
-    private func mistakes(_ path: String) -> [String] {
+    private func mistakes(_ path: String, columns: ExportColumns = ExportColumns()) -> [String] {
         do {
-            _ = try read(path)
+            try TokenList.read(path, columns: columns, latest: noon, allowsExport: false) { _ in }
             return []
         } catch { return ((error as? Diagnostics)?.all ?? []).map { $0.description.replacing(folder.path + "/", with: "") } }
     }
@@ -210,7 +210,42 @@ import Testing
         #expect(mistakes(folder.file("a.csv", "name,alias\nx,y\n")).first?.contains("has no column 'token' or 'device_token'") == true)
         let report = folder.file("b.csv", "device_token,outcome,reason,apns_id\n\(token(1)),accepted,,x\n")
         #expect(mistakes(report).first?.hasPrefix("b.csv: this is the report of a run") == true)
+        let cut = folder.file("b.csv", "device_token,outcome\n\(token(1)),accepted\n")
+        #expect(mistakes(cut).first?.hasPrefix("b.csv: this is the report of a run") == true)
         #expect(mistakes(folder.file("c.jsonl", "{}")).first?.hasPrefix("c.jsonl: a list of tokens is no JSON") == true)
+    }
+
+    @Test("a table with other columns of the app's exports is refused, unless all of its devices are meant", arguments: [1, 3000])
+    func export(devices: Int) throws {
+        let columns = ExportColumns(names: [.token: place("push"), .alias: place("user_id")])
+        let rows = (0..<devices).map { "\(token($0)),u\($0),2026-01-01\n" }.joined()
+        for header in ["push,user_id,invalid_since", "push,tags,x", "push,registration_id,reason", "push,registered_at,x"] {
+            let path = folder.file("devices.csv", header + "\n" + rows)
+            #expect(
+                mistakes(path, columns: columns).first?.hasPrefix("devices.csv: this looks like an export: beside the tokens it has '")
+                    == true, "\(header)")
+        }
+        let path = folder.file("devices.csv", "push,user_id,x\n" + rows)
+        #expect(
+            mistakes(path, columns: columns).first?.contains(
+                "it has 'user_id'. Every device in it would be suppressed. Keep the columns push, invalid_since") == true)
+        #expect(try read(path, columns: columns).count == devices)
+        #expect(mistakes(folder.file("good.csv", "push,alias,invalid_since\n" + rows), columns: columns).isEmpty)
+    }
+
+    @Test("a moment in the future is refused with its line")
+    func future() {
+        let ahead = noon.adding(seconds: 1).epochMilliseconds
+        let path = folder.file(
+            "list.csv",
+            "token,invalid_since\n\(token(1)),\(noon.epochMilliseconds)\n\(token(2)),\(ahead)\n\(token(3)),2099-01-01\n\(token(4)),99999999999999\n"
+        )
+        #expect(
+            mistakes(path) == [
+                "list.csv:3:1: invalid_since lies in the future: '\(ahead)'",
+                "list.csv:4:1: invalid_since lies in the future: '2099-01-01'",
+                "list.csv:5:1: invalid_since lies in the future: '99999999999999'",
+            ])
     }
 
     @Test("what the receiver throws comes out, and ends it")

@@ -85,6 +85,21 @@ struct BadExportTests {
             preview(folder, "quotes.csv"), "\(devices - 2) of \(devices) rows cannot be read", "quotes.csv:3", in: folder)
     }
 
+    @Test("a list of excluded devices that excludes nobody is warned of by name, with its lines", arguments: [1, 3000])
+    func uselessList(lines: Int) throws {
+        let folder = try ProjectFolder()
+        try folder.write("gone.txt", (0..<lines).map { "user\($0)\n" }.joined())
+        try folder.writeCampaign(audience: "devices: devices.csv\neveryone: true\nexclude: {devices: gone.txt}")
+        let warned = try folder.volley("preview", "campaign.yaml", "--json")
+        #expect(try warned.json().int("audience") == 20)
+        #expect(warned.errors.contains("gone.txt: warning: ") && warned.errors.contains("[exclusion-not-found]"), "\(warned.errors)")
+        #expect(warned.errors.contains(lines == 1 ? "its only line" : "none of its 3,000 lines"))
+        try folder.write("gone.txt", "user1\nreg3\n")
+        let good = try folder.volley("preview", "campaign.yaml", "--json")
+        #expect(try good.json().int("audience") == 19)
+        #expect(!good.errors.contains("warning"), "\(good.errors)")
+    }
+
     @Test("a cell of ten megabytes is only a large cell")
     func largeCell() throws {
         let folder = try ProjectFolder(

@@ -49,7 +49,37 @@ struct InheritedStateTests {
         let told = try folder(hook: "exec grep SigIgn /proc/self/status").volley("notify")
         let line = try #require(told.errors.split(separator: "\n").first { $0.contains("SigIgn:") })
         let ignored = try #require(UInt64(line.split(separator: ":").last?.trimmingCharacters(in: .whitespaces) ?? "", radix: 16))
-        for signal in [SIGPIPE, SIGXFSZ] { #expect(ignored & 1 << UInt64(signal - 1) == 0, "\(line)") }
+        for signal in [SIGPIPE, SIGXFSZ, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF] {
+            #expect(ignored & 1 << UInt64(signal - 1) == 0, "\(line)")
+        }
+    }
+
+    /// Sends slowly, and is sent signals once pushes were accepted.
+    private func send(devices: Int, signals: [Int32]) throws -> VolleyBinary.Result {
+        let folder = try ProjectFolder(app: "environment: simulator\npace: 100/s", export: ProjectFolder.export(devices: devices))
+        try folder.writeCampaign(delivery: "unknown: skip")
+        let running = try VolleyBinary.start(["send", "campaign.yaml", "--yes", "--json"], in: folder.url)
+        while running.isRunning, !folder.files(in: "runs").contains(where: { $0.hasSuffix(".sqlite") }) { usleep(20_000) }
+        usleep(500_000)
+        for signal in signals { kill(running.processID, signal) }
+        return running.finish(timeout: 60)
+    }
+
+    @Test("signals that mean nothing to Volley do not end a run", arguments: [60, 300])
+    func meaninglessSignals(devices: Int) throws {
+        let sent = try send(devices: devices, signals: [SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF])
+        #expect(sent.status == 0, "\(sent)")
+        #expect(try sent.json()["outcomes"]?.int("accepted") == devices)
+    }
+
+    @Test("a run whose processor time is used up ends in good order, also when it is told again")
+    func processorTime() throws {
+        let sent = try send(devices: 1000, signals: [SIGXCPU, SIGXCPU])
+        #expect(sent.status == 130, "\(sent)")
+        let report = try sent.json()
+        #expect(report["state"]?.stringValue == "stopped" && report["outcomes"]?.int("unknown") == 0)
+        #expect(
+            report["outcomes"]?.int("accepted") ?? 0 > 0 && report["outcomes"]?.int("unsent") ?? 0 > 0 && report["outcomes"]?.sum == 1000)
     }
 
     @Test("signals that were blocked are heard by every command", .enabled(if: hasPython))

@@ -114,6 +114,24 @@ struct SuppressionTests {
         #expect(try folder.volley("suppression", "list", "--json").json()["reasons"]?.int("asked by phone") == 2)
     }
 
+    @Test("an export and a moment in the future suppress nobody; a day of clock error is allowed, and a whole export by name")
+    func goodDevices() throws {
+        let folder = try ProjectFolder()
+        let refused = try folder.volley("suppression", "import", "devices.csv")
+        #expect(
+            refused.status == 2 && refused.errors.contains("devices.csv: this looks like an export")
+                && refused.errors.contains("--every-device"))
+        try folder.write("future.csv", "device_token,invalid_since\n\(ProjectFolder.token(1)),2099-01-01\n")
+        let future = try folder.volley("suppression", "import", "future.csv")
+        #expect(future.status == 2 && future.errors.hasPrefix("future.csv:2:1: invalid_since lies in the future"), "\(future)")
+        #expect(try folder.volley("suppression", "list", "--json").json().int("devices") == 0)
+        let soon = Int(Date().timeIntervalSince1970) + 80_000
+        try folder.write("soon.csv", "device_token,invalid_since\n\(ProjectFolder.token(1)),\(soon)\n")
+        #expect(try folder.volley("suppression", "import", "soon.csv", "--json").json().int("added") == 1)
+        #expect(try folder.volley("suppression", "import", "devices.csv", "--every-device", "--json").json().int("added") == 19)
+        #expect(try folder.volley("suppression", "remove", "--file", "devices.csv", "--json").json().int("removed") == 20)
+    }
+
     @Test("everything goes only when someone says so")
     func removeAll() throws {
         let folder = try sentFolder()

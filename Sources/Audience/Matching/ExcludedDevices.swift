@@ -5,8 +5,13 @@ import Base
 /// In a list nothing says which of the two an entry is; whatever could be a token is compared without regard to capitals.
 ///
 /// `@unchecked Sendable`: nothing changes after init.
+///
+/// A list that no device is in is worth a warning, as it excludes nobody whom somebody wanted excluded.
 final class ExcludedDevices: @unchecked Sendable {
     private var entries = FingerprintSet()
+    /// By which list an entry is in; none of them when there is a single list, whose entries are all.
+    private var entriesOfLists: [ListEntries] = []
+    private(set) var lists: [ExclusionList] = []
     private let hash: KeyedHash
     /// Whether an entry can only be a registration id, so that exports need that column.
     private(set) var hasRegistrationIDs = false
@@ -16,6 +21,8 @@ final class ExcludedDevices: @unchecked Sendable {
         self.hash = hash
         var mistakes: [Diagnostic] = []
         for path in query.excludedDevices {
+            lists.append(ExclusionList(path: path))
+            if query.excludedDevices.count > 1 { entriesOfLists.append(ListEntries()) }
             do {
                 try load(path, query.columns, limits)
             } catch {
@@ -37,6 +44,26 @@ final class ExcludedDevices: @unchecked Sendable {
         !registrationID.isEmpty && entries.contains(fingerprint(of: registrationID, digits).value)
     }
 
+    /// Notes the lists that a row's device is in.
+    /// - Parameter token: the fingerprint of its token, if it has one.
+    func note(
+        _ matches: inout ExclusionMatches, token: UInt64?, registrationID: UnsafeBufferPointer<UInt8>, _ digits: borrowing TokenBuffer
+    ) {
+        func mark(_ fingerprint: UInt64) {
+            guard entries.contains(fingerprint) else { return }
+            if entriesOfLists.isEmpty { matches[0] = true }
+            for list in entriesOfLists.indices where !matches[list] && entriesOfLists[list].set.contains(fingerprint) {
+                matches[list] = true
+            }
+        }
+        if let token { mark(token) }
+        if !registrationID.isEmpty { mark(fingerprint(of: registrationID, digits).value) }
+    }
+
+    private final class ListEntries {
+        var set = FingerprintSet()
+    }
+
     private func fingerprint(of entry: UnsafeBufferPointer<UInt8>, _ digits: borrowing TokenBuffer) -> (value: UInt64, isToken: Bool) {
         if let token = digits.normalize(entry) { return (hash.token(token), true) }
         return (hash(entry), false)
@@ -47,9 +74,11 @@ final class ExcludedDevices: @unchecked Sendable {
     @discardableResult
     private func add(_ entry: UnsafeBufferPointer<UInt8>, _ digits: borrowing TokenBuffer, besideToken: Bool = false) -> Bool {
         guard !entry.isEmpty else { return false }
+        if !besideToken { lists[lists.count - 1].add(entry) }
         let (fingerprint, isToken) = fingerprint(of: entry, digits)
         if !isToken, !besideToken { hasRegistrationIDs = true }
         entries.insert(fingerprint)
+        entriesOfLists.last?.set.insert(fingerprint)
         return isToken
     }
 

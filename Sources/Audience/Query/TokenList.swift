@@ -19,16 +19,22 @@ public enum TokenList {
     /// Hands over one device after another, some perhaps more than once. In a plain list (any name that does not end in .csv or .tsv) white
     /// space around a token does not count, and blank lines and lines that begin with `#` are skipped. A table needs a header, unless its
     /// only column is the tokens.
-    /// - Parameter columns: where the app's exports keep things; `device_token` and `token` will do as well.
+    /// - Parameters:
+    ///   - columns: where the app's exports keep things; `device_token` and `token` will do as well.
+    ///   - latest: no `invalid_since` is later.
+    ///   - allowsExport: whether a table may have other columns of an export beside the tokens. Such a table is mostly a whole export: taken
+    ///     for a list it names every device.
     /// - Throws: `Diagnostics` with the lines that cannot be read, the first ten and how many more there are, when everything else has been
     ///   handed over; whatever `body` throws, after which it is not called again.
-    public static func read(_ path: String, columns: ExportColumns, _ body: (Entry) throws -> Void) throws {
-        var mistakes = Mistakes(file: path)
+    public static func read(
+        _ path: String, columns: ExportColumns, latest: Timestamp? = nil, allowsExport: Bool = true, _ body: (Entry) throws -> Void
+    ) throws {
+        var mistakes = Mistakes(file: path, latest: latest)
         let limits = ReadingLimits()
         do throws(Diagnostic) {
             switch ExportFormat(path: path)?.records {
             case nil: try readLines(path, limits, &mistakes, body)
-            case .delimited(let separator): try readTable(path, separator, columns, limits, &mistakes, body)
+            case .delimited(let separator): try readTable(path, separator, columns, allowsExport, limits, &mistakes, body)
             case .jsonLines, .jsonArray:
                 throw Diagnostic(
                     "a list of tokens is no JSON", file: path,
@@ -45,6 +51,7 @@ public enum TokenList {
     /// What is wrong with a file, and what `body` threw.
     private struct Mistakes {
         let file: String
+        let latest: Timestamp?
         var shown: [Diagnostic] = []
         var count = 0
         var failure: (any Error)?
@@ -100,8 +107,8 @@ public enum TokenList {
     }
 
     private static func readTable(
-        _ path: String, _ separator: UInt8, _ columns: ExportColumns, _ limits: ReadingLimits, _ mistakes: inout Mistakes,
-        _ body: (Entry) throws -> Void
+        _ path: String, _ separator: UInt8, _ columns: ExportColumns, _ allowsExport: Bool, _ limits: ReadingLimits,
+        _ mistakes: inout Mistakes, _ body: (Entry) throws -> Void
     ) throws(Diagnostic) {
         let isGzip = ExportFormat(path: path)?.isGzip ?? false
         var reader = try DelimitedReader.open(path: path, isGzip: isGzip, separator: separator, limits: limits)
@@ -112,13 +119,13 @@ public enum TokenList {
             mistakes.attempt { try body(Entry(token: token, reason: "", invalidSince: nil)) }
             cells = Cells(token: 0, reason: nil, invalidSince: nil)
         } else {
-            cells = try Self.columns(ColumnResolver(columns: columns, header: header, file: path))
+            cells = try Self.columns(ColumnResolver(columns: columns, header: header, file: path), allowsExport)
         }
         reader.use(columns: cells.used)
         while true {
             switch try reader.next() {
             case .row:
-                switch entry(reader.row, cells) {
+                switch entry(reader.row, cells, latest: mistakes.latest) {
                 case .success(let entry): mistakes.attempt { try body(entry) }
                 case .failure(let flaw): mistakes.add(flaw.message, line: reader.recordLine)
                 }
@@ -129,22 +136,30 @@ public enum TokenList {
         }
     }
 
-    private static func columns(_ resolver: ColumnResolver) throws(Diagnostic) -> Cells {
+    private static func columns(_ resolver: ColumnResolver, _ allowsExport: Bool) throws(Diagnostic) -> Cells {
         let header = resolver.header
         let token = resolver.column(of: .token) ?? header.firstIndex(of: "device_token") ?? header.firstIndex(of: "token")
         guard let token else { throw resolver.missing(.token) }
         // Such a file lists the devices that got the push as well.
-        if header.contains("outcome"), header.contains("apns_id") {
+        if header.contains("outcome") || header.contains("apns_id") {
             throw Diagnostic(
                 "this is the report of a run: it lists every device, not only those with invalid tokens", file: resolver.file,
                 remedy: "Those are in the list since the run has ended; there is nothing to import.")
+        }
+        let others = ExportColumns.Standard.allCases.filter { $0 != .token }.compactMap { resolver.column(of: $0) }.sorted()
+        if !allowsExport, !others.isEmpty {
+            throw Diagnostic(
+                "this looks like an export: beside the tokens it has \(ColumnResolver.list(others.map { header[$0] })). "
+                    + "Every device in it would be suppressed", file: resolver.file,
+                remedy: "Keep the columns \(header[token]), invalid_since and reason only, and only the rows of devices that are gone; "
+                    + "or say that all of them are meant, with --every-device.")
         }
         return Cells(token: token, reason: header.firstIndex(of: "reason"), invalidSince: header.firstIndex(of: "invalid_since"))
     }
 
     private struct Flaw: Error { var message: String }
 
-    private static func entry(_ row: CellRow, _ cells: Cells) -> Result<Entry, Flaw> {
+    private static func entry(_ row: CellRow, _ cells: Cells, latest: Timestamp?) -> Result<Entry, Flaw> {
         func text(_ cell: Int) -> String { String(decoding: row.bytes(cell), as: UTF8.self) }
         guard let token = DeviceToken(text(cells.token)) else { return .failure(Flaw(message: noToken(text(cells.token)))) }
         let date = row.bytes(cells.invalidSince)
@@ -152,6 +167,11 @@ public enum TokenList {
         guard let moment = Timestamp(date) else {
             return .failure(
                 Flaw(message: "'\(TextFormat.foreign(text(cells.invalidSince), maximumBytes: 40))' in invalid_since is no date"))
+        }
+        // It would outlast every registration until then.
+        if let latest, moment > latest {
+            return .failure(
+                Flaw(message: "invalid_since lies in the future: '\(TextFormat.foreign(text(cells.invalidSince), maximumBytes: 40))'"))
         }
         return .success(Entry(token: token, reason: text(cells.reason), invalidSince: moment))
     }

@@ -18,6 +18,7 @@ struct BlockScanner: ~Copyable {
     /// The numbers of the block's selections beyond the first few.
     private var selectionNumbers: [[UInt32]: Int] = [:]
     private var wantsRecords = true
+    private var seeksExclusions = false
 
     static let shownBadRows = 10
     /// Blocks whose first rows' tags are sampled: more than one, as the first may hold few rows.
@@ -38,11 +39,13 @@ struct BlockScanner: ~Copyable {
     }
 
     /// Reads a block as far as whole records reach.
-    /// - Parameter state: what the block begins with.
-    mutating func scan(_ block: Block, expecting state: ReadingState, wantsRecords: Bool) -> Harvest {
-        var harvest = Harvest(block, expecting: state, plan.query.conditions)
+    /// - Parameters:
+    ///   - state: what the block begins with.
+    ///   - wants: what is still asked for beside the devices.
+    mutating func scan(_ block: Block, expecting state: ReadingState, _ wants: ScanWants) -> Harvest {
+        var harvest = Harvest(block, expecting: state, plan)
         let export = plan.files[block.file]
-        self.wantsRecords = wantsRecords
+        (wantsRecords, seeksExclusions) = (wants.records, wants.exclusions && !harvest.exclusionMatches.isComplete)
         if file != block.file { filter.use(export.plan) }
         file = block.file
         languages.clear()
@@ -101,6 +104,7 @@ struct BlockScanner: ~Copyable {
     /// Takes a row as far as it goes. Cheap questions come first: a row that no selector names is left before its token is looked at.
     /// - Returns: why it goes no further, or nil when it has a device that may be sent to.
     @inline(__always) private mutating func take(_ row: CellRow, _ columns: ColumnPlan, _ harvest: inout Harvest) -> SkipReason? {
+        if seeksExclusions { seekExclusions(row, columns, &harvest) }
         let isSelected = selector.look(at: row, columns)
         let isExcluded = selector.isExcluded || excludesByID(row, columns)
         if isExcluded { markExclusion(row, columns, &harvest) }
@@ -113,6 +117,13 @@ struct BlockScanner: ~Copyable {
         if hasExcludedDevices && plan.excluded.contains(token: fingerprint) { return .excluded }
         add(row, columns, token, fingerprint, &harvest)
         return nil
+    }
+
+    /// Every row counts here, also one that nothing selects: until each list was seen to hold a device that the exports have.
+    private mutating func seekExclusions(_ row: CellRow, _ columns: ColumnPlan, _ harvest: inout Harvest) {
+        let token = tokens.normalize(row.bytes(columns.token)).map { plan.hash.token($0) }
+        plan.excluded.note(&harvest.exclusionMatches, token: token, registrationID: row.bytes(columns.registrationID), tokens)
+        if harvest.exclusionMatches.isComplete { seeksExclusions = false }
     }
 
     /// Remembers the device of an excluded row, whatever else becomes of the row.

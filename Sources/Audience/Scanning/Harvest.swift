@@ -55,6 +55,8 @@ struct Harvest {
     var languages: [String] = []
     var aliasHits: [AliasHit] = []
     var exclusions: [ExclusionMarks.Mark] = []
+    /// The lists of excluded devices that its rows' devices are in, as far as that was asked.
+    var exclusionMatches: ExclusionMatches
     /// The candidates' texts, in the same order; empty when they are not wanted.
     var records = RecipientBatch()
     /// Of the candidates, in order.
@@ -67,8 +69,9 @@ struct Harvest {
     /// A mistake after which nothing in the file can be trusted.
     var failure: Diagnostic?
 
-    init(_ block: Block, expecting state: ReadingState, _ conditions: [ColumnCondition]) {
-        self.conditions = ConditionFindings(conditions)
+    init(_ block: Block, expecting state: ReadingState, _ plan: ScanPlan) {
+        conditions = ConditionFindings(plan.query.conditions)
+        exclusionMatches = ExclusionMatches(lists: plan.excluded.lists.count)
         (number, file, bytesRead) = (block.number, block.file, block.bytesRead)
         expected = state
         self.state = state

@@ -38,7 +38,7 @@ extension HarvestMerger {
             selectedBy: Array(zip(names, selectedBy)).map { (selector: $0.0, recipients: $0.1) },
             languages: Dictionary(spoken, uniquingKeysWith: +), payloadBytes: byPayloadBytes, groups: byGroup, waves: byWave,
             skippedGroups: skippedByGroup, badRows: badRows,
-            warnings: warnings + duplicateKeys + unseenNames() + conditions.warnings(plan.query.conditions),
+            warnings: warnings + duplicateKeys + unseenNames() + uselessLists + conditions.warnings(plan.query.conditions),
             firstRecipients: settled.first.mapValues { recipients in
                 recipients.map {
                     FirstRecipient(slot: $0.place, selectors: devices.classes.selections[$0.selection].map { names[Int($0)] })
@@ -89,6 +89,10 @@ extension HarvestMerger {
         guard rowsWithDuplicateKeys > 0 else { return [] }
         let objects = rowsWithDuplicateKeys == 1 ? "1 object of the exports names" : "\(rowsWithDuplicateKeys) objects of the exports name"
         return [.warning(.keyTwice, "\(objects) a key twice; the last value counts")]
+    }
+
+    private var uselessLists: [Diagnostic] {
+        plan.excluded.lists.enumerated().filter { !exclusionMatches[$0.offset] }.map(\.element.warning)
     }
 
     private func unseenNames() -> [Diagnostic] {

@@ -20,6 +20,7 @@ struct HarvestMerger: ~Copyable {
     private(set) var sampledTags: Set<String> = []
 
     var devices: DeviceCollector
+    private(set) var exclusionMatches: ExclusionMatches
 
     /// Reads again what was cut in the wrong place.
     private var repairer: BlockScanner
@@ -42,12 +43,13 @@ struct HarvestMerger: ~Copyable {
         self.warnings = warnings
         devices = DeviceCollector(plan, recordLimit: recordLimit)
         repairer = BlockScanner(plan)
+        exclusionMatches = ExclusionMatches(lists: plan.excluded.lists.count)
         seen = SeenFlags(plan.selectors)
         conditions = ConditionFindings(plan.query.conditions)
     }
 
-    /// Whether texts of new recipients are wanted.
-    var isRecording: Bool { devices.isRecording }
+    /// What the blocks to come are asked for.
+    var wants: ScanWants { ScanWants(records: devices.isRecording, exclusions: !exclusionMatches.isComplete) }
 
     /// Adds the next block.
     /// - Throws: a mistake after which nothing in the file can be trusted; whatever the sink throws.
@@ -67,7 +69,7 @@ struct HarvestMerger: ~Copyable {
         repaired.begin(number: block.number, file: block.file, isFirst: false)
         pending.bytes.withUnsafeBufferPointer { repaired.append($0) }
         repaired.end(after: pending.bytes.count, isLast: block.isLast, bytesRead: block.bytesRead)
-        let harvest = repairer.scan(repaired, expecting: pending.state, wantsRecords: isRecording)
+        let harvest = repairer.scan(repaired, expecting: pending.state, wants)
         if harvest.consumed == 0, harvest.failure == nil, pending.bytes.count >= limit {
             throw Diagnostics(RecordBuffer.tooLong(limit, plan.files[block.file].path))
         }
@@ -81,7 +83,7 @@ struct HarvestMerger: ~Copyable {
         case .none: break
         case .all(let records): try sink.take(records)
         case .some(let renewed):
-            var records = repairer.scan(block, expecting: harvest.expected, wantsRecords: true).records
+            var records = repairer.scan(block, expecting: harvest.expected, ScanWants(records: true, exclusions: false)).records
             for (index, slot) in renewed { records.setSlot(slot, of: index) }
             try sink.take(records)
         }
@@ -95,6 +97,7 @@ struct HarvestMerger: ~Copyable {
         if rows < RowSelector.sampledRows { sampledTags.formUnion(harvest.sampledTags) }
         seen.add(harvest.seen)
         conditions.add(harvest.conditions)
+        exclusionMatches.add(harvest.exclusionMatches)
         rows += harvest.rows
         skipped.add(harvest.skipped)
         digest.append(harvest.digest)

@@ -24,7 +24,7 @@ final class ScanBoard: @unchecked Sendable {
     private var isRead = false
     private var isCancelled = false
     private var readingFailure: Diagnostic?
-    private var wantsRecordsNow = true
+    private var wantsNow = ScanWants(records: true, exclusions: true)
 
     init(_ source: consuming BlockSource, blocks: Int, blockCapacity: Int) {
         self.source = source
@@ -74,8 +74,8 @@ final class ScanBoard: @unchecked Sendable {
 
     func deliver(_ scanned: Scanned) { changing { self.scanned[scanned.harvest.number] = scanned } }
 
-    /// Whether texts of recipients are still wanted.
-    var wantsRecords: Bool { locked { wantsRecordsNow } }
+    /// What blocks are asked for by now.
+    var wants: ScanWants { locked { wantsNow } }
 
     // MARK: - For the one who merges
 
@@ -113,7 +113,10 @@ final class ScanBoard: @unchecked Sendable {
     /// Gives a block back.
     func recycle(_ block: Block) { changing { free.append(block) } }
 
-    func stopRecording() { locked { wantsRecordsNow = false } }
+    /// Asks for less.
+    func want(_ wants: ScanWants) {
+        locked { wantsNow = ScanWants(records: wantsNow.records && wants.records, exclusions: wants.exclusions) }
+    }
 
     /// No more blocks go out.
     func cancel() { changing { isCancelled = true } }

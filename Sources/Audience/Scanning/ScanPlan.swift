@@ -1,5 +1,13 @@
 import Base
 
+/// What a scan asks of its blocks beside the devices; the less, the further it is.
+struct ScanWants {
+    /// Texts of recipients.
+    var records: Bool
+    /// Which lists of excluded devices hold a device at all.
+    var exclusions: Bool
+}
+
 /// What all threads of a scan share.
 struct ScanPlan: Sendable {
     let query: AudienceQuery

@@ -61,7 +61,7 @@ struct ScanTeam: ~Copyable {
     private static func scan(_ block: Block, _ scanner: inout BlockScanner, _ plan: ScanPlan, _ board: ScanBoard) {
         let file = plan.files[block.file]
         let state = block.isFirst ? file.stateOfFile : file.stateOfBlocks
-        board.deliver(.init(block: block, harvest: scanner.scan(block, expecting: state, wantsRecords: board.wantsRecords)))
+        board.deliver(.init(block: block, harvest: scanner.scan(block, expecting: state, board.wants)))
     }
 
     private mutating func scanAndMerge(
@@ -74,7 +74,7 @@ struct ScanTeam: ~Copyable {
             }
             if let scanned = board.takeScanned() {
                 try merger.merge(scanned, into: sink)
-                if !merger.isRecording { board.stopRecording() }
+                board.want(merger.wants)
                 board.recycle(scanned.block)
             } else if try isFinished() {
                 return

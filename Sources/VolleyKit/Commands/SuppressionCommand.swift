@@ -11,6 +11,8 @@ public enum SuppressionCommand {
     static let header = "device_token,reason,invalid_since,added_at,run"
     /// Entries that `list` shows.
     private static let shownEntries = 5
+    /// How far another machine's clock, or its time zone, may be ahead.
+    private static let clockErrorSeconds = 86_400.0
 
     /// How many devices are suppressed, and why. No token is shown whole.
     public static func list(app: String?, options: CommonOptions, console: Console) throws -> ExitStatus {
@@ -39,16 +41,19 @@ public enum SuppressionCommand {
     }
 
     /// Adds the devices of a file: tokens one a line, or a CSV or TSV with a column of tokens, and perhaps `reason` and `invalid_since`.
-    /// - Parameter reason: of devices for which the file names none.
+    /// - Parameters:
+    ///   - reason: of devices for which the file names none.
+    ///   - takesExport: whether the file may be an export, with columns that lists of tokens do not have.
     public static func add(
-        file: String, reason: String?, app: String?, options: CommonOptions, console: Console
+        file: String, reason: String?, takesExport: Bool, app: String?, options: CommonOptions, console: Console
     ) throws -> ExitStatus {
         let (list, settings) = try self.list(app, options)
         let now = Timestamp.now()
         let reason = reason ?? "Imported"
         var read = 0
         let change = try list.add(at: now) { entries in
-            try TokenList.read(file, columns: settings.columns) { entry in
+            let latest = now.adding(seconds: clockErrorSeconds)
+            try TokenList.read(file, columns: settings.columns, latest: latest, allowsExport: takesExport) { entry in
                 read += 1
                 try entries.add(entry.token, entry.reason.isEmpty ? reason : entry.reason, entry.invalidSince ?? now)
             }

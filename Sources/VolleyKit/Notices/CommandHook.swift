@@ -57,6 +57,7 @@ struct CommandHook: Sendable {
             posix_spawnattr_setsigmask(&attributes, &signals)
             sigaddset(&signals, SIGPIPE)
             sigaddset(&signals, SIGXFSZ)
+            for number in IgnoredSignals.all { sigaddset(&signals, number) }
             posix_spawnattr_setsigdefault(&attributes, &signals)
             posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
             var process = pid_t()
