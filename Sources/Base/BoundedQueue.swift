@@ -2,13 +2,18 @@ import Glibc
 
 /// A queue between two threads that holds at most `capacity` elements: the one who puts waits while it is full, the one who takes
 /// waits while it is empty. Made for batches, not for single items: a hand-over costs a lock and perhaps a wake-up.
+/// A thread that sleeps elsewhere, on sockets say, takes what is ready and has itself woken by what comes next.
 ///
-/// `@unchecked Sendable`: every access to `elements` and `wasClosed` happens between lock and unlock of `mutex`; the condition
+/// `@unchecked Sendable`: every access to its variables happens between lock and unlock of `mutex`; the condition
 /// variables are only ever used with that mutex, and all three stay at their addresses until deinit.
 public final class BoundedQueue<Element: Sendable>: @unchecked Sendable {
     private let capacity: Int
     private var elements: [Element] = []
     private var wasClosed = false
+    /// Of threads that sleep elsewhere: woken once, by what comes next.
+    private var sleepers: [Wakeup] = []
+    /// Woken when the queue is closed.
+    private var closingSleepers: [Wakeup] = []
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let notEmpty = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     private let notFull = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
@@ -18,7 +23,12 @@ public final class BoundedQueue<Element: Sendable>: @unchecked Sendable {
         precondition(capacity > 0, "a queue must hold something")
         self.capacity = capacity
         pthread_mutex_init(mutex, nil)
-        pthread_cond_init(notEmpty, nil)
+        var attributes = pthread_condattr_t()
+        pthread_condattr_init(&attributes)
+        // `take(until:)` counts by a clock that nobody sets.
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        pthread_cond_init(notEmpty, &attributes)
+        pthread_condattr_destroy(&attributes)
         pthread_cond_init(notFull, nil)
     }
 
@@ -38,8 +48,7 @@ public final class BoundedQueue<Element: Sendable>: @unchecked Sendable {
         defer { pthread_mutex_unlock(mutex) }
         while elements.count >= capacity && !wasClosed { pthread_cond_wait(notFull, mutex) }
         guard !wasClosed else { return false }
-        elements.append(element)
-        pthread_cond_signal(notEmpty)
+        add(element)
         return true
     }
 
@@ -48,8 +57,7 @@ public final class BoundedQueue<Element: Sendable>: @unchecked Sendable {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         guard elements.count < capacity, !wasClosed else { return false }
-        elements.append(element)
-        pthread_cond_signal(notEmpty)
+        add(element)
         return true
     }
 
@@ -59,6 +67,40 @@ public final class BoundedQueue<Element: Sendable>: @unchecked Sendable {
         defer { pthread_mutex_unlock(mutex) }
         while elements.isEmpty && !wasClosed { pthread_cond_wait(notEmpty, mutex) }
         return removeFirst()
+    }
+
+    /// Waits for an element until a moment of the monotonic clock, in nanoseconds; nil when none came, or the queue is closed and empty.
+    public func take(until deadline: Int64) -> Element? {
+        var moment = timespec(tv_sec: Int(deadline / 1_000_000_000), tv_nsec: Int(deadline % 1_000_000_000))
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        while elements.isEmpty && !wasClosed {
+            guard pthread_cond_timedwait(notEmpty, mutex, &moment) == 0 else { break }
+        }
+        return removeFirst()
+    }
+
+    /// An element if one is there; never waits. If none is, the caller is woken once something is put or the queue is closed.
+    public func takeIfReady(orWake wakeup: Wakeup) -> Element? {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        if elements.isEmpty { remember(wakeup) }
+        return removeFirst()
+    }
+
+    /// Whether the queue is closed and everything in it was taken. If not, the caller is woken when that comes true, or earlier.
+    public func isFinished(orWake wakeup: Wakeup) -> Bool {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        remember(wakeup)
+        return wasClosed && elements.isEmpty
+    }
+
+    /// Wakes it when the queue is closed, at once if it is.
+    public func wakeWhenClosed(_ wakeup: Wakeup) {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        if wasClosed { wakeup.wake() } else { closingSleepers.append(wakeup) }
     }
 
     /// An element if one is there; never waits.
@@ -88,7 +130,28 @@ public final class BoundedQueue<Element: Sendable>: @unchecked Sendable {
         wasClosed = true
         pthread_cond_broadcast(notEmpty)
         pthread_cond_broadcast(notFull)
+        wakeSleepers()
+        for wakeup in closingSleepers { wakeup.wake() }
+        closingSleepers = []
         pthread_mutex_unlock(mutex)
+    }
+
+    private func add(_ element: Element) {
+        elements.append(element)
+        pthread_cond_signal(notEmpty)
+        wakeSleepers()
+    }
+
+    private func remember(_ wakeup: Wakeup) {
+        guard !(wasClosed && elements.isEmpty), !sleepers.contains(where: { $0 === wakeup }) else { return }
+        sleepers.append(wakeup)
+    }
+
+    private func wakeSleepers() {
+        guard !sleepers.isEmpty else { return }
+        // All of them: the first may have no use for it.
+        for wakeup in sleepers { wakeup.wake() }
+        sleepers.removeAll(keepingCapacity: true)
     }
 
     private func removeFirst() -> Element? {
@@ -96,6 +159,8 @@ public final class BoundedQueue<Element: Sendable>: @unchecked Sendable {
         // At most `capacity` batches: shifting them costs less than a ring would.
         let element = elements.removeFirst()
         pthread_cond_signal(notFull)
+        // It is finished.
+        if wasClosed, elements.isEmpty { wakeSleepers() }
         return element
     }
 }

@@ -25,12 +25,3 @@ struct EpollHandle: ~Copyable {
         Int(max(0, epoll_wait(descriptor, &events, Int32(events.count), milliseconds)))
     }
 }
-
-extension Diagnostic {
-    /// What a loop needs cannot be opened.
-    static func noMoreFiles(_ code: Int32) -> Diagnostic {
-        Diagnostic(
-            "no more files or sockets can be opened: \(String(cString: strerror(code)))",
-            remedy: "Close other programs, or raise the limit: `ulimit -n 1024`.")
-    }
-}

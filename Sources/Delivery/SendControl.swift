@@ -1,3 +1,4 @@
+public import Base
 import Synchronization
 
 /// A word from another thread to a sender that runs.
@@ -11,8 +12,11 @@ public final class SendControl: Sendable {
 
     private let word = Mutex<Word?>(nil)
     private let interrupted = Atomic(false)
-    private let started = Atomic(0)
+    /// Pushes that the sender has begun with so far: in flight, waiting for another attempt, or settled.
+    public let started = WatchedCount()
     private let settled = Atomic(0)
+    /// Woken by `interrupt`.
+    private let listeners = Mutex<[Wakeup]>([])
 
     /// Nothing asked yet.
     public init() {}
@@ -22,6 +26,13 @@ public final class SendControl: Sendable {
     public func interrupt(_ word: Word = .interrupted) {
         self.word.withLock { $0 = $0 ?? word }
         interrupted.store(true, ordering: .releasing)
+        for listener in listeners.withLock({ $0 }) { listener.wake() }
+    }
+
+    /// Wakes it with `interrupt`, at once if that was called.
+    func wakeWhenInterrupted(_ wakeup: Wakeup) {
+        listeners.withLock { $0.append(wakeup) }
+        if isInterrupted { wakeup.wake() }
     }
 
     /// Whether `interrupt` was called.
@@ -30,15 +41,13 @@ public final class SendControl: Sendable {
     /// What was asked; nil while nothing was.
     public var asked: Word? { isInterrupted ? word.withLock { $0 } : nil }
 
-    /// Pushes that the sender has begun with so far: in flight, waiting for another attempt, or settled.
-    public var pushesStarted: Int { started.load(ordering: .relaxed) }
-
     /// Pushes of which the sender knows what became so far, whether or not anybody was told yet.
-    public var pushesSettled: Int { settled.load(ordering: .relaxed) }
+    public var pushesSettled: Int { settled.load(ordering: .acquiring) }
 
     /// A loop has begun with, or settled, so many more pushes than when it said so last.
     func add(started: Int, settled: Int) {
-        self.started.wrappingAdd(started, ordering: .relaxed)
-        self.settled.wrappingAdd(settled, ordering: .relaxed)
+        // First: who is woken by the second finds both.
+        self.settled.wrappingAdd(settled, ordering: .releasing)
+        self.started.add(started)
     }
 }

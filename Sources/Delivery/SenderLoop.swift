@@ -2,10 +2,8 @@ import Base
 
 /// Drives the machine: tells it what happened, carries out what it decides. One thread, one loop; it sleeps whenever nothing is due.
 struct SenderLoop {
-    /// Batches come from another thread that cannot wake this one: looked for this often when pushes are wanted.
-    private static let sourceInterval: Int64 = 2_000_000
-    /// No sleep is longer: someone may interrupt, and the machine takes longer gaps for a stall.
-    private static let longestSleep: Int64 = 50_000_000
+    /// No sleep is longer: the machine takes gaps of a second for a stall. Whatever comes from other threads wakes it.
+    private static let longestSleep: Int64 = 500_000_000
     private static let flushInterval: Int64 = 100_000_000
     private static let groupLimit = 1000
 
@@ -37,7 +35,6 @@ struct SenderLoop {
         self.source = source
         self.results = results
         self.team = team
-        place = team.join()
         var machineSettings = MachineSettings(settings)
         machineSettings.connectsFirst = isHelper
         // The first loop asks for help only when its canary is over.
@@ -45,6 +42,7 @@ struct SenderLoop {
         machine = DeliveryMachine(machineSettings)
         machine.paceShare = paceShare
         transport = try HTTP2Transport(settings)
+        place = team.join(transport.wakeup)
     }
 
     mutating func run() -> SendEnd {
@@ -88,10 +86,10 @@ struct SenderLoop {
     private func sleepEnd(after now: Moment) -> Int64 {
         // Something may have been decided while actions were carried out.
         guard transport.events.isEmpty, machine.actions.isEmpty else { return now.nanoseconds }
-        // Past the deadline the rest is only written off, as fast as it comes.
-        if machine.isExpired, machine.wantsPushes, !isSourceEmpty, !machine.isSourceEnded { return now.nanoseconds }
+        // The source was not asked since there is room.
+        if machine.wantsPushes, !isSourceEmpty, !machine.isSourceEnded { return now.nanoseconds }
         var end = min(machine.nextWake(after: now) ?? .max, now.nanoseconds + Self.longestSleep)
-        if isSourceEmpty { end = min(end, now.nanoseconds + Self.sourceInterval) }
+        if !machine.settlements.isEmpty { end = min(end, flushedAt + Self.flushInterval) }
         return end
     }
 
@@ -101,7 +99,7 @@ struct SenderLoop {
         if machine.ending != nil { return drainSource(at: now) }
         isSourceEmpty = false
         while machine.wantsPushes, !machine.isSourceEnded {
-            guard let batch = source.takeIfReady() else {
+            guard let batch = source.takeIfReady(orWake: transport.wakeup) else {
                 // Asked in this order: a batch may come between the two questions, but none after it is finished.
                 if source.isFinished { machine.sourceEnded() } else { isSourceEmpty = true }
                 return
@@ -109,7 +107,7 @@ struct SenderLoop {
             add(batch, at: now)
         }
         // One that wants no pushes yet may never get any.
-        if machine.heldCount == 0, source.isFinished { machine.sourceEnded() }
+        if machine.heldCount == 0, !machine.isSourceEnded, source.isFinished(orWake: transport.wakeup) { machine.sourceEnded() }
     }
 
     /// The run is ending: what the source still holds is settled as unsent, at once.

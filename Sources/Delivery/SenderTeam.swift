@@ -12,6 +12,7 @@ final class SenderTeam: Sendable {
         var stopReason: String?
         /// By loop.
         var tallies: [AnswerTally] = []
+        var wakeups: [Wakeup] = []
     }
 
     let control: SendControl
@@ -51,14 +52,21 @@ final class SenderTeam: Sendable {
     func leave() { words.put(.done) }
 
     /// A server answered the calling loop: it is there, and whoever does not reach it has trouble of its own.
-    func noteAnswer() { if !hasAnswered { isAnswered.store(true, ordering: .releasing) } }
+    func noteAnswer() {
+        guard !hasAnswered else { return }
+        isAnswered.store(true, ordering: .releasing)
+        wakeAll()
+    }
 
     /// Whether a server answered any loop.
     var hasAnswered: Bool { isAnswered.load(ordering: .acquiring) }
 
     /// A place among the tallies, for a loop that begins.
-    func join() -> Int {
-        state.withLock { state in
+    /// - Parameter wakeup: ends its sleep when there is something that all are told.
+    func join(_ wakeup: Wakeup) -> Int {
+        control.wakeWhenInterrupted(wakeup)
+        return state.withLock { state in
+            state.wakeups.append(wakeup)
             state.tallies.append(AnswerTally())
             return state.tallies.count - 1
         }
@@ -75,7 +83,12 @@ final class SenderTeam: Sendable {
     /// The calling loop stops, and so shall the others.
     func stop(reason: String) {
         state.withLock { $0.stopReason = $0.stopReason ?? reason }
-        isStopped.store(true, ordering: .releasing)
+        guard !isStopped.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        wakeAll()
+    }
+
+    private func wakeAll() {
+        for wakeup in state.withLock({ $0.wakeups }) { wakeup.wake() }
     }
 
     /// Why another loop stopped; nil while all go on.

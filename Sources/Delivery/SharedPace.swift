@@ -11,6 +11,11 @@ public final class SharedPace: Sendable {
         var askedAt: Int64
         /// It was turned away, and has had no push since.
         var isWaiting = false
+        /// When it was told to come back.
+        var returnsAt = Int64.min
+
+        /// Whether it still takes part: it asked, or was to come back, only a moment ago.
+        func isPresent(at nanoseconds: Int64) -> Bool { nanoseconds - max(askedAt, returnsAt) <= SharedPace.patienceNanoseconds }
     }
 
     private struct State {
@@ -19,7 +24,7 @@ public final class SharedPace: Sendable {
         var joined = 0
     }
 
-    /// A loop that waits for its turn asks at least this often; who does not come is passed over.
+    /// A loop that waits for its turn sleeps until it is told to come back; who comes later than this is passed over.
     private static let patienceNanoseconds: Int64 = 60_000_000
     /// Who gave way to another asks again after this.
     private static let yieldNanoseconds: Int64 = 1_000_000
@@ -52,17 +57,20 @@ public final class SharedPace: Sendable {
     fileprivate func nextTime(for number: Int) -> Int64? {
         state.withLock { state in
             guard let next = state.pacer.nextTime else { return nil }
-            guard let sharer = state.sharers[number], sharer.isWaiting else { return next }
-            return givesWay(number, sharer, state) ? max(next, sharer.askedAt + Self.yieldNanoseconds) : next
+            guard var sharer = state.sharers[number], sharer.isWaiting else { return next }
+            let time = givesWay(number, sharer, state) ? max(next, sharer.askedAt + Self.yieldNanoseconds) : next
+            sharer.returnsAt = time
+            state.sharers[number] = sharer
+            return time
         }
     }
 
     fileprivate func take(for number: Int, at nanoseconds: Int64) -> Bool {
         state.withLock { state in
             var sharer = state.sharers[number] ?? Sharer(askedAt: .min)
-            if sharer.askedAt == .min || nanoseconds - sharer.askedAt > Self.patienceNanoseconds {
+            if sharer.askedAt == .min || !sharer.isPresent(at: nanoseconds) {
                 // Who comes or comes back has no claim to what the others had meanwhile.
-                let others = state.sharers.filter { $0.key != number && nanoseconds - $0.value.askedAt <= Self.patienceNanoseconds }
+                let others = state.sharers.filter { $0.key != number && $0.value.isPresent(at: nanoseconds) }
                 sharer.taken = max(sharer.taken, others.values.map(\.taken).max() ?? 0)
             }
             sharer.askedAt = nanoseconds
@@ -77,7 +85,7 @@ public final class SharedPace: Sendable {
     /// Whether another one waits that has had less.
     private func givesWay(_ number: Int, _ sharer: Sharer, _ state: State) -> Bool {
         state.sharers.contains { other in
-            other.key != number && other.value.isWaiting && sharer.askedAt - other.value.askedAt <= Self.patienceNanoseconds
+            other.key != number && other.value.isWaiting && other.value.isPresent(at: sharer.askedAt)
                 && other.value.taken + slack <= sharer.taken
         }
     }

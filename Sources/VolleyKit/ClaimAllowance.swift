@@ -1,6 +1,5 @@
 import Base
 import Delivery
-import Glibc
 
 /// How far ahead of the wire recipients may be claimed: whoever is claimed when the process dies is unknown afterwards, so it is no more than
 /// the sender begins with in a tenth of a second, beside those that it has begun with; and nobody while the answers of a fifth of a second
@@ -9,7 +8,9 @@ import Glibc
 /// `@unchecked Sendable`: made by one thread and then used by the reader's alone.
 final class ClaimAllowance: @unchecked Sendable {
     private let control: SendControl
-    private let recorded: () -> Int
+    private let recorded: WatchedCount
+    /// Ends a wait.
+    private let wakeup: Wakeup
     // Allowed before it is known how fast the run is.
     private let least: Int
     private let leastUnrecorded: Int
@@ -24,10 +25,11 @@ final class ClaimAllowance: @unchecked Sendable {
     private static let memory = Duration.milliseconds(500)
 
     /// - Parameters:
-    ///   - recorded: how many settlements are on the disk.
+    ///   - recorded: settlements that are on the disk.
     ///   - pace: of the run; nil when it goes as fast as it can.
-    init(control: SendControl, recorded: @escaping () -> Int, pace: Pace?) {
-        (self.control, self.recorded) = (control, recorded)
+    ///   - wakeup: woken by others once there is nothing to wait for any more.
+    init(control: SendControl, recorded: WatchedCount, pace: Pace?, wakeup: Wakeup) {
+        (self.control, self.recorded, self.wakeup) = (control, recorded, wakeup)
         least = pace?.pushesAhead ?? 256
         leastUnrecorded = pace.map { max(1, Int($0.perSecond * Self.secondsUnrecorded)) } ?? 5000
     }
@@ -42,14 +44,22 @@ final class ClaimAllowance: @unchecked Sendable {
     /// - Returns: how many may be claimed, at least 1.
     func wait(forAtMost limit: Int, isOver: () -> Bool) -> Int {
         while true {
-            let started = control.pushesStarted
+            let started = control.started.value
             let rate = startedPerSecond(started)
-            let room = max(least, Int(rate * Self.secondsAhead)) - (claimed - started)
-            let worthIt = min(limit, max(least / 2, Int(rate * Self.shortestClaimSeconds)))
-            let unrecorded = control.pushesSettled - recorded()
-            let isRecording = unrecorded <= max(leastUnrecorded, Int(rate * Self.secondsUnrecorded))
-            if room >= max(1, worthIt) && isRecording || isOver() { return max(1, min(room, limit)) }
-            usleep(500)
+            let ahead = max(least, Int(rate * Self.secondsAhead))
+            let room = ahead - (claimed - started)
+            let worthIt = max(1, min(limit, max(least / 2, Int(rate * Self.shortestClaimSeconds))))
+            // Asked in this order: what is recorded was settled before.
+            let wanted = control.pushesSettled - max(leastUnrecorded, Int(rate * Self.secondsUnrecorded))
+            let isRecording = recorded.value >= wanted
+            if room >= worthIt && isRecording || isOver() { return max(1, min(room, limit)) }
+            // Time alone changes nothing: it only makes the run look slower.
+            if room < worthIt {
+                control.started.wake(wakeup, when: claimed - ahead + worthIt)
+            } else {
+                recorded.wake(wakeup, when: wanted)
+            }
+            wakeup.wait()
         }
     }
 

@@ -18,7 +18,7 @@ extension SendStage {
             }
             do {
                 try run.record(unrecorded)
-                state.noteRecorded(Self.count(unrecorded))
+                state.recorded.add(Self.count(unrecorded))
                 unrecorded.removeAll(keepingCapacity: true)
             } catch {
                 control.interrupt()

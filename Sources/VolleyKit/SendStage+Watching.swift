@@ -1,27 +1,28 @@
 import Base
 import Delivery
-import Glibc
 import Runs
 
 /// What is seen to while a run is being sent: its progress, and words from elsewhere.
 extension SendStage {
-    /// How often the run file is looked at for words from other processes.
-    private static let ticksPerLook = 10
-
     /// Shows the progress, and passes on what is asked for here and in other terminals, until the delivery has ended.
     /// - Parameter moment: when nothing more may go out; nil for never.
-    func watch(_ loop: WorkerThread<SendEnd>, _ state: SendState, _ control: SendControl, until moment: Timestamp?) {
-        var ticks = 0
+    func watch(_ state: SendState, _ control: SendControl, until moment: Timestamp?) {
         var meter = ProgressMeter()
-        Interruption.pass(to: control, until: loop, console) {
-            ticks += 1
+        let rest = { control.isInterrupted ? Interruption.longestRest : self.rest(until: moment) }
+        Interruption.pass(to: control, until: state.ended, console, rest: rest) {
             isAlive()
-            if ticks % Self.ticksPerLook == 0, !control.isInterrupted { obey(control, state) }
+            if !control.isInterrupted { obey(control, state) }
             if let moment, !control.isInterrupted, clock.now() >= moment { control.interrupt(.quietHours) }
             guard console.showsProgress else { return }
             if let rate = meter.rate(state.progress.done) { console.progress(state.progress.line(rate: rate)) }
         }
         console.clearProgress()
+    }
+
+    /// Milliseconds until the next look, so that nothing goes out after a moment.
+    private func rest(until moment: Timestamp?) -> Int {
+        guard let moment else { return Interruption.longestRest }
+        return Int(max(0, min(moment.epochMilliseconds - clock.now().epochMilliseconds, Int64(Interruption.longestRest))))
     }
 
     /// Does what another process recorded as wanted.
@@ -51,7 +52,7 @@ extension SendStage {
     func waitWhilePaused() -> RunEnd? {
         console.say("Paused. `volley resume \(run.plan.id)` in another terminal goes on, Ctrl-C ends here.")
         while true {
-            usleep(100_000)
+            Interruption.rest(milliseconds: Interruption.longestRest)
             isAlive()
             if Interruption.isRequested { return .interrupted }
             if let loss = loss(while: "the run was paused") { return .stopped(reason: loss) }

@@ -146,14 +146,23 @@ struct SendStage: Sendable {
         let batches = BoundedQueue<PushBatch>(capacity: queuedBatches)
         let results = BoundedQueue<[Settlement]>(capacity: 64)
         let control = SendControl()
-        let state = SendState(total: run.plan.audience, settled: try settledSoFar())
-        let allowance = ClaimAllowance(control: control, recorded: { state.recorded }, pace: settings.pace)
+        let settled = try settledSoFar()
+        let state: SendState
+        do throws(Diagnostic) { state = try SendState(total: run.plan.audience, settled: settled) } catch {
+            return (.stopped(reason: "Nothing more was sent: \(error)"), nil)
+        }
+        batches.wakeWhenClosed(state.claiming)
+        let allowance = ClaimAllowance(
+            control: control, recorded: state.recorded, pace: settings.pace, wakeup: state.claiming)
         let recorder: WorkerThread<Void>, loop: WorkerThread<SendEnd>, reader: WorkerThread<[Int]>
         do throws(Diagnostic) {
             // The one that claims comes last: where there is no thread for another, nobody was claimed.
             recorder = try WorkerThread("record") { record(from: results, state, control) }
             do throws(Diagnostic) {
-                loop = try WorkerThread("deliver") { delivery.run(source: batches, results: results, control: control) }
+                loop = try WorkerThread("deliver") {
+                    defer { state.ended.wake() }
+                    return delivery.run(source: batches, results: results, control: control)
+                }
             } catch {
                 results.close()
                 recorder.join()
@@ -168,7 +177,7 @@ struct SendStage: Sendable {
                 throw error
             }
         } catch { return (.stopped(reason: "Nothing more was sent: \(error)"), nil) }
-        watch(loop, state, control, until: moment)
+        watch(state, control, until: moment)
         let end = loop.join()
         // The sender may have stopped while the reader was about to hand over one more batch.
         batches.close()

@@ -4,8 +4,12 @@ import Synchronization
 /// What the threads of a sending run share.
 final class SendState: Sendable {
     let progress: SendProgress
-    /// Settlements that are on the disk.
-    private let recordedCount = Atomic(0)
+    /// Settlements of this sending that are on the disk.
+    let recorded = WatchedCount()
+    /// Of the thread that claims.
+    let claiming: Wakeup
+    /// Rung when the delivery has ended.
+    let ended: Wakeup
     /// Recipients who may get no more pushes.
     private let cappedCount = Atomic(0)
     /// Why the run cannot go on, the first reason only.
@@ -20,12 +24,11 @@ final class SendState: Sendable {
 
     private let earlier = Mutex(Earlier())
 
-    init(total: Int, settled: [Outcome: Int]) { progress = SendProgress(total: total, settled: settled) }
-
-    /// How many settlements of this sending are on the disk.
-    var recorded: Int { recordedCount.load(ordering: .relaxed) }
-
-    func noteRecorded(_ count: Int) { recordedCount.wrappingAdd(count, ordering: .relaxed) }
+    /// - Throws: a `Diagnostic` when no more files can be opened.
+    init(total: Int, settled: [Outcome: Int]) throws(Diagnostic) {
+        (claiming, ended) = (try Wakeup(), try Wakeup())
+        progress = SendProgress(total: total, settled: settled)
+    }
 
     /// How many recipients were left out, as they may get no more pushes.
     var capped: Int { cappedCount.load(ordering: .relaxed) }

@@ -111,4 +111,66 @@ private final class TestThread: Sendable {
         #expect(queue.takeIfReady() == 7)
         #expect(queue.takeIfReady() == nil)
     }
+
+    /// Whether it was rung since it was asked last.
+    private func isRung(_ wakeup: Wakeup) -> Bool {
+        var watched = pollfd(fd: wakeup.descriptor, events: Int16(POLLIN), revents: 0)
+        let isReadable = poll(&watched, 1, 0) > 0
+        wakeup.clear()
+        return isReadable
+    }
+
+    @Test("who takes what is ready is woken once by what comes next")
+    func wakesWhoTakes() throws {
+        let (queue, wakeup, other) = (BoundedQueue<Int>(capacity: 4), try Wakeup(), try Wakeup())
+        #expect(queue.takeIfReady(orWake: wakeup) == nil && queue.takeIfReady(orWake: other) == nil)
+        #expect(!isRung(wakeup))
+        queue.put(1)
+        #expect(isRung(wakeup) && isRung(other))
+        queue.put(2)
+        #expect(!isRung(wakeup))
+        #expect(queue.takeIfReady(orWake: wakeup) == 1 && queue.takeIfReady(orWake: wakeup) == 2)
+        #expect(queue.takeIfReady(orWake: wakeup) == nil)
+        queue.close()
+        #expect(isRung(wakeup) && !isRung(other))
+        #expect(queue.takeIfReady(orWake: wakeup) == nil && queue.isFinished(orWake: wakeup))
+    }
+
+    @Test("who waits for the end is woken when another one takes the last element")
+    func wakesAtTheEnd() throws {
+        let (queue, wakeup, closed) = (BoundedQueue<Int>(capacity: 4), try Wakeup(), try Wakeup())
+        queue.wakeWhenClosed(closed)
+        queue.put(1)
+        #expect(!queue.isFinished(orWake: wakeup))
+        queue.close()
+        #expect(isRung(wakeup) && isRung(closed))
+        #expect(!queue.isFinished(orWake: wakeup))
+        #expect(!isRung(wakeup))
+        #expect(queue.takeIfReady() == 1)
+        #expect(isRung(wakeup) && queue.isFinished(orWake: wakeup))
+        queue.wakeWhenClosed(closed)
+        #expect(isRung(closed))
+    }
+
+    @Test("taking until a moment ends with an element, with the moment, or with the queue")
+    func takeUntil() {
+        func moment(inMilliseconds milliseconds: Int64) -> Int64 {
+            var now = timespec()
+            clock_gettime(CLOCK_MONOTONIC, &now)
+            return Int64(now.tv_sec) * 1_000_000_000 + Int64(now.tv_nsec) + milliseconds * 1_000_000
+        }
+        let queue = BoundedQueue<Int>(capacity: 4)
+        #expect(queue.take(until: moment(inMilliseconds: 5)) == nil)
+        #expect(queue.take(until: moment(inMilliseconds: -5)) == nil)
+        let producer = TestThread {
+            usleep(10_000)
+            queue.put(1)
+        }
+        #expect(queue.take(until: moment(inMilliseconds: 60_000)) == 1)
+        producer.join()
+        queue.put(2)
+        queue.close()
+        #expect(queue.take(until: moment(inMilliseconds: -5)) == 2)
+        #expect(queue.take(until: moment(inMilliseconds: 60_000)) == nil)
+    }
 }

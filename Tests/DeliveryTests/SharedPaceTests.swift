@@ -12,6 +12,8 @@ struct SharedPaceTests {
         var wakesAt: Int64 = 0
         var pushes: [Int64] = []
         var isIdle: (Int64) -> Bool = { _ in false }
+        /// It looks about at least this often, in nanoseconds.
+        var longestSleep: Int64 = 50_000_000
     }
 
     private let second: Int64 = 1_000_000_000
@@ -27,7 +29,7 @@ struct SharedPaceTests {
                     continue
                 }
                 while runs[index].share.take(at: now) { runs[index].pushes.append(now) }
-                let next = min(max(now + 1, runs[index].share.nextTime ?? now), now + 50_000_000)
+                let next = min(max(now + 1, runs[index].share.nextTime ?? now), now + runs[index].longestSleep)
                 runs[index].wakesAt = next + Int64.random(in: 0...runs[index].lateness, using: &random)
             }
             now = max(now + 1, runs.map(\.wakesAt).min() ?? end)
@@ -61,6 +63,15 @@ struct SharedPaceTests {
         drive(&runs, seconds: 10)
         let parts = runs.map { Double($0.pushes.count) / Double(pace) / 10 }
         #expect(parts.allSatisfy { (0.45...0.52).contains($0) }, "\(parts)")
+    }
+
+    @Test("each gets its part of a slow pace, whoever wakes first, and sleeps until it is its turn")
+    func slow() {
+        let shared = SharedPace(Pace(pushes: 2, intervalSeconds: 1))
+        var runs = [Int64(0), 2_000_000, 5_000_000].map { Run(share: shared.join(), lateness: $0, longestSleep: 10 * second) }
+        drive(&runs, seconds: 60)
+        #expect(most(runs.flatMap(\.pushes)) <= 2)
+        #expect(runs.allSatisfy { (38...41).contains($0.pushes.count) }, "\(runs.map(\.pushes.count))")
     }
 
     @Test("who has nothing to send leaves all to the others, and saves nothing up")

@@ -97,9 +97,9 @@ struct StopLimitsTests {
     }
 
     @Test("what the loops count is told to all others")
-    func exchange() {
+    func exchange() throws {
         let team = SenderTeam(control: SendControl(), largest: 3)
-        let (first, second, third) = (team.join(), team.join(), team.join())
+        let (first, second, third) = (try team.join(Wakeup()), try team.join(Wakeup()), try team.join(Wakeup()))
         #expect(team.exchange(AnswerTally(accepted: 5, failed: 1), of: first) == AnswerTally())
         #expect(team.exchange(AnswerTally(rejected: 2), of: second) == AnswerTally(accepted: 5, failed: 1))
         #expect(team.exchange(AnswerTally(accepted: 7), of: first) == AnswerTally(rejected: 2))

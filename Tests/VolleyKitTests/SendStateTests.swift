@@ -10,8 +10,8 @@ struct SendStateTests {
     }
 
     @Test("who may have got it before is unknown when it is not sent, or refused for a while, this time; what is final stays so")
-    func inDoubt() {
-        let state = SendState(total: 10, settled: [:])
+    func inDoubt() throws {
+        let state = try SendState(total: 10, settled: [:])
         state.noteInDoubt([0, 1, 2, 3, 4, 5])
         let outcomes: [Outcome] = [.unsent, .failed, .accepted, .invalidToken, .rejected, .unknown, .unsent, .failed]
         let completed = state.completed(outcomes.enumerated().map { settled($0, $1, reason: "Reason") })
@@ -20,8 +20,8 @@ struct SendStateTests {
     }
 
     @Test("attempts of all times are added up, once")
-    func attempts() {
-        let state = SendState(total: 10, settled: [:])
+    func attempts() throws {
+        let state = try SendState(total: 10, settled: [:])
         #expect(state.completed([settled(0, .unsent)]).map(\.attempts) == [1])
         state.noteAttempts([0: 2, 1: 5])
         #expect(state.completed([settled(0, .unsent), settled(2, .accepted)]).map(\.attempts) == [3, 1])

@@ -18,7 +18,8 @@ final class HTTP2Transport {
     /// Made with the first connection.
     private var plan: DialPlan?
     private let epoll: EpollHandle
-    private let wakeup: Wakeup
+    /// Ends `poll` before its time.
+    let wakeup: Wakeup
     private let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 16_384, alignment: 16)
     private var ready = [epoll_event](repeating: epoll_event(), count: 64)
     @exclusivity(unchecked) private var connections: [HTTP2Connection?] = []

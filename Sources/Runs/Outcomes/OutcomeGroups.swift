@@ -5,13 +5,11 @@ import Glibc
 /// the pages that the one before it has filled halfway. Belongs to the recorder's thread.
 public struct OutcomeGroups {
     private let results: BoundedQueue<[Settlement]>
-    private let clock = ContinuousClock()
 
     /// Settlements of a group, a few more at most. A claim waits while one is written.
     private static let fullGroup = 20_000
     /// How long the first of a group waits for others.
-    private static let patience = Duration.milliseconds(50)
-    private static let glance: UInt32 = 2000
+    private static let patienceNanoseconds: Int64 = 50_000_000
 
     /// Groups of what comes out of a queue.
     public init(_ results: BoundedQueue<[Settlement]>) { self.results = results }
@@ -20,17 +18,17 @@ public struct OutcomeGroups {
     public func next() -> [[Settlement]]? {
         guard let first = results.take() else { return nil }
         var (group, count) = ([first], first.count)
-        let end = clock.now + Self.patience
-        while count < Self.fullGroup {
-            if let more = results.takeIfReady() {
-                count += more.count
-                group.append(more)
-            } else if clock.now < end, !results.isFinished {
-                usleep(Self.glance)
-            } else {
-                break
-            }
+        let end = Self.monotonicNanoseconds() + Self.patienceNanoseconds
+        while count < Self.fullGroup, let more = results.take(until: end) {
+            count += more.count
+            group.append(more)
         }
         return group
+    }
+
+    private static func monotonicNanoseconds() -> Int64 {
+        var now = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &now)
+        return Int64(now.tv_sec) * 1_000_000_000 + Int64(now.tv_nsec)
     }
 }

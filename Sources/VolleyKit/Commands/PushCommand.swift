@@ -79,9 +79,13 @@ public enum PushCommand {
         batches.put(batch)
         batches.close()
         let (delivery, control) = (try Sender(sender), SendControl())
-        let loop = try WorkerThread("deliver") { delivery.run(source: batches, results: results, control: control) }
+        let ended = try Wakeup()
+        let loop = try WorkerThread("deliver") {
+            defer { ended.wake() }
+            return delivery.run(source: batches, results: results, control: control)
+        }
         SendingMark.set()
-        Interruption.pass(to: control, until: loop, console)
+        Interruption.pass(to: control, until: ended, console)
         let end = loop.join()
         _ = gateway.close()
         guard let settlement = results.take()?.first else { preconditionFailure("a push was not settled") }

@@ -16,6 +16,18 @@ struct PaceTests {
         #expect(seconds >= 1.6)
     }
 
+    @Test("answers that take long do not hold a pace up whose next push is read only when one has left")
+    func slowAnswers() throws {
+        var faults = SimulatorFaults()
+        faults.latencyMilliseconds = 1500
+        let result = try SimulatorRun(faults: faults, pushes: 60) {
+            $0.pace = Pace(pushes: 20, intervalSeconds: 1)
+        }.run()
+        result.expectAllAcceptedOnce()
+        // Five at most would leave in a second if the sender looked for the next one when something else wakes it.
+        #expect((10...20).contains(result.ledger.peakPerSecond), "\(result.ledger.peakPerSecond)")
+    }
+
     @Test("after the deadline nothing is sent")
     func deadline() throws {
         let result = try SimulatorRun(pushes: 400) {

@@ -26,14 +26,14 @@ extension SimulatedCampaign {
             trace("interrupt")
             tally.note(.interrupted)
             team.control.interrupt()
-            wakeAll(within: 50 * Span.millisecond)
+            wakeAll(within: SimulatedLoop.wakeDelay)
         case .helperStarts: startHelper()
         case .wallClockSteps:
             let step = Int64(random.between(-3_600_000, 3_600_000))
             trace("the wall clock steps by \(step / 1000) s")
             clock.stepWall(milliseconds: step)
             tally.note(.wallClockStepped)
-            wakeAll(within: 50 * Span.millisecond)
+            wakeAll(within: SimulatedLoop.wakeDelay)
         case .machineSleeps: fallAsleep()
         }
     }
@@ -71,7 +71,7 @@ extension SimulatedCampaign {
         tick()
         if hasStepped { for loop in loops where loop.isSourceEmpty { loop.wake(by: clock.now + random.span(0, 2 * Span.millisecond)) } }
         if source.isClosed {
-            if !wasClosed { wakeAll(within: 50 * Span.millisecond) }
+            if !wasClosed { wakeAll(within: SimulatedLoop.wakeDelay) }
         } else if !source.waitsForRoom {
             var pause = random.span(0, 3 * Span.millisecond)
             if random.happens(nature.sourcePauses) {
@@ -87,7 +87,7 @@ extension SimulatedCampaign {
     func takeBatch() -> ArraySlice<Int>? {
         let batch = source.take()
         if batch != nil, source.waitsForRoom, !source.isClosed { agenda.add(.read, at: clock.now) }
-        if batch != nil, source.isFinished { wakeAll(within: SimulatedLoop.longestSleep) }
+        if batch != nil, source.isFinished { wakeAll(within: SimulatedLoop.wakeDelay) }
         return batch
     }
 

@@ -2,7 +2,7 @@ import Base
 
 @testable import Delivery
 
-/// Drives a machine as SenderLoop does, on virtual time: the same questions in the same order. Where the real loop wakes fifty times a second to
+/// Drives a machine as SenderLoop does, on virtual time: the same questions in the same order. Where the real loop wakes twice a second to
 /// find nothing due, this one sleeps until something is, so that an hour costs nothing; and it is held up at random, as real threads are.
 final class SimulatedLoop {
     enum Resumption {
@@ -12,7 +12,9 @@ final class SimulatedLoop {
         case turn
     }
 
-    static let longestSleep = 50 * Span.millisecond
+    static let longestSleep = 500 * Span.millisecond
+    /// Until a loop that was woken runs.
+    static let wakeDelay = 50 * Span.millisecond
     static let flushInterval = 100 * Span.millisecond
     static let tokenInterval = Span.second
 
@@ -161,7 +163,7 @@ final class SimulatedLoop {
             noteEnding(at: now)
             if campaign.team.stopReason == nil {
                 campaign.team.stop(reason: reason)
-                campaign.wakeAll(within: Self.longestSleep)
+                campaign.wakeAll(within: Self.wakeDelay)
             }
         }
         if machine.hasEverAnswered { campaign.team.noteAnswer() } else if campaign.team.hasAnswered { machine.hasEverAnswered = true }
@@ -173,7 +175,7 @@ final class SimulatedLoop {
     private func sleepEnd(after now: Moment) -> Int64 {
         let time = campaign.clock.now
         guard inbox.isEmpty, machine.actions.isEmpty else { return time + 1000 }
-        if machine.isExpired, machine.wantsPushes, !isSourceEmpty, !machine.isSourceEnded { return time + 1000 }
+        if machine.wantsPushes, !isSourceEmpty, !machine.isSourceEnded { return time + 1000 }
         var end = Int64.max
         if let wake = machine.nextWake(after: now) { end = max(wake + campaign.clock.asleep, time + 1000) }
         checkSleep(until: end, at: now)
@@ -205,7 +207,7 @@ final class SimulatedLoop {
     private func drainSource(at now: Moment) {
         guard !machine.isSourceEnded else { return }
         campaign.source.close()
-        campaign.wakeAll(within: Self.longestSleep)
+        campaign.wakeAll(within: Self.wakeDelay)
         while let batch = campaign.takeBatch() {
             add(batch, at: now)
             advance(to: now)

@@ -1,0 +1,56 @@
+import Glibc
+
+/// Wakes a thread that sleeps in poll or epoll, from any other: a pipe to itself. A word that comes before the sleep is not lost.
+public final class Wakeup: Sendable {
+    /// Becomes readable with `wake`, and stays so until `clear`.
+    public let descriptor: Int32
+    private let writing: Int32
+
+    /// - Throws: a `Diagnostic` when no more files can be opened.
+    public init() throws(Diagnostic) {
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { throw Diagnostic.noMoreFiles(errno) }
+        for end in ends {
+            _ = fcntl(end, F_SETFL, O_NONBLOCK)
+            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+        }
+        (descriptor, writing) = (ends[0], ends[1])
+    }
+
+    deinit {
+        close(descriptor)
+        close(writing)
+    }
+
+    /// Wakes who waits, or whoever waits next. Safe in a signal handler.
+    public func wake() {
+        var one: UInt8 = 1
+        // Full means that the sleeper has not even noticed the last calls.
+        _ = write(writing, &one, 1)
+    }
+
+    /// Forgets the calls so far.
+    public func clear() {
+        withUnsafeTemporaryAllocation(byteCount: 64, alignment: 1) { bytes in
+            while read(descriptor, bytes.baseAddress, bytes.count) == bytes.count {}
+        }
+    }
+
+    /// Sleeps until `wake` is called, and forgets the calls so far.
+    public func wait() {
+        var watched = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        // Interrupted by a signal it is asked again by the caller, who looks why it was woken anyway.
+        _ = poll(&watched, 1, -1)
+        clear()
+    }
+}
+
+extension Diagnostic {
+    /// What a thread needs cannot be opened.
+    /// - Parameter code: errno of the call that failed.
+    public static func noMoreFiles(_ code: Int32) -> Diagnostic {
+        Diagnostic(
+            "no more files or sockets can be opened: \(String(cString: strerror(code)))",
+            remedy: "Close other programs, or raise the limit: `ulimit -n 1024`.")
+    }
+}
