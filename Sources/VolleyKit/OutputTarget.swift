@@ -51,7 +51,10 @@ enum OutputTarget {
         // Volley's own JSON has nothing else on its first line.
         if ending.hasPrefix(".json") || ending == ".ndjson" { return line != "{" && (line.hasPrefix("{") || line.hasPrefix("[")) }
         if line.count >= 32, line.allSatisfy(\.isHexDigit) { return true }
-        return ending != ".txt" && line.contains { ",;\t".contains($0) } && !results.contains(String(line))
+        // A header and a row, not a sentence with a comma.
+        let lines = text.split(maxSplits: 2, whereSeparator: \.isNewline).prefix(2)
+        return ending != ".txt" && lines.count == 2 && lines.allSatisfy { $0.contains { ",;\t".contains($0) } }
+            && !results.contains(String(line))
     }
 
     /// nil when there is no such file, or it is a link, a pipe or a device: those are not waited for.
