@@ -18,7 +18,7 @@ public struct SimulatorFaults: Sendable {
     /// Every n-th push that would be accepted is answered 429, 503 or 500 instead.
     public var tooManyRequestsEvery = 0, unavailableEvery = 0, internalErrorEvery = 0
     /// Every n-th push that would be accepted is answered 502, 503 or 504 in turn, in HTML and without apns-id, as a proxy or load balancer does. Every
-    /// other one of them is accepted all the same: the gateway had passed it on.
+    /// other one of them is accepted: the gateway had passed it on.
     public var gatewayEvery = 0
     /// Header retry-after in seconds on 429 and 503; nil for none.
     public var retryAfterSeconds: Int?

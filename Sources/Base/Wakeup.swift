@@ -22,7 +22,7 @@ public final class Wakeup: Sendable {
         close(writing)
     }
 
-    /// Wakes who waits, or whoever waits next. Safe in a signal handler.
+    /// Wakes who waits, or who waits next. Safe in a signal handler.
     public func wake() {
         var one: UInt8 = 1
         // Full means that the sleeper has not even noticed the last calls.

@@ -239,7 +239,7 @@ struct Simulate: ParsableCommand {
     @Option(name: .long, help: "Reset the stream of every n-th push with INTERNAL_ERROR.")
     var resetEvery = 0
 
-    @Option(name: .long, help: "Answer every n-th push 502, 503 or 504 as a gateway does, every other one accepted all the same.")
+    @Option(name: .long, help: "Answer every n-th push 502, 503 or 504 as a gateway does; every other one is accepted.")
     var gatewayEvery = 0
 
     @Option(name: .long, help: "Answer every n-th push before its payload was read.")

@@ -126,8 +126,7 @@ struct GateTests {
     func approvalSince() throws {
         let (server, _) = try interrupted()
         let folder = server.folder
-        let project = try String(contentsOf: folder.url.appendingPathComponent("volley.yaml"), encoding: .utf8)
-        try folder.write("volley.yaml", project + "    approval: required\n")
+        try demandApproval(folder)
         let refused = try expectRefusal(folder, ["resume", "last"], saying: "nobody has approved this run")
         #expect(refused.contains("volley approve"))
         let approved = try folder.volley("approve", "last", "--by", "Anna", "--yes")
@@ -242,8 +241,7 @@ struct GateTests {
         let (server, run) = try interrupted(delivery: "unknown: skip")
         let folder = server.folder
         #expect(try folder.volley("cancel", run).status == 0)
-        let project = try String(contentsOf: folder.url.appendingPathComponent("volley.yaml"), encoding: .utf8)
-        try folder.write("volley.yaml", project + "    approval: required\n")
+        let project = try demandApproval(folder)
         #expect(try folder.volley("retry", run, "--outcome", "unsent", "--yes").status == 2)
         let retry = try #require(runs(folder).first { $0 != run })
         try python(
@@ -395,6 +393,15 @@ struct GateTests {
         #expect(running.finish().status == 3)
     }
 
+    /// From now on the app of volley.yaml demands it.
+    /// - Returns: volley.yaml as it was.
+    @discardableResult
+    private func demandApproval(_ folder: ProjectFolder) throws -> String {
+        let project = try String(contentsOf: folder.url.appendingPathComponent("volley.yaml"), encoding: .utf8)
+        try folder.write("volley.yaml", project + "    approval: required\n")
+        return project
+    }
+
     /// How many devices of a run are claimed, as stands beside it while it is sent.
     private func claimed(_ folder: ProjectFolder, _ run: String) -> Int {
         let marks = try? String(contentsOf: folder.url.appendingPathComponent("runs/\(run).sqlite.claimed"), encoding: .utf8)
@@ -406,8 +413,7 @@ struct GateTests {
         let (server, run) = try interrupted(delivery: "unknown: skip")
         let folder = server.folder
         #expect(try folder.volley("cancel", run).status == 0)
-        let project = try String(contentsOf: folder.url.appendingPathComponent("volley.yaml"), encoding: .utf8)
-        try folder.write("volley.yaml", project + "    approval: required\n")
+        try demandApproval(folder)
         #expect(try folder.volley("retry", run, "--outcome", "unsent", "--yes").status == 2)
         let first = try #require(runs(folder).first { $0 != run })
         try Shell.run("cd '\(folder.url.path)'; mv runs/\(first).sqlite away.sqlite")
@@ -561,8 +567,7 @@ struct GateTests {
         let (server, run) = try interrupted(schedule: Self.due)
         let folder = server.folder
         #expect(try folder.volley("cancel", run).status == 0)
-        let project = try String(contentsOf: folder.url.appendingPathComponent("volley.yaml"), encoding: .utf8)
-        try folder.write("volley.yaml", project + "    approval: required\n")
+        try demandApproval(folder)
         let refused = try expectRefusal(folder, ["retry", run, "--outcome", "unsent", "--yes"], saying: "nobody has approved this plan")
         let retry = try #require(runs(folder).first { $0 != run })
         #expect(refused.contains("volley approve \(retry)") && !refused.contains("--now"))

@@ -9,7 +9,7 @@ final class NestedTLSTests {
     private let authority = CertificateAuthority(commonName: "Test authority")
 
     init() {
-        // As whoever uses TLSConnection has to.
+        // As each user of TLSConnection has to.
         var pipe = sigset_t()
         sigemptyset(&pipe)
         sigaddset(&pipe, SIGPIPE)

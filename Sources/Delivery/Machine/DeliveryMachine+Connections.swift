@@ -168,7 +168,7 @@ extension DeliveryMachine {
         var (used, aging) = (0, 0)
         for connection in connections where connection.state == .open || connection.state == .opening {
             // The next one is opened before this one is used up.
-            if let budget = requestBudget.known, connection.submitted >= budget / 2 {
+            if requestBudget.isHalfUsed(by: connection.submitted) {
                 aging += 1
                 continue
             }
@@ -215,7 +215,7 @@ extension DeliveryMachine {
         var bestRoom = 0
         for (index, connection) in connections.enumerated() where connection.state == .open {
             let room = room(of: connection)
-            if room > 0, let budget = requestBudget.known, connection.submitted >= budget / 2 { return index }
+            if room > 0, requestBudget.isHalfUsed(by: connection.submitted) { return index }
             if room > bestRoom { (best, bestRoom) = (index, room) }
         }
         return best

@@ -81,7 +81,7 @@ extension DeliveryMachine {
         admitToCanary(push)
         let newest = connections[connection].add(push, at: now.nanoseconds)
         // It would be the server's turn to leave.
-        if let budget = requestBudget.known, connections[connection].submitted >= budget { retire(connection) }
+        if requestBudget.isUsed(by: connections[connection].submitted) { retire(connection) }
         pushes[push].beginAttempt(on: connection, behind: newest, at: now.nanoseconds)
         if newest >= 0 { pushes[Int(newest)].next = Int32(push) }
         inFlightCount += 1

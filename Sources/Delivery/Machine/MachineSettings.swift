@@ -95,6 +95,12 @@ struct RequestBudget {
     /// Two connections in a row were left after as many; nil while that was not so.
     private(set) var known: Int?
 
+    /// Whether a connection with so many requests is soon left: another is opened, and this one used up first.
+    func isHalfUsed(by requests: Int) -> Bool { known.map { requests >= $0 / 2 } ?? false }
+
+    /// Whether the next request would be one too many.
+    func isUsed(by requests: Int) -> Bool { known.map { requests >= $0 } ?? false }
+
     mutating func noteLeave(after requests: Int) {
         known = requests == last ? requests : nil
         last = requests

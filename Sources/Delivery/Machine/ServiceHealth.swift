@@ -22,7 +22,10 @@ struct ServiceHealth {
     private var outageSince: Int64?
 
     /// Since when APNs takes nothing, as far as can be seen: monotonic nanoseconds.
-    var lastsSince: Int64? { [troubleSince, outageSince].compactMap(\.self).min() }
+    var lastsSince: Int64? {
+        guard let troubleSince, let outageSince else { return troubleSince ?? outageSince }
+        return min(troubleSince, outageSince)
+    }
 
     /// How many answers in a row say that pushes should be tried one at a time; 0 while they need not.
     var probes: Int { max(0, doubtsInARow - (takenAt == nil ? 0 : Self.toleratedDoubts)) }
@@ -46,7 +49,7 @@ struct ServiceHealth {
         if refusalsInARow >= Self.threshold, troubleSince == nil { troubleSince = nanoseconds }
     }
 
-    /// Refused, or answered by somebody who cannot speak for APNs: perhaps APNs has taken it.
+    /// Refused, or answered by what cannot speak for APNs: perhaps APNs has taken it.
     mutating func doubted(at nanoseconds: Int64) {
         refused(at: nanoseconds)
         doubtsInARow += 1

@@ -187,7 +187,7 @@ public final class HTTP2ClientSession {
         return filled
     }
 
-    /// Lets bodies go that were held back for others; false when there are none.
+    /// Lets bodies go that were held back for others; false without any.
     private func releaseHeld() -> Bool {
         guard let streams = order.takeReleased() else { return false }
         // One that was closed meanwhile is refused, and that is all.
@@ -235,7 +235,7 @@ public final class HTTP2ClientSession {
         slots[slot].answer.append(contentsOf: bytes.prefix(room))
     }
 
-    /// One that announces another (1xx) is none yet.
+    /// One that announces another (1xx) does not count.
     func endHeaders(slot: Int) { slots[slot].hasHeaders = slots[slot].status >= 200 }
 
     /// The answer is complete, whatever becomes of the rest of the request.

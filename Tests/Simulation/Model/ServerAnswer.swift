@@ -16,7 +16,7 @@ struct ServerAnswer {
         case leave
         /// A new token over a new connection.
         case expired
-        /// Whoever said it may have passed the push on to APNs.
+        /// What said it may have passed the push on to APNs.
         case doubtful
     }
 

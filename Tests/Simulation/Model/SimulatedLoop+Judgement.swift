@@ -120,7 +120,7 @@ extension SimulatedLoop {
         campaign.fates[recipient].lastStatus = answer.status
         campaign.fates[recipient].retryAfterSeconds = answer.retryAfterSeconds ?? 0
         if case .doubtful = answer.meaning {
-            // Whoever answered says how long to wait, and is not heeded: it is tried as any other in doubt.
+            // How long to wait is not for a gateway to say: it is tried as any other in doubt.
             causes.busy += 1
             return
         }
