@@ -86,6 +86,8 @@ struct SenderLoop {
     private func sleepEnd(after now: Moment) -> Int64 {
         // Something may have been decided while actions were carried out.
         guard transport.events.isEmpty, machine.actions.isEmpty else { return now.nanoseconds }
+        // It was decided to end since the source was closed and the others were told.
+        if machine.ending != nil, !machine.isSourceEnded { return now.nanoseconds }
         // The source was not asked since there is room.
         if machine.wantsPushes, !isSourceEmpty, !machine.isSourceEnded { return now.nanoseconds }
         var end = min(machine.nextWake(after: now) ?? .max, now.nanoseconds + Self.longestSleep)

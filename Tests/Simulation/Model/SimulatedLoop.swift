@@ -175,6 +175,7 @@ final class SimulatedLoop {
     private func sleepEnd(after now: Moment) -> Int64 {
         let time = campaign.clock.now
         guard inbox.isEmpty, machine.actions.isEmpty else { return time + 1000 }
+        if machine.ending != nil, !machine.isSourceEnded { return time + 1000 }
         if machine.wantsPushes, !isSourceEmpty, !machine.isSourceEnded { return time + 1000 }
         var end = Int64.max
         if let wake = machine.nextWake(after: now) { end = max(wake + campaign.clock.asleep, time + 1000) }
