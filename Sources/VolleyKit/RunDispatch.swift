@@ -96,6 +96,7 @@ struct RunDispatch {
             run: run, endpoint: gateway.endpoint, credentials: gateway.credentials, route: route, settings: settings, messages: messages,
             console: console)
         stage.isAlive = isAlive
+        stage.threads = gate.options.threads
         let sender = try stage.sender()
         let pass = try gate.pass(step)
         stage.marks = pass.marks

@@ -23,12 +23,14 @@ struct SendStage: Sendable {
     var clock = WaitClock.system
     /// Is told what is claimed.
     var marks: ClaimMarks?
+    /// Threads that deliver at most; nil for as many as there are cores.
+    var threads: Int?
     /// Called often, also while it waits: a sign of life.
     var isAlive: @Sendable () -> Void = {}
 
     /// Batches between reader and sender at most. Without a pace they last while the next claim is being prepared; with one, whatever is
     /// claimed ahead only grows what a crash leaves unknown.
-    private var queuedBatches: Int { settings.pace == nil ? 4 : 2 }
+    private var queuedBatches: Int { settings.pace == nil ? max(4, threads ?? availableCores()) : 2 }
 
     var resendsUnknown: Bool { settings.unknownPolicy == .resend }
 
@@ -63,6 +65,7 @@ struct SendStage: Sendable {
         sender.deadline = settings.deadline(startingAt: start)
         sender.resendsUnknown = resendsUnknown
         sender.stopLimits = settings.stopLimits
+        if let threads { sender.loops = threads }
         route.apply(to: &sender)
         return sender
     }
