@@ -97,6 +97,7 @@ struct RunDispatch {
             console: console)
         stage.isAlive = isAlive
         stage.threads = gate.options.threads
+        run.expectReaders(stage.renderers)
         let sender = try stage.sender()
         let pass = try gate.pass(step)
         stage.marks = pass.marks

@@ -203,6 +203,13 @@ struct SendStage: Sendable {
         do { try run.record(state.completed(settlements)) } catch { state.fail("Recording stopped. \(error)") }
     }
 
+    /// Threads that render, the one that claims among them: one for every three loops. Together these take some four times as much of a core for a push.
+    var renderers: Int { settings.pace == nil && settings.appPace == nil ? max(1, ((threads ?? availableCores()) + 2) / 3) : 1 }
+
+    private var furtherMessages: [MessageCatalog] {
+        (1..<renderers).map { _ in (try? MessageCatalog(frozenIn: run.plan)) ?? messages }
+    }
+
     /// - Returns: recipients that were claimed but not handed over.
     private func read(
         _ ids: Range<Int>, into batches: BoundedQueue<PushBatch>, _ allowance: ClaimAllowance, _ state: SendState, _ control: SendControl,
@@ -217,6 +224,7 @@ struct SendStage: Sendable {
                 state.progress.add(unsent)
                 SendTally.ofThisProcess.add(app: run.plan.app, campaign: run.plan.campaign, unsent)
             }, noteAttempts: state.noteAttempts, noteInDoubt: state.noteInDoubt)
+        reader.furtherMessages = furtherMessages
         reader.noteClaimed = { claimed in
             do { try marks?.note(claimed) } catch {
                 state.fail("Claiming stopped, as it could not be noted beside the run. \(error)")
