@@ -13,8 +13,8 @@ public enum SendEnd: Hashable, Sendable {
 
 /// Pushes batches to APNs. Every push taken from the source is settled exactly once, whatever happens.
 ///
-/// It begins with one loop on one thread. When that loop has no time left on its core while another core is there, a second one with connections
-/// of its own takes batches from the same source. A run with a pace has one loop, which keeps the pace exactly.
+/// It begins with one loop on one thread. When that loop has no time left on its core, a second one with connections of its own takes batches from the
+/// same source; when that has none left either, a third, up to as many as there are cores. A run with a pace has one loop, which keeps the pace exactly.
 public struct Sender: Sendable {
     private let settings: SenderSettings
 
@@ -81,9 +81,7 @@ public struct Sender: Sendable {
         return .stopped(reason: mistake.description)
     }
 
-    private var largestTeam: Int {
-        settings.pace == nil && settings.sharedPace == nil ? max(1, min(settings.loops, availableCores())) : 1
-    }
+    private var largestTeam: Int { settings.pace == nil && settings.sharedPace == nil ? max(1, settings.loops) : 1 }
 }
 
 extension Endpoint {

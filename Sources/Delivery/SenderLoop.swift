@@ -20,6 +20,7 @@ struct SenderLoop {
     private var flushedAt: Int64 = 0
     private var tokenWatch = TokenWatch()
     private var load = ThreadLoad()
+    private var hasAskedForHelp = false
     private var pushesTaken = 0
     private var pushesStarted = 0
     private var pushesSettled = 0
@@ -72,7 +73,15 @@ struct SenderLoop {
         if case .stopped(let reason) = machine.ending?.end { team.stop(reason: reason) }
         if machine.hasEverAnswered { team.noteAnswer() } else if team.hasAnswered { machine.hasEverAnswered = true }
         if settings.stopLimits != nil { machine.tallyOfOthers = team.exchange(machine.tally, of: place) }
-        if machine.canary.isOver, load.isSaturated(at: now.nanoseconds) { team.askForHelp() }
+        askForHelpIfNeeded(at: now)
+    }
+
+    /// Once: whoever joins asks for the next one.
+    private mutating func askForHelpIfNeeded(at now: Moment) {
+        guard !hasAskedForHelp, machine.canary.isJudged, machine.ending == nil else { return }
+        guard settings.startsLoopsAtOnce || load.isSaturated(at: now.nanoseconds) else { return }
+        hasAskedForHelp = true
+        team.askForHelp()
     }
 
     private mutating func tellPushesStarted() {

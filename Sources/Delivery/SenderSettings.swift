@@ -96,8 +96,11 @@ public struct SenderSettings: Sendable {
     public var proxy: String?
     /// For tests: a PEM file with authorities that an `https` proxy's certificate may come from, in place of the system's bundle.
     var proxyAuthorityFile: String?
-    /// Loops at most, each on a core of its own with its own connections.
+    /// Loops at most, each on a thread of its own with its own connections; as many as there are cores unless said otherwise. A run with a pace
+    /// has one, whatever is said.
     public var loops: Int
+    /// For tests: loops join whether or not those that are there have all the work that they can do.
+    var startsLoopsAtOnce = false
     /// TCP connections of a loop at most; it begins with one, and adds others while streams are the limit.
     public var connections: Int
     /// Streams in flight on a connection at most; the server's own limit is obeyed as well.
@@ -117,7 +120,7 @@ public struct SenderSettings: Sendable {
         self.runSeed = runSeed
         resendsUnknown = true
         retry = RetryPolicy()
-        loops = 2
+        loops = availableCores()
         connections = 8
         streamsPerConnection = 1000
         connectTimeoutSeconds = 10

@@ -7,6 +7,7 @@ final class SenderTeam: Sendable {
     private enum Word: Sendable { case helpWanted, done }
 
     private struct State {
+        /// Also those that are about to start.
         var started = 1
         var done = 0
         var stopReason: String?
@@ -32,11 +33,11 @@ final class SenderTeam: Sendable {
     /// Waits until another loop is wanted (true: the caller starts it) or all have ended (false).
     func waitForHelpWanted() -> Bool {
         while let word = words.take() {
+            if word == .helpWanted { return true }
             let isDone = state.withLock { state in
-                if word == .done { state.done += 1 } else { state.started += 1 }
+                state.done += 1
                 return state.done == state.started
             }
-            if word == .helpWanted { return true }
             if isDone { return false }
         }
         return false
@@ -44,7 +45,12 @@ final class SenderTeam: Sendable {
 
     /// The calling loop has no time left. Asked once by each loop.
     func askForHelp() {
-        let isAllowed = state.withLock { $0.started < largest && $0.done == 0 }
+        let isAllowed = state.withLock { state in
+            guard state.started < largest, state.done == 0 else { return false }
+            // At once, as another loop may ask before this one's helper is there.
+            state.started += 1
+            return true
+        }
         if isAllowed { words.put(.helpWanted) }
     }
 

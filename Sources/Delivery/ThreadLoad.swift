@@ -8,15 +8,13 @@ struct ThreadLoad {
 
     private var windowStart: Int64 = 0
     private var usedAtStart: Int64 = 0
-    private var isAsked = false
 
-    /// True once, after half a second in which the thread ran all the time.
+    /// True after half a second in which the thread ran all the time.
     mutating func isSaturated(at nanoseconds: Int64) -> Bool {
-        guard !isAsked, nanoseconds - windowStart >= Self.windowNanoseconds else { return false }
+        guard nanoseconds - windowStart >= Self.windowNanoseconds else { return false }
         let used = threadNanoseconds()
         let share = Double(used - usedAtStart) / Double(nanoseconds - windowStart)
-        isAsked = windowStart > 0 && share > Self.saturation
-        (windowStart, usedAtStart) = (nanoseconds, used)
-        return isAsked
+        defer { (windowStart, usedAtStart) = (nanoseconds, used) }
+        return windowStart > 0 && share > Self.saturation
     }
 }

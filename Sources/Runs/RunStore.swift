@@ -23,6 +23,8 @@ public final class RunStore: Sendable {
     let sendingLock = Mutex<SendingLock?>(nil)
     /// The life that this store began; nil before. Nothing is claimed for another one.
     let ownLife = Mutex<String?>(nil)
+    /// Threads that may read at the same time while the run is sent.
+    private let readers = Mutex(1)
     /// The file as it was when it was last compared with its digest; nil when it never was.
     let unchangedAt = Mutex<[FileStamp?]?>(nil)
 
@@ -163,8 +165,8 @@ public final class RunStore: Sendable {
             configuration.busyMode = .timeout(10)
             // Recipients are read, and outcomes written, once and in order: a larger cache would only hold what nobody asks for again.
             configuration.prepareDatabase { try $0.execute(sql: "PRAGMA cache_size = -1000") }
-            // While sending, the thread that claims and the one that looks for a word from elsewhere take turns.
-            if toWrite { configuration.maximumReaderCount = 1 }
+            // While sending, the thread that claims and the one that looks for a word from elsewhere take turns, unless others read beside them.
+            if toWrite { configuration.maximumReaderCount = readers.withLock { $0 } }
             let pool = try DatabasePool(path: path, configuration: configuration)
             if toWrite {
                 // GRDB opens the reader when it is first asked for, which might be when the process may open no more files.
@@ -178,6 +180,9 @@ public final class RunStore: Sendable {
             return pool
         }
     }
+
+    /// So many threads will read at the same time while the run is sent: takes effect before the first write, or not at all.
+    public func expectReaders(_ count: Int) { readers.withLock { $0 = max(1, count) } }
 
     /// A consistent view of the file as it is now.
     func read<T>(_ body: (Database) throws -> T) throws -> T {

@@ -12,16 +12,19 @@ public struct CommonOptions: Sendable {
     public var runs: String?
     /// What planning may use; nil for what is needed.
     public var memory: MemoryAllowance?
+    /// Threads that deliver at most; nil for as many as there are cores.
+    public var threads: Int?
     /// Whether the result is one JSON document.
     public var isJSON: Bool
 
     /// Options.
     public init(
-        config: String? = nil, runs: String? = nil, memory: MemoryAllowance? = nil, isJSON: Bool = false
+        config: String? = nil, runs: String? = nil, memory: MemoryAllowance? = nil, threads: Int? = nil, isJSON: Bool = false
     ) {
         self.config = config
         self.runs = runs
         self.memory = memory
+        self.threads = threads
         self.isJSON = isJSON
     }
 }

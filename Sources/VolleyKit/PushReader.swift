@@ -4,7 +4,8 @@ import Content
 import Delivery
 import Runs
 
-/// What the reader's thread does: run file to batches of payloads, claimed before they are handed on.
+/// What the reader's thread does: run file to batches of payloads, claimed before they are handed on. Large claims are rendered by several threads; one
+/// claims, and hands over in order.
 struct PushReader: Sendable {
     let run: RunStore
     let messages: MessageCatalog
@@ -26,8 +27,11 @@ struct PushReader: Sendable {
     let noteAttempts: @Sendable ([Int: Int]) -> Void
     /// Is told of recipients who may have got the push already, before they are sent to again.
     let noteInDoubt: @Sendable ([Int]) -> Void
+    /// The messages again, one for each further thread that renders: what they consist of is counted by references, for which threads would wait for
+    /// one another.
+    var furtherMessages: [MessageCatalog] = []
 
-    /// Recipients of a claim at most; with a slow pace it covers less (`Pace.pushesAhead`), and in a slow run (`ClaimAllowance`).
+    /// Recipients of a claim at most, for each thread that renders; with a slow pace it covers less (`Pace.pushesAhead`), and in a slow run (`ClaimAllowance`).
     private static let largestClaim = 4000
 
     /// Pushes of a batch at most.
@@ -44,7 +48,9 @@ struct PushReader: Sendable {
         (self.capped, self.noteCapped, self.noteInDoubt) = (capped, noteCapped, noteInDoubt)
     }
 
-    private var claimSize: Int { min(Self.largestClaim, pace?.pushesAhead ?? .max) }
+    private var claimSize: Int { min(Self.largestClaim * (1 + furtherMessages.count), pace?.pushesAhead ?? .max) }
+
+    private var parts: ClaimParts { ClaimParts(unit: min(Self.batchSize, claimSize), renderers: 1 + furtherMessages.count) }
 
     /// Reads, renders, claims and hands over until some recipients are through or the queue was closed: first who was claimed before and is not
     /// settled, then who was never claimed. Who comes before them is claimed already.
@@ -58,6 +64,7 @@ struct PushReader: Sendable {
             let left = try readAgain(start..<min(start + Self.largestClaim, claimed), into: batches)
             if !left.isEmpty { return left }
         }
+        let team = RenderTeam { range, renderer in Result { try render(range, isClaimed: false, renderer) } }
         var next = max(unclaimed, ids.lowerBound)
         while next < ids.upperBound {
             let size = allowance?.wait(forAtMost: claimSize) { batches.isClosed } ?? claimSize
@@ -65,7 +72,7 @@ struct PushReader: Sendable {
             if batches.isClosed { return [] }
             let claim = next..<min(next + size, ids.upperBound)
             // All of it before the claim: whoever cannot be read must not be claimed.
-            let rendered = try render(claim, isClaimed: false)
+            let rendered = Rendered(try team.render(parts.parts(of: claim)))
             try run.claim(claim, unsent: rendered.capped, at: now())
             if !rendered.capped.isEmpty { noteCapped(rendered.capped) }
             guard noteClaimed(claim.upperBound) else { return rendered.batches.flatMap { $0.pushes.map(\.recipient) } }
@@ -78,7 +85,7 @@ struct PushReader: Sendable {
 
     /// Who was claimed before and is not settled.
     private func readAgain(_ range: Range<Int>, into batches: BoundedQueue<PushBatch>) throws -> [Int] {
-        let rendered = try render(range, isClaimed: true)
+        let rendered = try render(range, isClaimed: true, 0)
         if !rendered.capped.isEmpty {
             try run.record(rendered.capped)
             noteCapped(rendered.capped)
@@ -102,16 +109,29 @@ struct PushReader: Sendable {
     }
 
     /// What is to be done for some recipients.
-    private struct Rendered {
+    private struct Rendered: Sendable {
         /// What is to be pushed.
         var batches: [PushBatch] = []
         /// Of those who may get no more.
         var capped: [Settlement] = []
         /// Those among the batches who may have got the push already.
         var inDoubt: [Int] = []
+
+        init() {}
+
+        /// Parts in the order of their recipients.
+        init(_ parts: [Rendered]) {
+            if parts.count == 1 {
+                self = parts[0]
+                return
+            }
+            (batches, capped, inDoubt) = (parts.flatMap(\.batches), parts.flatMap(\.capped), parts.flatMap(\.inDoubt))
+        }
     }
 
-    private func render(_ range: Range<Int>, isClaimed: Bool) throws -> Rendered {
+    /// - Parameter renderer: the number of the thread, 0 for the one that claims.
+    private func render(_ range: Range<Int>, isClaimed: Bool, _ renderer: Int) throws -> Rendered {
+        let messages = renderer == 0 ? messages : furtherMessages[renderer - 1]
         let size = min(Self.batchSize, claimSize)
         var rendered = Rendered()
         let now = now()

@@ -96,6 +96,8 @@ struct RunDispatch {
             run: run, endpoint: gateway.endpoint, credentials: gateway.credentials, route: route, settings: settings, messages: messages,
             console: console)
         stage.isAlive = isAlive
+        stage.threads = gate.options.threads
+        run.expectReaders(stage.renderers)
         let sender = try stage.sender()
         let pass = try gate.pass(step)
         (stage.marks, stage.files) = (pass.marks, pass.files)

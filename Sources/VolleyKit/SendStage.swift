@@ -25,12 +25,14 @@ struct SendStage: Sendable {
     var marks: ClaimMarks?
     /// What must stay in its place as long as it is sent.
     var files: FilesInPlace?
+    /// Threads that deliver at most; nil for as many as there are cores.
+    var threads: Int?
     /// Called often, also while it waits: a sign of life.
     var isAlive: @Sendable () -> Void = {}
 
     /// Batches between reader and sender at most. Without a pace they last while the next claim is being prepared; with one, whatever is
     /// claimed ahead only grows what a crash leaves unknown.
-    private var queuedBatches: Int { settings.pace == nil ? 4 : 2 }
+    private var queuedBatches: Int { settings.pace == nil ? max(4, threads ?? availableCores()) : 2 }
 
     var resendsUnknown: Bool { settings.unknownPolicy == .resend }
 
@@ -65,6 +67,7 @@ struct SendStage: Sendable {
         sender.deadline = settings.deadline(startingAt: start)
         sender.resendsUnknown = resendsUnknown
         sender.stopLimits = settings.stopLimits
+        if let threads { sender.loops = threads }
         route.apply(to: &sender)
         return sender
     }
@@ -202,6 +205,13 @@ struct SendStage: Sendable {
         do { try run.record(state.completed(settlements)) } catch { state.fail("Recording stopped. \(error)") }
     }
 
+    /// Threads that render, the one that claims among them: one for every three loops. Together these take some four times as much of a core for a push.
+    var renderers: Int { settings.pace == nil && settings.appPace == nil ? max(1, ((threads ?? availableCores()) + 2) / 3) : 1 }
+
+    private var furtherMessages: [MessageCatalog] {
+        (1..<renderers).map { _ in (try? MessageCatalog(frozenIn: run.plan)) ?? messages }
+    }
+
     /// - Returns: recipients that were claimed but not handed over.
     private func read(
         _ ids: Range<Int>, into batches: BoundedQueue<PushBatch>, _ allowance: ClaimAllowance, _ state: SendState, _ control: SendControl,
@@ -216,6 +226,7 @@ struct SendStage: Sendable {
                 state.progress.add(unsent)
                 SendTally.ofThisProcess.add(app: run.plan.app, campaign: run.plan.campaign, unsent)
             }, noteAttempts: state.noteAttempts, noteInDoubt: state.noteInDoubt)
+        reader.furtherMessages = furtherMessages
         reader.noteClaimed = { claimed in
             do { try marks?.note(claimed) } catch {
                 state.fail("Claiming stopped, as it could not be noted beside the run. \(error)")

@@ -121,6 +121,7 @@ struct Send: ParsableCommand {
     var yes = false
 
     @OptionGroup var planning: PlanningOptions
+    @OptionGroup var sending: SendingOptions
     @OptionGroup var json: JSONOption
     @OptionGroup var shared: SharedOptions
 
@@ -138,7 +139,8 @@ struct Send: ParsableCommand {
         try perform(console, json) {
             let source: SendCommand.Source = plan.map { .plan(run: $0) } ?? (test ? .test(file: file ?? "") : .campaign(file: file ?? ""))
             return try SendCommand.run(
-                source, isConfirmed: yes, isNow: now, options: shared.common(json: json, planning: planning), console: console)
+                source, isConfirmed: yes, isNow: now, options: shared.common(json: json, planning: planning, sending: sending),
+                console: console)
         }
     }
 }
@@ -159,6 +161,7 @@ struct Schedule: ParsableCommand {
     var list = false
 
     @OptionGroup var planning: PlanningOptions
+    @OptionGroup var sending: SendingOptions
     @OptionGroup var json: JSONOption
     @OptionGroup var shared: SharedOptions
 
@@ -168,7 +171,7 @@ struct Schedule: ParsableCommand {
 
     func run() throws {
         let console = Console(.init(isQuiet: shared.quiet, isVerbose: shared.verbose, hasProgress: false))
-        let options = shared.common(json: json, planning: planning)
+        let options = shared.common(json: json, planning: planning, sending: sending)
         try perform(console, json) {
             try list
                 ? ScheduleCommand.list(paths, options: options, console: console)

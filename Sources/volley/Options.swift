@@ -19,8 +19,8 @@ struct SharedOptions: ParsableArguments {
 
     var console: Console { Console(.init(isQuiet: quiet, isVerbose: verbose)) }
 
-    func common(json: JSONOption, planning: PlanningOptions? = nil) -> CommonOptions {
-        CommonOptions(config: config, runs: runs, memory: planning?.memory, isJSON: json.json)
+    func common(json: JSONOption, planning: PlanningOptions? = nil, sending: SendingOptions? = nil) -> CommonOptions {
+        CommonOptions(config: config, runs: runs, memory: planning?.memory, threads: sending?.threads, isJSON: json.json)
     }
 }
 
@@ -37,6 +37,23 @@ struct PlanningOptions: ParsableArguments {
         help: ArgumentHelp(
             "Memory that planning may use, as 512M or 1G; more goes to temporary files. Without it all that is needed.", valueName: "size"))
     var memory: MemoryAllowance?
+}
+
+/// How a run is sent.
+struct SendingOptions: ParsableArguments {
+    /// More connections than that no service would take for good will.
+    private static let most = 128
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "Threads that deliver, at most; without it as many as there are cores. They start as they are needed, and a run with a pace has one.",
+            valueName: "n"))
+    var threads: Int?
+
+    func validate() throws {
+        guard (1...Self.most).contains(threads ?? 1) else { throw ValidationError("--threads takes a number from 1 to \(Self.most).") }
+    }
 }
 
 extension MemoryAllowance: ExpressibleByArgument {

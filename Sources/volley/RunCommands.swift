@@ -79,12 +79,15 @@ struct Resume: ParsableCommand {
     )
 
     @OptionGroup var target: RunArgument
+    @OptionGroup var sending: SendingOptions
     @OptionGroup var json: JSONOption
     @OptionGroup var shared: SharedOptions
 
     func run() throws {
         let console = shared.console
-        try perform(console, json) { try ResumeCommand.run(target.run, options: shared.common(json: json), console: console) }
+        try perform(console, json) {
+            try ResumeCommand.run(target.run, options: shared.common(json: json, sending: sending), console: console)
+        }
     }
 }
 
@@ -162,6 +165,7 @@ struct Retry: ParsableCommand {
     @Flag(name: .long, help: "Do not ask.")
     var yes = false
 
+    @OptionGroup var sending: SendingOptions
     @OptionGroup var json: JSONOption
     @OptionGroup var shared: SharedOptions
 
@@ -169,7 +173,8 @@ struct Retry: ParsableCommand {
         let console = shared.console
         try perform(console, json) {
             try RetryCommand.run(
-                target.run, outcomes: outcome.words, isConfirmed: yes, options: shared.common(json: json), console: console)
+                target.run, outcomes: outcome.words, isConfirmed: yes, options: shared.common(json: json, sending: sending),
+                console: console)
         }
     }
 }

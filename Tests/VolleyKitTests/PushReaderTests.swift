@@ -290,4 +290,38 @@ struct PushReaderTests {
         #expect(try PushReader(run: run.store, messages: try template("Hi {{ name }}"), pace: nil).read(into: later).isEmpty)
         #expect(later.takeIfReady()?.pushes.map(\.recipient) == [1, 3, 5])
     }
+
+    @Test("several threads render what one claims, and all comes in order", arguments: [2, 3, 7])
+    func renderers(count: Int) throws {
+        let run = try PlannedRun(audience: 30_500)
+        run.store.expectReaders(count)
+        let batches = BoundedQueue<PushBatch>(capacity: 40)
+        var reader = PushReader(
+            run: run.store, messages: try template("Hi {{ name }}"), pace: nil, capped: capped(stride(from: 0, to: 30_500, by: 7)))
+        reader.furtherMessages = try (1..<count).map { _ in try template("Hi {{ name }}") }
+        #expect(try reader.read(into: batches).isEmpty)
+        var expected = (0..<30_500).lazy.filter { $0 % 7 != 0 }.makeIterator()
+        while let batch = batches.takeIfReady() {
+            for push in batch.pushes {
+                let bytes = String(decoding: batch.bytes[push.start..<push.end], as: UTF8.self)
+                let next = expected.next()
+                let id = try #require(next)
+                try #require(push.recipient == id && bytes == Self.token(id) + #"{"aps":{"alert":{"body":"Hi \"\#(id)\""}}}"#)
+            }
+        }
+        let next = expected.next()
+        #expect(next == nil)
+        #expect(try run.store.figures().reasons["FrequencyCap"] == 4358)
+    }
+
+    @Test("nobody of a claim is claimed when one of several threads cannot render its part")
+    func rendererFails() throws {
+        let run = try PlannedRun(audience: 9500)
+        let batches = BoundedQueue<PushBatch>(capacity: 40)
+        var reader = try reader(run)
+        reader.furtherMessages = try [template("Hi {{ name }} {{ other }}")]
+        #expect(throws: Diagnostic.self) { _ = try reader.read(into: batches) }
+        #expect(try run.store.firstUnclaimed() == 0)
+        #expect(batches.takeIfReady() == nil)
+    }
 }

@@ -90,7 +90,7 @@ struct Nature {
         if isLong, random.oneIn(2) { settings.pace = Pace(pushes: random.between(6, 120), intervalSeconds: 3600) }
         if pushes > 100, settings.pace?.perSecond ?? 1000 < 0.1 { settings.pace = Pace(pushes: 100, intervalSeconds: 60) }
         deadlineAfter = random.oneIn(8) ? random.span(0, isLong ? Span.hour : 8 * Span.second) : nil
-        if settings.pace != nil || !random.oneIn(3) { loops = 1 } else { loops = 2 }
+        if settings.pace != nil || !random.oneIn(3) { loops = 1 } else { loops = random.between(2, 6) }
         helperAfter = random.span(0, 800 * Span.millisecond)
 
         let isCalm = random.oneIn(4)

@@ -51,12 +51,13 @@ extension SimulatedCampaign {
     }
 
     private func startHelper() {
-        guard loops.count == 1, !loops[0].isOver else { return }
+        guard loops.count < nature.loops, !loops.contains(where: \.isOver) else { return }
         team.askForHelp()
         guard team.waitForHelpWanted() else { return }
-        trace("a second loop starts")
+        trace("loop \(loops.count) starts")
         tally.note(.helperStarted)
-        loops.append(SimulatedLoop(self, index: 1, isHelper: true))
+        loops.append(SimulatedLoop(self, index: loops.count, isHelper: true))
+        agenda.add(.helperStarts, at: clock.now + random.span(0, nature.helperAfter))
     }
 
     func wakeAll(within nanoseconds: Int64) {

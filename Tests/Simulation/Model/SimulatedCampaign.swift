@@ -3,7 +3,7 @@ import Cryptography
 
 @testable import Delivery
 
-/// A campaign from plan to report, drawn from a seed: a reader that claims, one or two loops that deliver with the machine under test to a
+/// A campaign from plan to report, drawn from a seed: a reader that claims, one to six loops that deliver with the machine under test to a
 /// model of APNs, a recorder, and perhaps a crash or two. After every step it is checked what must hold in any case.
 final class SimulatedCampaign {
     /// Longer than any campaign needs that makes progress.
@@ -99,7 +99,7 @@ final class SimulatedCampaign {
     private func live(_ recipients: [Int]) {
         life += 1
         source = PushSource(recipients, nature)
-        team = SenderTeam(control: SendControl(), largest: 2)
+        team = SenderTeam(control: SendControl(), largest: nature.loops)
         tokenHistory.removeAll()
         if nature.settings.usesProviderToken {
             let clock = clock
