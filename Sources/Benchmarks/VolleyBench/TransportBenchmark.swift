@@ -11,6 +11,8 @@ struct TransportBenchmark {
     let pushes: Int
     let loops: Int
     /// A proxy's URL; nil goes straight to the server.
+    /// Connections at most; nil for as many as the sender tries by itself.
+    let connections: Int?
     let proxy: String?
 
     private static let batchSize = 1000
@@ -48,6 +50,7 @@ struct TransportBenchmark {
             endpoint: Endpoint(host: "localhost", port: port, certificateAuthorityFile: authorityFile), credentials: .token(tokens),
             headers: PushHeaders(topic: BenchPush.topic, pushType: .alert, priority: .high), runSeed: .random())
         settings.loops = loops
+        if let connections { settings.connections = connections }
         settings.proxy = proxy
         let sender = try Sender(settings)
         let source = fullSource()

@@ -11,7 +11,7 @@ import Glibc
 /// `volley-bench pipeline [RECIPIENTS]`: what a push costs around the transport; a few seconds.
 ///
 /// The other words are the processes that are measured, each by itself so that its time and memory are its own:
-/// `bare-curl URL CA KEY PUSHES [STREAMS]`, `recording PORT CA KEY PUSHES with|without`, `deliver PORT CA KEY PUSHES [LOOPS [PROXY]]`, `bearer KEY`, `answer CA KEY SECONDS`.
+/// `bare-curl URL CA KEY PUSHES [STREAMS]`, `recording PORT CA KEY PUSHES with|without`, `deliver PORT CA KEY PUSHES [LOOPS [CONNECTIONS [PROXY]]]`, `bearer KEY`, `answer CA KEY SECONDS`.
 @main
 struct VolleyBench {
     static func main() {
@@ -123,7 +123,8 @@ struct VolleyBench {
     private static func deliver(_ words: [String]) throws {
         let result = try TransportBenchmark(
             port: Int(words[0]) ?? 0, authorityFile: words[1], keyFile: words[2], pushes: Int(words[3]) ?? 0,
-            loops: words.count > 4 ? Int(words[4]) ?? 1 : 1, proxy: words.count > 5 ? words[5] : nil
+            loops: words.count > 4 ? Int(words[4]) ?? 1 : 1, connections: words.count > 5 ? Int(words[5]) : nil,
+            proxy: words.count > 6 ? words[6] : nil
         ).run()
         print(result.json)
     }
