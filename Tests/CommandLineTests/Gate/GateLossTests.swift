@@ -1,0 +1,139 @@
+import Base
+import Foundation
+import TestCommands
+import Testing
+
+/// What was lost of a run's files, or of the record beside them, is noticed, and nothing is sent by what is left.
+@Suite("the gate before sending: files that were lost")
+struct GateLossTests: GateTesting {
+    @Test("a run file that has lost its newest part to a kill is not gone on with", .enabled(if: Shell.hasTool("sqlite3") || hasPython))
+    func lostNewestPart() throws {
+        let server = try LedgeredServer(app: "pace: 1500/s", devices: 3000)
+        let folder = server.folder
+        try folder.writeCampaign(delivery: "unknown: skip")
+        let running = try server.startSending()
+        let run = try #require(runs(folder).first)
+        // A backup while it is sent, as one makes it.
+        let backup =
+            "import sqlite3; a = sqlite3.connect('runs/\(run).sqlite'); b = sqlite3.connect('older.sqlite'); a.backup(b); b.close()"
+        let python = try RunningVolley(executable: "/usr/bin/python3", ["-c", backup], in: folder.url, environment: [:], input: nil)
+            .finish()
+        try #require(python.status == 0, "\(python.errors)")
+        usleep(700_000)
+        _ = running.finish(timeout: 0)
+        try Shell.run("cd '\(folder.url.path)'; rm runs/\(run).sqlite*; cp older.sqlite runs/\(run).sqlite")
+        try expectRefusal(folder, ["resume", run], saying: "older copy")
+    }
+
+    @Test(
+        "a run that was killed, and of which all is lost that SQLite laid beside the files, is neither begun again nor gone on with",
+        arguments: ["rm -f runs/*-wal runs/*-shm", "mkdir new; cp runs/*.sqlite runs/sent.db new/; rm -rf runs; mv new runs"])
+    func lostLogs(loss: String) throws {
+        let server = try LedgeredServer(app: "pace: 1500/s", devices: 3000)
+        let folder = server.folder
+        // Another run that goes on at the same time keeps the record open.
+        try folder.writeCampaign("other.yaml", name: "other", audience: "devices: devices.csv\nwhere: tags contains 'news'")
+        try folder.writeCampaign(delivery: "unknown: skip")
+        let other = try server.startSending(["send", "other.yaml", "--yes"])
+        let run = try plan(folder)
+        let bytes = server.answeredBytes
+        let running = try server.start(["send", "--plan", run, "--yes"])
+        server.wait {
+            self.claimed(folder, run) > 300 && server.answeredBytes > bytes + 200_000
+        } orEndOf: {
+            running
+        }
+        _ = (running.finish(timeout: 0), other.finish(timeout: 0))
+        try Shell.run("cd '\(folder.url.path)'; \(loss)")
+        for arguments in [["send", "--plan", run, "--yes"], ["resume", run], ["retry", run, "--outcome", "unsent", "--yes"]] {
+            #expect(try VolleyBinary.run(arguments, in: folder.url).status == 2, "\(arguments)")
+        }
+        try expectRefusal(folder, ["report", run], saying: "older copy")
+        let refused = try VolleyBinary.run(["send", "--plan", run, "--yes"], in: folder.url).errors
+        #expect(refused.contains("sent already") || refused.contains("cannot be sent as a plan"), "\(refused)")
+    }
+
+    @Test("without the marks of a run that was killed nobody knows how far it was, and it does not go on; with them it does")
+    func lostMarks() throws {
+        let server = try LedgeredServer(app: "pace: 1500/s", devices: 3000)
+        let folder = server.folder
+        try folder.writeCampaign(delivery: "unknown: skip")
+        let running = try server.startSending()
+        _ = running.finish(timeout: 0)
+        let run = try #require(runs(folder).first)
+        try Shell.run("cd '\(folder.url.path)'; mv runs/\(run).sqlite.claimed away")
+        try expectRefusal(folder, ["resume", run], saying: "\(run).sqlite.claimed, which is missing")
+        try Shell.run("cd '\(folder.url.path)'; mv away runs/\(run).sqlite.claimed")
+        let resumed = try folder.volley("resume", run)
+        #expect(resumed.status == 0 || resumed.status == 1, "\(resumed.errors)")
+        #expect(folder.files(in: "runs") == ["\(run).sqlite", "sent.db"])
+        let accepted = try server.accepted()
+        #expect(accepted.allSatisfy { $0.value.count == 1 })
+    }
+
+    @Test(
+        "what belongs to a run and is removed while it is sent stops it within a moment, and nothing untrue is said of it afterwards",
+        arguments: ["20*-wal runs/20*-shm", "20*-wal", "20*-shm", "20*.claimed", "sent.db"])
+    func removedWhileSent(files: String) throws {
+        let server = try LedgeredServer(app: "pace: 1000/s", devices: 12_000)
+        let folder = server.folder
+        try folder.writeCampaign(delivery: "unknown: skip")
+        let running = try server.startSending(["send", "campaign.yaml", "--yes"])
+        let run = try #require(runs(folder).first)
+        try Shell.run("cd '\(folder.url.path)'; rm runs/\(files)")
+        let sent = running.finish()
+        #expect(
+            sent.status == 3 && sent.errors.contains("was removed or replaced while it was being sent"), "\(sent.status) \(sent.errors)")
+        server.stop()
+        let accepted = server.acceptedSoFar().count
+        #expect(accepted < 12_000)
+        // Either the account is whole, or it is not shown.
+        let report = try folder.volley("report", run, "--format", "json")
+        if report.status == 0 {
+            let outcomes = try report.json()["outcomes"]
+            #expect(outcomes?.int("accepted") == accepted, "\(report.output)")
+        } else {
+            #expect(report.status == 2 && report.errors.contains("older copy"), "\(report.errors)")
+            #expect(try folder.volley("runs").output.contains("older copy"))
+            #expect(try VolleyBinary.run(["resume", run], in: folder.url).status == 2)
+        }
+    }
+
+    @Test("a run that has lost its newest part, and is still being sent, is not said to be cancelled")
+    func cancelWithoutLog() throws {
+        let server = try LedgeredServer(app: "pace: 1000/s", devices: 12_000)
+        let folder = server.folder
+        try folder.writeCampaign(delivery: "unknown: skip")
+        let running = try server.startSending(["send", "campaign.yaml", "--yes"])
+        let run = try #require(runs(folder).first)
+        // It cannot look while it stands still.
+        kill(running.processID, SIGSTOP)
+        try Shell.run("cd '\(folder.url.path)'; rm runs/\(run).sqlite-wal runs/\(run).sqlite-shm")
+        try expectRefusal(folder, ["cancel", run], saying: "older copy")
+        try expectRefusal(folder, ["report", run], saying: "older copy")
+        kill(running.processID, SIGCONT)
+        #expect(running.finish().status == 3)
+    }
+
+    @Test("a record of what was sent that was emptied, or holds what it cannot, is damaged, and not an empty one", .enabled(if: hasPython))
+    func emptiedRecord() throws {
+        let folder = try folder(schedule: Self.due)
+        let run = try plan(folder)
+        try Shell.run("cd '\(folder.url.path)'; cp runs/\(run).sqlite before")
+        #expect(try folder.volley("send", "--plan", run, "--yes").status == 0)
+        try Shell.run(
+            "cd '\(folder.url.path)'; cp runs/\(run).sqlite after; cp runs/sent.db record; rm runs/schedule.sqlite; : > runs/sent.db")
+        for arguments in [["resume", run], ["send", "campaign.yaml", "--yes"], ["retry", run, "--yes"]] {
+            try expectRefusal(folder, arguments, saying: "it is empty, and \(run) beside it was begun")
+        }
+        let edits = ["claimed = '{}'", "former_life = x'fffe'", "life = x'fffe'", "begun_at = 'x'", "is_over = '-'", "campaign = x'ff'"]
+        for edit in edits {
+            try Shell.run("cd '\(folder.url.path)'; cp record runs/sent.db; cp before runs/\(run).sqlite")
+            try python(
+                folder, "import sqlite3; c = sqlite3.connect('runs/sent.db'); c.execute(\"UPDATE beginning SET \(edit)\"); c.commit()")
+            let sent = try folder.volley("send", "--plan", run, "--yes")
+            #expect(sent.status == 2, "\(edit): \(sent.errors)")
+            #expect(sent.errors.contains("is damaged") || edit.hasPrefix("campaign"), "\(edit): \(sent.errors)")
+        }
+    }
+}

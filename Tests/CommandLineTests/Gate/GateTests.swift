@@ -1,0 +1,162 @@
+import Base
+import Foundation
+import TestCommands
+import Testing
+
+/// The one gate before sending: what was not approved, was changed, goes elsewhere, or is somebody else's to send goes out by no command.
+@Suite("the gate before sending")
+struct GateTests: GateTesting {
+    @Test(
+        "a plan that was cancelled goes out neither by resume nor by retry, with approval demanded or not",
+        arguments: ["environment: simulator", "environment: simulator\napproval: required"])
+    func cancelledPlan(app: String) throws {
+        let folder = try folder(app: app)
+        let run = try plan(folder)
+        #expect(try folder.volley("cancel", run).status == 0)
+        try expectRefusal(folder, ["resume", run], saying: "given up before anything of it was sent")
+        try expectRefusal(folder, ["retry", run, "--outcome", "unsent", "--yes"], saying: "nothing of this run was ever sent")
+        #expect(runs(folder) == [run])
+        #expect(try attempts(folder, run) == 0)
+    }
+
+    @Test(
+        "a state that was set behind Volley's back opens no way round the gate", .enabled(if: hasPython),
+        arguments: ["stopped", "running", "paused", "cancelled", "finished"])
+    func stateBySQL(state: String) throws {
+        let folder = try folder(app: "environment: simulator\napproval: required")
+        let run = try plan(folder)
+        try folder.editRun("UPDATE run SET state = '\(state)'")
+        for arguments in [["resume", run], ["send", "--plan", run, "--yes"], ["retry", run, "--outcome", "unsent", "--yes"]] {
+            #expect(try VolleyBinary.run(arguments, in: folder.url).status == 2, "\(arguments)")
+        }
+        // As if it had been begun.
+        try folder.editRun("UPDATE run SET state = '\(state)', started_at = 1700000000000")
+        for arguments in [["resume", run], ["send", "--plan", run, "--yes"], ["retry", run, "--outcome", "unsent", "--yes"]] {
+            #expect(try VolleyBinary.run(arguments, in: folder.url).status == 2, "\(arguments)")
+        }
+        #expect(try attempts(folder, run) == 0)
+    }
+
+    @Test("a sent plan whose state is set back is not sent again", .enabled(if: hasPython))
+    func setBackBySQL() throws {
+        let folder = try folder()
+        let run = try plan(folder)
+        #expect(try folder.volley("send", "--plan", run, "--yes").status == 0)
+        try folder.editRun("UPDATE run SET state = 'planned', started_at = NULL", "DELETE FROM claim", "DELETE FROM outcome_block")
+        try expectRefusal(folder, ["send", "--plan", run, "--yes"], saying: "sent already")
+        try folder.editRun("UPDATE run SET state = 'stopped'", "DELETE FROM life")
+        try expectRefusal(folder, ["resume", run], saying: "older copy")
+    }
+
+    @Test("a run does not go on, nor is it retried, when volley.yaml sends elsewhere; with the change taken back it does")
+    func changedSettings() throws {
+        let (server, _) = try interrupted()
+        let folder = server.folder
+        let project = try String(contentsOf: folder.url.appendingPathComponent("volley.yaml"), encoding: .utf8)
+        try folder.write("volley.yaml", project.replacing("com.example.shop", with: "com.example.other"))
+        let refused = try expectRefusal(folder, ["resume", "last"], saying: "the topic was com.example.shop")
+        #expect(refused.contains("Take the change back") && refused.contains("exclude:"), "a new plan would reach many again: \(refused)")
+        #expect(try folder.volley("cancel", "last").status == 0)
+        try expectRefusal(folder, ["retry", "last", "--outcome", "unsent", "--yes"], saying: "the topic was com.example.shop")
+        try folder.write("volley.yaml", project)
+        #expect(try folder.volley("resume", "last").status == 0)
+        try expectEverybodyOnce(server)
+    }
+
+    @Test("a run begun before approval was demanded waits for it, and goes on once it is approved")
+    func approvalSince() throws {
+        let (server, _) = try interrupted()
+        let folder = server.folder
+        try demandApproval(folder)
+        let refused = try expectRefusal(folder, ["resume", "last"], saying: "nobody has approved this run")
+        #expect(refused.contains("volley approve"))
+        let approved = try folder.volley("approve", "last", "--by", "Anna", "--yes")
+        #expect(approved.status == 0 && approved.output.contains("volley resume"), "\(approved.errors)")
+        #expect(try folder.volley("resume", "last").status == 0)
+        try expectEverybodyOnce(server)
+    }
+
+    @Test("a moved project is judged by the volley.yaml that is there, and a second one does not replace the first")
+    func movedProject() throws {
+        let folder = try folder()
+        let run = try plan(folder)
+        try folder.write("other.yaml", String(contentsOf: folder.url.appendingPathComponent("volley.yaml"), encoding: .utf8))
+        try folder.writeProject(app: "environment: simulator\napproval: required")
+        try expectRefusal(folder, ["send", "--plan", run, "--yes", "--config", "other.yaml"], saying: "demands approval")
+        try Shell.run("cd '\(folder.url.path)'; mkdir moved; mv volley.yaml runs moved/; mv moved ../moved-\(run)")
+        let moved = URL(fileURLWithPath: folder.url.path + "/../moved-" + run)
+        defer { try? FileManager.default.removeItem(at: moved) }
+        let refused = try VolleyBinary.run(["send", "--plan", run, "--yes"], in: moved)
+        #expect(refused.status == 2 && refused.errors.contains("demands approval"), "\(refused.errors)")
+    }
+
+    @Test("when volley.yaml is not where it was, that of the run's folder counts; where there is none, nothing is sent until it is named")
+    func lostProject() throws {
+        let folder = try folder()
+        let run = try plan(folder)
+        let elsewhere = try ProjectFolder()
+        try FileManager.default.removeItem(at: elsewhere.url.appendingPathComponent("volley.yaml"))
+        let file = folder.url.path + "/runs/\(run).sqlite", config = folder.url.path + "/conf/volley.yaml"
+        try Shell.run("cd '\(folder.url.path)'; mkdir conf; mv volley.yaml conf/; echo '    approval: required' >> conf/volley.yaml")
+        for command in [["send", "--plan", file, "--yes"], ["approve", file, "--by", "Anna", "--yes"]] {
+            try expectRefusal(elsewhere, command, saying: "Name it with --config FILE")
+        }
+        try expectRefusal(elsewhere, ["send", "--plan", file, "--yes", "--config", config], saying: "demands approval")
+        // In a folder above that of the run.
+        try Shell.run("cd '\(folder.url.path)'; cp conf/volley.yaml runs/")
+        try expectRefusal(elsewhere, ["send", "--plan", file, "--yes"], saying: "demands approval")
+        try Shell.run("cd '\(folder.url.path)'; rm runs/volley.yaml")
+        #expect(try elsewhere.volley("approve", file, "--by", "Anna", "--yes", "--config", config).status == 0)
+        #expect(try elsewhere.volley("send", "--plan", file, "--yes", "--config", config).status == 0)
+        // What has begun neither goes on nor is retried.
+        let (server, cut) = try interrupted()
+        try Shell.run("cd '\(server.folder.url.path)'; mkdir conf; mv volley.yaml conf/")
+        let begun = server.folder.url.path + "/runs/\(cut).sqlite"
+        try expectRefusal(elsewhere, ["resume", begun], saying: "Name it with --config FILE")
+        #expect(try elsewhere.volley("cancel", begun).status == 0)
+        try expectRefusal(elsewhere, ["retry", begun, "--outcome", "unsent", "--yes"], saying: "Name it with --config FILE")
+    }
+
+    @Test("a lock file that is removed while a run is sent lets nobody else in")
+    func removedLock() throws {
+        let server = try LedgeredServer(app: "pace: 300/s", devices: 3000)
+        let folder = server.folder
+        try folder.writeCampaign(delivery: "unknown: resend")
+        let running = try server.startSending()
+        for _ in 0..<3 {
+            try Shell.run("rm -f '\(folder.url.path)'/runs/*.lock")
+            try expectRefusal(folder, ["resume", "last"], saying: "is being sent by another volley")
+        }
+        #expect(running.finish().status == 0)
+        try expectEverybodyOnce(server)
+        #expect(!folder.files(in: "runs").contains { $0.hasSuffix(".lock") })
+    }
+
+    @Test("what a killed planning leaves behind is shown by runs and removed by prune; what is being made is left alone")
+    func unfinished() throws {
+        let folder = try folder()
+        try folder.write("devices.csv", ProjectFolder.export(devices: 400_000))
+        let planning = try VolleyBinary.start(["plan", "campaign.yaml"], in: folder.url)
+        let deadline = Date().addingTimeInterval(60)
+        func partials() -> [String] { folder.files(in: "runs").filter { $0.hasSuffix(".partial") } }
+        while partials().isEmpty, planning.isRunning, Date() < deadline { usleep(2_000) }
+        kill(planning.processID, SIGSTOP)
+        let name = try #require(partials().first)
+        let listed = try folder.volley("runs", "--json").json()
+        guard case .array(let plans)? = listed["unfinished"], let shown = plans.first else {
+            throw Diagnostic("nothing is shown: \(listed)")
+        }
+        #expect(shown["file"]?.stringValue?.hasSuffix(name) == true && shown["is_being_made"] == .bool(true))
+        #expect(try folder.volley("prune", "--keep", "1s", "--yes").status == 0)
+        #expect(partials() == [name])
+        // Killed: SIGKILL also ends a process that is stopped.
+        _ = planning.finish(timeout: 0)
+        let text = try folder.volley("runs").output
+        #expect(text.contains("1 unfinished plan") && text.contains("`volley prune --keep 90d` removes it"), "\(text)")
+        #expect(try folder.volley("prune", "--keep", "30d", "--dry-run").output.contains("would be removed"))
+        #expect(partials() == [name])
+        let pruned = try folder.volley("prune", "--keep", "30d", "--yes", "--json")
+        #expect(pruned.status == 0 && partials().isEmpty, "\(pruned.errors)")
+        #expect(try folder.volley("runs", "--json").json()["unfinished"] == .array([]))
+    }
+}

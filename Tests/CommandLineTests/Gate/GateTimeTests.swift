@@ -1,0 +1,114 @@
+import Base
+import Foundation
+import TestCommands
+import Testing
+
+/// A time of a schedule is sent once, by whatever plan, retry or spelling.
+@Suite("the gate before sending: times")
+struct GateTimeTests: GateTesting {
+    @Test("a time that was sent goes out by no other plan of it, whatever is done to that plan", .enabled(if: hasPython))
+    func oneTime() throws {
+        let folder = try folder(schedule: Self.due)
+        let run = try plan(folder)
+        let sent = try folder.volley("send", "campaign.yaml", "--yes", "--json")
+        #expect(sent.status == 0, "\(sent.errors)")
+        let first = try #require(try sent.json()["run"]?.stringValue)
+        let refused = try expectRefusal(folder, ["send", "--plan", run, "--yes"], saying: "was fired already")
+        #expect(!refused.contains("--now") && refused.contains("volley report \(first)"), "\(refused)")
+        #expect(try folder.volley("cancel", run).status == 0)
+        try expectRefusal(folder, ["resume", run], saying: "given up before")
+        try folder.editRun("UPDATE run SET state = 'stopped', started_at = 1700000000000", id: run)
+        try expectRefusal(folder, ["resume", run], saying: "was fired already")
+        try folder.editRun("UPDATE run SET state = 'cancelled'", id: run)
+        try expectRefusal(folder, ["retry", run, "--outcome", "unsent", "--yes"], saying: "was fired already")
+        #expect(try attempts(folder, run) == 0)
+        // Neither without the schedule's record nor under another name.
+        try Shell.run("rm '\(folder.url.path)'/runs/schedule.sqlite*")
+        try expectRefusal(folder, ["send", "campaign.yaml", "--yes"], saying: "was fired already")
+        let campaign = try String(contentsOf: folder.url.appendingPathComponent("campaign.yaml"), encoding: .utf8)
+        try folder.write("campaign.yaml", campaign.replacing("name: test", with: "name: renamed"))
+        try expectRefusal(folder, ["send", "campaign.yaml", "--yes"], saying: "was fired already")
+        try expectRefusal(folder, ["plan", "campaign.yaml"], saying: "was fired already")
+        // Too late by now, but that is not the point: `--now` would reach everybody a second time.
+        try folder.write("campaign.yaml", campaign.replacing("late: send", with: "late: skip after 2h"))
+        let late = try expectRefusal(folder, ["send", "campaign.yaml", "--yes"], saying: "was fired already")
+        #expect(!late.contains("--now"), "\(late)")
+    }
+
+    @Test(
+        "a time that was sent goes out under no other name of the campaign and no other spelling of its file",
+        arguments: [
+            ["ops/../c/one.yaml", "./c/one.yaml"], ["l/one.yaml", "c/one.yaml"], ["c/one.yaml", "l/../c/one.yaml"],
+            // A folder that is rotated by turning a link.
+            ["l/one.yaml", "l/one.yaml", "rm l; cp -r c d; ln -s d l"],
+        ])
+    func spellings(_ spellings: [String]) throws {
+        let folder = try folder()
+        let campaign = try String(contentsOf: folder.url.appendingPathComponent("campaign.yaml"), encoding: .utf8)
+        try Shell.run("cd '\(folder.url.path)'; mkdir c ops; ln -s c l")
+        let text = campaign.replacing("devices.csv", with: "../devices.csv") + Self.due
+        try folder.write("c/one.yaml", text)
+        #expect(try folder.volley("send", spellings[0], "--yes").status == 0)
+        if spellings.count > 2 { try Shell.run("cd '\(folder.url.path)'; \(spellings[2])") }
+        try folder.write(spellings[1], text.replacing("name: test", with: "name: renamed"))
+        try expectRefusal(folder, ["send", spellings[1], "--yes"], saying: "was fired already")
+        try expectRefusal(folder, ["plan", spellings[1]], saying: "was fired already")
+        // Neither when only the file tells, as without the schedule's record.
+        try Shell.run("rm '\(folder.url.path)'/runs/schedule.sqlite*")
+        try expectRefusal(folder, ["send", spellings[1], "--yes"], saying: "was fired already")
+    }
+
+    @Test("a time that only a retry was sent for goes out by no other plan, also without the schedule's record", .enabled(if: hasPython))
+    func timeOfARetry() throws {
+        let folder = try folder(schedule: Self.due)
+        let run = try plan(folder)
+        // As if it had been sent in part, and never noted as begun.
+        try folder.editRun("UPDATE run SET state = 'cancelled', started_at = 1700000000000", id: run)
+        let retried = try folder.volley("retry", run, "--outcome", "unsent", "--yes")
+        try #require(retried.status == 0, "\(retried.errors)")
+        try Shell.run("rm '\(folder.url.path)'/runs/schedule.sqlite*")
+        try expectRefusal(folder, ["send", "campaign.yaml", "--yes"], saying: "was fired already")
+        // A retry of the retry is no other run.
+        let retry = try #require(runs(folder).first { $0 != run })
+        try folder.editRun("UPDATE run SET state = 'cancelled'", id: retry)
+        let again = try folder.volley("retry", retry, "--outcome", "accepted", "--yes")
+        #expect(!again.errors.contains("was fired already"), "\(again.errors)")
+    }
+
+    @Test(
+        "a plan whose process was killed between claiming its time and sending keeps the time, and is sent as it is",
+        .enabled(if: hasPython))
+    func claimedByAPlan() throws {
+        let folder = try folder(schedule: Self.due)
+        let run = try plan(folder)
+        // Makes the record; then as such a process leaves it.
+        let campaign = try String(contentsOf: folder.url.appendingPathComponent("campaign.yaml"), encoding: .utf8)
+        try folder.write("other.yaml", campaign.replacing("name: test", with: "name: other"))
+        #expect(try folder.volley("send", "other.yaml", "--yes").status == 0)
+        let edit = """
+            import sqlite3; c = sqlite3.connect('runs/schedule.sqlite')
+            c.execute("UPDATE firing SET campaign = 'test', run = '\(run)', state = 'stopped'"); c.commit()
+            """
+        let python = try RunningVolley(executable: "/usr/bin/python3", ["-c", edit], in: folder.url, environment: [:], input: nil).finish()
+        try #require(python.status == 0, "\(python.errors)")
+        try expectRefusal(folder, ["send", "campaign.yaml", "--yes"], saying: "`volley send --plan \(run)` sends that plan")
+        let sent = try folder.volley("send", "--plan", run, "--yes", "--json")
+        #expect(sent.status == 0, "\(sent.errors)")
+        #expect(try sent.json()["outcomes"]?.int("accepted") == 20)
+    }
+
+    @Test("an approved retry of a scheduled run is sent, and no remedy on the way reaches everybody")
+    func retryOfATime() throws {
+        let (server, run) = try interrupted(schedule: Self.due)
+        let folder = server.folder
+        #expect(try folder.volley("cancel", run).status == 0)
+        try demandApproval(folder)
+        let refused = try expectRefusal(folder, ["retry", run, "--outcome", "unsent", "--yes"], saying: "nobody has approved this plan")
+        let retry = try #require(runs(folder).first { $0 != run })
+        #expect(refused.contains("volley approve \(retry)") && !refused.contains("--now"))
+        #expect(try folder.volley("approve", retry, "--by", "Anna", "--yes").status == 0)
+        let sent = try folder.volley("send", "--plan", retry, "--yes")
+        #expect(sent.status == 0, "\(sent.errors)")
+        try expectEverybodyOnce(server)
+    }
+}
