@@ -40,7 +40,7 @@ public struct Report: Sendable {
                 runs.map {
                     ChainLink(
                         id: $0.plan.id, retryOf: $0.plan.retryOf, audience: $0.plan.audience,
-                        accepted: try? $0.figures().outcomes[.accepted])
+                        accepted: SendingRecord.gap(of: $0) == .certain ? nil : try? $0.figures().outcomes[.accepted])
                 }
             } ?? []
         self.earlier = earlier.compactMap { EarlierRun($0) }
@@ -51,7 +51,7 @@ public struct Report: Sendable {
         var id: String
         var retryOf: String?
         var audience: Int
-        /// nil when its file is damaged.
+        /// nil when its file is damaged, or knows less than was sent.
         var accepted: Int?
     }
 

@@ -86,7 +86,7 @@ extension SendingRecord {
                     life TEXT NOT NULL,                                     -- the same in the run file, in its table `life`
                     former_life TEXT,                                       -- NULL once the run file has `life`
                     reached INTEGER NOT NULL,                               -- recipients, or perhaps, when the last life ended
-                    claimed INTEGER NOT NULL,                               -- recipients; in RUN.sqlite.claimed while it is sent
+                    claimed INTEGER NOT NULL,                               -- claims; in RUN.sqlite.claimed while it is sent
                     is_over INTEGER NOT NULL,                               -- 1 once the last life has ended
                     campaign TEXT NOT NULL, occurrence TEXT NOT NULL,       -- the time of the schedule; blank without one
                     file TEXT NOT NULL, real_file TEXT NOT NULL,            -- the campaign's: by name, and with links resolved

@@ -75,7 +75,7 @@ struct PushReader: Sendable {
             let rendered = Rendered(try team.render(parts.parts(of: claim)))
             try run.claim(claim, unsent: rendered.capped, at: now())
             if !rendered.capped.isEmpty { noteCapped(rendered.capped) }
-            guard noteClaimed(claim.upperBound) else { return rendered.batches.flatMap { $0.pushes.map(\.recipient) } }
+            guard noteClaimed(try run.claimCount()) else { return rendered.batches.flatMap { $0.pushes.map(\.recipient) } }
             let left = handOver(rendered.batches[...], to: batches)
             if !left.isEmpty { return left }
             next = claim.upperBound
@@ -94,6 +94,7 @@ struct PushReader: Sendable {
         for batch in rendered.batches {
             _ = allowance?.wait(forAtMost: batch.pushes.count) { batches.isClosed }
             noteAttempts(try run.takeBack(batch.pushes.map(\.recipient), resendsUnknown: resendsUnknown))
+            guard noteClaimed(try run.claimCount()) else { return batch.pushes.map(\.recipient) }
             let left = handOver([batch], to: batches)
             if !left.isEmpty { return left }
         }

@@ -139,7 +139,7 @@ struct RunGate {
         try run.requireRecipients()
         let status = try run.status()
         let entry = try record.entry(of: run.plan.id)
-        var look = Look(facts: .unknown, life: try run.life(), reached: try run.reached(), claimed: try run.firstUnclaimed())
+        var look = Look(facts: .unknown, life: try run.life(), reached: try run.reached(), claimed: try run.claimCount())
         look.facts.state = .init(status.state)
         // The beginning may have been noted beside the runs, and not in the file, by a process that was killed between the two.
         look.facts.hasBegun = try run.hasBegun() || entry.map { $0.formerLife != look.life } ?? false

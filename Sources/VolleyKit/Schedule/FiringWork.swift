@@ -72,6 +72,8 @@ struct FiringWork: Sendable {
             let run = try RunStore(path: path(firing), readOnly: true)
             defer { run.close() }
             if run.isBeingSent { return .elsewhere }
+            // What its file says of its state is not how it was.
+            if let gap = AccountGap(of: run) { return .unreadable("\(gap.inWords)") }
             let status = try run.status()
             switch status.state {
             case .planned: return .plan(needsApproval: try needsApproval(run))

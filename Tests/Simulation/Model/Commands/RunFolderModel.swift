@@ -22,6 +22,8 @@ struct RunFolderModel {
         var state = SendGate.Facts.State.planned
         var life = 0
         var claimed: Set<Int> = []
+        /// Recipients that were taken back to be sent to once more, each as often as it was.
+        var takenBack = 0
         var outcomes: [Int: Outcome] = [:]
         var isApproved = false
         var hasStart = false
@@ -30,6 +32,9 @@ struct RunFolderModel {
 
         /// Recipients that it has reached, or may have.
         var reached: Int { claimed.count { outcomes[$0] != .unsent } }
+
+        /// As `RunStore.claimCount`.
+        var claimCount: Int { claimed.count + takenBack }
 
         var hasBegun: Bool { hasStart || !claimed.isEmpty || life != 0 }
     }
@@ -52,7 +57,7 @@ struct RunFolderModel {
             let isCounting = !isOver && formerLife == nil
             guard !isCounting || mark?.life == life else { return true }
             let claimed = isCounting ? max(claimed, mark?.claimed ?? 0) : claimed
-            return !isLife(file.life) || file.reached < reached || file.claimed.count < claimed
+            return !isLife(file.life) || file.reached < reached || file.claimCount < claimed
         }
     }
 
@@ -149,8 +154,8 @@ struct RunFolderModel {
         }
         if !begunRetries(of: file.plan).isEmpty || !Set(siblings(of: file.plan)).isSubset(of: seen) { return nil }
         if let parent = plan.retryOf, let entry = record[parent], !entry.isLife(plan.parentLife) { return nil }
-        record[file.plan] = Entry(life: file.life + 1, formerLife: file.life, reached: file.reached, claimed: file.claimed.count)
-        marks[file.plan] = Mark(life: file.life + 1, claimed: file.claimed.count)
+        record[file.plan] = Entry(life: file.life + 1, formerLife: file.life, reached: file.reached, claimed: file.claimCount)
+        marks[file.plan] = Mark(life: file.life + 1, claimed: file.claimCount)
         return file.life + 1
     }
 

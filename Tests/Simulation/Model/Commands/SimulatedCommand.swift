@@ -150,7 +150,8 @@ struct SimulatedCommand {
             end([], as: nil, &folder)
             return nil
         }
-        folder.marks[file.plan]?.claimed = file.claimed.union(claim).count
+        folder.files[path]?.takenBack += file.claimed.intersection(claim).count
+        folder.marks[file.plan]?.claimed = file.claimCount + claim.count
         for device in claim {
             folder.files[path]?.claimed.insert(device)
             folder.files[path]?.outcomes[device] = nil
@@ -165,7 +166,7 @@ struct SimulatedCommand {
         if let state { folder.files[path]?.state = state }
         if let file = folder.files[path], folder.record[file.plan]?.life == life {
             folder.record[file.plan]?.reached = file.reached
-            folder.record[file.plan]?.claimed = file.claimed.count
+            folder.record[file.plan]?.claimed = file.claimCount
             folder.record[file.plan]?.isOver = true
             folder.marks[file.plan] = nil
         }

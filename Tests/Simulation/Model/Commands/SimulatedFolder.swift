@@ -78,10 +78,6 @@ struct SimulatedFolder {
         guard !open.isEmpty else { return }
         let index = open[random.below(open.count)]
         if random.happens(10) {
-            if commands[index].isSending, let file = folder.files[commands[index].path] {
-                // Who is sent to again in this life stands in the run file alone: docs/guarantees.md, what is not promised.
-                backups.removeAll { $0.plan == file.plan && $0.life == file.life && $0.claimed.count == file.claimed.count }
-            }
             met.insert(commands[index].isSending ? "killed while sending" : "killed in the gate")
             commands[index].die(&folder)
             return
