@@ -56,6 +56,7 @@ public enum WarningName: String, CaseIterable, Hashable, Sendable {
     case audienceNearlyEveryone = "audience-nearly-everyone"
     case audienceChanged = "audience-changed"
     case audienceDropped = "audience-dropped"
+    case lastRunUnfinished = "last-run-unfinished"
 
     // What keys and certificates show.
     case certificateExpires = "certificate-expires"
@@ -89,7 +90,7 @@ public enum WarningName: String, CaseIterable, Hashable, Sendable {
         case .columnNotFound, .columnTwice, .staleExport, .timezoneNotFound: [.headers]
         case .badRow, .keyTwice, .tagNotFound, .aliasNotFound, .registrationIDNotFound, .exclusionNotFound, .conditionNeverHolds,
             .languageNotSpoken, .languageFormsUnknown, .timezonesUnknown, .sentInQuietHours,
-            .audienceEmpty, .audienceNearlyEveryone, .audienceChanged, .audienceDropped:
+            .audienceEmpty, .audienceNearlyEveryone, .audienceChanged, .audienceDropped, .lastRunUnfinished:
             [.rows]
         case .certificateExpires, .secretReadable: [.credentials]
         }

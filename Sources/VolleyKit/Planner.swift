@@ -121,10 +121,11 @@ struct Planner {
         }
         // What is counted and shown is what is still there.
         try query.sources.checkUnchanged()
-        let comparison = try RunStore.lastBegun(of: context.campaign.name.value, in: runsFolder).map { RunComparison($0.plan, result) }
+        let last = try RunStore.lastBegun(of: context.campaign.name.value, in: runsFolder)
+        let comparison = last.map { RunComparison($0.plan, result) }
         if writer != nil { try checkShrinking(comparison) }
         let schedule = previewSchedule(times ?? clocks, result.waves)
-        let lint = try lint(query, result, found, comparison, schedule)
+        let lint = try lint(query, result, found, comparison, schedule, unfinishedWarnings(last))
         console.show(lint)
         let preview = Preview(
             campaign: context.campaign.name.value, app: context.app.name.value, destination: context.app.destination, audience: result,
@@ -162,6 +163,24 @@ struct Planner {
         ]
     }
 
+    /// Of a last run that could go on: whoever starts the campaign anew sends again to those that it has reached.
+    private func unfinishedWarnings(_ last: RunStore?) throws -> [Diagnostic] {
+        guard !isUnattended, let last else { return [] }
+        defer { last.close() }
+        let state = try last.status().state
+        guard [.running, .paused, .stopped].contains(state), try last.firstUnclaimed() > 0 else { return [] }
+        let (fact, remedy) =
+            last.isBeingSent
+            ? ("is being sent", "`volley report \(last.plan.id)` shows how far it is.")
+            : ("ended before it was through", "`volley resume \(last.plan.id)` goes on with it, and sends to the others only.")
+        return [
+            .warning(
+                .lastRunUnfinished,
+                "the last run of this campaign, \(last.plan.id), \(fact); a new run sends again to devices that it has reached",
+                at: context.campaign.audience.position, remedy: remedy)
+        ]
+    }
+
     private func history() throws -> FrequencyHistory {
         FrequencyHistory(
             app: context.app.name.value, environment: try RunSettings(context).environment,
@@ -187,13 +206,14 @@ struct Planner {
 
     private func lint(
         _ query: AudienceQuery, _ result: AudienceResult, _ samples: [PreviewSample], _ comparison: RunComparison?,
-        _ schedule: PreviewSchedule?
+        _ schedule: PreviewSchedule?, _ unfinished: [Diagnostic]
     ) throws -> Lint {
         let age = ExportAge.warnings(of: query.files, environment: try RunSettings(context).environment, now: now)
         let rows =
             unknownLanguages(result) + result.warnings + result.badRows.map(asWarning)
             + AudienceLint(context: context, result: result).warnings
             + RenderedLint(context: context, samples: samples).warnings + comparisonWarnings(comparison)
+            + unfinished
             + (schedule?.warnings(context.campaign) ?? [])
         // Of devices that get it after its expiry the rows tell more than the campaign alone.
         let files = context.warnings.filter { schedule == nil || $0.name != .expiresBeforeSchedule }

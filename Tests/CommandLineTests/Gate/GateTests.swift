@@ -63,6 +63,16 @@ struct GateTests: GateTesting {
         try expectEverybodyOnce(server)
     }
 
+    @Test("who starts a campaign anew whose last run was interrupted is told that `resume` reaches the others only")
+    func startedAnew() throws {
+        let (server, run) = try interrupted()
+        let preview = try server.folder.volley("preview", "campaign.yaml")
+        #expect(preview.errors.contains("\(run), ended before it was through") && preview.errors.contains("[last-run-unfinished]"))
+        #expect(preview.errors.contains("`volley resume \(run)`"), "\(preview.errors)")
+        #expect(try server.folder.volley("resume", run).status == 0)
+        #expect(try !server.folder.volley("preview", "campaign.yaml").errors.contains("[last-run-unfinished]"))
+    }
+
     @Test("a run begun before approval was demanded waits for it, and goes on once it is approved")
     func approvalSince() throws {
         let (server, _) = try interrupted()
