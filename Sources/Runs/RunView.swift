@@ -31,7 +31,7 @@ extension RunStore {
     /// Recipients of a part at least. Opening the file and starting a thread take as long as counting a thousand.
     private static let leastPart = 200 * OutcomeBlock.slots
 
-    /// Threads at most: each has two files open, and holds half a megabyte.
+    /// Threads at most: each has two files open, and holds a quarter of a megabyte.
     private static let mostThreads = 16
 
     /// All ids in parts for as many threads as there are cores.
