@@ -50,7 +50,8 @@ struct PushReader: Sendable {
 
     private var claimSize: Int { min(Self.largestClaim * (1 + furtherMessages.count), pace?.pushesAhead ?? .max) }
 
-    private var parts: ClaimParts { ClaimParts(unit: min(Self.batchSize, claimSize), renderers: 1 + furtherMessages.count) }
+    /// Whole batches, so that they are as full as when one thread renders all.
+    private var parts: RangeParts { RangeParts(unit: min(Self.batchSize, claimSize), threads: 1 + furtherMessages.count) }
 
     /// Reads, renders, claims and hands over until some recipients are through or the queue was closed: first who was claimed before and is not
     /// settled, then who was never claimed. Who comes before them is claimed already.
@@ -64,7 +65,7 @@ struct PushReader: Sendable {
             let left = try readAgain(start..<min(start + Self.largestClaim, claimed), into: batches)
             if !left.isEmpty { return left }
         }
-        let team = RenderTeam { range, renderer in Result { try render(range, isClaimed: false, renderer) } }
+        let team = RangeTeam("render") { range, renderer in Result { try render(range, isClaimed: false, renderer) } }
         var next = max(unclaimed, ids.lowerBound)
         while next < ids.upperBound {
             let size = allowance?.wait(forAtMost: claimSize) { batches.isClosed } ?? claimSize
@@ -72,7 +73,7 @@ struct PushReader: Sendable {
             if batches.isClosed { return [] }
             let claim = next..<min(next + size, ids.upperBound)
             // All of it before the claim: whoever cannot be read must not be claimed.
-            let rendered = Rendered(try team.render(parts.parts(of: claim)))
+            let rendered = Rendered(try team.run(parts.parts(of: claim)))
             try run.claim(claim, unsent: rendered.capped, at: now())
             if !rendered.capped.isEmpty { noteCapped(rendered.capped) }
             guard noteClaimed(try run.claimCount()) else { return rendered.batches.flatMap { $0.pushes.map(\.recipient) } }
