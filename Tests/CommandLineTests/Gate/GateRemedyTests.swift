@@ -1,0 +1,55 @@
+import Base
+import Foundation
+import TestCommands
+import Testing
+
+/// Whoever follows what the gate says, to the letter, reaches those that are left, and nobody twice.
+@Suite("the gate's remedies")
+struct GateRemedyTests: GateTesting {
+    /// Changes a file of the folder.
+    private func edit(_ file: String, of folder: ProjectFolder, _ old: String, _ new: String) throws {
+        let text = try String(contentsOf: folder.url.appendingPathComponent(file), encoding: .utf8)
+        try #require(text.contains(old))
+        try folder.write(file, text.replacing(old, with: new))
+    }
+
+    /// Asks to resume with another key, which is refused, and takes the change back.
+    /// - Returns: what it said.
+    private func refusedResumption(_ folder: ProjectFolder, _ run: String) throws -> String {
+        try edit("volley.yaml", of: folder, "SIMULATOR1", "SIMULATOR2")
+        defer { try? edit("volley.yaml", of: folder, "SIMULATOR2", "SIMULATOR1") }
+        return try expectRefusal(folder, ["resume", run], saying: "this file was changed")
+    }
+
+    /// Does what the refusal says: leaves out who was reached.
+    private func excludeReached(_ folder: ProjectFolder, as refusal: String) throws {
+        let command = try #require(refusal.split(separator: "`").first { $0.hasPrefix("volley report ") }, "\(refusal)")
+        let reported = try VolleyBinary.run(command.split(separator: " ").dropFirst().map(String.init), in: folder.url)
+        #expect(reported.status == 0, "\(reported.errors)")
+        let exclusion = try #require(refusal.split(separator: "`").first { $0.hasPrefix("exclude: ") }, "\(refusal)")
+        try edit("campaign.yaml", of: folder, "audience:\n", "audience:\n  \(exclusion)\n")
+    }
+
+    @Test(
+        "a new plan without those who were reached reaches everybody once, whatever the exports call their columns",
+        arguments: [
+            "token: apns_token", "token: apns_token, registration_id: uid", "token: registration_id, registration_id: uid",
+        ])
+    func otherColumns(names: String) throws {
+        let server = try LedgeredServer(app: "pace: 1500/s", devices: 3000)
+        let folder = server.folder
+        let columns = names.split(separator: ",").map { $0.split(separator: " ")[1] }
+        // Every second device has a registration id.
+        let rows = (0..<3000).map { "\(ProjectFolder.token($0)),\($0 % 2 == 0 ? "reg\($0)" : "")\n" }
+        try folder.write("devices.csv", "\(columns[0]),\(columns.count == 2 ? columns[1] : "registration_id")\n" + rows.joined())
+        try edit("volley.yaml", of: folder, "columns: {token: device_token}", "columns: {\(names)}")
+        try folder.writeCampaign(delivery: "unknown: skip")
+        let running = try server.startSending()
+        running.interrupt()
+        #expect(running.finish().status == 130)
+        try excludeReached(folder, as: refusedResumption(folder, "last"))
+        let sent = try folder.volley("send", "campaign.yaml", "--yes", "--quiet")
+        #expect(sent.status == 0 && !sent.errors.contains("exclusion-not-found"), "\(sent.errors)")
+        try expectEverybodyOnce(server)
+    }
+}
