@@ -95,9 +95,11 @@ enum GateRefusals {
             + "\(commands.joined(separator: " and ")), and `exclude: {devices: \(list)}`."
     }
 
-    static func needsApproval(_ run: RunStore, _ step: SendGate.Step) -> Diagnostic {
+    /// - Parameter project: volley.yaml of the campaign, when that demands it; it need not be the one that the run was planned with.
+    static func needsApproval(_ run: RunStore, _ step: SendGate.Step, demandedBy project: String?) -> Diagnostic {
         let id = run.plan.id
-        let demands = "the app '\(run.plan.app)' demands approval, and "
+        let other = project.flatMap { FilePaths.areOneFile($0, run.plan.projectFile) ? nil : " in \($0)" } ?? ""
+        let demands = "the app '\(run.plan.app)' demands approval\(other), and "
         guard run.hasDigest else {
             return Diagnostic(
                 demands + "a plan of this older format cannot be approved", file: run.path, remedy: "Plan the campaign again.")

@@ -154,7 +154,7 @@ struct RunGate {
         look.facts.settingsHold = look.keep(.settingsChanged) {
             try goingOn(step) { for present in presents { try present.checkUnchanged(settings) } }
         }
-        look.facts.lacksApproval = try presents.contains(where: lacksApproval)
+        look.facts.lacksApproval = try lacksApproval(presents)
         if step == .begin, let parent = run.plan.retryOf {
             look.siblings = try record.retries(of: parent).filter { $0 != run.plan.id }
             let siblings = Set(look.siblings).subtracting(try RunChain(of: run).retriesGivenUp(of: parent, record)).sorted()
@@ -185,9 +185,14 @@ struct RunGate {
     }
 
     /// A test goes to the app's own test devices, so nobody has to approve it. A plan that was made before volley.yaml demanded approval needs one as well.
-    func lacksApproval(_ present: PresentProject) throws -> Bool {
-        try !run.plan.isTest && (settings.needsApproval || present.app?.needsApproval == true) && run.approval() == nil
+    /// - Parameter presents: volley.yaml by which the run is judged; see `PresentProject.all`.
+    func lacksApproval(_ presents: [PresentProject]) throws -> Bool {
+        guard try !run.plan.isTest && run.approval() == nil else { return false }
+        return settings.needsApproval || presents.contains { $0.demandsApproval } || demandBesideCampaign != nil
     }
+
+    /// volley.yaml of the campaign that demands approval.
+    private var demandBesideCampaign: String? { PresentProject.ofCampaign(run, settings).first { $0.demandsApproval }?.project.file }
 
     /// The runs of its chain that have sent.
     private func runsOfChain() throws -> [String] { try RunChain(of: run).runs.filter { try $0.hasBegun() }.map(\.plan.id) }
@@ -233,7 +238,7 @@ struct RunGate {
         case .hasBegun: GateRefusals.hasBegun(run, try record.entry(of: run.plan.id)?.begunAt)
         case .hasOtherState: GateRefusals.state(run, try run.status().state, step)
         case .neverBegun: GateRefusals.neverBegun(run, step)
-        case .needsApproval: GateRefusals.needsApproval(run, step)
+        case .needsApproval: GateRefusals.needsApproval(run, step, demandedBy: demandBesideCampaign)
         case .isRetried: GateRefusals.isRetried(run, by: try retries().last?.plan.id ?? record.retries(of: run.plan.id).last)
         case .parentWentOn: GateRefusals.parentWentOn(run)
         case .isTooLate: GateRefusals.isTooLate(run, settings)
