@@ -84,15 +84,24 @@ enum GateRefusals {
     }
 
     /// For a run that was begun, when it, or what it needs, was changed.
-    /// - Parameter runs: those of its chain that have sent.
-    static func remedyForChanges(_ run: RunStore, reaching runs: [String]) -> String {
-        let ids = runs.isEmpty ? [run.plan.retryOf ?? run.plan.id] : runs
+    /// - Parameter chain: of the run.
+    static func remedyForChanges(_ run: RunStore, _ chain: RunChain) throws -> String {
+        let sent = try chain.runs.filter { try $0.hasBegun() }.map(\.plan.id)
+        let ids = sent.isEmpty ? [run.plan.retryOf ?? run.plan.id] : sent
         let files = ids.indices.map { ids.count == 1 ? "reached.csv" : "reached-\($0 + 1).csv" }
         let commands = zip(ids, files).map { "`volley report \($0) --format csv --outcome accepted,unknown --output \($1)`" }
         let list = files.count == 1 ? files[0] : "[\(files.joined(separator: ", "))]"
         return
             "Take the change back, then go on; nothing more was sent. A new plan would reach again those that were reached: leave them out with "
-            + "\(commands.joined(separator: " and ")), and `exclude: {devices: \(list)}`."
+            + "\(commands.joined(separator: " and ")), and `exclude: {devices: \(list)}`.\(roomInAliases(chain))"
+    }
+
+    /// Who is excluded takes no place of an alias, so that the next device gets it: one that was not reached, of a person who was.
+    private static func roomInAliases(_ chain: RunChain) -> String {
+        guard let count = chain.runs.first?.plan.skipped[.aliasLimit], count > 0 else { return "" }
+        return
+            " `alias_limit` left out \(TextFormat.count(count)) device\(count == 1 ? "" : "s"), which may take the places of those: look at "
+            + "`volley preview` first."
     }
 
     /// - Parameter project: volley.yaml of the campaign, when that demands it; it need not be the one that the run was planned with.

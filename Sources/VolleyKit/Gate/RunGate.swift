@@ -179,7 +179,7 @@ struct RunGate {
     /// What was begun must not be planned again without a thought for those whom it has reached.
     private func goingOn(_ step: SendGate.Step, _ body: () throws -> Void) throws {
         do { try body() } catch var mistake as Diagnostic where step != .begin || run.plan.retryOf != nil {
-            mistake.remedy = GateRefusals.remedyForChanges(run, reaching: try runsOfChain())
+            mistake.remedy = try GateRefusals.remedyForChanges(run, RunChain(of: run))
             throw mistake
         }
     }
@@ -193,9 +193,6 @@ struct RunGate {
 
     /// volley.yaml of the campaign that demands approval.
     private var demandBesideCampaign: String? { PresentProject.ofCampaign(run, settings).first { $0.demandsApproval }?.project.file }
-
-    /// The runs of its chain that have sent.
-    private func runsOfChain() throws -> [String] { try RunChain(of: run).runs.filter { try $0.hasBegun() }.map(\.plan.id) }
 
     /// Two retries of one run may have been planned for the same devices, where one could not see the file of the other.
     private func check(_ siblings: [String]) throws {

@@ -52,4 +52,20 @@ struct GateRemedyTests: GateTesting {
         #expect(sent.status == 0 && !sent.errors.contains("exclusion-not-found"), "\(sent.errors)")
         try expectEverybodyOnce(server)
     }
+
+    @Test("where alias_limit left devices out, it is said that they may take the places of those who were reached")
+    func aliasLimit() throws {
+        let server = try LedgeredServer(app: "pace: 1500/s", devices: 3000)
+        let folder = server.folder
+        let rows = (0..<4500).map { "\(ProjectFolder.token($0)),user\($0 / 15)\n" }.joined()
+        try folder.write("devices.csv", "device_token,alias\n" + rows)
+        let names = (0..<300).map { "user\($0)" }.joined(separator: ", ")
+        try folder.writeCampaign(audience: "devices: devices.csv\naliases: [\(names)]", delivery: "unknown: skip")
+        let running = try server.startSending()
+        running.interrupt()
+        #expect(running.finish().status == 130)
+        let said = "`alias_limit` left out 1,500 devices, which may take the places of those: look at `volley preview` first"
+        #expect(try refusedResumption(folder, "last").contains(said))
+        #expect(try !refusedResumption(interrupted().server.folder, "last").contains("alias_limit"))
+    }
 }
