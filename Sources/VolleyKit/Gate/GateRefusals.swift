@@ -123,10 +123,25 @@ enum GateRefusals {
             remedy: "`volley approve \(id) --by NAME` shows and approves it, then `volley send --plan \(id)` sends it.")
     }
 
-    static func isRetried(_ run: RunStore, by retry: String?) -> Diagnostic {
-        Diagnostic(
-            "the run was cancelled and then retried\(retry.map { " as \($0)" } ?? "")", file: run.path,
-            remedy: "Go on with that one: the two would send the same pushes.")
+    /// - Parameters:
+    ///   - retry: the last one.
+    ///   - id: that of a retry whose file is not there.
+    static func isRetried(_ run: RunStore, by retry: RunStore?, else id: String?) throws -> Diagnostic {
+        let isOver = try retry?.status().state == .finished
+        return Diagnostic(
+            "the run was cancelled and then retried\((retry?.plan.id ?? id).map { " as \($0)" } ?? "")", file: run.path,
+            remedy: remedyForUnsent(run)
+                ?? (isOver
+                    ? "That one is over: `volley report \(run.plan.id)` shows what became of each device."
+                    : "Go on with that one: the two would send the same pushes."))
+    }
+
+    /// How those of a cancelled run are sent to that were not, and that no retry took over; nil when there are none, or that cannot be known.
+    static func remedyForUnsent(_ run: RunStore) -> String? {
+        guard (try? run.status().state) == .cancelled else { return nil }
+        guard let count = try? RetryPlanner(run: run, outcomes: [.unsent], now: .now()).left(), count > 0 else { return nil }
+        let devices = count == 1 ? "the device that was never sent to" : "the \(TextFormat.count(count)) devices that were never sent to"
+        return "`volley retry \(run.plan.id) --outcome unsent` sends to \(devices)."
     }
 
     static func parentWentOn(_ run: RunStore) -> Diagnostic {

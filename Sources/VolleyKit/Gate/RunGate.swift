@@ -236,7 +236,7 @@ struct RunGate {
         case .hasOtherState: GateRefusals.state(run, try run.status().state, step)
         case .neverBegun: GateRefusals.neverBegun(run, step)
         case .needsApproval: GateRefusals.needsApproval(run, step, demandedBy: demandBesideCampaign)
-        case .isRetried: GateRefusals.isRetried(run, by: try retries().last?.plan.id ?? record.retries(of: run.plan.id).last)
+        case .isRetried: try GateRefusals.isRetried(run, by: retries().last, else: record.retries(of: run.plan.id).last)
         case .parentWentOn: GateRefusals.parentWentOn(run)
         case .isTooLate: GateRefusals.isTooLate(run, settings)
         case .isBusy, .isMisplaced, .isChanged, .settingsChanged, .timeIsTaken:

@@ -68,4 +68,33 @@ struct GateRemedyTests: GateTesting {
         #expect(try refusedResumption(folder, "last").contains(said))
         #expect(try !refusedResumption(interrupted().server.folder, "last").contains("alias_limit"))
     }
+
+    @Test("of a cancelled run that was retried for some of its devices it is said how the others are sent to, until there are none")
+    func unsentBesideRetry() throws {
+        let server = try LedgeredServer(app: "pace: 1500/s", devices: 3000)
+        let folder = server.folder
+        try folder.writeCampaign(delivery: "unknown: skip")
+        let running = try server.startSending()
+        kill(running.processID, SIGKILL)
+        _ = running.finish()
+        #expect(try folder.volley("cancel", "last").status == 0)
+        let run = try #require(runs(folder).first)
+        let report = try server.report()
+        let unsent = try #require(report["outcomes"]?.int("unsent")), unknown = try server.tokens("unknown")
+        try #require(unsent > 1000 && !unknown.isEmpty)
+        #expect(try folder.volley("retry", run, "--yes", "--quiet").status == 0)
+
+        let said = "`volley retry \(run) --outcome unsent` sends to the \(TextFormat.count(unsent)) devices that were never sent to"
+        let resumed = try expectRefusal(folder, ["resume", run], saying: said)
+        #expect(!resumed.contains("Go on with that one"), "\(resumed)")
+        try expectRefusal(folder, ["retry", run, "--yes"], saying: said)
+        #expect(try folder.volley("retry", run, "--outcome", "unsent", "--yes", "--quiet").status == 0)
+
+        let over = try expectRefusal(folder, ["resume", run], saying: "That one is over")
+        #expect(!over.contains("--outcome unsent"), "\(over)")
+        let nobody = try expectRefusal(folder, ["retry", run, "--yes"], saying: "no device of this run is failed or unknown")
+        #expect(!nobody.contains("--outcome unsent"), "\(nobody)")
+        let accepted = try server.accepted()
+        #expect(accepted.count == 3000 && Set(accepted.filter { $0.value.count > 1 }.keys).isSubset(of: unknown))
+    }
 }
