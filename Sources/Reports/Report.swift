@@ -155,7 +155,8 @@ struct EarlierRun: Sendable {
 
     /// nil when the file is damaged.
     init?(_ run: RunStore) {
-        guard let figures = try? run.figures() else { return nil }
+        // What says less than was sent would look like a fall.
+        guard SendingRecord.gap(of: run) != .certain, let figures = try? run.figures() else { return nil }
         (id, plannedAt, audience) = (run.plan.id, run.plan.plannedAt, run.plan.audience)
         (accepted, invalidToken) = (figures.outcomes[.accepted, default: 0], figures.outcomes[.invalidToken, default: 0])
     }

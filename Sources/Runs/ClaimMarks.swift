@@ -59,7 +59,7 @@ public final class ClaimMarks: Sendable {
         return Array("\(life) \(String(repeating: "0", count: digits - number.utf8.count))\(number)\n".utf8)
     }
 
-    /// How many claims of a run were made up to the end of a life; nil when the file is missing, of another life, or cannot be read.
+    /// How many claims of a run were made so far, in a life of it; nil when the file is missing, of another life, or cannot be read.
     static func claimed(_ run: String, life: String) -> Int? {
         guard let bytes = try? RegularFile.bytes(of: file(of: run), atMost: 200) else { return nil }
         let words = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isWhitespace)

@@ -78,7 +78,7 @@ extension RunStore {
                 try board.clear(id)
             }
             try board.store()
-            try db.execute(sql: "CREATE TABLE IF NOT EXISTS taken_back (recipients INTEGER NOT NULL)  -- ever, each as often as it was")
+            try db.execute(sql: "CREATE TABLE IF NOT EXISTS taken_back (recipients INTEGER NOT NULL  -- ever, each as often as it was\n)")
             try db.execute(sql: "UPDATE taken_back SET recipients = recipients + ?", arguments: [ids.count])
             if db.changesCount == 0 { try db.execute(sql: "INSERT INTO taken_back VALUES (?)", arguments: [ids.count]) }
             try forgetFigures(db)

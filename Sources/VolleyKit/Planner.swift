@@ -91,11 +91,13 @@ struct Planner {
     func examples(runsFolder: String) throws -> [Recipient] {
         let list = SuppressionList(
             app: context.app.name.value, environment: try RunSettings(context).environment.listName, folder: runsFolder)
-        return try scan(samples: 1, nil, writer: nil, suppressing: list, runsFolder: runsFolder).preview.samples.map(\.recipient)
+        return try scan(samples: 1, nil, writer: nil, suppressing: list, runsFolder: runsFolder, compares: false).preview.samples.map(
+            \.recipient)
     }
 
+    /// - Parameter compares: whether the audience is held against that of the last run.
     private func scan(
-        samples: Int, _ times: SendTimes?, writer: RunWriter?, suppressing list: SuppressionList, runsFolder: String
+        samples: Int, _ times: SendTimes?, writer: RunWriter?, suppressing list: SuppressionList, runsFolder: String, compares: Bool = true
     ) throws -> (preview: Preview, fields: [String]) {
         var query = try context.audienceQuery(now: now)
         let clocks = try deviceClocks(times)
@@ -121,7 +123,7 @@ struct Planner {
         }
         // What is counted and shown is what is still there.
         try query.sources.checkUnchanged()
-        let last = try RunStore.lastBegun(of: context.campaign.name.value, in: runsFolder)
+        let last = compares ? try RunStore.lastBegun(of: context.campaign.name.value, in: runsFolder) : nil
         let comparison = last.map { RunComparison($0.plan, result) }
         if writer != nil { try checkShrinking(comparison) }
         let schedule = previewSchedule(times ?? clocks, result.waves)
@@ -163,12 +165,16 @@ struct Planner {
         ]
     }
 
-    /// Of a last run that could go on: whoever starts the campaign anew sends again to those that it has reached.
-    private func unfinishedWarnings(_ last: RunStore?) throws -> [Diagnostic] {
-        guard !isUnattended, let last else { return [] }
+    /// Of a last run that could go on: a new one sends again to those that it has reached.
+    private func unfinishedWarnings(_ last: RunStore?) -> [Diagnostic] {
+        // What cannot be read is said where that run is asked for.
+        guard !isUnattended, let last, let state = try? last.status().state, [.running, .paused, .stopped].contains(state) else {
+            return []
+        }
         defer { last.close() }
-        let state = try last.status().state
-        guard [.running, .paused, .stopped].contains(state), try last.firstUnclaimed() > 0 else { return [] }
+        guard AccountGap(of: last) == nil, let unclaimed = try? last.firstUnclaimed(), unclaimed > 0,
+            last.isBeingSent || unclaimed < last.plan.audience || (try? last.figures().outcomes[.unsent, default: 0]) ?? 0 > 0
+        else { return [] }
         let (fact, remedy) =
             last.isBeingSent
             ? ("is being sent", "`volley report \(last.plan.id)` shows how far it is.")
