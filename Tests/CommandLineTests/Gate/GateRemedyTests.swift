@@ -3,7 +3,7 @@ import Foundation
 import TestCommands
 import Testing
 
-/// Whoever follows what the gate says, to the letter, reaches those that are left, and nobody twice.
+/// What the gate says, followed to the letter, reaches those that are left, and nobody twice.
 @Suite("the gate's remedies")
 struct GateRemedyTests: GateTesting {
     /// Changes a file of the folder.
