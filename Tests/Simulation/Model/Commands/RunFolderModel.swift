@@ -39,7 +39,17 @@ struct RunFolderModel {
         var hasBegun: Bool { hasStart || !claimed.isEmpty || life != 0 }
     }
 
-    enum Path: Hashable { case own(Int), copy(Int) }
+    enum Path: Hashable {
+        case own(Int), copy(Int)
+
+        /// In this order they are looked through.
+        var order: Int {
+            switch self {
+            case .own(let plan): 2 * plan
+            case .copy(let number): 2 * number + 1
+            }
+        }
+    }
 
     struct Entry {
         var life: Int
