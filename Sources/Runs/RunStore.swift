@@ -141,15 +141,16 @@ public final class RunStore: Sendable {
     /// - Parameter isPatient: whether to wait for other commands that have it open.
     static func leaveWAL(_ path: String, isPatient: Bool = true) throws {
         for _ in 0..<(isPatient ? leavingAttempts : 1) {
-            let database = try DatabaseQueue(path: path)
             do {
-                try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = DELETE") }
-                return try database.close()
+                let database = try DatabaseQueue(path: path)
+                let leaving = Result { try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = DELETE") } }
+                // Two that leave at the same time must not keep one another from it.
+                try database.close()
+                return try leaving.get()
             } catch let error as DatabaseError {
+                // Also while it is opened: another one may leave just then.
                 guard error.resultCode == .SQLITE_BUSY || error.resultCode == .SQLITE_LOCKED else { throw error }
             }
-            // Two that leave at the same time must not keep one another from it.
-            try database.close()
             usleep(leavingMicroseconds)
         }
     }
