@@ -84,11 +84,8 @@ extension RunStore {
     ///   - limit: how many at most.
     /// - Throws: `Diagnostic`: the folder cannot be listed.
     public static func begun(of campaign: String, in folder: String, before moment: Timestamp? = nil, limit: Int) throws -> [RunStore] {
-        let names = try RunFile.names(in: folder).filter { name in
-            RunFile.isRun(name) && RunID.campaign(of: name.dropLast(RunFile.suffix.count)).map { $0 == campaign } ?? false
-        }
         var found: [RunStore] = []
-        for name in names.reversed() where found.count < limit {
+        for name in try names(ofRunsOf: campaign, in: folder).reversed() where found.count < limit {
             guard let run = try? RunStore(path: RunFile.join(folder, name), readOnly: true), run.plan.retryOf == nil, !run.plan.isTest,
                 moment.map({ run.plan.plannedAt < $0 }) ?? true, let status = try? run.status(), status.startedAt != nil
             else { continue }
@@ -96,6 +93,19 @@ extension RunStore {
             found.append(run)
         }
         return found
+    }
+
+    /// Runs of a campaign that processes are sending just now, or have paused; also retries and tests. Files that cannot be opened are passed over.
+    /// - Throws: `Diagnostic`: the folder cannot be listed.
+    public static func beingSent(of campaign: String, in folder: String) throws -> [RunStore] {
+        try names(ofRunsOf: campaign, in: folder).map { RunFile.join(folder, $0) }
+            .filter { SendingLock.heldSince(run: $0).map { $0 > 0 } ?? false }.compactMap { try? RunStore(path: $0, readOnly: true) }
+    }
+
+    private static func names(ofRunsOf campaign: String, in folder: String) throws -> [String] {
+        try RunFile.names(in: folder).filter { name in
+            RunFile.isRun(name) && RunID.campaign(of: name.dropLast(RunFile.suffix.count)).map { $0 == campaign } ?? false
+        }
     }
 
     /// The newest of them; nil when there is none.

@@ -53,6 +53,8 @@ struct PruneSelection {
         case underway = "it is being sent"
         case resumable = "it can be resumed"
         case retriable = "some of its devices can be retried"
+        /// It says whom a new plan must leave out, should the retry not be able to go on.
+        case retried = "a retry of it is not over"
         /// It says whom another retry must leave out.
         case needed = "the run that it retries can be retried again"
         /// Figures that say too little would stay for good.
@@ -60,7 +62,7 @@ struct PruneSelection {
         case unmarked = "how far it was is not known: put its .claimed file back"
 
         /// Whether `--include-stopped` takes such a run.
-        var isOfStopped: Bool { self == .resumable || self == .retriable || self == .needed }
+        var isOfStopped: Bool { self == .resumable || self == .retriable || self == .retried || self == .needed }
     }
 
     /// Each with the status that it was chosen by: it may be gone on with while somebody is asked.
@@ -85,6 +87,7 @@ struct PruneSelection {
                 continue
             }
             var why = try Self.obstacle(run, status, retries[run.plan.id] ?? [])
+            if why == nil, !includesStopped, try Self.hasOpenRetry(run.plan.id, retries) { why = .retried }
             if why == nil, !includesStopped, let parent = run.plan.retryOf.flatMap({ id in runs.first { $0.plan.id == id } }),
                 try Self.isNeeded(for: parent, retries[parent.plan.id] ?? [])
             {
@@ -111,6 +114,21 @@ struct PruneSelection {
             let standing = try retries.filter { try $0.standsAsRetry() }
             return try standing.isEmpty ? .resumable : isRetriable(run, standing) ? .retriable : nil
         case .finished: return try isRetriable(run, retries.filter { try $0.standsAsRetry() }) ? .retriable : nil
+        }
+    }
+
+    /// Whether a retry of a run, or one of that, can still be sent or gone on with.
+    private static func hasOpenRetry(_ id: String, _ retries: [String: [RunStore]]) throws -> Bool {
+        try (retries[id] ?? []).contains { retry in
+            defer { retry.close() }
+            switch try retry.status().state {
+            case .planned, .running, .paused, .stopped: return true
+            case .cancelled where try retry.hasBegun():
+                let standing = try (retries[retry.plan.id] ?? []).filter { try $0.standsAsRetry() }
+                if standing.isEmpty { return true }
+            case .cancelled, .finished: break
+            }
+            return try hasOpenRetry(retry.plan.id, retries)
         }
     }
 

@@ -15,6 +15,8 @@ struct GateTimeTests: GateTesting {
         let first = try #require(try sent.json()["run"]?.stringValue)
         let refused = try expectRefusal(folder, ["send", "--plan", run, "--yes"], saying: "was fired already")
         #expect(!refused.contains("--now") && refused.contains("volley report \(first)"), "\(refused)")
+        // Not to those whom nobody knows about.
+        #expect(refused.contains("`volley retry \(first) --outcome failed`"), "\(refused)")
         #expect(try folder.volley("cancel", run).status == 0)
         try expectRefusal(folder, ["resume", run], saying: "given up before")
         try folder.editRun("UPDATE run SET state = 'stopped', started_at = 1700000000000", id: run)
