@@ -4,7 +4,7 @@
 /// run or refused it. Its driver does one action after the other, and may die between any two: what was claimed by then is found again by
 /// the next one. The order is what makes it safe:
 ///
-/// 1. the run's lock, so that nobody else sends it, resumes it, retries it or removes it while it is looked at;
+/// 1. the run's lock, so that nobody else sends it, resumes it, retries it or removes it while it is looked at, and other runs of its campaign see it;
 /// 2. a look at everything that must be so (`Facts`), under the lock;
 /// 3. the time of the schedule, claimed in one transaction that fails when another run has it;
 /// 4. the record beside the runs, which knows what was begun even when the run file is an older copy;

@@ -21,7 +21,7 @@ enum CampaignDemand: Hashable {
         let folder = FilePaths.folder(of: file)
         // Where volley.yaml is gone too, all was moved, and those that are found from here and from the run are asked (`PresentProject`).
         guard FilePaths.exists(folder) || !FilePaths.exists(run.plan.projectFile) else {
-            self = .unknown("the folder of its campaign, \(folder), is not there or cannot be looked into, nor the volley.yaml in it")
+            self = .unknown("the folder of its campaign, \(folder), is not there or cannot be looked into, with the volley.yaml in it")
             return
         }
         self.init(app: run.plan.app, campaignFile: file, realFile: settings.realCampaignFile ?? FilePaths.absolute(file))

@@ -134,7 +134,7 @@ enum GateRefusals {
         let id = run.plan.id
         let demands =
             switch demand {
-            case .unknown(let why): "\(why), so that it may demand approval, and "
+            case .unknown(let why): "\(why), so that nobody knows whether it demands approval, and "
             case .made(let project) where !FilePaths.areOneFile(project, run.plan.projectFile):
                 "the app '\(run.plan.app)' demands approval in \(project), and "
             case .made, .none: "the app '\(run.plan.app)' demands approval, and "
