@@ -124,7 +124,7 @@ public final class RunStore: Sendable {
         try settleDown()
         // Nobody may begin to send it meanwhile.
         let lock = try SendingLock(run: path, isSending: false)
-        guard try status(isBeingSent: false).startedAt == nil else {
+        guard try status(.free).startedAt == nil else {
             throw Diagnostic("sending has begun, so the run cannot be removed", file: path, remedy: "Cancel it instead.")
         }
         close()
@@ -199,22 +199,28 @@ public final class RunStore: Sendable {
     }
 
     private static let orphanReason = "the process that sent it is gone: it was killed, or the machine went down"
+    private static let hiddenReason = "whether a process still sends it cannot be seen: its lock file may not be read"
 
-    /// The state, its reason (why it stopped, "" else), when sending began and ended. A run that says it is running while no process sends it
-    /// was cut off: it is stopped, without an end.
-    public func status() throws -> RunStatus { try status(isBeingSent: SendingLock.isHeld(run: path)) }
+    /// The state, its reason (why it stopped; of one that is running, that this cannot be seen; "" else), when sending began and ended. A run that says it is
+    /// running while no process sends it was cut off: it is stopped, without an end.
+    public func status() throws -> RunStatus { try status(SendingLock.look(run: path)) }
 
-    /// - Parameter isBeingSent: whether a process sends it, as far as the caller knows: it may hold the lock itself, and not send.
-    func status(isBeingSent: @autoclosure () -> Bool) throws -> RunStatus {
+    /// - Parameter lock: as far as the caller knows: it may hold the lock itself, and not send.
+    func status(_ lock: @autoclosure () -> SendingLock.Sight) throws -> RunStatus {
         try read { db in
             guard let row = try Row.fetchOne(db, sql: "SELECT state, reason, started_at, finished_at FROM run"),
                 let state = (row[0] as String?).flatMap(RunState.init)
             else { throw RunDiagnostics.damaged(path, "its state cannot be read") }
-            let isOrphan = state == .running && !isBeingSent()
-            return RunStatus(
-                state: isOrphan ? .stopped : state, reason: isOrphan ? Self.orphanReason : row[1] as String? ?? "",
-                startedAt: (row[2] as Int64?).map(Timestamp.init(epochMilliseconds:)),
+            var status = RunStatus(
+                state: state, reason: row[1] as String? ?? "", startedAt: (row[2] as Int64?).map(Timestamp.init(epochMilliseconds:)),
                 finishedAt: (row[3] as Int64?).map(Timestamp.init(epochMilliseconds:)))
+            guard state == .running else { return status }
+            switch lock() {
+            case .free: (status.state, status.reason) = (.stopped, Self.orphanReason)
+            case .hidden: status.reason = Self.hiddenReason
+            case .held: break
+            }
+            return status
         }
     }
 
@@ -253,11 +259,13 @@ public final class RunStore: Sendable {
     /// Whether the file still has its name: nobody removed it or, since it was first written to, put another in its place.
     public var isInPlace: Bool { RunFile.identity(path) == identity }
 
-    /// Whether some process has the right to send this run; also while it is paused.
-    public var isBeingSent: Bool { SendingLock.isHeld(run: path) }
+    /// Whether some process has the right to send this run, or may have, as that cannot be seen; also while it is paused.
+    public var isBeingSent: Bool { if case .free = SendingLock.look(run: path) { false } else { true } }
 
-    /// Since when a process has been sending it, in nanoseconds since 1970; nil when none is.
-    public var sendingSince: Int64? { SendingLock.heldSince(run: path).flatMap { $0 > 0 ? $0 : nil } }
+    /// Since when a process has been sending it, in nanoseconds since 1970; nil when none is, or none can be seen.
+    public var sendingSince: Int64? {
+        if case .held(let since) = SendingLock.look(run: path), since > 0 { since } else { nil }
+    }
 
     /// - Parameter alongside: what else is changed in the same transaction.
     func record(
