@@ -259,14 +259,6 @@ public final class RunStore: Sendable {
     /// Whether the file still has its name: nobody removed it or, since it was first written to, put another in its place.
     public var isInPlace: Bool { RunFile.identity(path) == identity }
 
-    /// Whether some process has the right to send this run, or may have, as that cannot be seen; also while it is paused.
-    public var isBeingSent: Bool { if case .free = SendingLock.look(run: path) { false } else { true } }
-
-    /// Since when a process has been sending it, in nanoseconds since 1970; nil when none is, or none can be seen.
-    public var sendingSince: Int64? {
-        if case .held(let since) = SendingLock.look(run: path), since > 0 { since } else { nil }
-    }
-
     /// - Parameter alongside: what else is changed in the same transaction.
     func record(
         _ state: RunState, reason: String, at now: Timestamp, from expected: Set<RunState>?, alongside: (Database) throws -> Void = { _ in }

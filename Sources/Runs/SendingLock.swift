@@ -90,3 +90,13 @@ struct SendingLock: ~Copyable {
         Glibc.close(descriptor)
     }
 }
+
+extension RunStore {
+    /// Whether some process has the right to send this run, or may have, as that cannot be seen; also while it is paused.
+    public var isBeingSent: Bool { if case .free = SendingLock.look(run: path) { false } else { true } }
+
+    /// Since when a process has been sending it, in nanoseconds since 1970; nil when none is, or none can be seen.
+    public var sendingSince: Int64? {
+        if case .held(let since) = SendingLock.look(run: path), since > 0 { since } else { nil }
+    }
+}
