@@ -14,7 +14,7 @@ public struct KnownRuns: Sendable {
     /// Of one run.
     init(of run: RunStore) {
         let (id, record) = (run.plan.id, SendingRecord(beside: run))
-        known = Self.reading { (try record.entry(of: id).map { [id: $0] } ?? [:], try record.isCancelled(id) ? [id] : []) }
+        known = Self.reading { try record.entries(of: id) }
     }
 
     /// Why nothing is known; nil when the record could be read.

@@ -109,12 +109,13 @@ public struct SendingRecord: Sendable {
     /// What the file of a run does not know of it; nil when it knows all that is known here, or was pruned.
     public static func gap(of run: RunStore) -> Gap? { KnownRuns(of: run).gap(of: run) }
 
-    /// All that is known of the runs of the folder: those that were begun, and plans that were cancelled.
-    func entries() throws -> (begun: [String: Entry], cancelled: Set<String>) {
+    /// All that is known of the runs of the folder, or of one: those that were begun, and plans that were cancelled.
+    func entries(of run: String? = nil) throws -> (begun: [String: Entry], cancelled: Set<String>) {
         try read { db in
-            let runs = try String.fetchAll(db, sql: "SELECT run FROM beginning")
+            let runs = try run.map { [$0] } ?? String.fetchAll(db, sql: "SELECT run FROM beginning")
             let begun = try Dictionary(uniqueKeysWithValues: runs.compactMap { run in try entry(of: run, db).map { (run, $0) } })
-            return (begun, try Set(Self.cancelled(db, "run")))
+            let cancelled = try run.map { try Self.cancelled(db, "run", "WHERE run = ?", [$0]) } ?? Self.cancelled(db, "run")
+            return (begun, Set(cancelled))
         } ?? ([:], [])
     }
 

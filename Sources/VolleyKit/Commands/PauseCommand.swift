@@ -45,12 +45,13 @@ public enum CancelCommand {
             throw Diagnostic(
                 "the run is \(state.rawValue) already", file: run.path, remedy: "`volley report \(run.plan.id)` shows its outcomes.")
         }
-        let gap = AccountGap(of: run)
-        // The process that sends it would not see what is written here.
-        if run.sendingSince != nil, let gap, !gap.isUnreadable { throw gap.inWords }
-        if run.sendingSince != nil, state == .running || state == .paused {
-            try run.ask(for: .cancelled, reason: RunEnd.cancelReason, at: .now(), from: [.running, .paused])
-            return true
+        if run.sendingSince != nil {
+            // The process that sends it would not see what is written here.
+            if let gap = AccountGap(of: run), !gap.isUnreadable { throw gap.inWords }
+            if state == .running || state == .paused {
+                try run.ask(for: .cancelled, reason: RunEnd.cancelReason, at: .now(), from: [.running, .paused])
+                return true
+            }
         }
         // Nobody may begin, retry or replace it meanwhile.
         do { try run.lockForSending(isSending: false) } catch {

@@ -122,7 +122,7 @@ struct GateTests: GateTesting {
         let run = try #require(try planned.json()["run"]?.stringValue, "\(planned.errors)")
         try demandApproval(folder)
         try expectRefusal(folder, ["send", "--plan", run, "--yes"] + other, saying: "demands approval in ")
-        // What has no such app is none of the campaign's business.
+        // What has no such app does not concern the campaign.
         try folder.write("volley.yaml", project.replacing("shop:", with: "shoe:") + "    approval: required\n")
         let sent = try VolleyBinary.run(["send", "campaign.yaml", "--yes"] + other, in: folder.url)
         #expect(sent.status == 0, "\(sent.errors)")
