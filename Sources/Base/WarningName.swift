@@ -43,6 +43,7 @@ public enum WarningName: String, CaseIterable, Hashable, Sendable {
     // What the rows of the exports show.
     case badRow = "bad-row"
     case keyTwice = "key-twice"
+    case rowForEachTag = "row-for-each-tag"
     case tagNotFound = "tag-not-found"
     case aliasNotFound = "alias-not-found"
     case registrationIDNotFound = "registration-id-not-found"
@@ -87,7 +88,8 @@ public enum WarningName: String, CaseIterable, Hashable, Sendable {
         // Which devices it is too late for only the rows show.
         case .expiresBeforeSchedule: [.files, .rows]
         case .columnNotFound, .columnTwice, .staleExport, .timezoneNotFound: [.headers]
-        case .badRow, .keyTwice, .tagNotFound, .aliasNotFound, .registrationIDNotFound, .exclusionNotFound, .conditionNeverHolds,
+        case .badRow, .keyTwice, .rowForEachTag, .tagNotFound, .aliasNotFound, .registrationIDNotFound, .exclusionNotFound,
+            .conditionNeverHolds,
             .languageNotSpoken, .languageFormsUnknown, .timezonesUnknown, .sentInQuietHours,
             .audienceEmpty, .audienceNearlyEveryone, .audienceChanged, .audienceDropped:
             [.rows]

@@ -31,6 +31,8 @@ final class CompiledSelectors: Sendable {
     let selectors: AudienceQuery.Selectors
     let isEveryone: Bool
     let separator: [UInt8]
+    /// Whether the tags of a device's rows are united.
+    let unitesRows: Bool
 
     init(_ query: AudienceQuery) {
         let selectors = query.selectors
@@ -55,6 +57,7 @@ final class CompiledSelectors: Sendable {
         self.selectors = selectors
         isEveryone = query.everyone
         separator = Array(query.columns.tagSeparator.utf8)
+        unitesRows = query.columns.rows == .merge
     }
 
     private static func marks(_ table: NameTable, _ names: [String]) -> [Bool] {

@@ -9,6 +9,10 @@ struct RowSelector {
     private(set) var selected: [UInt32] = []
     /// Whether a tag, alias or registration id of the current row is excluded.
     private(set) var isExcluded = false
+    /// Whether its alias or registration id is.
+    private(set) var isExcludedByName = false
+    /// Where the tags of a device's rows are united, the `RowFacts` of the current row, ascending, but for what others must say.
+    private(set) var facts: [UInt32] = []
     /// The number, among the query's aliases, of the alias that selects the current row; -1 for none.
     private(set) var selectingAlias = -1
 
@@ -51,18 +55,23 @@ struct RowSelector {
         if !sampledTags.isEmpty { sampledTags = [] }
     }
 
-    /// Looks at a row; afterwards `selected`, `isExcluded` and `selectingAlias` are about it.
+    /// Looks at a row; afterwards `selected`, `isExcluded`, `isExcludedByName`, `selectingAlias` and `facts` are about it.
     /// - Returns: whether anything selects it.
     @inline(__always) mutating func look(at row: CellRow, _ plan: ColumnPlan) -> Bool {
         rowNumber += 1
         if !selected.isEmpty { selected.removeAll(keepingCapacity: true) }
-        isExcluded = false
+        (isExcluded, isExcludedByName) = (false, false)
         selectingAlias = -1
+        if !facts.isEmpty { facts.removeAll(keepingCapacity: true) }
         if !compiled.tags.isEmpty { lookAtTags(row, plan.tags) }
+        if facts.count > 1 { facts.sort() }
         if rowsToSample > 0 { rowsToSample -= 1 }
         if !compiled.aliases.isEmpty { lookAtAlias(row.bytes(plan.alias)) }
         if !compiled.registrationIDs.isEmpty { lookAtRegistrationID(row.bytes(plan.registrationID)) }
-        if compiled.isEveryone, let selector = compiled.selectors.everyone { selected.append(selector) }
+        if compiled.isEveryone, let selector = compiled.selectors.everyone {
+            selected.append(selector)
+            note(.everyone)
+        }
         return !selected.isEmpty
     }
 
@@ -73,16 +82,24 @@ struct RowSelector {
         if number < compiled.selectingAliasCount {
             selectingAlias = number
             if let selector = compiled.selectors.alias { selected.append(selector) }
+            note(.alias)
         }
-        if compiled.isAliasExcluded[number] { isExcluded = true }
+        if compiled.isAliasExcluded[number] { (isExcluded, isExcludedByName) = (true, true) }
     }
 
     private mutating func lookAtRegistrationID(_ cell: UnsafeBufferPointer<UInt8>) {
         let number = compiled.registrationIDs.look(up: cell)
         guard number >= 0 else { return }
         seenRegistrationIDs.note(number)
-        if number < compiled.selectingRegistrationIDCount, let selector = compiled.selectors.registrationID { selected.append(selector) }
-        if compiled.isRegistrationIDExcluded[number] { isExcluded = true }
+        if number < compiled.selectingRegistrationIDCount, let selector = compiled.selectors.registrationID {
+            selected.append(selector)
+            note(.registrationID)
+        }
+        if compiled.isRegistrationIDExcluded[number] { (isExcluded, isExcludedByName) = (true, true) }
+    }
+
+    private mutating func note(_ fact: RowFacts.OfNewest) {
+        if compiled.unitesRows { facts.append(fact.rawValue) }
     }
 
     // MARK: - Tags
@@ -158,6 +175,7 @@ struct RowSelector {
         guard lastRowOfTag[number] != rowNumber else { return }
         lastRowOfTag[number] = rowNumber
         seenTags.note(number)
+        if compiled.unitesRows { facts.append(UInt32(truncatingIfNeeded: number)) }
         let role = compiled.roles[number]
         if role.isAny {
             findings.isAny = true

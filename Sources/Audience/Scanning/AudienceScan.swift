@@ -73,9 +73,10 @@ public struct ScanProgress: Sendable {
 extension AudienceQuery {
     /// Reads the exports once, on all cores that the process may use, and hands every selected device to `sink`.
     ///
-    /// A row that replaces an older one of its device is handed over at the same slot; how the newest row is judged counts. Other rows of
-    /// the device are `duplicateToken`. The result depends neither on the number of threads nor on `deviceMemory`. Memory: a fixed amount
-    /// for blocks, and at most 24 bytes a selected device, 16 an excluded row, and some 200 a row that an alias selects; when these come
+    /// A device's newest row decides: by `last_active`, and of those that tie, or say nothing of it, the one that is read last, files in the
+    /// order of `files`. A row that replaces an older one of its device is handed over at the same slot; how the newest row is judged counts.
+    /// Other rows of the device are `duplicateToken`. The result depends neither on the number of threads nor on `deviceMemory`. Memory: a
+    /// fixed amount for blocks, and at most 32 bytes a device of the exports, and some 200 a row that an alias selects; when these come
     /// to more than `deviceMemory`, they go to temporary files, and about a byte a selected row remains.
     /// - Parameters:
     ///   - deviceMemory: bytes for devices.

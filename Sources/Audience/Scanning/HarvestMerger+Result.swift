@@ -9,7 +9,7 @@ extension HarvestMerger {
         try checkBadRows()
         let settled = try devices.settle(into: sink, tick: tick)
         var skipped = skipped
-        skipped[.duplicateToken] += rowsWithToken - settled.count
+        skipped[.duplicateToken] += rowsWithDevice - settled.devices
         let names = plan.selectors.selectors.names
         var selectedBy = [Int](repeating: 0, count: names.count)
         var byLanguage = [Int](repeating: 0, count: devices.languages.names.count)
@@ -38,7 +38,7 @@ extension HarvestMerger {
             selectedBy: Array(zip(names, selectedBy)).map { (selector: $0.0, recipients: $0.1) },
             languages: Dictionary(spoken, uniquingKeysWith: +), payloadBytes: byPayloadBytes, groups: byGroup, waves: byWave,
             skippedGroups: skippedByGroup, badRows: badRows,
-            warnings: warnings + duplicateKeys + unseenNames() + uselessLists + conditions.warnings(plan.query.conditions),
+            warnings: warnings + duplicateKeys + rowsForTags + unseenNames() + uselessLists + conditions.warnings(plan.query.conditions),
             firstRecipients: settled.first.mapValues { recipients in
                 recipients.map {
                     FirstRecipient(slot: $0.place, selectors: devices.classes.selections[$0.selection].map { names[Int($0)] })
@@ -49,7 +49,7 @@ extension HarvestMerger {
         return (result, settled)
     }
 
-    /// What two audiences share only when the same rows were selected in the same order, and the same of them dropped.
+    /// What two audiences share only when the same rows were selected in the same order, and the same of their devices dropped.
     private func digestWords(_ settled: SettledDevices) -> [UInt64] {
         var ends = SequenceDigest()
         settled.dropped.forEach { ends.append(UInt64($0)) }
@@ -89,6 +89,19 @@ extension HarvestMerger {
         guard rowsWithDuplicateKeys > 0 else { return [] }
         let objects = rowsWithDuplicateKeys == 1 ? "1 object of the exports names" : "\(rowsWithDuplicateKeys) objects of the exports name"
         return [.warning(.keyTwice, "\(objects) a key twice; the last value counts")]
+    }
+
+    private var rowsForTags: [Diagnostic] {
+        guard let found = tagRows.found else { return [] }
+        return [
+            .warning(
+                .rowForEachTag,
+                "the export seems to have a row for each tag: rows of the device \(found.token) differ in their tags and not in last_active, "
+                    + "and only the last of them counts",
+                file: plan.files[found.file].path,
+                remedy: "To unite the tags of a device's rows, say in volley.yaml: `columns: {rows: merge}`; else give each device one row."
+            )
+        ]
     }
 
     private var uselessLists: [Diagnostic] {

@@ -4,6 +4,7 @@ import Base
 struct HarvestMerger: ~Copyable {
     let plan: ScanPlan
     private(set) var rows = 0
+    /// Rows without a device.
     private(set) var skipped = SkipCounts()
     private(set) var badRows: [Diagnostic] = []
     private(set) var warnings: [Diagnostic]
@@ -11,8 +12,9 @@ struct HarvestMerger: ~Copyable {
     private(set) var longBadRow: Diagnostic?
     private(set) var digest = SequenceDigest()
     private(set) var rowsWithDuplicateKeys = 0
-    /// Rows that got as far as having a token.
-    private(set) var rowsWithToken = 0
+    /// Rows that have a device.
+    private(set) var rowsWithDevice = 0
+    private(set) var tagRows = TagRows()
     private(set) var bytesRead = 0
     private(set) var seen: SeenFlags
     private(set) var conditions: ConditionFindings
@@ -110,7 +112,8 @@ struct HarvestMerger: ~Copyable {
             warning.remedy = "A quote that is never closed hides the rows behind it; check the export."
             warnings.append(warning)
         }
-        rowsWithToken += harvest.candidates.count
+        rowsWithDevice += harvest.devices.count
+        tagRows.add(harvest.tagSamples, file: harvest.file)
     }
 
     /// A mistake whose place counts from the beginning of what is pending.

@@ -97,7 +97,7 @@ enum ProjectKeys {
     static let key = KeyGroup("key", ["file", "id", "team"])
     static let certificate = KeyGroup("certificate", ["file", "passphrase_env"])
     static let proxy = KeyGroup("proxy", ["url", "user", "password_env"])
-    static let columns = KeyGroup("columns", ExportColumns.Standard.allCases.map(\.rawValue))
+    static let columns = KeyGroup("columns", ExportColumns.Standard.allCases.map(\.rawValue) + ["rows"])
     static let tags = KeyGroup("tags", ["column", "separator"])
 
     static let file = FileKeys(groups: [root, app, environment, key, certificate, proxy, columns, tags, testDevice, notice, monitoring])

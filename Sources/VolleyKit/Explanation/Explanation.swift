@@ -64,7 +64,7 @@ struct Explainer {
         for row in trace.rows {
             let explained = Explanation.Row(
                 position: row.position, steps: steps(of: row), verdict: row.verdict,
-                decides: row.judgement != nil && row.verdict != .duplicateToken)
+                decides: row.token != nil && row.verdict != .duplicateToken)
             let names = Self.names(row)
             if let token = row.token, let place = places[token] {
                 devices[place].rows.append(explained)
@@ -90,7 +90,7 @@ struct Explainer {
     /// As far as planning looks at the row.
     private func steps(of row: TracedRow) -> [Explanation.Step] {
         var steps: [Explanation.Step] = []
-        for step in [selected, conditions, exclusion, token, suppression, newest, aliasLimit, frequency] {
+        for step in [newest, selected, conditions, exclusion, token, suppression, aliasLimit, frequency] {
             guard let step = step(row) else { continue }
             steps.append(step)
             if !step.holds { return steps }
@@ -147,10 +147,6 @@ struct Explainer {
             let names = row.exclusions.map { $0 == "list" ? "a file of devices" : Self.shown($0) }
             return Explanation.Step(kind: .excluded, holds: false, text: "'exclude' names it by \(names.joined(separator: ", "))")
         }
-        if row.verdict == .excluded, let other = row.decidedBy {
-            return Explanation.Step(
-                kind: .excluded, holds: false, text: "a row of the same device that is not older is excluded: \(Self.place(other))")
-        }
         let excludes =
             !(query.excludedTags + query.excludedAliases + query.excludedRegistrationIDs + query.excludedDevices).isEmpty
         return excludes ? Explanation.Step(kind: .excluded, holds: true, text: "nothing of 'exclude' names it") : nil
@@ -164,19 +160,21 @@ struct Explainer {
         return Explanation.Step(kind: .token, holds: false, text: text)
     }
 
+    /// nil for a row without a device.
     private func newest(_ row: TracedRow) -> Explanation.Step? {
+        guard row.token != nil else { return nil }
         let active = row.lastActive.isEmpty ? "it does not say when it was last active" : "last active \(Self.shown(row.lastActive))"
         if row.verdict == .duplicateToken, let other = row.decidedBy {
+            let tags = query.columns.rows == .merge ? ", and has the tags of both" : ""
             return Explanation.Step(
                 kind: .newest, holds: false,
-                text: "another row of the same device is newer, or came first: \(Self.place(other)) (\(active))")
+                text: "the newest row of the device decides, and another one is newer, or as new and read later: "
+                    + "\(Self.place(other))\(tags) (\(active))")
         }
-        return Explanation.Step(kind: .newest, holds: true, text: "this row counts for its device (\(active))")
+        return Explanation.Step(kind: .newest, holds: true, text: "the newest row of its device, which decides (\(active))")
     }
 
     private func suppression(_ row: TracedRow) -> Explanation.Step? {
-        // Of several rows of a device only the newest counts.
-        guard row.verdict != .duplicateToken else { return nil }
         if row.verdict == .suppressed, let since = row.suppressedSince {
             return Explanation.Step(
                 kind: .suppressed, holds: false,
@@ -187,7 +185,7 @@ struct Explainer {
     }
 
     private func frequency(_ row: TracedRow) -> Explanation.Step? {
-        guard row.verdict != .duplicateToken, query.capped != nil else { return nil }
+        guard query.capped != nil else { return nil }
         let caps = context.frequencyCaps.map(\.description).joined(separator: ", ")
         return row.verdict == .frequency
             ? Explanation.Step(kind: .frequency, holds: false, text: "it got as many pushes lately as it may: \(caps)")

@@ -89,7 +89,7 @@ struct SkipNotes {
         case .badToken: return "what stands in the column of device tokens is no token in these rows; look at the export"
         case .suppressed:
             return "APNs said earlier that the app is gone from these devices; `volley suppression list` shows since when"
-        case .duplicateToken: return "another row of the same device is newer, or came first"
+        case .duplicateToken: return "another row of the same device is newer, or as new and read later: that one decides"
         case .aliasLimit:
             return "an alias gets the push on the \(audience.aliasLimit) devices used last; write alias_limit below 'audience' for more"
         case .frequency:

@@ -1,0 +1,48 @@
+import Base
+
+/// What the rows of a device say where an export has several, for example one for each tag (`columns: {rows: merge}`): the query's tags that they carry, by
+/// their numbers, from all of them; and behind those what the newest row decides.
+struct RowFacts: Sendable {
+    /// What the newest row decides.
+    enum OfNewest: UInt32, CaseIterable {
+        case alias = 0x8000_0000
+        case registrationID, everyone, filtered, excluded
+    }
+
+    private let compiled: CompiledSelectors
+
+    init(_ compiled: CompiledSelectors) { self.compiled = compiled }
+
+    /// The facts of a device.
+    /// - Parameters:
+    ///   - newest: those of its newest row, ascending.
+    ///   - older: those of other rows, ascending.
+    func united(_ newest: [UInt32], withTagsOf older: [UInt32]) -> [UInt32] {
+        let more = older.filter { $0 < OfNewest.alias.rawValue && !newest.contains($0) }
+        return more.isEmpty ? newest : (newest + more).sorted()
+    }
+
+    /// What follows from the facts of a device.
+    /// - Returns: the selectors that name it, ascending, and why it is no recipient whatever else is known of it; nil when it may be one.
+    func conclusion(_ facts: [UInt32]) -> (selected: [UInt32], reason: SkipReason?) {
+        let tags = facts.prefix { $0 < OfNewest.alias.rawValue }.map { compiled.roles[Int($0)] }
+        func holds(_ fact: OfNewest) -> Bool { facts.contains(fact.rawValue) }
+        var selected = compiled.selectors(ofTags: tags)
+        if holds(.alias), let selector = compiled.selectors.alias { selected.append(selector) }
+        if holds(.registrationID), let selector = compiled.selectors.registrationID { selected.append(selector) }
+        if holds(.everyone), let selector = compiled.selectors.everyone { selected.append(selector) }
+        if selected.isEmpty { return ([], .notMatched) }
+        if holds(.filtered) { return (selected, .filtered) }
+        return (selected, holds(.excluded) || tags.contains(where: \.isExcluded) ? .excluded : nil)
+    }
+}
+
+extension CompiledSelectors {
+    /// The selectors that name a device with these tags of the query, each once, ascending.
+    fileprivate func selectors(ofTags tags: [TagRole]) -> [UInt32] {
+        guard selectsByTags, !tags.contains(where: \.isNone), tags.count(where: \.isAll) == allCount else { return [] }
+        let named = tags.filter(\.isAny).compactMap(\.selector)
+        if hasAny, named.isEmpty { return [] }
+        return Set(named + allSelectors + (selectors.noneOnly.map { [$0] } ?? [])).sorted()
+    }
+}
