@@ -75,6 +75,11 @@ struct DeviceCollector: ~Copyable {
         case some([(index: Int, slot: Int)])
     }
 
+    /// Makes room for so many devices, as far as they may be in memory: growing to them step by step would take longer.
+    mutating func reserve(_ count: Int) {
+        if spilled == nil { devices.reserve(min(count, plan.limits.deviceMemory / DeviceTable.bytesPerDevice)) }
+    }
+
     /// Adds the rows of the next harvest.
     mutating func add(_ harvest: Harvest) throws -> Wanted {
         let numbers = try numbers(of: harvest)

@@ -1,4 +1,5 @@
 import CSIMD
+import Glibc
 
 /// Finds the number of a device by its fingerprint: an open-addressing table of 32-bit entries. Each holds a number + 1 and, in the bits
 /// that numbers do not need yet, some of the fingerprint, so that a search hardly ever looks at a fingerprint that is another one. 5 to 7
@@ -14,14 +15,24 @@ struct DeviceIndex: ~Copyable {
     private static let fullness = (numerator: 3, denominator: 4)
     /// How far ahead places are looked for when it grows.
     private static let prefetched = 16
+    private static let largePage = 2 << 20
     /// From this capacity on it grows by a quarter: doubling would leave it half empty.
     private static let largeCapacity = 4 << 20
 
     init() {
         capacity = 64
-        entries = .allocate(capacity: capacity)
-        entries.initialize(repeating: 0, count: capacity)
+        entries = Self.entries(capacity)
         numberMask = Self.mask(capacity)
+    }
+
+    /// Entries, all free. Looking one up is a miss of the cache: a large table lies in large pages, so that it is not one of the address
+    /// translation, too.
+    private static func entries(_ capacity: Int) -> UnsafeMutablePointer<UInt32> {
+        let bytes = capacity * MemoryLayout<UInt32>.stride
+        let raw = UnsafeMutableRawPointer.allocate(byteCount: bytes, alignment: bytes >= largePage ? largePage : 16)
+        // Where there are none, small ones do.
+        if bytes >= largePage { madvise(raw, bytes, MADV_HUGEPAGE) }
+        return raw.initializeMemory(as: UInt32.self, repeating: 0, count: capacity)
     }
 
     deinit { entries.deallocate() }
@@ -75,13 +86,22 @@ struct DeviceIndex: ~Copyable {
         entries[place] = tag(of: fingerprint) | UInt32(truncatingIfNeeded: number + 1)
     }
 
-    /// The old table goes before the new one comes: fingerprints alone tell where entries belong.
+    /// Makes room for so many devices at once.
+    mutating func reserve(_ devices: borrowing Blocks<DeviceTable.Entry>, count: Int) {
+        let wanted = count * Self.fullness.denominator / Self.fullness.numerator + 1
+        if wanted > capacity { resize(to: wanted, devices, count: self.count) }
+    }
+
     private mutating func grow(_ devices: borrowing Blocks<DeviceTable.Entry>) {
+        resize(to: capacity < Self.largeCapacity ? capacity * 2 : capacity + capacity / 4, devices, count: count)
+    }
+
+    /// The old table goes before the new one comes: fingerprints alone tell where entries belong.
+    private mutating func resize(to newCapacity: Int, _ devices: borrowing Blocks<DeviceTable.Entry>, count: Int) {
         entries.deallocate()
-        capacity = capacity < Self.largeCapacity ? capacity * 2 : capacity + capacity / 4
+        capacity = newCapacity
         precondition(count < Int(UInt32.max) - 1, "more than four billion devices")
-        entries = .allocate(capacity: capacity)
-        entries.initialize(repeating: 0, count: capacity)
+        entries = Self.entries(capacity)
         numberMask = Self.mask(capacity)
         for number in 0..<count {
             if number + Self.prefetched < count { prefetch(devices[number + Self.prefetched].word) }

@@ -28,6 +28,9 @@ struct DeviceTable: ~Copyable {
 
     var count: Int { entries.count }
 
+    /// Makes room for so many devices at once.
+    mutating func reserve(_ count: Int) { index.reserve(entries, count: count) }
+
     /// Says that a fingerprint will be looked for soon.
     @inline(__always) func prefetch(_ fingerprint: TokenFingerprint) { index.prefetch(fingerprint.word) }
 

@@ -1,7 +1,7 @@
 /// 96 bits that stand for a token: what tells devices apart.
 ///
-/// Two given tokens have the same ones with a probability of 2⁻⁹⁶ (`KeyedHash.fingerprint`), two of n tokens with n²/2⁹⁷: of campaigns over
-/// exports of a million devices one in 10¹⁷ takes two devices for one, over a hundred million one in 16 million million.
+/// Two given tokens have the same ones with a probability of 2⁻⁹⁶ (`KeyedHash.fingerprint`), two of n tokens with n²/2⁹⁷: of campaigns
+/// over exports of a million devices one in 10¹⁷ takes two devices for one, over a hundred million one in 16 million million.
 struct TokenFingerprint: BitwiseCopyable, Hashable {
     /// What lists of devices are held against, and tables are ordered by.
     var word: UInt64

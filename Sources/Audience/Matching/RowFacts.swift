@@ -1,7 +1,7 @@
 import Base
 
-/// What the rows of a device say where an export has several, for example one for each tag (`columns: {rows: merge}`): the query's tags that they carry, by
-/// their numbers, from all of them; and behind those what the newest row decides.
+/// What the rows of a device say where an export has several, for example one for each tag (`columns: {rows: merge}`): the query's tags that
+/// they carry, by their numbers, from all of them; and behind those what the newest row decides.
 struct RowFacts: Sendable {
     /// What the newest row decides.
     enum OfNewest: UInt32, CaseIterable {

@@ -38,6 +38,10 @@ struct HarvestMerger: ~Copyable {
     }
 
     private static let mostWarnings = 100
+    /// Rows from which on it shows how many devices there will be.
+    private static let rowsToReckonFrom = 50_000
+    private let bytesTotal: Int
+    private var hasReserved = false
 
     /// - Parameter recordLimit: slots whose texts the sink wants.
     init(_ plan: ScanPlan, warnings: [Diagnostic], recordLimit: Int) {
@@ -45,6 +49,7 @@ struct HarvestMerger: ~Copyable {
         self.warnings = warnings
         devices = DeviceCollector(plan, recordLimit: recordLimit)
         repairer = BlockScanner(plan)
+        bytesTotal = plan.files.reduce(0) { $0 + fileSize($1.path) }
         exclusionMatches = ExclusionMatches(lists: plan.excluded.lists.count)
         seen = SeenFlags(plan.selectors)
         conditions = ConditionFindings(plan.query.conditions)
@@ -113,6 +118,10 @@ struct HarvestMerger: ~Copyable {
             warnings.append(warning)
         }
         rowsWithDevice += harvest.devices.count
+        if !hasReserved, rowsWithDevice >= Self.rowsToReckonFrom {
+            hasReserved = true
+            devices.reserve(Int(Double(rowsWithDevice) * Double(bytesTotal) / Double(max(bytesRead, 1)) * 1.03))
+        }
         tagRows.add(harvest.tagSamples, file: harvest.file)
     }
 

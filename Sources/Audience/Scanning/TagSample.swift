@@ -22,8 +22,8 @@ struct TagSample {
         return "\(text(ends.0))…\(text(ends.1))"
     }
 
-    /// Whether rows of a device are looked at in every block, not only in the first: one device in 256, by its token, so that it is the same ones whenever
-    /// the export is read.
+    /// Whether rows of a device are looked at in every block, not only in the first: one device in 256, by its token, so that it is the same
+    /// ones whenever the export is read.
     @inline(__always) static func isAlwaysTaken(_ token: UnsafeBufferPointer<UInt8>) -> Bool {
         token[token.count - 1] == UInt8(ascii: "0") && token[token.count - 2] == UInt8(ascii: "0")
     }
