@@ -57,6 +57,7 @@ public enum WarningName: String, CaseIterable, Hashable, Sendable {
     case audienceNearlyEveryone = "audience-nearly-everyone"
     case audienceChanged = "audience-changed"
     case audienceDropped = "audience-dropped"
+    case lastRunUnfinished = "last-run-unfinished"
 
     // What keys and certificates show.
     case certificateExpires = "certificate-expires"
@@ -91,7 +92,7 @@ public enum WarningName: String, CaseIterable, Hashable, Sendable {
         case .badRow, .keyTwice, .rowForEachTag, .tagNotFound, .aliasNotFound, .registrationIDNotFound, .exclusionNotFound,
             .conditionNeverHolds,
             .languageNotSpoken, .languageFormsUnknown, .timezonesUnknown, .sentInQuietHours,
-            .audienceEmpty, .audienceNearlyEveryone, .audienceChanged, .audienceDropped:
+            .audienceEmpty, .audienceNearlyEveryone, .audienceChanged, .audienceDropped, .lastRunUnfinished:
             [.rows]
         case .certificateExpires, .secretReadable: [.credentials]
         }

@@ -76,7 +76,7 @@ struct SenderLoop {
         askForHelpIfNeeded(at: now)
     }
 
-    /// Once: whoever joins asks for the next one.
+    /// Once: a loop that joins asks for the next one.
     private mutating func askForHelpIfNeeded(at now: Moment) {
         guard !hasAskedForHelp, machine.canary.isJudged, machine.ending == nil else { return }
         guard settings.startsLoopsAtOnce || load.isSaturated(at: now.nanoseconds) else { return }

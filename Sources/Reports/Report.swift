@@ -40,7 +40,7 @@ public struct Report: Sendable {
                 runs.map {
                     ChainLink(
                         id: $0.plan.id, retryOf: $0.plan.retryOf, audience: $0.plan.audience,
-                        accepted: try? $0.figures().outcomes[.accepted])
+                        accepted: SendingRecord.gap(of: $0) == .certain ? nil : try? $0.figures().outcomes[.accepted])
                 }
             } ?? []
         self.earlier = earlier.compactMap { EarlierRun($0) }
@@ -51,7 +51,7 @@ public struct Report: Sendable {
         var id: String
         var retryOf: String?
         var audience: Int
-        /// nil when its file is damaged.
+        /// nil when its file is damaged, or knows less than was sent.
         var accepted: Int?
     }
 
@@ -155,7 +155,8 @@ struct EarlierRun: Sendable {
 
     /// nil when the file is damaged.
     init?(_ run: RunStore) {
-        guard let figures = try? run.figures() else { return nil }
+        // What says less than was sent would look like a fall.
+        guard SendingRecord.gap(of: run) != .certain, let figures = try? run.figures() else { return nil }
         (id, plannedAt, audience) = (run.plan.id, run.plan.plannedAt, run.plan.audience)
         (accepted, invalidToken) = (figures.outcomes[.accepted, default: 0], figures.outcomes[.invalidToken, default: 0])
     }

@@ -2,7 +2,7 @@ import Base
 import Glibc
 import Synchronization
 
-/// How many recipients of a run are claimed, kept up beside it while it is sent (`RUN.sqlite.claimed`): after a kill it shows whether the run file
+/// How many claims of a run were made (`RunStore.claimCount`), kept up beside it while it is sent (`RUN.sqlite.claimed`): after a kill it shows whether the run file
 /// has lost its newest part, because what SQLite laid beside it was removed or an older copy was put back. Where it is missing after a kill, nobody
 /// knows how far the run was, and it does not go on (`SendingRecord.Entry.claimed`).
 ///
@@ -34,7 +34,7 @@ public final class ClaimMarks: Sendable {
 
     deinit { close() }
 
-    /// Notes that so many recipients are claimed. Must return before the last of them goes onto the wire.
+    /// Notes that so many claims were made. Must return before the last of them goes onto the wire.
     /// - Throws: `Diagnostic`: it cannot be written.
     public func note(_ claimed: Int) throws {
         let code: Int32 = descriptor.withLock { descriptor in
@@ -59,7 +59,7 @@ public final class ClaimMarks: Sendable {
         return Array("\(life) \(String(repeating: "0", count: digits - number.utf8.count))\(number)\n".utf8)
     }
 
-    /// How many recipients of a run were claimed in a life; nil when the file is missing, of another life, or cannot be read.
+    /// How many claims of a run were made so far, in a life of it; nil when the file is missing, of another life, or cannot be read.
     static func claimed(_ run: String, life: String) -> Int? {
         guard let bytes = try? RegularFile.bytes(of: file(of: run), atMost: 200) else { return nil }
         let words = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isWhitespace)

@@ -1,6 +1,7 @@
 import Base
 
-/// Counts outcomes in id order, in memory that depends on how much latencies and seconds vary and not on how many recipients there are.
+/// Counts outcomes in id order, in memory that depends on how much latencies and seconds vary and not on how many recipients there are. Tallies of disjoint
+/// ranges of ids add up to that of all.
 struct FigureTally {
     private var claims: ArraySlice<Range<Int>>
     private let claimed: Int
@@ -36,6 +37,19 @@ struct FigureTally {
             perSecond.add(Int(Timestamp(epochMilliseconds: slot.settledAt.epochMilliseconds - Int64(latency)).epochSeconds))
         }
         if slot.status > 0 { latencies.add(latency) }
+    }
+
+    /// Counts what another tally counted, of other recipients of the same run.
+    mutating func add(_ other: FigureTally) {
+        settledInClaims += other.settledInClaims
+        for outcome in outcomes.indices { outcomes[outcome] += other.outcomes[outcome] }
+        for (reason, count) in other.reasons { reasons[reason, default: 0] += count }
+        attempts += other.attempts
+        attempted += other.attempted
+        perSecond.add(other.perSecond)
+        attemptCounts.add(other.attemptCounts)
+        for outcome in settledPerSecond.indices { settledPerSecond[outcome].add(other.settledPerSecond[outcome]) }
+        latencies.add(other.latencies)
     }
 
     /// - Parameter reason: the reason of a number.
@@ -95,6 +109,10 @@ private struct Counter {
             if run > 0 { past[number, default: 0] += run }
             (number, run) = (next, 1)
         }
+    }
+
+    mutating func add(_ other: Counter) {
+        for (number, count) in other.counts { past[number, default: 0] += count }
     }
 
     var counts: [Int: Int] {

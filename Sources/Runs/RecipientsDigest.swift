@@ -26,6 +26,12 @@ struct RecipientsDigest: Hashable {
         high = high &- hash.second
     }
 
+    /// The rows of another digest came.
+    mutating func add(_ other: RecipientsDigest) {
+        low = low &+ other.low
+        high = high &+ other.high
+    }
+
     /// 32 hex digits.
     var text: String {
         [high, low].map { word in

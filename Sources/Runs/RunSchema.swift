@@ -152,7 +152,7 @@ enum RunSchema {
 
     static let selectOutcomeBlock = "SELECT slots FROM outcome_block WHERE number = ?"
 
-    static let selectOutcomeBlocks = "SELECT number, slots FROM outcome_block ORDER BY number"
+    static let selectOutcomeBlocks = "SELECT number, slots FROM outcome_block WHERE number BETWEEN ? AND ? ORDER BY number"
 
     static let upsertOutcomeBlock = """
         INSERT INTO outcome_block (number, slots) VALUES (?, ?) ON CONFLICT (number) DO UPDATE SET slots = excluded.slots

@@ -8,7 +8,8 @@ extension RunStore {
     /// - Throws: `Diagnostic` when it is damaged.
     public func checkIntegrity() throws {
         try requireRecipients()
-        try read { db in
+        try read(in: parts) { view in
+            let db = view.db
             let findings = try String.fetchAll(db, sql: "PRAGMA quick_check(1)")
             if findings != ["ok"] { throw RunDiagnostics.damaged(path, findings.first ?? "it cannot be checked") }
             // Ids are dense, so that two numbers tell whether one is missing.
@@ -20,7 +21,7 @@ extension RunStore {
             // Claims are made in order, so that they leave no gap.
             guard claims.count <= 1, claims.first?.lowerBound ?? 0 == 0 else { throw RunDiagnostics.damaged(path, "a claim is missing") }
             // Reads every outcome.
-            _ = try countFigures(db)
+            _ = try countFigures(view)
         }
     }
 
@@ -77,6 +78,9 @@ extension RunStore {
                 try board.clear(id)
             }
             try board.store()
+            try db.execute(sql: "CREATE TABLE IF NOT EXISTS taken_back (recipients INTEGER NOT NULL  -- ever, each as often as it was\n)")
+            try db.execute(sql: "UPDATE taken_back SET recipients = recipients + ?", arguments: [ids.count])
+            if db.changesCount == 0 { try db.execute(sql: "INSERT INTO taken_back VALUES (?)", arguments: [ids.count]) }
             try forgetFigures(db)
             return attempts
         }

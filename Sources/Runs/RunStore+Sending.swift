@@ -142,6 +142,15 @@ extension RunStore {
         try read { db in try claims(db).reduce(0) { next, claim in claim.lowerBound == next ? claim.upperBound : next } }
     }
 
+    /// Claims that were ever made: every claimed recipient, and each as often again as it was taken back to be sent to once more. It never becomes less,
+    /// and is more after each call that allows a push.
+    public func claimCount() throws -> Int {
+        try read { db in
+            let again = try db.tableExists("taken_back") ? Int.fetchOne(db, sql: "SELECT recipients FROM taken_back") ?? 0 : 0
+            return try claims(db).reduce(again) { $0 + $1.count }
+        }
+    }
+
     /// Recipients that were claimed and have no outcome: after a crash, those that may or may not have been pushed. Ascending.
     public func unsettled() throws -> [Range<Int>] {
         try read { db in

@@ -149,9 +149,12 @@ public final class RunWriter {
 
     private func sort(dropping dropped: BitSet) throws {
         try write { db in
-            try sorter?.move(dropping: dropped, db)
-            let select = try PreparedStatement(db, RunSchema.selectDigestedRows)
-            try forEachRow(from: 0, to: .max, select) { digest.add($0, $1) }
+            let single = try PreparedStatement(db, RunSchema.upsertRecipients(1))
+            try sorter?.drain(dropping: dropped, db) { id, stored in
+                digest.add(id, stored)
+                try bind(id, stored, row: 0, to: single)
+                try single.execute()
+            }
         }
         sorter = nil
     }

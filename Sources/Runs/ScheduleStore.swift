@@ -226,18 +226,8 @@ public final class ScheduleStore: Sendable {
     /// - Returns: false when the file is empty.
     /// - Throws: `Diagnostic` when it is no schedule that this version can use.
     private static func check(_ db: Database, _ path: String) throws -> Bool {
-        let identity = try Int.fetchOne(db, sql: "PRAGMA application_id")
-        if identity != applicationID {
-            guard identity == 0, try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") == 0 else { throw notASchedule(path) }
-            return false
-        }
-        let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
-        guard version <= Self.version else {
-            throw Diagnostic(
-                "the schedule's record was written by a newer Volley (format \(version); this one reads \(Self.version))", file: path,
-                remedy: "Use the newer Volley.")
-        }
-        return true
+        try DatabaseFormat.check(
+            db, applicationID: applicationID, version: version, name: "the schedule's record", path: path, stranger: notASchedule(path))
     }
 
     private static func notASchedule(_ path: String) -> Diagnostic {

@@ -86,7 +86,7 @@ extension SendingRecord {
                     life TEXT NOT NULL,                                     -- the same in the run file, in its table `life`
                     former_life TEXT,                                       -- NULL once the run file has `life`
                     reached INTEGER NOT NULL,                               -- recipients, or perhaps, when the last life ended
-                    claimed INTEGER NOT NULL,                               -- recipients; in RUN.sqlite.claimed while it is sent
+                    claimed INTEGER NOT NULL,                               -- claims; in RUN.sqlite.claimed while it is sent
                     is_over INTEGER NOT NULL,                               -- 1 once the last life has ended
                     campaign TEXT NOT NULL, occurrence TEXT NOT NULL,       -- the time of the schedule; blank without one
                     file TEXT NOT NULL, real_file TEXT NOT NULL,            -- the campaign's: by name, and with links resolved
@@ -99,18 +99,9 @@ extension SendingRecord {
 
     /// - Returns: false when the file is empty.
     private func check(_ db: Database) throws -> Bool {
-        let identity = try Int.fetchOne(db, sql: "PRAGMA application_id")
-        if identity != Self.applicationID {
-            guard identity == 0, try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") == 0 else { throw notARecord }
-            return false
-        }
-        let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
-        guard version <= Self.version else {
-            throw Diagnostic(
-                "the record of what was sent was written by a newer Volley (format \(version); this one reads \(Self.version))", file: path,
-                remedy: "Use the newer Volley.")
-        }
-        return true
+        try DatabaseFormat.check(
+            db, applicationID: Self.applicationID, version: Self.version, name: "the record of what was sent", path: path,
+            stranger: notARecord)
     }
 
     func damaged(_ what: String) -> Diagnostic {

@@ -26,7 +26,7 @@ public struct SendingRecord: Sendable {
         public var formerLife: String?
         /// Recipients that the run had reached, or may have, when its last life ended, or the one before as long as that goes on.
         public var reached: Int
-        /// Recipients that were claimed, kept up while it is sent (`ClaimMarks`): a file with fewer has lost its newest part. nil when it is not known.
+        /// Claims that were made (`RunStore.claimCount`), kept up while it is sent (`ClaimMarks`): a file with fewer has lost its newest part. nil when it is not known.
         public var claimed: Int?
         /// When its last life began.
         public var begunAt: Timestamp
@@ -34,7 +34,7 @@ public struct SendingRecord: Sendable {
         /// Whether the run has begun no life since this one.
         public func isLife(_ life: String) -> Bool { life == self.life || life == formerLife }
 
-        /// Whether a file that holds `life`, and says that so many recipients were reached and claimed, is older than what is known here. It may also
+        /// Whether a file that holds `life`, and says that so many recipients were reached and so many claims made, is older than what is known here. It may also
         /// be this record that is the older one, restored from a backup: then the file knows more.
         public func isNewer(thanLife life: String, reached: Int, claimed: Int) -> Bool {
             if SendingRecord.number(of: life) > SendingRecord.number(of: self.life) { return false }
@@ -91,6 +91,24 @@ public struct SendingRecord: Sendable {
         try read { try entry(of: run, $0) } ?? nil
     }
 
+    /// What a run file does not know of its own run.
+    public enum Gap: Sendable {
+        /// It is an older copy, or has lost its newest part: less stands in it than was sent.
+        case certain
+        /// How far the run was when its process ended is not known.
+        case possible
+    }
+
+    /// What the file of a run does not know of it; nil when it knows all that is known here, was pruned, or this record cannot be read.
+    public static func gap(of run: RunStore) -> Gap? {
+        guard run.prunedAt == nil, let entry = try? SendingRecord(beside: run).entry(of: run.plan.id) else { return nil }
+        // In this order: a process that sends the run claims first, and marks it afterwards.
+        guard let life = try? run.life(), let claimed = try? run.claimCount(),
+            entry.isNewer(thanLife: life, reached: .max, claimed: claimed)
+        else { return nil }
+        return entry.claimed != nil || !entry.isLife(life) ? .certain : .possible
+    }
+
     /// Runs that were begun and that retry `run`, in the order in which they began.
     public func retries(of run: String) throws -> [String] {
         try read { try Self.retries(of: run, $0) } ?? []
@@ -121,7 +139,7 @@ public struct SendingRecord: Sendable {
     /// - Parameters:
     ///   - seen: the life that its file has now; blank when it has none.
     ///   - reached: recipients that it has reached, or may have, as its file says.
-    ///   - claimed: recipients that its file has claimed.
+    ///   - claimed: claims that stand in its file (`RunStore.claimCount`).
     ///   - time: the time of the schedule that it is sent for, of a retry that of the run it retries; nil when it belongs to no time.
     ///   - siblings: other begun retries of the run that it retries, as they were looked at.
     ///   - givenUp: retries of it that were noted, and given up before they began, as they were looked at.
@@ -171,12 +189,16 @@ public struct SendingRecord: Sendable {
         guard try isThere() else {
             throw RunDiagnostics.system("cannot write the record of what was sent", path: path, errno: ENOENT, activity: .sending)
         }
-        let (reached, claimed, life) = (try run.reached(), try run.firstUnclaimed(), run.ownLife.withLock { $0 })
+        let (reached, claimed, life) = (try run.reached(), try run.claimCount(), run.ownLife.withLock { $0 })
         let isNoted = try write { db in
             try db.execute(
                 sql: "UPDATE beginning SET reached = ?, claimed = ?, is_over = 1 WHERE run = ? AND life = ?",
                 arguments: [reached, claimed, run.plan.id, life])
-            return db.changesCount > 0
+            if db.changesCount > 0 { return true }
+            guard let life, let known = try String.fetchOne(db, sql: "SELECT life FROM beginning WHERE run = ?", arguments: [run.plan.id]),
+                Self.number(of: known) > Self.number(of: life)
+            else { throw damaged("it knew of the life of \(run.plan.id) that has just ended, and does not any more") }
+            return false
         }
         if isNoted { ClaimMarks.remove(run.path) }
     }

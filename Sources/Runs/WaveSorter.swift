@@ -37,17 +37,18 @@ public struct WaveSorter {
         if slot == numbers.count { numbers.append(number) } else { numbers[slot] = number }
     }
 
-    /// Moves all but the dropped into the run file, wave after wave, in each in the order of slots.
-    func move(dropping dropped: BitSet, _ db: Database) throws {
-        let columns = "device_token, registration_id, alias, language, variant, fields"
-        let move = try PreparedStatement(
-            db, "INSERT INTO recipient (id, \(columns)) SELECT ?1, \(columns) FROM temp.\(Self.table) WHERE id = ?2")
+    /// Calls `body` with all but the dropped, wave after wave, in each in the order of slots, and forgets them.
+    func drain(dropping dropped: BitSet, _ db: Database, _ body: (_ id: Int, RecipientsDigest.Row) throws -> Void) throws {
+        let select = try PreparedStatement(
+            db, "SELECT id, device_token, registration_id, alias, language, variant, fields FROM temp.\(Self.table) WHERE id = ?")
         var next = 0
         for wave in 0..<waves {
             for slot in numbers.indices where numbers[slot] == UInt8(wave) && !dropped.contains(slot) {
-                try move.bind(next, at: 1)
-                try move.bind(slot, at: 2)
-                try move.execute()
+                try select.bind(slot, at: 1)
+                try select.forEachRow { row in
+                    try body(next, row.digested)
+                    return false
+                }
                 next += 1
             }
         }

@@ -91,11 +91,13 @@ struct Planner {
     func examples(runsFolder: String) throws -> [Recipient] {
         let list = SuppressionList(
             app: context.app.name.value, environment: try RunSettings(context).environment.listName, folder: runsFolder)
-        return try scan(samples: 1, nil, writer: nil, suppressing: list, runsFolder: runsFolder).preview.samples.map(\.recipient)
+        return try scan(samples: 1, nil, writer: nil, suppressing: list, runsFolder: runsFolder, compares: false).preview.samples.map(
+            \.recipient)
     }
 
+    /// - Parameter compares: whether the audience is held against that of the last run.
     private func scan(
-        samples: Int, _ times: SendTimes?, writer: RunWriter?, suppressing list: SuppressionList, runsFolder: String
+        samples: Int, _ times: SendTimes?, writer: RunWriter?, suppressing list: SuppressionList, runsFolder: String, compares: Bool = true
     ) throws -> (preview: Preview, fields: [String]) {
         var query = try context.audienceQuery(now: now)
         let clocks = try deviceClocks(times)
@@ -121,10 +123,11 @@ struct Planner {
         }
         // What is counted and shown is what is still there.
         try query.sources.checkUnchanged()
-        let comparison = try RunStore.lastBegun(of: context.campaign.name.value, in: runsFolder).map { RunComparison($0.plan, result) }
+        let last = compares ? try RunStore.lastBegun(of: context.campaign.name.value, in: runsFolder) : nil
+        let comparison = last.map { RunComparison($0.plan, result) }
         if writer != nil { try checkShrinking(comparison) }
         let schedule = previewSchedule(times ?? clocks, result.waves)
-        let lint = try lint(query, result, found, comparison, schedule)
+        let lint = try lint(query, result, found, comparison, schedule, unfinishedWarnings(last))
         console.show(lint)
         let preview = Preview(
             campaign: context.campaign.name.value, app: context.app.name.value, destination: context.app.destination, audience: result,
@@ -162,6 +165,28 @@ struct Planner {
         ]
     }
 
+    /// Of a last run that could go on: a new one sends again to those that it has reached.
+    private func unfinishedWarnings(_ last: RunStore?) -> [Diagnostic] {
+        // What cannot be read is said where that run is asked for.
+        guard !isUnattended, let last, let state = try? last.status().state, [.running, .paused, .stopped].contains(state) else {
+            return []
+        }
+        defer { last.close() }
+        guard AccountGap(of: last) == nil, let unclaimed = try? last.firstUnclaimed(), unclaimed > 0,
+            last.isBeingSent || unclaimed < last.plan.audience || (try? last.figures().outcomes[.unsent, default: 0]) ?? 0 > 0
+        else { return [] }
+        let (fact, remedy) =
+            last.isBeingSent
+            ? ("is being sent", "`volley report \(last.plan.id)` shows how far it is.")
+            : ("ended before it was through", "`volley resume \(last.plan.id)` goes on with it, and sends to the others only.")
+        return [
+            .warning(
+                .lastRunUnfinished,
+                "the last run of this campaign, \(last.plan.id), \(fact); a new run sends again to devices that it has reached",
+                at: context.campaign.audience.position, remedy: remedy)
+        ]
+    }
+
     private func history() throws -> FrequencyHistory {
         FrequencyHistory(
             app: context.app.name.value, environment: try RunSettings(context).environment,
@@ -187,13 +212,14 @@ struct Planner {
 
     private func lint(
         _ query: AudienceQuery, _ result: AudienceResult, _ samples: [PreviewSample], _ comparison: RunComparison?,
-        _ schedule: PreviewSchedule?
+        _ schedule: PreviewSchedule?, _ unfinished: [Diagnostic]
     ) throws -> Lint {
         let age = ExportAge.warnings(of: query.files, environment: try RunSettings(context).environment, now: now)
         let rows =
             unknownLanguages(result) + result.warnings + result.badRows.map(asWarning)
             + AudienceLint(context: context, result: result).warnings
             + RenderedLint(context: context, samples: samples).warnings + comparisonWarnings(comparison)
+            + unfinished
             + (schedule?.warnings(context.campaign) ?? [])
         // Of devices that get it after its expiry the rows tell more than the campaign alone.
         let files = context.warnings.filter { schedule == nil || $0.name != .expiresBeforeSchedule }

@@ -11,6 +11,9 @@ struct PresentProject {
     let warnings: [Diagnostic]
     private let plan: RunPlan
 
+    /// Whether its app may send nothing that nobody approved.
+    var demandsApproval: Bool { app?.needsApproval == true }
+
     private init(_ plan: RunPlan, file: String) throws {
         self.plan = plan
         let (project, warnings) = try Project.read(file: file)
@@ -31,6 +34,14 @@ struct PresentProject {
         let others = try own(run).filter { !FilePaths.areOneFile($0, first.project.file) }.map { try PresentProject(run.plan, file: $0) }
         // A file that was found, and not named, may be another project's.
         return [first] + others.filter { FilePaths.exists(run.plan.projectFile) || options.config == nil || $0.app != nil }
+    }
+
+    /// Those that are found from the campaign's file, by its name and behind its links: neither `--config` nor a link leads past the approval that they demand.
+    /// Nothing else of them counts, as they may be another project's; one that cannot be read, or has no such app, demands nothing.
+    static func ofCampaign(_ run: RunStore, _ settings: RunSettings) -> [PresentProject] {
+        let file = run.plan.campaignFile
+        return [file, settings.realCampaignFile ?? FilePaths.absolute(file)]
+            .compactMap { Project.find(startingAt: FilePaths.folder(of: $0)) }.compactMap { try? PresentProject(run.plan, file: $0) }
     }
 
     /// The plan's own. Where that is gone, its folder was moved perhaps: those count that are found from here, and from the run.

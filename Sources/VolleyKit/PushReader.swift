@@ -19,7 +19,7 @@ struct PushReader: Sendable {
     let now: @Sendable () -> Timestamp
     /// Devices that may get no more; nil when there are none.
     let capped: CappedDevices?
-    /// Is told up to which id recipients are claimed, before any of them goes onto the wire; false when that could not be noted.
+    /// Is told how many claims were made (`RunStore.claimCount`), before any of those recipients goes onto the wire; false when that could not be noted.
     var noteClaimed: @Sendable (Int) -> Bool = { _ in true }
     /// Is told of capped recipients once they are recorded as unsent.
     let noteCapped: @Sendable ([Settlement]) -> Void
@@ -50,7 +50,8 @@ struct PushReader: Sendable {
 
     private var claimSize: Int { min(Self.largestClaim * (1 + furtherMessages.count), pace?.pushesAhead ?? .max) }
 
-    private var parts: ClaimParts { ClaimParts(unit: min(Self.batchSize, claimSize), renderers: 1 + furtherMessages.count) }
+    /// Whole batches, so that they are as full as when one thread renders all.
+    private var parts: RangeParts { RangeParts(unit: min(Self.batchSize, claimSize), threads: 1 + furtherMessages.count) }
 
     /// Reads, renders, claims and hands over until some recipients are through or the queue was closed: first who was claimed before and is not
     /// settled, then who was never claimed. Who comes before them is claimed already.
@@ -60,11 +61,13 @@ struct PushReader: Sendable {
         let ids = ids ?? 0..<run.plan.audience
         let unclaimed = try run.firstUnclaimed()
         let claimed = min(unclaimed, ids.upperBound)
+        // Counted on from here: nobody else claims meanwhile, and what was claimed must be handed over whatever can be read by then.
+        var claims = try run.claimCount()
         for start in stride(from: ids.lowerBound, to: claimed, by: Self.largestClaim) where !batches.isClosed {
-            let left = try readAgain(start..<min(start + Self.largestClaim, claimed), into: batches)
+            let left = try readAgain(start..<min(start + Self.largestClaim, claimed), &claims, into: batches)
             if !left.isEmpty { return left }
         }
-        let team = RenderTeam { range, renderer in Result { try render(range, isClaimed: false, renderer) } }
+        let team = RangeTeam("render") { range, renderer in Result { try render(range, isClaimed: false, renderer) } }
         var next = max(unclaimed, ids.lowerBound)
         while next < ids.upperBound {
             let size = allowance?.wait(forAtMost: claimSize) { batches.isClosed } ?? claimSize
@@ -72,10 +75,11 @@ struct PushReader: Sendable {
             if batches.isClosed { return [] }
             let claim = next..<min(next + size, ids.upperBound)
             // All of it before the claim: whoever cannot be read must not be claimed.
-            let rendered = Rendered(try team.render(parts.parts(of: claim)))
+            let rendered = Rendered(try team.run(parts.parts(of: claim)))
             try run.claim(claim, unsent: rendered.capped, at: now())
             if !rendered.capped.isEmpty { noteCapped(rendered.capped) }
-            guard noteClaimed(claim.upperBound) else { return rendered.batches.flatMap { $0.pushes.map(\.recipient) } }
+            claims += claim.count
+            guard noteClaimed(claims) else { return rendered.batches.flatMap { $0.pushes.map(\.recipient) } }
             let left = handOver(rendered.batches[...], to: batches)
             if !left.isEmpty { return left }
             next = claim.upperBound
@@ -84,7 +88,8 @@ struct PushReader: Sendable {
     }
 
     /// Who was claimed before and is not settled.
-    private func readAgain(_ range: Range<Int>, into batches: BoundedQueue<PushBatch>) throws -> [Int] {
+    /// - Parameter claims: that were made so far.
+    private func readAgain(_ range: Range<Int>, _ claims: inout Int, into batches: BoundedQueue<PushBatch>) throws -> [Int] {
         let rendered = try render(range, isClaimed: true, 0)
         if !rendered.capped.isEmpty {
             try run.record(rendered.capped)
@@ -94,6 +99,8 @@ struct PushReader: Sendable {
         for batch in rendered.batches {
             _ = allowance?.wait(forAtMost: batch.pushes.count) { batches.isClosed }
             noteAttempts(try run.takeBack(batch.pushes.map(\.recipient), resendsUnknown: resendsUnknown))
+            claims += batch.pushes.count
+            guard noteClaimed(claims) else { return batch.pushes.map(\.recipient) }
             let left = handOver([batch], to: batches)
             if !left.isEmpty { return left }
         }

@@ -18,14 +18,10 @@ struct RetryPlanner {
         let id = RunID.make(campaign: first.campaign, now: now, seed: seed)
         let writer = try RunWriter(
             folder: FilePaths.folder(of: run.path), id: id, variants: MessageCatalog(frozenIn: first).variantsOfDevices)
-        let takenOver = try tokensOfRetries()
         var hash = SHA256()
         hash.update(Array("volley retry 1\0\(first.planHash)\0".utf8))
         var (count, batch) = (0, RecipientBatch())
-        try run.forEachResult { recipientID, recipient, settlement, isClaimed in
-            guard outcomes.contains(settlement?.outcome ?? (isClaimed ? .unknown : .unsent)),
-                !takenOver.contains(recipient.token)
-            else { return }
+        try forEachLeft { recipientID, recipient in
             hash.update(Array("\(recipientID)\n".utf8))
             batch.append(recipient, at: count)
             count += 1
@@ -44,6 +40,25 @@ struct RetryPlanner {
                 projectFile: first.projectFile, seed: seed, fields: first.fields, plannedAt: now, planHash: hash.finalizeHex(),
                 rows: count, audience: count, skipped: [:], settings: settings.json, preview: first.preview,
                 previewText: previewText(count), retryOf: first.id))
+    }
+
+    /// How many are left.
+    /// - Throws: `Diagnostic`: a run file is damaged, that of a retry is gone.
+    func left() throws -> Int {
+        var count = 0
+        try forEachLeft { _, _ in count += 1 }
+        return count
+    }
+
+    /// Those of the outcomes whom no earlier retry took over.
+    private func forEachLeft(_ body: (Int, Recipient) throws -> Void) throws {
+        let takenOver = try tokensOfRetries()
+        try run.forEachResult { id, recipient, settlement, isClaimed in
+            guard outcomes.contains(settlement?.outcome ?? (isClaimed ? .unknown : .unsent)), !takenOver.contains(recipient.token) else {
+                return
+            }
+            try body(id, recipient)
+        }
     }
 
     private func previewText(_ count: Int) -> String {

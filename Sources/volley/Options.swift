@@ -41,7 +41,7 @@ struct PlanningOptions: ParsableArguments {
 
 /// How a run is sent.
 struct SendingOptions: ParsableArguments {
-    /// More connections than that no service would take for good will.
+    /// A service would take more connections than that for abuse.
     private static let most = 128
 
     @Option(

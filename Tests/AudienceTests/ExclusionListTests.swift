@@ -63,4 +63,66 @@ import Testing
         #expect(found.audience == 98 && found.warnings.map(\.file) == [bad])
         #expect(try result(export(100), (0..<70).map { $0 == 3 ? bad : $0 % 2 == 0 ? good : ids }).warnings.map(\.file) == [bad])
     }
+
+    @Test(
+        "a list with Volley's own names, and a run's report, exclude the same devices whatever the exports call their columns",
+        arguments: [
+            ["token": "apns_token"], ["token": "apns_token", "registration_id": "uid"],
+            ["token": "registration_id", "registration_id": "uid"],
+            ["token": "apns_token", "registration_id": "outcome"], ["token": "registration_id"], [:],
+        ])
+    func otherNames(names: [String: String]) throws {
+        let columns = ExportColumns(
+            names: Dictionary(uniqueKeysWithValues: names.map { (ExportColumns.Standard(rawValue: $0.key) ?? .tags, place($0.value)) }))
+        let (tokens, registrations) = (columns.candidates(for: .token)[0], columns.candidates(for: .registrationID)[0])
+        // Half of the devices have a registration id, unless it is the token.
+        let ids = (0..<20).map { $0 % 2 == 0 ? "reg\($0)" : "" }
+        let rows = (0..<20).map { tokens == registrations ? "\(token($0))\n" : "\(token($0)),\(ids[$0])\n" }.joined()
+        let export = folder.file("devices.csv", tokens + (tokens == registrations ? "\n" : ",\(registrations)\n") + rows)
+        let query = AudienceQuery(export, columns: columns).with { $0.everyone = true }
+        let report =
+            "device_token,registration_id,alias,language,variant,outcome,status,reason,attempts,apns_id,latency_ms,settled_at\n"
+            + (0..<15).map { "\(token($0)),\(ids[$0]),,en,,accepted,200,,1,id\($0),7,2026-11-20T12:00:00Z\n" }.joined()
+        // In other lists than a report a column that is called as the exports' tokens holds tokens.
+        let beside = tokens == "registration_id" ? "id" : "registration_id"
+        let lists = [
+            report, "device_token,\(beside),note\n" + (0..<15).map { "\(token($0)),\(ids[$0]),x\n" }.joined(),
+            "note,token\n" + (0..<15).map { "x,\(token($0))\n" }.joined(),
+            "\(tokens),note\n" + (0..<15).map { "\(token($0)),x\n" }.joined(),
+        ]
+        for (number, list) in lists.enumerated() {
+            let found = try result(query, [folder.file("\(number).csv", list)])
+            #expect(found.audience == 5 && found.warnings.isEmpty, "\(list.prefix(60)): \(found.warnings)")
+        }
+        let lines = (0..<15).map { "{\"device_token\": \"\(token($0))\", \"\(beside)\": \"\(ids[$0])\"}\n" }.joined()
+        #expect(try result(query, [folder.file("list.jsonl", lines)]).audience == 5)
+    }
+
+    @Test("a list with rows of which none says which device is meant is refused with what it lacks", arguments: [1, 2000])
+    func nothingListed(count: Int) throws {
+        let mapped = AudienceQuery(
+            folder.file("devices.csv", "apns_token,uid\n\(token(1)),reg1\n"),
+            columns: ExportColumns(
+                names: [.token: place("apns_token"), .registrationID: place("uid")])
+        ).with { $0.everyone = true }
+        for (name, list, words) in [
+            ("a.csv", "push,uid\n" + lines(count) { token($0) + "," }, "'uid'"),
+            ("b.csv", "token,note\n" + lines(count) { ",\($0)" }, "'token'"),
+            ("c.jsonl", lines(count) { "{\"push\": \"\(token($0))\", \"uid\": \"\"}" }, "'uid'"),
+        ] {
+            let mistakes = #expect(throws: Diagnostics.self) { try self.result(mapped, [self.folder.file(name, list)]) }
+            let mistake = mistakes?.all.first
+            #expect(mistakes?.all.count == 1 && mistake?.file?.hasSuffix(name) == true)
+            let rows = count == 1 ? "the only row" : "none of the 2,000 rows"
+            #expect(mistake?.message.contains(rows) == true && mistake?.message.contains(words) == true, "\(mistake?.message ?? "")")
+            #expect(mistake?.remedy?.contains("'apns_token' or 'device_token'") == true, "\(mistake?.remedy ?? "")")
+        }
+        let nameless = #expect(throws: Diagnostics.self) {
+            try self.result(mapped, [self.folder.file("d.csv", "push,registration_id\n" + self.lines(count) { "\(token($0)),reg\($0)" })])
+        }
+        #expect(
+            nameless?.all.first?.message.contains("neither a column of tokens nor one of registration ids") == true,
+            "\(nameless?.all ?? [])")
+        #expect(nameless?.all.first?.remedy?.contains("'apns_token' or 'device_token', or that of its registration ids 'uid'") == true)
+    }
 }

@@ -139,6 +139,22 @@ import Testing
         #expect(diagnostic { try damaged.checkIntegrity() }?.message == "the run file is damaged: \(finding)")
     }
 
+    @Test(
+        "an id or a size that no run has is no crash", .enabled(if: hasSQLiteTool, "needs the sqlite3 tool"),
+        arguments: ["UPDATE recipient SET id = -9 WHERE id = 9", "UPDATE run SET audience = 9223372036854775807"])
+    func impossible(edit: String) throws {
+        let folder = try TemporaryFolder()
+        let run = try makeRun(folder, audience: 20)
+        try run.claim(0..<20, at: noon)
+        try run.record((0..<20).map { settled($0) })
+        try run.settleDown()
+        #expect(query(run.path, edit).isEmpty)
+        let damaged = try RunStore(path: run.path)
+        #expect(try damaged.figures(withGroups: true).outcomes[.accepted] == 20)
+        #expect(diagnostic { try damaged.checkUnchanged() }?.message.contains("was changed after it was planned") == true)
+        #expect(diagnostic { try damaged.checkIntegrity() }?.message.contains("recipients are missing") == true)
+    }
+
     @Test("the body's own error passes through")
     func foreignError() throws {
         struct Mine: Error {}

@@ -36,6 +36,28 @@ final class DatabaseLockTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["schedule.sqlite"])
     }
 
+    @Test("stay while several threads read a run")
+    func parts() throws {
+        let writer = try RunWriter(folder: folder, id: "run")
+        for number in 0..<10 { try writer.put(recipient(number), at: number) }
+        let run = try writer.finish(plan("run", audience: 10))
+        try run.claim(0..<10, at: noon)
+        let before = try locks(run.path)
+        #expect(before > 0)
+        for parts in [[0..<4, 4..<10], [0..<1, 1..<2, 2..<10]] {
+            try run.read(in: parts) { view in
+                #expect(view.parts == parts)
+                let figures = try run.countFigures(view, withGroups: true)
+                #expect(figures.outcomes[.unknown] == 10)
+            }
+            #expect(try locks(run.path) == before)
+        }
+        // Another process may not take the file out of the mode in which it is kept.
+        if hasSQLiteTool { #expect(query(run.path, "PRAGMA journal_mode = DELETE").contains("locked")) }
+        try run.settleDown()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["run.sqlite"])
+    }
+
     @Test("a new database is for its owner, and takes the place of nothing")
     func making() throws {
         let path = folder + "/new.db"

@@ -226,6 +226,21 @@ struct PushReaderTests {
         #expect(try run.store.unsettled().flatMap(Array.init) == (resendsUnknown ? [1, 2] : [1]) + Array(5..<20))
     }
 
+    @Test("claims, those of recipients who are sent to again as well, are counted on as the run file counts them")
+    func countedOn() throws {
+        let run = try PlannedRun(audience: 9500)
+        try run.store.claim(0..<1500, at: .now())
+        try run.store.record((0..<1200).map { Settlement(recipient: $0, outcome: .unsent, settledAt: .now()) })
+        let counts = Mutex<[[Int]]>([])
+        var reader = try reader(run)
+        reader.noteClaimed = { [store = run.store] count in
+            counts.withLock { $0.append([count, (try? store.claimCount()) ?? 0]) }
+            return true
+        }
+        #expect(try reader.read(into: BoundedQueue<PushBatch>(capacity: 20)).isEmpty)
+        #expect(counts.withLock { $0 }.allSatisfy { $0[0] == $0[1] } && counts.withLock { $0 }.last == [11_000, 11_000])
+    }
+
     @Test("nobody is claimed whose payload cannot be rendered", arguments: ["Hi {{ name }} {{ other }}", "Hi"])
     func changedFile(body: String) throws {
         let run = try PlannedRun(audience: 20)

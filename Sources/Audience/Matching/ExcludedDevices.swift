@@ -92,58 +92,50 @@ final class ExcludedDevices: @unchecked Sendable {
         switch format.records {
         case .delimited(let separator):
             var reader = try DelimitedReader.open(path: path, isGzip: format.isGzip, separator: separator, limits: limits)
-            var cells = Self.columns(columns, reader.header, path)
-            if cells.isEmpty, reader.header.count == 1 {
+            var cells = ListCells(ColumnResolver(columns: columns, header: reader.header, file: path))
+            if cells.columns.isEmpty, reader.header.count == 1 {
                 // A plain list that is called .csv: its first line is an entry too, unless it is some header.
                 var first = reader.header[0]
                 first.withUTF8 { if digits.normalize($0) != nil { add($0, digits) } }
-                cells = [0]
+                cells.columns = [0]
             }
-            if cells.isEmpty { throw Self.noColumns(reader.header, path) }
-            reader.use(columns: cells)
-            try add(from: &reader, cellCount: cells.count, digits)
+            try cells.check()
+            reader.use(columns: cells.columns)
+            try add(from: &reader, cells, digits)
         case .jsonLines, .jsonArray:
             guard let header = try sampleKeys(path: path, format: format, limits: limits) else { return }
-            let cells = Self.columns(columns, header, path)
-            if cells.isEmpty { throw Self.noColumns(header, path) }
-            let keys = cells.map { header[$0] }
+            let cells = ListCells(ColumnResolver(columns: columns, header: header, file: path))
+            try cells.check()
+            let keys = cells.columns.map { header[$0] }
             if format.records == .jsonLines {
                 var reader = try JSONLinesReader(path: path, isGzip: format.isGzip, keys: keys, tagsCell: nil, limits: limits)
-                try add(from: &reader, cellCount: cells.count, digits)
+                try add(from: &reader, cells, digits)
             } else {
                 var reader = try JSONArrayReader(path: path, isGzip: format.isGzip, keys: keys, tagsCell: nil, limits: limits)
-                try add(from: &reader, cellCount: cells.count, digits)
+                try add(from: &reader, cells, digits)
             }
         }
     }
 
     private func add(
-        from reader: inout some RowReader & ~Copyable, cellCount: Int, _ digits: borrowing TokenBuffer
+        from reader: inout some RowReader & ~Copyable, _ cells: ListCells, _ digits: borrowing TokenBuffer
     ) throws(Diagnostic) {
+        var rows = 0
         while true {
             switch try reader.next() {
             case .row:
+                rows += 1
                 var hasToken = false
-                for cell in 0..<cellCount { hasToken = add(reader.row.bytes(cell), digits, besideToken: hasToken) || hasToken }
+                for cell in cells.columns.indices { hasToken = add(reader.row.bytes(cell), digits, besideToken: hasToken) || hasToken }
             case .badRow:
                 var mistake = reader.badRow
                 mistake.remedy = "Every line of a list of excluded devices must be readable: whoever it hides would get the push."
                 throw mistake
             case .needsMore: try reader.refill()
-            case .end: return
+            case .end:
+                if rows > 0, lists[lists.count - 1].entries == 0 { throw cells.nothingListed(rows: rows) }
+                return
             }
         }
-    }
-
-    private static func columns(_ columns: ExportColumns, _ header: [String], _ path: String) -> [Int] {
-        let resolver = ColumnResolver(columns: columns, header: header, file: path)
-        return [.token, .registrationID].compactMap { resolver.column(of: $0) }
-    }
-
-    private static func noColumns(_ header: [String], _ path: String) -> Diagnostic {
-        Diagnostic(
-            "the list of excluded devices has neither a token nor a registration_id column: its columns are "
-                + ColumnResolver.list(header),
-            file: path, remedy: "Name its column like the one of the exports, or write one token a line into a .txt file.")
     }
 }

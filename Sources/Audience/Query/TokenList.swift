@@ -138,8 +138,7 @@ public enum TokenList {
 
     private static func columns(_ resolver: ColumnResolver, _ allowsExport: Bool) throws(Diagnostic) -> Cells {
         let header = resolver.header
-        let token = resolver.column(of: .token) ?? header.firstIndex(of: "device_token") ?? header.firstIndex(of: "token")
-        guard let token else { throw resolver.missing(.token) }
+        guard let token = resolver.listedTokenColumn else { throw resolver.missing(.token) }
         // Such a file lists the devices that got the push as well.
         if header.contains("outcome") || header.contains("apns_id") {
             throw Diagnostic(

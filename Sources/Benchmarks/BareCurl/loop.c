@@ -9,7 +9,7 @@ struct loop {
     CURLM *multi;
     struct curl_slist *headers;
     const char *url, *authority_file, *body;
-    long next, pushes, accepted, in_flight;
+    long next, pushes, accepted, in_flight, failures;
 };
 
 static size_t discard(char *data, size_t size, size_t count, void *context) {
@@ -41,7 +41,8 @@ static CURL *handle(struct loop *loop) {
     return easy;
 }
 
-// Counts finished pushes and sends each handle out again while there is something left.
+// Counts finished pushes and sends each handle out again while there is something left. Servers that limit resets close the connection now and then,
+// as libcurl resets each stream whose answer has no body: what was lost with it goes out once more, up to a tenth of all.
 static void harvest(struct loop *loop) {
     int left;
     CURLMsg *message;
@@ -49,11 +50,17 @@ static void harvest(struct loop *loop) {
         CURL *easy = message->easy_handle;
         long status = 0;
         curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
-        if (message->data.result == CURLE_OK && status == 200)
-            loop->accepted++;
-        else
-            fprintf(stderr, "bare loop: %s, status %ld\n", curl_easy_strerror(message->data.result), status);
+        CURLcode result = message->data.result;
         curl_multi_remove_handle(loop->multi, easy);
+        if (result != CURLE_OK || status != 200) {
+            if (loop->failures++ < loop->pushes / 10) {
+                curl_multi_add_handle(loop->multi, easy);
+                continue;
+            }
+            fprintf(stderr, "bare loop: %s, status %ld\n", curl_easy_strerror(result), status);
+        } else {
+            loop->accepted++;
+        }
         loop->in_flight--;
         if (loop->next < loop->pushes) {
             send_out(loop, easy);

@@ -21,6 +21,8 @@ struct OutcomeReader {
 
     /// What is recorded of a recipient; nil when nothing is.
     mutating func slot(of id: Int) throws -> OutcomeSlot? {
+        // An edited file may hold ids that no recipient has.
+        guard id >= 0 else { return nil }
         if id / OutcomeBlock.slots != block { try load(id / OutcomeBlock.slots) }
         guard isThere else { return nil }
         let first = id % OutcomeBlock.slots * OutcomeSlot.words
@@ -71,23 +73,31 @@ struct OutcomeReader {
 
 extension RunStore {
     /// Calls `body` with every outcome there is, in the order of ids. Reasons are those of `OutcomeReasons`.
+    /// - Parameter ids: a part of the audience; nil for all of it.
     /// - Throws: `Diagnostic` for what no recipient can have.
-    func forEachOutcome(_ db: Database, _ body: (_ id: Int, OutcomeSlot, Outcome) throws -> Void) throws {
-        let blocks = 0..<(plan.audience + OutcomeBlock.slots - 1) / OutcomeBlock.slots
+    func forEachOutcome(
+        _ db: Database, in ids: Range<Int>? = nil, _ body: (_ id: Int, OutcomeSlot, Outcome) throws -> Void
+    ) throws {
+        let blocks = 0...max(0, plan.audience - 1) / OutcomeBlock.slots
+        let (first, end) = bounds(of: ids ?? 0..<plan.audience)
         try withUnsafeTemporaryAllocation(of: UInt64.self, capacity: OutcomeBlock.words) { words in
-            try PreparedStatement(db, RunSchema.selectOutcomeBlocks).forEachRow { row in
+            let select = try PreparedStatement(db, RunSchema.selectOutcomeBlocks)
+            try select.bind(first == .min ? first : first / OutcomeBlock.slots, at: 1)
+            try select.bind(end == .max ? end : (end - 1) / OutcomeBlock.slots, at: 2)
+            try select.forEachRow { row in
                 let number = row.number(0)
                 guard blocks.contains(number) else { throw RunDiagnostics.damaged(path, "an outcome has no recipient") }
                 guard OutcomeBlock.read(row.bytes(1), into: words) else { throw unreadableBlock(number) }
-                var id = number * OutcomeBlock.slots
-                for word in stride(from: 0, to: OutcomeBlock.words, by: OutcomeSlot.words) {
+                let start = number * OutcomeBlock.slots
+                // A part may begin and end within a block.
+                for id in max(first, start)..<max(first, start, min(end, start + OutcomeBlock.slots)) {
+                    let word = (id - start) * OutcomeSlot.words
                     let slot = OutcomeSlot(high: words[word], low: words[word + 1])
                     if !slot.isEmpty {
                         guard id < plan.audience else { throw RunDiagnostics.damaged(path, "an outcome has no recipient") }
                         guard let outcome = slot.outcome else { throw unreadableOutcome(of: id) }
                         try body(id, slot, outcome)
                     }
-                    id += 1
                 }
                 return true
             }

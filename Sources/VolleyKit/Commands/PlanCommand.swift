@@ -12,7 +12,9 @@ public enum PlanCommand {
         let context = try CampaignContext.read(file: file, options: options, now: now)
         var planner = try Planner(context: context, memory: options.memory, console: console, now: now)
         planner.departure = try .ofPlanning(context, now: now, runsFolder: context.runsFolder(options))
-        let (run, preview) = try planner.plan(RunSettings(context), runsFolder: context.runsFolder(options))
+        let settings = try RunSettings(context)
+        let (run, preview) = try planner.plan(settings, runsFolder: context.runsFolder(options))
+        let needsApproval = try RunGate(run: run, settings: settings, options: options).lacksApproval(PresentProject.all(of: run, options))
         let done = "Planned as \(run.plan.id) in \(run.path)"
         let answer: String
         if options.isJSON {
@@ -23,11 +25,11 @@ public enum PlanCommand {
             let text = preview.text(
                 width: console.width, colour: console.colour, isVerbose: console.options.isVerbose, cards: Preview.cardsBesidePlan)
             let waiting = run.plan.waves.contains { $0.due > now } ? " (which waits for its times)" : ""
-            let approval = context.app.needsApproval ? "Approve it with: volley approve \(run.plan.id) --by NAME\n" : ""
+            let approval = needsApproval ? "Approve it with: volley approve \(run.plan.id) --by NAME\n" : ""
             answer = "\(text)\n\n\(done)\n\(approval)Send it with: volley send --plan \(run.plan.id)\(waiting)"
         }
         let status = console.answer(answer, done: "\(done).")
-        if context.app.needsApproval { Notices.tell(.approvalNeeded, of: run, context.project, console) }
+        if needsApproval { Notices.tell(.approvalNeeded, of: run, context.project, console) }
         return status
     }
 }

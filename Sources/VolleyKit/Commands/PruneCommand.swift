@@ -55,6 +55,9 @@ struct PruneSelection {
         case retriable = "some of its devices can be retried"
         /// It says whom another retry must leave out.
         case needed = "the run that it retries can be retried again"
+        /// Figures that say too little would stay for good.
+        case outdated = "its file knows less than was sent: put the newest one back, or remove the file"
+        case unmarked = "how far it was is not known: put its .claimed file back"
 
         /// Whether `--include-stopped` takes such a run.
         var isOfStopped: Bool { self == .resumable || self == .retriable || self == .needed }
@@ -98,6 +101,7 @@ struct PruneSelection {
     /// - Parameter retries: the runs that retry it.
     private static func obstacle(_ run: RunStore, _ status: RunStatus, _ retries: [RunStore]) throws -> Obstacle? {
         if run.isBeingSent { return .underway }
+        if let gap = AccountGap(of: run) { return gap.isCertain ? .outdated : .unmarked }
         switch status.state {
         case .planned: return .unsent
         case .running, .paused, .stopped: return .resumable

@@ -26,7 +26,8 @@ public enum RetryCommand {
             let last = try RunChain(of: run).retries(of: run.plan.id).last
             throw Diagnostic(
                 "no device of this run is \(words)\(last == nil ? "" : " and was not sent to again by a retry")", file: run.path,
-                remedy: last.map { "`volley retry \($0.plan.id)` sends again to those for whom it failed again." }
+                remedy: GateRefusals.remedyForUnsent(run)
+                    ?? last.map { "`volley retry \($0.plan.id)` sends again to those for whom it failed again." }
                     ?? "`volley report \(run.plan.id)` shows what became of each; --outcome takes others.")
         }
         if outcomes.contains(.unknown), try run.figures().outcomes[.unknown, default: 0] > 0 {

@@ -10,13 +10,12 @@ struct AccountGap {
 
     /// nil when the file knows all that is known, and when the record cannot be read: the gate says so where it matters.
     init?(of run: RunStore) {
-        guard run.prunedAt == nil, let entry = try? SendingRecord(beside: run).entry(of: run.plan.id) else { return nil }
-        // In this order: a process that sends the run claims first, and marks it afterwards.
-        guard let life = try? run.life(), let claimed = try? run.firstUnclaimed(),
-            entry.isNewer(thanLife: life, reached: .max, claimed: claimed)
-        else { return nil }
-        isCertain = entry.claimed != nil || !entry.isLife(life)
-        inWords = isCertain ? GateRefusals.isOutdated(run, entry.begunAt) : GateRefusals.marksAreMissing(run)
+        guard let gap = SendingRecord.gap(of: run) else { return nil }
+        isCertain = gap == .certain
+        inWords =
+            isCertain
+            ? GateRefusals.isOutdated(run, (try? SendingRecord(beside: run).entry(of: run.plan.id))?.begunAt)
+            : GateRefusals.marksAreMissing(run)
     }
 
     /// Where a run is shown: what is certainly untrue is not.

@@ -84,20 +84,31 @@ enum GateRefusals {
     }
 
     /// For a run that was begun, when it, or what it needs, was changed.
-    /// - Parameter runs: those of its chain that have sent.
-    static func remedyForChanges(_ run: RunStore, reaching runs: [String]) -> String {
-        let ids = runs.isEmpty ? [run.plan.retryOf ?? run.plan.id] : runs
+    /// - Parameter chain: of the run.
+    static func remedyForChanges(_ run: RunStore, _ chain: RunChain) throws -> String {
+        let sent = try chain.runs.filter { try $0.hasBegun() }.map(\.plan.id)
+        let ids = sent.isEmpty ? [run.plan.retryOf ?? run.plan.id] : sent
         let files = ids.indices.map { ids.count == 1 ? "reached.csv" : "reached-\($0 + 1).csv" }
         let commands = zip(ids, files).map { "`volley report \($0) --format csv --outcome accepted,unknown --output \($1)`" }
         let list = files.count == 1 ? files[0] : "[\(files.joined(separator: ", "))]"
         return
             "Take the change back, then go on; nothing more was sent. A new plan would reach again those that were reached: leave them out with "
-            + "\(commands.joined(separator: " and ")), and `exclude: {devices: \(list)}`."
+            + "\(commands.joined(separator: " and ")), and `exclude: {devices: \(list)}`.\(roomInAliases(chain))"
     }
 
-    static func needsApproval(_ run: RunStore, _ step: SendGate.Step) -> Diagnostic {
+    /// Who is excluded takes no place of an alias, so that the next device gets it: one that was not reached, of a person who was.
+    private static func roomInAliases(_ chain: RunChain) -> String {
+        guard let count = chain.runs.first?.plan.skipped[.aliasLimit], count > 0 else { return "" }
+        return
+            " `alias_limit` left out \(TextFormat.count(count)) device\(count == 1 ? "" : "s"), which may take the places of those: look at "
+            + "`volley preview` first."
+    }
+
+    /// - Parameter project: volley.yaml of the campaign, when that demands it; it need not be the one that the run was planned with.
+    static func needsApproval(_ run: RunStore, _ step: SendGate.Step, demandedBy project: String?) -> Diagnostic {
         let id = run.plan.id
-        let demands = "the app '\(run.plan.app)' demands approval, and "
+        let other = project.flatMap { FilePaths.areOneFile($0, run.plan.projectFile) ? nil : " in \($0)" } ?? ""
+        let demands = "the app '\(run.plan.app)' demands approval\(other), and "
         guard run.hasDigest else {
             return Diagnostic(
                 demands + "a plan of this older format cannot be approved", file: run.path, remedy: "Plan the campaign again.")
@@ -112,10 +123,25 @@ enum GateRefusals {
             remedy: "`volley approve \(id) --by NAME` shows and approves it, then `volley send --plan \(id)` sends it.")
     }
 
-    static func isRetried(_ run: RunStore, by retry: String?) -> Diagnostic {
-        Diagnostic(
-            "the run was cancelled and then retried\(retry.map { " as \($0)" } ?? "")", file: run.path,
-            remedy: "Go on with that one: the two would send the same pushes.")
+    /// - Parameters:
+    ///   - retry: the last one.
+    ///   - id: that of a retry whose file is not there.
+    static func isRetried(_ run: RunStore, by retry: RunStore?, else id: String?) throws -> Diagnostic {
+        let isOver = try retry?.status().state == .finished
+        return Diagnostic(
+            "the run was cancelled and then retried\((retry?.plan.id ?? id).map { " as \($0)" } ?? "")", file: run.path,
+            remedy: remedyForUnsent(run)
+                ?? (isOver
+                    ? "That one is over: `volley report \(run.plan.id)` shows what became of each device."
+                    : "Go on with that one: the two would send the same pushes."))
+    }
+
+    /// How those of a cancelled run are sent to that were not, and that no retry took over; nil when there are none, or that cannot be known.
+    static func remedyForUnsent(_ run: RunStore) -> String? {
+        guard (try? run.status().state) == .cancelled else { return nil }
+        guard let count = try? RetryPlanner(run: run, outcomes: [.unsent], now: .now()).left(), count > 0 else { return nil }
+        let devices = count == 1 ? "the device that was never sent to" : "the \(TextFormat.count(count)) devices that were never sent to"
+        return "`volley retry \(run.plan.id) --outcome unsent` sends to \(devices)."
     }
 
     static func parentWentOn(_ run: RunStore) -> Diagnostic {

@@ -139,7 +139,7 @@ struct RunGate {
         try run.requireRecipients()
         let status = try run.status()
         let entry = try record.entry(of: run.plan.id)
-        var look = Look(facts: .unknown, life: try run.life(), reached: try run.reached(), claimed: try run.firstUnclaimed())
+        var look = Look(facts: .unknown, life: try run.life(), reached: try run.reached(), claimed: try run.claimCount())
         look.facts.state = .init(status.state)
         // The beginning may have been noted beside the runs, and not in the file, by a process that was killed between the two.
         look.facts.hasBegun = try run.hasBegun() || entry.map { $0.formerLife != look.life } ?? false
@@ -154,7 +154,7 @@ struct RunGate {
         look.facts.settingsHold = look.keep(.settingsChanged) {
             try goingOn(step) { for present in presents { try present.checkUnchanged(settings) } }
         }
-        look.facts.lacksApproval = try presents.contains(where: lacksApproval)
+        look.facts.lacksApproval = try lacksApproval(presents)
         if step == .begin, let parent = run.plan.retryOf {
             look.siblings = try record.retries(of: parent).filter { $0 != run.plan.id }
             let siblings = Set(look.siblings).subtracting(try RunChain(of: run).retriesGivenUp(of: parent, record)).sorted()
@@ -179,18 +179,20 @@ struct RunGate {
     /// What was begun must not be planned again without a thought for those whom it has reached.
     private func goingOn(_ step: SendGate.Step, _ body: () throws -> Void) throws {
         do { try body() } catch var mistake as Diagnostic where step != .begin || run.plan.retryOf != nil {
-            mistake.remedy = GateRefusals.remedyForChanges(run, reaching: try runsOfChain())
+            mistake.remedy = try GateRefusals.remedyForChanges(run, RunChain(of: run))
             throw mistake
         }
     }
 
     /// A test goes to the app's own test devices, so nobody has to approve it. A plan that was made before volley.yaml demanded approval needs one as well.
-    func lacksApproval(_ present: PresentProject) throws -> Bool {
-        try !run.plan.isTest && (settings.needsApproval || present.app?.needsApproval == true) && run.approval() == nil
+    /// - Parameter presents: volley.yaml by which the run is judged; see `PresentProject.all`.
+    func lacksApproval(_ presents: [PresentProject]) throws -> Bool {
+        guard try !run.plan.isTest && run.approval() == nil else { return false }
+        return settings.needsApproval || presents.contains { $0.demandsApproval } || demandBesideCampaign != nil
     }
 
-    /// The runs of its chain that have sent.
-    private func runsOfChain() throws -> [String] { try RunChain(of: run).runs.filter { try $0.hasBegun() }.map(\.plan.id) }
+    /// volley.yaml of the campaign that demands approval.
+    private var demandBesideCampaign: String? { PresentProject.ofCampaign(run, settings).first { $0.demandsApproval }?.project.file }
 
     /// Two retries of one run may have been planned for the same devices, where one could not see the file of the other.
     private func check(_ siblings: [String]) throws {
@@ -233,8 +235,8 @@ struct RunGate {
         case .hasBegun: GateRefusals.hasBegun(run, try record.entry(of: run.plan.id)?.begunAt)
         case .hasOtherState: GateRefusals.state(run, try run.status().state, step)
         case .neverBegun: GateRefusals.neverBegun(run, step)
-        case .needsApproval: GateRefusals.needsApproval(run, step)
-        case .isRetried: GateRefusals.isRetried(run, by: try retries().last?.plan.id ?? record.retries(of: run.plan.id).last)
+        case .needsApproval: GateRefusals.needsApproval(run, step, demandedBy: demandBesideCampaign)
+        case .isRetried: try GateRefusals.isRetried(run, by: retries().last, else: record.retries(of: run.plan.id).last)
         case .parentWentOn: GateRefusals.parentWentOn(run)
         case .isTooLate: GateRefusals.isTooLate(run, settings)
         case .isBusy, .isMisplaced, .isChanged, .settingsChanged, .timeIsTaken:

@@ -139,11 +139,19 @@ struct ScheduledTime {
         return switch state {
         case .planned: "`volley send --plan \(other)` sends that plan."
         case .running, .paused, .stopped: "`volley resume \(other)` goes on with that run."
-        case .cancelled where (try? first.hasBegun()) == false:
+        case .cancelled where hasNeverBegun(first):
             "That plan was cancelled before anything of it was sent. Give '\(campaign)' another time; `volley send` with --now sends it at once, to everybody."
         case .finished, .cancelled:
             "`volley report \(other)` says who got it; `volley retry \(other)` sends to those for whom it failed."
         }
+    }
+
+    /// Also by the record: the file may have lost that it began, and its recipients, since.
+    private static func hasNeverBegun(_ run: RunStore) -> Bool {
+        do {
+            guard try !run.hasBegun() else { return false }
+            return try SendingRecord(beside: run).entry(of: run.plan.id).map { try $0.formerLife == run.life() } ?? true
+        } catch { return false }
     }
 
     private func isForSchedule(isOwn: Bool) -> Diagnostic {

@@ -57,7 +57,7 @@ struct FiringWork: Sendable {
             try UnfinishedPlan.remove(id: firing.run ?? "", folder: runsFolder)
             let (run, _) = try planner.plan(settings, runsFolder: runsFolder, id: firing.run)
             defer { run.close() }
-            return .planned(needsApproval: settings.needsApproval)
+            return .planned(needsApproval: try needsApproval(run))
         } catch is CancellationError {
             return .interrupted
         } catch {
@@ -72,6 +72,8 @@ struct FiringWork: Sendable {
             let run = try RunStore(path: path(firing), readOnly: true)
             defer { run.close() }
             if run.isBeingSent { return .elsewhere }
+            // What its file says of its state is not how it was.
+            if let gap = AccountGap(of: run) { return .unreadable("\(gap.inWords)") }
             let status = try run.status()
             switch status.state {
             case .planned: return .plan(needsApproval: try needsApproval(run))
@@ -88,8 +90,7 @@ struct FiringWork: Sendable {
     }
 
     private func needsApproval(_ run: RunStore) throws -> Bool {
-        let gate = try gate(run, RunSettings(json: run.plan.settings, runFile: run.path))
-        return try PresentProject.all(of: run, options).contains(where: gate.lacksApproval)
+        try gate(run, RunSettings(json: run.plan.settings, runFile: run.path)).lacksApproval(PresentProject.all(of: run, options))
     }
 
     private func gate(_ run: RunStore, _ settings: RunSettings) -> RunGate {

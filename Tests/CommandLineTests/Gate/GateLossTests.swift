@@ -49,6 +49,13 @@ struct GateLossTests: GateTesting {
             #expect(try VolleyBinary.run(arguments, in: folder.url).status == 2, "\(arguments)")
         }
         try expectRefusal(folder, ["report", run], saying: "older copy")
+        // Pruned, it would say for good that less was sent.
+        #expect(try folder.volley("cancel", run).status == 0)
+        for option in [[], ["--include-stopped"]] {
+            let pruned = try VolleyBinary.run(["prune", "--keep", "0s", "--yes"] + option, in: folder.url)
+            #expect(pruned.output.contains("its file knows less than was sent"), "\(pruned.output)\(pruned.errors)")
+        }
+        try expectRefusal(folder, ["report", run], saying: "older copy")
         let refused = try VolleyBinary.run(["send", "--plan", run, "--yes"], in: folder.url).errors
         #expect(refused.contains("sent already") || refused.contains("cannot be sent as a plan"), "\(refused)")
     }

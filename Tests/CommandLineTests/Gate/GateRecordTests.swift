@@ -70,6 +70,23 @@ struct GateRecordTests: GateTesting {
         try expectRefusal(folder, ["resume", run], saying: "retried as \(retry)")
     }
 
+    @Test("a retry whose file is an older copy counts for nothing in the report of the run that it retries", .enabled(if: hasPython))
+    func olderRetry() throws {
+        let (server, run) = try interrupted(delivery: "unknown: skip")
+        let folder = server.folder
+        #expect(try folder.volley("cancel", run).status == 0)
+        #expect(try folder.volley("retry", run, "--outcome", "unsent", "--yes").status == 0)
+        let retry = try #require(runs(folder).first { $0 != run })
+        func accepted() throws -> JSONValue? {
+            guard case .array(let links) = try folder.volley("report", run, "--format", "json").json()["chain"] else { return nil }
+            return links.last?["accepted"]
+        }
+        #expect(try (accepted()?.integerValue ?? 0) > 0)
+        try folder.editRun("DELETE FROM life", id: retry)
+        try expectRefusal(folder, ["report", retry], saying: "older copy")
+        #expect(try accepted() == .null)
+    }
+
     @Test("a retry that was given up before it sent anything keeps nobody from another one, nor the run from going on")
     func givenUpRetry() throws {
         let server = try LedgeredServer(app: "pace: 1500/s\napproval: required", devices: 3000)

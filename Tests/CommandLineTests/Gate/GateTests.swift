@@ -63,6 +63,16 @@ struct GateTests: GateTesting {
         try expectEverybodyOnce(server)
     }
 
+    @Test("who starts a campaign anew whose last run was interrupted is told that `resume` reaches the others only")
+    func startedAnew() throws {
+        let (server, run) = try interrupted()
+        let preview = try server.folder.volley("preview", "campaign.yaml")
+        #expect(preview.errors.contains("\(run), ended before it was through") && preview.errors.contains("[last-run-unfinished]"))
+        #expect(preview.errors.contains("`volley resume \(run)`"), "\(preview.errors)")
+        #expect(try server.folder.volley("resume", run).status == 0)
+        #expect(try !server.folder.volley("preview", "campaign.yaml").errors.contains("[last-run-unfinished]"))
+    }
+
     @Test("a run begun before approval was demanded waits for it, and goes on once it is approved")
     func approvalSince() throws {
         let (server, _) = try interrupted()
@@ -88,6 +98,36 @@ struct GateTests: GateTesting {
         defer { try? FileManager.default.removeItem(at: moved) }
         let refused = try VolleyBinary.run(["send", "--plan", run, "--yes"], in: moved)
         #expect(refused.status == 2 && refused.errors.contains("demands approval"), "\(refused.errors)")
+    }
+
+    @Test(
+        "the approval that the campaign's own volley.yaml demands binds whichever file --config names, also through a link to the campaign")
+    func approvalOfOwnProject() throws {
+        let folder = try folder()
+        try Shell.run("cd '\(folder.url.path)'; mkdir other; cp volley.yaml other/; ln -s ../campaign.yaml ../devices.csv other/")
+        let other = ["--config", "other/volley.yaml"]
+        let project = try demandApproval(folder)
+        for file in [["campaign.yaml"] + other, ["other/campaign.yaml"]] {
+            let refused = try expectRefusal(folder, ["send"] + file + ["--yes"], saying: "demands approval in ")
+            #expect(refused.contains("/volley.yaml, and nobody has approved this plan"), "\(refused)")
+            let planned = try VolleyBinary.run(["plan"] + file, in: folder.url)
+            #expect(planned.status == 0 && planned.output.contains("volley approve"), "\(planned.output)")
+            try expectRefusal(folder, ["send", "--plan", "last", "--yes"] + other, saying: "demands approval in ")
+            #expect(try VolleyBinary.run(["approve", "last", "--by", "Anna", "--yes"] + other, in: folder.url).status == 0)
+            #expect(try VolleyBinary.run(["send", "--plan", "last", "--yes"] + other, in: folder.url).status == 0)
+        }
+        // Planned before approval was demanded.
+        try folder.write("volley.yaml", project)
+        let planned = try VolleyBinary.run(["plan", "campaign.yaml", "--json"] + other, in: folder.url)
+        let run = try #require(try planned.json()["run"]?.stringValue, "\(planned.errors)")
+        try demandApproval(folder)
+        try expectRefusal(folder, ["send", "--plan", run, "--yes"] + other, saying: "demands approval in ")
+        // What cannot be read, or has no such app, is none of the campaign's business.
+        for stranger in ["runs: [", project.replacing("shop:", with: "shoe:") + "    approval: required\n"] {
+            try folder.write("volley.yaml", stranger)
+            let sent = try VolleyBinary.run(["send", "campaign.yaml", "--yes"] + other, in: folder.url)
+            #expect(sent.status == 0, "\(sent.errors)")
+        }
     }
 
     @Test("when volley.yaml is not where it was, that of the run's folder counts; where there is none, nothing is sent until it is named")

@@ -27,6 +27,7 @@ enum Invariant: String, CaseIterable {
     case oneTime = "a time of a schedule is sent by one run"
     case approved = "nothing is sent without the approval that it needs"
     case asPlanned = "only the file that was planned is sent, as it was planned"
+    case refusedFirst = "what is in the way is refused before anything is claimed or noted"
 }
 
 struct Violation {

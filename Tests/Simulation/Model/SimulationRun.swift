@@ -57,8 +57,7 @@ struct SimulationRun: Sendable {
                 let campaign = SimulatedCampaign(seed: seed)
                 campaign.run()
                 result.tally.add(campaign.tally)
-                var commands = SimulatedFolder(seed: seed)
-                commands.run()
+                let commands = SimulatedFolder.runAll(of: seed)
                 result.met.formUnion(commands.met)
                 guard let violation = campaign.violation ?? commands.violation else { continue }
                 result.failures.append(Failure(seed: seed, violation: violation))

@@ -19,8 +19,7 @@ import Glibc
         TrapReport.note(seed, worker: 0)
         let campaign = SimulatedCampaign(seed: seed, isTraced: true)
         campaign.run()
-        var commands = SimulatedFolder(seed: seed)
-        commands.run { Output.say($0) }
+        let commands = SimulatedFolder.runAll(of: seed) { Output.say($0) }
         if let violation = campaign.violation ?? commands.violation {
             Output.say("FAILED: \(SimulationRun.Failure(seed: seed, violation: violation))")
             exit(1)

@@ -22,6 +22,8 @@ struct RunFolderModel {
         var state = SendGate.Facts.State.planned
         var life = 0
         var claimed: Set<Int> = []
+        /// Recipients that were taken back to be sent to once more, each as often as it was.
+        var takenBack = 0
         var outcomes: [Int: Outcome] = [:]
         var isApproved = false
         var hasStart = false
@@ -31,10 +33,23 @@ struct RunFolderModel {
         /// Recipients that it has reached, or may have.
         var reached: Int { claimed.count { outcomes[$0] != .unsent } }
 
+        /// As `RunStore.claimCount`.
+        var claimCount: Int { claimed.count + takenBack }
+
         var hasBegun: Bool { hasStart || !claimed.isEmpty || life != 0 }
     }
 
-    enum Path: Hashable { case own(Int), copy(Int) }
+    enum Path: Hashable {
+        case own(Int), copy(Int)
+
+        /// In this order they are looked through.
+        var order: Int {
+            switch self {
+            case .own(let plan): 2 * plan
+            case .copy(let number): 2 * number + 1
+            }
+        }
+    }
 
     struct Entry {
         var life: Int
@@ -52,7 +67,7 @@ struct RunFolderModel {
             let isCounting = !isOver && formerLife == nil
             guard !isCounting || mark?.life == life else { return true }
             let claimed = isCounting ? max(claimed, mark?.claimed ?? 0) : claimed
-            return !isLife(file.life) || file.reached < reached || file.claimed.count < claimed
+            return !isLife(file.life) || file.reached < reached || file.claimCount < claimed
         }
     }
 
@@ -149,8 +164,8 @@ struct RunFolderModel {
         }
         if !begunRetries(of: file.plan).isEmpty || !Set(siblings(of: file.plan)).isSubset(of: seen) { return nil }
         if let parent = plan.retryOf, let entry = record[parent], !entry.isLife(plan.parentLife) { return nil }
-        record[file.plan] = Entry(life: file.life + 1, formerLife: file.life, reached: file.reached, claimed: file.claimed.count)
-        marks[file.plan] = Mark(life: file.life + 1, claimed: file.claimed.count)
+        record[file.plan] = Entry(life: file.life + 1, formerLife: file.life, reached: file.reached, claimed: file.claimCount)
+        marks[file.plan] = Mark(life: file.life + 1, claimed: file.claimCount)
         return file.life + 1
     }
 

@@ -19,6 +19,8 @@ struct SimulatedCommand {
     private(set) var work: Work
     private(set) var refusal: SendGate.Refusal?
     private(set) var isAdmitted = false
+    /// What the gate was told when it looked.
+    private(set) var seen: SendGate.Facts?
     /// What volley.yaml said when it was looked at.
     private(set) var project = 0
     /// The retry that it made, to be sent next.
@@ -36,10 +38,11 @@ struct SimulatedCommand {
     var isSending: Bool { if case .sending = work { true } else { false } }
 
     /// Does one thing.
+    /// - Parameter failing: how often, per thousand, the last note beside the runs cannot be written.
     /// - Returns: the device that a push went to.
-    mutating func doNext(_ folder: inout RunFolderModel, _ random: inout SplitMix) -> Int? {
+    mutating func doNext(_ folder: inout RunFolderModel, _ random: inout SplitMix, failing: Int) -> Int? {
         switch work {
-        case .gate(let action): work = next(after: action, &folder, &random)
+        case .gate(let action): work = next(after: action, &folder, &random, failing)
         case .sending(let left): return send(left, &folder, &random)
         case .over: break
         }
@@ -54,7 +57,9 @@ struct SimulatedCommand {
 
     // MARK: - The gate, as `RunGate` drives it
 
-    private mutating func next(after action: SendGate.Action, _ folder: inout RunFolderModel, _ random: inout SplitMix) -> Work {
+    private mutating func next(
+        after action: SendGate.Action, _ folder: inout RunFolderModel, _ random: inout SplitMix, _ failing: Int
+    ) -> Work {
         switch action {
         case .lock:
             guard folder.files[path] != nil else { return .over }
@@ -67,6 +72,7 @@ struct SimulatedCommand {
                 return .over
             }
             project = folder.project
+            seen = facts
             siblings = folder.files[path].map { folder.siblings(of: $0.plan) } ?? []
             return .gate(gate.saw(facts))
         case .claimTime:
@@ -81,7 +87,7 @@ struct SimulatedCommand {
         case .begin: return .gate(gate.began(folder.begin(path, as: life, step)))
         case .confirm:
             // Perhaps the disk is full.
-            guard let plan = folder.files[path]?.plan, !random.happens(50) else { return .gate(gate.confirmed(false)) }
+            guard let plan = folder.files[path]?.plan, !random.happens(failing) else { return .gate(gate.confirmed(false)) }
             folder.record[plan]?.formerLife = nil
             return .gate(gate.confirmed(true))
         case .returnTime:
@@ -150,7 +156,8 @@ struct SimulatedCommand {
             end([], as: nil, &folder)
             return nil
         }
-        folder.marks[file.plan]?.claimed = file.claimed.union(claim).count
+        folder.files[path]?.takenBack += file.claimed.intersection(claim).count
+        folder.marks[file.plan]?.claimed = file.claimCount + claim.count
         for device in claim {
             folder.files[path]?.claimed.insert(device)
             folder.files[path]?.outcomes[device] = nil
@@ -165,7 +172,7 @@ struct SimulatedCommand {
         if let state { folder.files[path]?.state = state }
         if let file = folder.files[path], folder.record[file.plan]?.life == life {
             folder.record[file.plan]?.reached = file.reached
-            folder.record[file.plan]?.claimed = file.claimed.count
+            folder.record[file.plan]?.claimed = file.claimCount
             folder.record[file.plan]?.isOver = true
             folder.marks[file.plan] = nil
         }

@@ -1,0 +1,57 @@
+import Base
+
+/// Where a list of excluded devices says which devices are meant.
+struct ListCells {
+    /// The token's column before that of the registration id, as far as they are there.
+    var columns: [Int]
+    private let resolver: ColumnResolver
+
+    init(_ resolver: ColumnResolver) {
+        self.resolver = resolver
+        columns = [resolver.listedTokenColumn, resolver.listedRegistrationIDColumn].compactMap(\.self)
+        // Exports may call both by one name.
+        if columns.count == 2, columns[0] == columns[1] { columns.removeLast() }
+    }
+
+    /// - Throws: that there is no column of either.
+    func check() throws(Diagnostic) {
+        guard columns.isEmpty else { return }
+        throw Diagnostic(
+            "the list of excluded devices has neither a column of tokens nor one of registration ids: its columns are "
+                + ColumnResolver.list(resolver.header),
+            file: resolver.file, remedy: remedy)
+    }
+
+    /// What to say of a list whose rows are blank where the devices should be: nobody would be excluded.
+    func nothingListed(rows: Int) -> Diagnostic {
+        let names = ColumnResolver.list(columns.map { resolver.header[$0] })
+        let whose = rows == 1 ? "the only row" : "none of the \(TextFormat.count(rows)) rows"
+        return Diagnostic(
+            "\(whose) of the list of excluded devices has \(rows == 1 ? "nothing" : "anything") in \(names), so that it would exclude nobody: "
+                + "its columns are \(ColumnResolver.list(resolver.header))",
+            file: resolver.file, remedy: remedy)
+    }
+
+    private var remedy: String {
+        let tokens = resolver.columns.candidates(for: .token).filter { $0 != "device_token" } + ["device_token"]
+        let ids = resolver.columns.candidates(for: .registrationID)
+        return "Call the column of its tokens \(tokens.map { "'\($0)'" }.joined(separator: " or ")), or that of its registration ids "
+            + "'\(ids[0])'; or write one of either a line into a .txt file."
+    }
+}
+
+extension ColumnResolver {
+    /// Whether the file is a run's report, with the names that Volley gives.
+    private var isReport: Bool { ["device_token", "outcome", "apns_id"].allSatisfy(header.contains) }
+
+    /// The tokens' column of a list of devices: called as in the exports, or `device_token` or `token`, as Volley writes it. What exports call by a name of the
+    /// report is something else there.
+    var listedTokenColumn: Int? {
+        (isReport ? nil : column(of: .token)) ?? header.firstIndex(of: "device_token") ?? header.firstIndex(of: "token")
+    }
+
+    /// The registration ids' column of a list of devices.
+    var listedRegistrationIDColumn: Int? {
+        isReport ? header.firstIndex(of: "registration_id") : column(of: .registrationID)
+    }
+}

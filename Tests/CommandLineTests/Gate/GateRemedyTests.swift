@@ -1,0 +1,100 @@
+import Base
+import Foundation
+import TestCommands
+import Testing
+
+/// What the gate says, followed to the letter, reaches those that are left, and nobody twice.
+@Suite("the gate's remedies")
+struct GateRemedyTests: GateTesting {
+    /// Changes a file of the folder.
+    private func edit(_ file: String, of folder: ProjectFolder, _ old: String, _ new: String) throws {
+        let text = try String(contentsOf: folder.url.appendingPathComponent(file), encoding: .utf8)
+        try #require(text.contains(old))
+        try folder.write(file, text.replacing(old, with: new))
+    }
+
+    /// Asks to resume with another key, which is refused, and takes the change back.
+    /// - Returns: what it said.
+    private func refusedResumption(_ folder: ProjectFolder, _ run: String) throws -> String {
+        try edit("volley.yaml", of: folder, "SIMULATOR1", "SIMULATOR2")
+        defer { try? edit("volley.yaml", of: folder, "SIMULATOR2", "SIMULATOR1") }
+        return try expectRefusal(folder, ["resume", run], saying: "this file was changed")
+    }
+
+    /// Does what the refusal says: leaves out who was reached.
+    private func excludeReached(_ folder: ProjectFolder, as refusal: String) throws {
+        let command = try #require(refusal.split(separator: "`").first { $0.hasPrefix("volley report ") }, "\(refusal)")
+        let reported = try VolleyBinary.run(command.split(separator: " ").dropFirst().map(String.init), in: folder.url)
+        #expect(reported.status == 0, "\(reported.errors)")
+        let exclusion = try #require(refusal.split(separator: "`").first { $0.hasPrefix("exclude: ") }, "\(refusal)")
+        try edit("campaign.yaml", of: folder, "audience:\n", "audience:\n  \(exclusion)\n")
+    }
+
+    @Test(
+        "a new plan without those who were reached reaches everybody once, whatever the exports call their columns",
+        arguments: [
+            "token: apns_token", "token: apns_token, registration_id: uid", "token: registration_id, registration_id: uid",
+        ])
+    func otherColumns(names: String) throws {
+        let server = try LedgeredServer(app: "pace: 1500/s", devices: 3000)
+        let folder = server.folder
+        let columns = names.split(separator: ",").map { $0.split(separator: " ")[1] }
+        // Every second device has a registration id.
+        let rows = (0..<3000).map { "\(ProjectFolder.token($0)),\($0 % 2 == 0 ? "reg\($0)" : "")\n" }
+        try folder.write("devices.csv", "\(columns[0]),\(columns.count == 2 ? columns[1] : "registration_id")\n" + rows.joined())
+        try edit("volley.yaml", of: folder, "columns: {token: device_token}", "columns: {\(names)}")
+        try folder.writeCampaign(delivery: "unknown: skip")
+        let running = try server.startSending()
+        running.interrupt()
+        #expect(running.finish().status == 130)
+        try excludeReached(folder, as: refusedResumption(folder, "last"))
+        let sent = try folder.volley("send", "campaign.yaml", "--yes", "--quiet")
+        #expect(sent.status == 0 && !sent.errors.contains("exclusion-not-found"), "\(sent.errors)")
+        try expectEverybodyOnce(server)
+    }
+
+    @Test("where alias_limit left devices out, it is said that they may take the places of those who were reached")
+    func aliasLimit() throws {
+        let server = try LedgeredServer(app: "pace: 1500/s", devices: 3000)
+        let folder = server.folder
+        let rows = (0..<4500).map { "\(ProjectFolder.token($0)),user\($0 / 15)\n" }.joined()
+        try folder.write("devices.csv", "device_token,alias\n" + rows)
+        let names = (0..<300).map { "user\($0)" }.joined(separator: ", ")
+        try folder.writeCampaign(audience: "devices: devices.csv\naliases: [\(names)]", delivery: "unknown: skip")
+        let running = try server.startSending()
+        running.interrupt()
+        #expect(running.finish().status == 130)
+        let said = "`alias_limit` left out 1,500 devices, which may take the places of those: look at `volley preview` first"
+        #expect(try refusedResumption(folder, "last").contains(said))
+        #expect(try !refusedResumption(interrupted().server.folder, "last").contains("alias_limit"))
+    }
+
+    @Test("of a cancelled run that was retried for some of its devices it is said how the others are sent to, until there are none")
+    func unsentBesideRetry() throws {
+        let server = try LedgeredServer(app: "pace: 1500/s", devices: 3000)
+        let folder = server.folder
+        try folder.writeCampaign(delivery: "unknown: skip")
+        let running = try server.startSending()
+        kill(running.processID, SIGKILL)
+        _ = running.finish()
+        #expect(try folder.volley("cancel", "last").status == 0)
+        let run = try #require(runs(folder).first)
+        let report = try server.report()
+        let unsent = try #require(report["outcomes"]?.int("unsent")), unknown = try server.tokens("unknown")
+        try #require(unsent > 1000 && !unknown.isEmpty)
+        #expect(try folder.volley("retry", run, "--yes", "--quiet").status == 0)
+
+        let said = "`volley retry \(run) --outcome unsent` sends to the \(TextFormat.count(unsent)) devices that were never sent to"
+        let resumed = try expectRefusal(folder, ["resume", run], saying: said)
+        #expect(!resumed.contains("Go on with that one"), "\(resumed)")
+        try expectRefusal(folder, ["retry", run, "--yes"], saying: said)
+        #expect(try folder.volley("retry", run, "--outcome", "unsent", "--yes", "--quiet").status == 0)
+
+        let over = try expectRefusal(folder, ["resume", run], saying: "That one is over")
+        #expect(!over.contains("--outcome unsent"), "\(over)")
+        let nobody = try expectRefusal(folder, ["retry", run, "--yes"], saying: "no device of this run is failed or unknown")
+        #expect(!nobody.contains("--outcome unsent"), "\(nobody)")
+        let accepted = try server.accepted()
+        #expect(accepted.count == 3000 && Set(accepted.filter { $0.value.count > 1 }.keys).isSubset(of: unknown))
+    }
+}

@@ -1,0 +1,76 @@
+import Base
+import Glibc
+import Synchronization
+import Testing
+
+@testable import Runs
+
+/// What a record of what was sent tells of the files beside it.
+@Suite("the record of what was sent")
+struct SendingRecordTests {
+    /// Begins a life of a run, as a gate does.
+    private func begin(_ run: RunStore, _ record: SendingRecord, after former: String = "") throws -> ClaimMarks {
+        let life = SendingRecord.life(after: former)
+        let begun = try record.begin(
+            run, as: life, seen: former, reached: run.reached(), claimed: run.claimCount(), for: nil, at: noon)
+        #expect(begun == .noted)
+        let marks = try ClaimMarks(run, life: life, claimed: run.claimCount())
+        try run.begin(life: life, at: noon, from: [.planned, .stopped])
+        try record.confirm(run)
+        return marks
+    }
+
+    private func copy(_ run: RunStore) -> [UInt8] {
+        try? run.settleDown()
+        return readBytes(run.path)
+    }
+
+    @Test("who is taken back to be sent to again counts as one more claim: a file from before is an older one")
+    func takenBack() throws {
+        let folder = try TemporaryFolder()
+        let run = try makeRun(folder, audience: 20)
+        let record = SendingRecord(beside: run)
+        let marks = try begin(run, record)
+        try run.claim(0..<12, at: noon)
+        try marks.note(run.claimCount())
+        try run.record((0..<12).map { settled($0, .unsent, status: 0, attempts: 0) })
+        #expect(try run.claimCount() == 12)
+        let before = copy(run)
+        #expect(SendingRecord.gap(of: try RunStore(path: run.path)) == nil)
+        // All are claimed already; nothing but this count tells that they may have been pushed.
+        _ = try run.takeBack(0..<7, resendsUnknown: false)
+        try marks.note(run.claimCount())
+        _ = try run.takeBack(7..<12, resendsUnknown: false)
+        #expect(try run.claimCount() == 24)
+        let after = copy(run)
+        run.close()
+        writeBytes(before, run.path)
+        #expect(SendingRecord.gap(of: try RunStore(path: run.path)) == .certain)
+        writeBytes(after, run.path)
+        #expect(SendingRecord.gap(of: try RunStore(path: run.path)) == nil)
+        unlink(ClaimMarks.file(of: run.path))
+        #expect(SendingRecord.gap(of: try RunStore(path: run.path)) == .possible)
+    }
+
+    @Test("the end of a life that the record does not know any more is said to be damage; one that another life has followed is nobody's")
+    func replaced() throws {
+        let folder = try TemporaryFolder()
+        let run = try makeRun(folder, audience: 20)
+        let record = SendingRecord(beside: run)
+        _ = try begin(run, record)
+        try run.setState(.stopped, reason: "x", at: noon)
+        try record.end(run)
+        let older = readBytes(record.path)
+        _ = try begin(run, record, after: run.life())
+        let present = readBytes(record.path)
+        writeBytes(older, record.path)
+        #expect(diagnostic { try record.end(run) }?.message.contains("it knew of the life of") == true)
+        writeBytes(present, record.path)
+        try run.setState(.stopped, reason: "x", at: noon)
+        try record.end(run)
+        let former = try RunStore(path: run.path)
+        former.ownLife.withLock { $0 = "1-0" }
+        try record.end(former)
+        #expect(try record.entry(of: run.plan.id)?.claimed == 0)
+    }
+}
