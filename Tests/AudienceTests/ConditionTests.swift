@@ -137,9 +137,24 @@ import Testing
             texts.append(String(decoding: bytes, as: UTF8.self))
             texts.append(String(decoding: bytes.prefix(10), as: UTF8.self))
         }
+        // Every sign at every place.
+        for length in [10, 19, 20] {
+            for place in 0..<length {
+                for sign in UInt8(1)..<128 {
+                    var bytes = Array("2026-11-21T09:30:15Z".utf8.prefix(length))
+                    bytes[place] = sign
+                    texts.append(String(decoding: bytes, as: UTF8.self))
+                }
+            }
+        }
+        for year in [1970, 1999, 2000, 2024, 2026, 2100] {
+            for month in 1...12 { for day in 0...32 { texts.append("\(year)-\(Self.two(month))-\(Self.two(day))") } }
+        }
         for text in texts {
             var copy = text
             #expect(copy.withUTF8(dateMilliseconds) == Timestamp(text)?.epochMilliseconds, "\(text)")
         }
     }
+
+    private static func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
 }
