@@ -24,6 +24,12 @@ public enum WarningName: String, CaseIterable, Hashable, Sendable {
     case textCutOff = "text-cut-off"
     case doubleBlank = "double-blank"
     case placeholderInText = "placeholder-in-text"
+    case markupInText = "markup-in-text"
+    case escapeInText = "escape-in-text"
+    case garbledText = "garbled-text"
+    case invisibleInText = "invisible-in-text"
+    case soundNotPlayable = "sound-not-playable"
+    case variantGetsText = "variant-gets-text"
     case linkWithoutScheme = "link-without-scheme"
     case outsideAPS = "outside-aps"
     case nothingVisible = "nothing-visible"
@@ -82,10 +88,10 @@ public enum WarningName: String, CaseIterable, Hashable, Sendable {
             .expiryTooLong, .expiresSoon, .schedulePast, .timeInQuietHours, .timeInGap, .unusedAllow,
             .partlyTranslated, .variantNotTranslated, .sameVariants, .pluralFormMissing, .linkWithoutScheme, .outsideAPS, .nothingVisible,
             .silentAndVisible,
-            .mutableWithoutAlert, .mediaNotMutable, .mediaNotHTTPS, .timeSensitive, .criticalAlert:
+            .soundNotPlayable, .variantGetsText, .mutableWithoutAlert, .mediaNotMutable, .mediaNotHTTPS, .timeSensitive, .criticalAlert:
             [.files]
         // Of a text its constant part is known at once, and the whole of it when it is rendered.
-        case .textCutOff, .doubleBlank, .placeholderInText: [.files, .rows]
+        case .textCutOff, .doubleBlank, .placeholderInText, .markupInText, .escapeInText, .garbledText, .invisibleInText: [.files, .rows]
         // Which devices it is too late for only the rows show.
         case .expiresBeforeSchedule: [.files, .rows]
         case .columnNotFound, .columnTwice, .staleExport, .timezoneNotFound: [.headers]

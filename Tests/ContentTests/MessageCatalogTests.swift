@@ -55,7 +55,7 @@ struct MessageCatalogTests {
             content {
                 $0.title = plain("Hi")
                 $0.body = plain("Body")
-                $0.sound = plain("ping")
+                $0.sound = plain("ping.caf")
                 $0.languages = [
                     translation("zh") {
                         $0.title = plain("中")
@@ -64,7 +64,7 @@ struct MessageCatalogTests {
                     translation("zh-Hans") { $0.title = plain("简") },
                 ]
             })
-        #expect(text(catalog, language: "zh-Hans-SG") == #"{"aps":{"alert":{"title":"简","body":"文"},"sound":"ping"}}"#)
+        #expect(text(catalog, language: "zh-Hans-SG") == #"{"aps":{"alert":{"title":"简","body":"文"},"sound":"ping.caf"}}"#)
         #expect(catalog.warnings.isEmpty)
     }
 

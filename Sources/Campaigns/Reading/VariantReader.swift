@@ -61,7 +61,25 @@ struct VariantReader {
                 ContentReader(section: $0, source: source, base: content ?? MessageContent(position: node.position)).read()
             }
         }
+        if !section.has("content") { checkHoldout(name) }
         return share == nil ? nil : variant
+    }
+
+    /// Only `holdout` gets nothing. Other words for it are a mistake; a control group may be meant to get the usual text.
+    private func checkHoldout(_ name: SourceText) {
+        let word = name.value.lowercased().filter { $0.isLetter }
+        if ["holdout", "holdouts", "holdoutgroup", "heldout", "none", "nothing", "nobody", "nopush", "nosend", "notsent", "off"].contains(
+            word),
+            name.value != MessageVariant.holdoutName
+        {
+            findings.error(
+                "the devices of the variant \(quoted(name.value)) would get the campaign's text, as it changes nothing", at: name.position,
+                remedy: "For devices that get nothing write holdout; for others choose another name.")
+        } else if ["control", "controlgroup", "kontrolle", "kontrollgruppe", "controle", "gruppocontrollo"].contains(word) {
+            findings.warning(
+                .variantGetsText, "the devices of the variant \(quoted(name.value)) get the campaign's text", at: name.position,
+                remedy: "For a control group that gets nothing write holdout.")
+        }
     }
 
     private func isName(_ name: SourceText) -> Bool {

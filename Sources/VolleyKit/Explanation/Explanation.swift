@@ -259,7 +259,9 @@ struct Explainer {
         case .notADate(let column, let place): return "its \(column) is no date, as \(place) needs one"
         case .notHTTPS(let column, _): return "its \(column) makes no image address that begins with https://"
         case .notANumber(let column, let place): return "its \(column) is no number, as \(place) needs one"
-        case .nothingShown(let place): return "all its texts come out blank, the first of them that of \(place)"
+        case .blankText(let place): return "its text of \(place) comes out blank"
+        case .gap(let column, let place):
+            return "without \(column) it would read punctuation around nothing, as in 'Hi , welcome', where \(place) prints nothing"
         case .tooLarge(let bytes):
             let limit = context.messages.pushType.maximumPayloadBytes
             return "its payload would have \(TextFormat.count(bytes)) bytes, and APNs takes \(TextFormat.count(limit))"
