@@ -14,6 +14,7 @@ public enum WarningName: String, CaseIterable, Hashable, Sendable {
     case timeInQuietHours = "time-in-quiet-hours"
     case timeInGap = "time-in-gap"
     case expiresBeforeSchedule = "expires-before-schedule"
+    case expiresInUTC = "expires-in-utc"
     case unusedAllow = "unused-allow"
 
     // What a push says.
@@ -64,6 +65,8 @@ public enum WarningName: String, CaseIterable, Hashable, Sendable {
     case audienceChanged = "audience-changed"
     case audienceDropped = "audience-dropped"
     case lastRunUnfinished = "last-run-unfinished"
+    case sentRecently = "sent-recently"
+    case paceTooSlow = "pace-too-slow"
 
     // What keys and certificates show.
     case certificateExpires = "certificate-expires"
@@ -85,7 +88,7 @@ public enum WarningName: String, CaseIterable, Hashable, Sendable {
     public var sources: Set<Source> {
         switch self {
         case .curlyQuotes, .commentInText, .numberChanged, .conditionInList, .mixedConditions, .oddLanguage, .passwordInFile,
-            .expiryTooLong, .expiresSoon, .schedulePast, .timeInQuietHours, .timeInGap, .unusedAllow,
+            .expiryTooLong, .expiresSoon, .schedulePast, .timeInQuietHours, .timeInGap, .expiresInUTC, .unusedAllow,
             .partlyTranslated, .variantNotTranslated, .sameVariants, .pluralFormMissing, .linkWithoutScheme, .outsideAPS, .nothingVisible,
             .silentAndVisible,
             .soundNotPlayable, .variantGetsText, .mutableWithoutAlert, .mediaNotMutable, .mediaNotHTTPS, .timeSensitive, .criticalAlert:
@@ -98,7 +101,7 @@ public enum WarningName: String, CaseIterable, Hashable, Sendable {
         case .badRow, .keyTwice, .rowForEachTag, .tagNotFound, .aliasNotFound, .registrationIDNotFound, .exclusionNotFound,
             .conditionNeverHolds,
             .languageNotSpoken, .languageFormsUnknown, .timezonesUnknown, .sentInQuietHours,
-            .audienceEmpty, .audienceNearlyEveryone, .audienceChanged, .audienceDropped, .lastRunUnfinished:
+            .audienceEmpty, .audienceNearlyEveryone, .audienceChanged, .audienceDropped, .lastRunUnfinished, .sentRecently, .paceTooSlow:
             [.rows]
         case .certificateExpires, .secretReadable: [.credentials]
         }
