@@ -14,6 +14,7 @@ public enum WarningName: String, CaseIterable, Hashable, Sendable {
     case timeInQuietHours = "time-in-quiet-hours"
     case timeInGap = "time-in-gap"
     case expiresBeforeSchedule = "expires-before-schedule"
+    case expiresInUTC = "expires-in-utc"
     case unusedAllow = "unused-allow"
 
     // What a push says.
@@ -24,6 +25,12 @@ public enum WarningName: String, CaseIterable, Hashable, Sendable {
     case textCutOff = "text-cut-off"
     case doubleBlank = "double-blank"
     case placeholderInText = "placeholder-in-text"
+    case markupInText = "markup-in-text"
+    case escapeInText = "escape-in-text"
+    case garbledText = "garbled-text"
+    case invisibleInText = "invisible-in-text"
+    case soundNotPlayable = "sound-not-playable"
+    case variantGetsText = "variant-gets-text"
     case linkWithoutScheme = "link-without-scheme"
     case outsideAPS = "outside-aps"
     case nothingVisible = "nothing-visible"
@@ -58,6 +65,8 @@ public enum WarningName: String, CaseIterable, Hashable, Sendable {
     case audienceChanged = "audience-changed"
     case audienceDropped = "audience-dropped"
     case lastRunUnfinished = "last-run-unfinished"
+    case sentRecently = "sent-recently"
+    case paceTooSlow = "pace-too-slow"
 
     // What keys and certificates show.
     case certificateExpires = "certificate-expires"
@@ -79,20 +88,20 @@ public enum WarningName: String, CaseIterable, Hashable, Sendable {
     public var sources: Set<Source> {
         switch self {
         case .curlyQuotes, .commentInText, .numberChanged, .conditionInList, .mixedConditions, .oddLanguage, .passwordInFile,
-            .expiryTooLong, .expiresSoon, .schedulePast, .timeInQuietHours, .timeInGap, .unusedAllow,
+            .expiryTooLong, .expiresSoon, .schedulePast, .timeInQuietHours, .timeInGap, .expiresInUTC, .unusedAllow,
             .partlyTranslated, .variantNotTranslated, .sameVariants, .pluralFormMissing, .linkWithoutScheme, .outsideAPS, .nothingVisible,
             .silentAndVisible,
-            .mutableWithoutAlert, .mediaNotMutable, .mediaNotHTTPS, .timeSensitive, .criticalAlert:
+            .soundNotPlayable, .variantGetsText, .mutableWithoutAlert, .mediaNotMutable, .mediaNotHTTPS, .timeSensitive, .criticalAlert:
             [.files]
         // Of a text its constant part is known at once, and the whole of it when it is rendered.
-        case .textCutOff, .doubleBlank, .placeholderInText: [.files, .rows]
+        case .textCutOff, .doubleBlank, .placeholderInText, .markupInText, .escapeInText, .garbledText, .invisibleInText: [.files, .rows]
         // Which devices it is too late for only the rows show.
         case .expiresBeforeSchedule: [.files, .rows]
         case .columnNotFound, .columnTwice, .staleExport, .timezoneNotFound: [.headers]
         case .badRow, .keyTwice, .rowForEachTag, .tagNotFound, .aliasNotFound, .registrationIDNotFound, .exclusionNotFound,
             .conditionNeverHolds,
             .languageNotSpoken, .languageFormsUnknown, .timezonesUnknown, .sentInQuietHours,
-            .audienceEmpty, .audienceNearlyEveryone, .audienceChanged, .audienceDropped, .lastRunUnfinished:
+            .audienceEmpty, .audienceNearlyEveryone, .audienceChanged, .audienceDropped, .lastRunUnfinished, .sentRecently, .paceTooSlow:
             [.rows]
         case .certificateExpires, .secretReadable: [.credentials]
         }

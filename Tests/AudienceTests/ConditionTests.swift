@@ -11,8 +11,20 @@ import Testing
     }
 
     @Test(
+        "signs that programs export for nothing are missing, and no value; other texts are there",
+        arguments: [
+            ("NULL", true), ("null", true), (#"\N"#, true), ("N/A", true), ("n/a", true), ("#N/A", true), ("-", true), ("–", true),
+            ("\u{200B}", true), ("Null", false), ("NA", false), ("--", false), ("-5", false), ("0", false),
+        ])
+    func signsForNothing(cell: String, isBlank: Bool) {
+        #expect(holds(.missing, cell) == isBlank)
+        #expect(holds(.present, cell) != isBlank)
+        #expect(holds(.oneOf([cell]), cell) != isBlank)
+    }
+
+    @Test(
         "a cell that is no version or date satisfies no comparison with one but !=",
-        arguments: [("3.2.x", "3.2"), ("unknown", "3.2.0"), ("n/a", "9"), ("never", "2026-01-01"), ("soon", "2026-01-01 10:00")])
+        arguments: [("3.2.x", "3.2"), ("unknown", "3.2.0"), ("x/y", "9"), ("never", "2026-01-01"), ("soon", "2026-01-01 10:00")])
     func unreadableCells(cell: String, right: String) {
         for comparison in ComparisonOperator.allCases {
             #expect(holds(.comparison(comparison, right), cell) == (comparison == .notEqual), "\(cell) \(comparison.rawValue) \(right)")

@@ -21,7 +21,7 @@ struct ConditionTest {
 
     /// Whether a cell satisfies the condition. A blank cell satisfies nothing but `missing`.
     func holds(_ cell: UnsafeBufferPointer<UInt8>) -> Bool {
-        if cell.isEmpty { return test == .missing }
+        if Blank.isCell(cell) { return test == .missing }
         switch test {
         case .present: return true
         case .missing: return false

@@ -75,8 +75,13 @@ extension HarvestMerger {
             return
                 "The export seems to be written in an older encoding, such as Windows-1252. Save it again as UTF-8; spreadsheet programs call that 'CSV UTF-8'."
         }
+        // So many are no slip, and allowing them would leave out as many devices.
+        guard share <= Self.mostAllowedPercent else { return "Repair the export, or export it again." }
         return "Repair the export, or allow more in the campaign: `audience: {max_bad_rows: \(Int(share.rounded(.up)))%}`."
     }
+
+    /// A share of unreadable rows above which allowing them is no remedy.
+    private static let mostAllowedPercent = 5.0
 
     private func percent(_ share: Double) -> String {
         let hundredths = Int((share * 100).rounded())

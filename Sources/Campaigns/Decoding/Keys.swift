@@ -21,6 +21,9 @@ struct FileKeys: Sendable {
 
     /// What to say about a key that `group` does not have, and the key of the group that was probably meant.
     func complaint(about key: String, in group: KeyGroup) -> (complaint: Complaint, meant: String?) {
+        if let remedy = ForeignWords.remedy(for: key, in: group) {
+            return (Complaint("unknown key \(quoted(key)) \(group.inWords)", remedy: remedy.text), remedy.meant)
+        }
         if let meant = meantKey(key, group) { return meant }
         return (complaint(aboutForeign: key, in: group), nil)
     }

@@ -29,6 +29,11 @@ struct ConditionReader {
                 "the condition on \(quoted(column)) has no value", at: entry.value.position,
                 remedy: "For cells that are blank write 'missing', for the others 'present'.")
             return nil
+        case .scalar where entry.value.text.map { Blank.isCell($0.value) } ?? false && !(entry.value.text?.value.isEmpty ?? true):
+            section.findings.error(
+                "a cell that reads \(quoted(entry.value.text?.value ?? "")) counts as blank", at: entry.value.position,
+                remedy: "For cells that are blank write \(column): missing, for the others \(column): present.")
+            return nil
         case .scalar:
             guard let text = section.text(entry.value, "the condition on \(quoted(column))", example: "\(column): [one, two]") else {
                 return nil

@@ -42,7 +42,7 @@ extension CompiledPayload {
 
     private func holds(_ test: CompiledTest, _ cells: EscapedCells, _ bytes: inout [UInt8]) -> Bool {
         let cell = cells[Int(test.column)]
-        if isBlank(escaped: cell) {
+        if Blank.isCell(escaped: cell) {
             // A blank cell is equal to nothing, so it is unequal to everything.
             return test.kind == .blank || ![.truthy, .present, .contains].contains(test.kind) && test.comparison == .notEqual
         }

@@ -212,15 +212,15 @@ struct Explainer {
         let messages = context.messages
         var chooser = MessageChooser(messages)
         var steps: [Explanation.Step] = []
-        let token = Array(recipient.token.hex.utf8)
         if !messages.variantNames.isEmpty {
-            let name = messages.variantNames[token.withUnsafeBufferPointer { chooser.variant(of: $0) }]
+            let name = messages.variantNames[chooser.variant(of: recipient)]
             let isHoldout = name == MessageVariant.holdoutName
             // Nobody is held back who could not have been sent to.
             if isHoldout, let failure = failureWithout(holdout: recipient, &chooser) {
                 return [Explanation.Step(kind: .payload, holds: false, text: words(failure))]
             }
-            let reason = "a hash of campaign and device decides, always alike"
+            let key = messages.dealing == .alias && !Blank.isCell(recipient.alias) ? "alias" : "device"
+            let reason = "a hash of campaign and \(key) decides, always alike"
             let text =
                 isHoldout ? "it is in the holdout, which gets nothing, to compare with (\(reason))" : "its variant is \(name) (\(reason))"
             steps.append(Explanation.Step(kind: .variant, holds: !isHoldout, text: text))
@@ -244,8 +244,8 @@ struct Explainer {
     /// Why somebody of the holdout could not have been sent to, as `PayloadJudge` sees it; nil when there is no reason.
     private func failureWithout(holdout recipient: Recipient, _ chooser: inout MessageChooser) -> RenderFailure? {
         let messages = context.messages
-        let (token, language) = (Array(recipient.token.hex.utf8), Array(recipient.language.utf8))
-        let variant = token.withUnsafeBufferPointer { chooser.variantWithoutHoldout(of: $0) }
+        let language = Array(recipient.language.utf8)
+        let variant = chooser.variantWithoutHoldout(of: recipient)
         let number = language.withUnsafeBufferPointer { chooser.message(variant: variant, language: $0) }
         var payload: [UInt8] = []
         return number.flatMap { messages.messages[$0].template.render(recipient.fields, language: recipient.language, into: &payload) }
@@ -259,7 +259,9 @@ struct Explainer {
         case .notADate(let column, let place): return "its \(column) is no date, as \(place) needs one"
         case .notHTTPS(let column, _): return "its \(column) makes no image address that begins with https://"
         case .notANumber(let column, let place): return "its \(column) is no number, as \(place) needs one"
-        case .nothingShown(let place): return "all its texts come out blank, the first of them that of \(place)"
+        case .blankText(let place): return "its text of \(place) comes out blank"
+        case .gap(let column, let place):
+            return "without \(column) it would read punctuation around nothing, as in 'Hi , welcome', where \(place) prints nothing"
         case .tooLarge(let bytes):
             let limit = context.messages.pushType.maximumPayloadBytes
             return "its payload would have \(TextFormat.count(bytes)) bytes, and APNs takes \(TextFormat.count(limit))"

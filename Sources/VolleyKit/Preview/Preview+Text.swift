@@ -78,7 +78,7 @@ extension Preview {
     }
 
     private func sampleLines(_ sample: PreviewSample, _ width: Int, _ isVerbose: Bool) -> [String] {
-        let payload = (try? JSONValue(parsing: sample.payload)) ?? .null
+        let payload = sample.shownPayload
         let names = ([sample.variant, sample.language].filter { !$0.isEmpty } + sample.selectedBy).joined(separator: ", ")
         let json = isVerbose ? payload.indentedText.split(separator: "\n").map { "    \($0)" } : []
         return ["", "Sample for \(sample.token.redacted) (\(names))"]

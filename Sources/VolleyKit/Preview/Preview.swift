@@ -95,8 +95,7 @@ extension PreviewSample {
             pairs: [
                 ("device_token", .string(token.redacted)),
                 ("selected_by", .array(selectedBy.map { .string($0) })),
-                // Rendered payloads are JSON by construction; a null here would be the template's fault, and tests look for it.
-                ("payload", (try? JSONValue(parsing: payload)) ?? .null),
+                ("payload", shownPayload),
             ] + names)
     }
 }
@@ -114,6 +113,12 @@ struct PreviewSample: Sendable {
     var selectedBy: [String]
 
     var token: DeviceToken { recipient.token }
+
+    /// The payload as it may be shown: a column of tokens that a text prints is shortened.
+    var shownPayload: JSONValue {
+        // Rendered payloads are JSON by construction; a null here would be the template's fault, and tests look for it.
+        (try? JSONValue(parsing: Array(token.redacted(in: String(decoding: payload, as: UTF8.self)).utf8))) ?? .null
+    }
 }
 
 /// Sizes of all rendered payloads in bytes.

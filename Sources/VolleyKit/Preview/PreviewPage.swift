@@ -122,7 +122,7 @@ struct PreviewPage {
     }
 
     private func card(_ sample: PreviewSample) -> HTML {
-        let payload = (try? JSONValue(parsing: sample.payload)) ?? .null
+        let payload = sample.shownPayload
         let push = ShownPush(payload)
         let names = sample.selectedBy.joined(separator: ", ")
         return """

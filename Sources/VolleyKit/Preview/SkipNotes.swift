@@ -51,8 +51,8 @@ struct SkipNotes {
     private func words(_ cause: RenderCause, _ devices: Int) -> (text: String, column: String?) {
         let (count, have) = (Self.devices(devices), devices == 1 ? "has" : "have")
         guard case .column(let number, let flaw) = cause, number < context.messages.columns.count else {
-            return cause == .nothingShown
-                ? ("of \(count) all texts come out blank; write a text for them into the template", nil)
+            return cause == .blankText
+                ? ("of \(count) a text comes out blank; write one for them into the template, behind {% else %} or 'default'", nil)
                 : ("\(count) \(have) cells that a text cannot be made of", nil)
         }
         let column = context.messages.columns[number]
@@ -61,6 +61,11 @@ struct SkipNotes {
             return (
                 "\(count) \(have) no \(column.value), which \(column.position) needs; "
                     + "write {{ \(column.value) | default: 'there' }}, with a text that suits, to reach them", column.value
+            )
+        case .gap:
+            return (
+                "\(count) would read punctuation around nothing, as in 'Hi , welcome', where \(column.value) is missing; "
+                    + "write a word for them behind {% else %} or 'default', or take blank and punctuation into the {% if %}", column.value
             )
         case .notADate:
             return ("\(count) \(have) no date in \(column.value), which \(column.position) needs; look at the export", column.value)

@@ -29,7 +29,10 @@ struct ReferenceTemplate {
 
     private func cell(_ column: SourceText) -> String { cells[column.value] ?? "" }
 
-    private func isMissing(_ text: String) -> Bool { text.unicodeScalars.allSatisfy(isInvisible) }
+    private func isMissing(_ text: String) -> Bool {
+        let isSign = ["-", "–", "—", "\\N", "N/A", "n/a", "#N/A", "NULL", "null"].contains(trimmed(text))
+        return isSign || text.unicodeScalars.allSatisfy(Blank.isInvisible)
+    }
 
     private func text(_ output: TemplateOutput) throws(Failure) -> String {
         let column = output.column.value

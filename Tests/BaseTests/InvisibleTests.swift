@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Content
+import Base
 
 @Suite struct InvisibleTests {
     @Test("the shortcut for common scripts says what Unicode's properties say, of every scalar")
@@ -9,7 +9,7 @@ import Testing
             let properties = scalar.properties
             let category = properties.generalCategory
             let isReally = properties.isWhitespace || category == .control || category == .format
-            if isInvisible(scalar) != isReally { Issue.record("U+\(String(scalar.value, radix: 16))") }
+            if Blank.isInvisible(scalar) != isReally { Issue.record("U+\(String(scalar.value, radix: 16))") }
         }
     }
 }
