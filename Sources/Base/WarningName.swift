@@ -51,11 +51,15 @@ public enum WarningName: String, CaseIterable, Hashable, Sendable {
     case badRow = "bad-row"
     case keyTwice = "key-twice"
     case rowForEachTag = "row-for-each-tag"
+    case tagSeparator = "tag-separator"
+    case tagSpelling = "tag-spelling"
     case tagNotFound = "tag-not-found"
     case aliasNotFound = "alias-not-found"
     case registrationIDNotFound = "registration-id-not-found"
     case exclusionNotFound = "exclusion-not-found"
     case conditionNeverHolds = "condition-never-holds"
+    case cellsNotCompared = "cells-not-compared"
+    case valueNotFound = "value-not-found"
     case languageNotSpoken = "language-not-spoken"
     case timezonesUnknown = "timezones-unknown"
     case sentInQuietHours = "sent-in-quiet-hours"
@@ -98,8 +102,9 @@ public enum WarningName: String, CaseIterable, Hashable, Sendable {
         // Which devices it is too late for only the rows show.
         case .expiresBeforeSchedule: [.files, .rows]
         case .columnNotFound, .columnTwice, .staleExport, .timezoneNotFound: [.headers]
-        case .badRow, .keyTwice, .rowForEachTag, .tagNotFound, .aliasNotFound, .registrationIDNotFound, .exclusionNotFound,
-            .conditionNeverHolds,
+        case .badRow, .keyTwice, .rowForEachTag, .tagSeparator, .tagSpelling, .tagNotFound, .aliasNotFound, .registrationIDNotFound,
+            .exclusionNotFound,
+            .conditionNeverHolds, .cellsNotCompared, .valueNotFound,
             .languageNotSpoken, .languageFormsUnknown, .timezonesUnknown, .sentInQuietHours,
             .audienceEmpty, .audienceNearlyEveryone, .audienceChanged, .audienceDropped, .lastRunUnfinished, .sentRecently, .paceTooSlow:
             [.rows]

@@ -137,6 +137,7 @@ extension CampaignContext {
     func audienceQuery(now: Timestamp) throws -> AudienceQuery {
         var query = try audienceCompiler.query(now: now)
         if let schedule = campaign.schedule, schedule.zone.isRecipient { query.timezonePosition = campaign.schedulePosition }
+        query.allowed = Set(campaign.allowed.map(\.name))
         return query
     }
 

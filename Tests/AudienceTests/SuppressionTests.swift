@@ -193,8 +193,8 @@ import Testing
         let lines = folder.file("list.txt", "\(token(1))\n\nabc\n\(token(2))0\n")
         #expect(
             mistakes(lines) == [
-                "list.txt:3:1: '…' cannot be a device token: hex digits only, an even number",
-                "list.txt:4:1: '0000…0020' cannot be a device token: hex digits only, an even number",
+                "list.txt:3:1: '…' cannot be a device token: its 3 digits are too few",
+                "list.txt:4:1: '0000…0020' cannot be a device token: its 65 digits are no even number: it is cut off, or one is too many",
             ])
         let table = folder.file("list.csv", "token,invalid_since\n\(token(1)),\n,\n\(token(2))\n\(token(3)),soon\n")
         #expect(

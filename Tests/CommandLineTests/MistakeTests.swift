@@ -62,6 +62,11 @@ struct MistakeTests {
         try project.write("exports/devices.xlsx", Data([0x50, 0x4B, 0x03, 0x04]) + Data(count: 200))
         try project.write("exports/renamed.csv", Data([0x50, 0x4B, 0x03, 0x04]) + Data(count: 200))
         try project.write("exports/no-header.csv", export.split(separator: "\n").dropFirst().joined(separator: "\n") + "\n")
+        // Exports and lists with mistakes of their own.
+        let others = folder.appendingPathComponent("exports")
+        for file in try FileManager.default.contentsOfDirectory(atPath: others.path) {
+            try project.write("exports/\(file)", Data(contentsOf: others.appendingPathComponent(file)))
+        }
         let columns = (0..<3).map { "\(ProjectFolder.token($0)),discount\n" }
         try project.write("exports/short.csv", "device_token,tags\n" + columns.joined())
         return project

@@ -93,13 +93,19 @@ struct ConditionTests {
     }
 
     @Test(
-        "less and more than a text in quotes is what it is in where: versions by number, dates as dates, else by letter",
+        "less and more than a text in quotes is what it is in where: numbers as numbers, versions by number, dates as dates, else by letter",
         arguments: [
-            ("3.10.0", ">= '3.9'"), ("4.0.0-beta", "< '4.0.0'"), ("v3.2", ">= '3.2.0'"), ("2026-11-01", "< '2026-11-02'"),
+            ("3.10.0", ">= '3.9.0'"), ("10.25", "< '10.5'"), ("-5", "< '0'"), ("4.0.0-beta", "< '4.0.0'"), ("v3.2", ">= '3.2.0'"),
+            ("2026-11-01", "< '2026-11-02'"),
             ("2026-11-01T23:00:00Z", "> '2026-11-01'"), ("Berlin", "< 'Hamburg'"), ("b", "> 'a'"), ("10", "> '9'"),
         ])
     func versions(cell: String, condition: String) throws {
         #expect(try holds("a \(condition)", ["a": cell]))
+    }
+
+    @Test("in a column that is called a version numbers are versions", arguments: ["app_version >= '3.9'", "app_version >= 3.9"])
+    func versionColumn(condition: String) throws {
+        #expect(try holds(condition, ["app_version": "3.10.0"]) && !holds(condition, ["app_version": "3.8.9"]))
     }
 
     @Test("a cell that is no version has no order among versions, nor one that is no date among dates")
@@ -110,10 +116,11 @@ struct ConditionTests {
         }
     }
 
-    @Test("true and false are words in any case")
+    @Test("true and false are what exports write for them, in any case")
     func truth() throws {
         #expect(try holds("a == true", ["a": "TRUE"]))
-        #expect(try holds("a != true", ["a": "yes"]))
+        #expect(try holds("a == true", ["a": "yes"]) && holds("a == true", ["a": "1"]) && holds("a == false", ["a": "No"]))
+        #expect(try holds("a != true", ["a": "maybe"]) && holds("a != false", ["a": "maybe"]))
         #expect(try holds("a == false", ["a": "False"]))
         #expect(try !holds("a == true", ["a": "tru"]))
     }

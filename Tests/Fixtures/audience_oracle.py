@@ -10,6 +10,7 @@ excluded_devices, suppressed (pairs of token and moment), alias_limit and now (m
 import collections
 import csv
 import datetime
+import decimal
 import gzip
 import json
 import re
@@ -99,21 +100,39 @@ def satisfies(cell, condition, now):
     if kind in ("within", "older"):
         moment = date(cell)
         return moment is not None and (now - moment <= condition["seconds"] * 1000) == (kind == "within")
-    fold = (lambda text: text.lower()) if is_language else (lambda text: text)
     if kind == "one_of":
-        return fold(cell) in [fold(value) for value in condition["values"]]
-    return compare(cell, condition["value"], condition["operator"])
+        return any(is_value(cell, value, is_language) for value in condition["values"])
+    return compare(cell, condition["value"], condition["operator"], condition["column"])
 
 
-def compare(left, right, operator):
-    if None not in (date(left), date(right)) and not (left + right).isdigit():
-        a, b = date(left), date(right)
-    elif version(right) is not None or date(right) is not None:
-        if version(right) is None or version(left) is None:
-            return operator == "!="
-        a, b = version(left), version(right)
-    else:
-        a, b = left.encode(), right.encode()
+def is_value(cell, value, is_language):
+    """A language holds for its regions and scripts, true and false for what is written instead, all else to the letter."""
+    if is_language:
+        return (cell.lower().replace("_", "-") + "-").startswith(value.lower() + "-")
+    words = {"true": ("true", "yes", "y", "t", "on", "1"), "false": ("false", "no", "n", "f", "off", "0")}.get(value.lower())
+    return cell.lower() in words if words else cell == value
+
+
+def number(text):
+    return decimal.Decimal(text) if re.fullmatch(r"[+-]?\d+(\.\d+)?", text) else None
+
+
+def kind_of(text, column):
+    """What a value is compared as."""
+    if date(text) is not None and (not text.isdigit() or column in ("last_active", "registered_at")):
+        return date
+    if "version" in column and version(text):
+        return version
+    if number(text) is not None:
+        return number
+    return version if version(text) and re.fullmatch(r"[vV].*|\d+(\.\d+){2,}.*|[^-]+-[A-Za-z].*", text, re.DOTALL) else str.encode
+
+
+def compare(left, right, operator, column):
+    kind = kind_of(right, column)
+    a, b = kind(left), kind(right)
+    if a is None or kind is version and date(left) is not None and left[4] == "-":
+        return operator == "!="
     return {"<": a < b, "<=": a <= b, "==": a == b, "!=": a != b, ">=": a >= b, ">": a > b}[operator]
 
 

@@ -146,9 +146,10 @@ struct ClassTable: ~Copyable {
         while conclusions.count <= number { conclusions.append(-1) }
         if conclusions[number] >= 0 { return move(number, to: conclusions[number]) }
         var concluded = self[number]
-        let (selected, reason) = facts.conclusion(selections[concluded.selection])
+        let (selected, reason, exclusions) = facts.conclusion(selections[concluded.selection])
         concluded.selection = selections.number(of: selected)
         concluded.reason = reason ?? concluded.reason
+        if reason == .excluded { concluded.group = exclusions.rawValue }
         conclusions[number] = try self.number(of: concluded)
         return move(number, to: conclusions[number])
     }

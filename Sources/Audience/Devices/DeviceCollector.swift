@@ -62,7 +62,7 @@ struct DeviceCollector: ~Copyable {
     }
 
     @inline(__always) private mutating func classNumber(of row: DeviceRow, _ numbers: Numbers) throws -> Int {
-        if !row.hasRecord, row.reason > 0 { return numbers.unjudged[Int(row.reason)] }
+        if !row.hasRecord, row.reason > 0, row.group == 0 { return numbers.unjudged[Int(row.reason)] }
         return try classes.number(of: numbers.deviceClass(of: row))
     }
 

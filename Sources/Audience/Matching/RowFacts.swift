@@ -9,6 +9,14 @@ struct RowFacts: Sendable {
         case registrationID, everyone, filtered, excluded
     }
 
+    /// Behind them, of a row that is excluded: by what, as the bits of `Exclusions`.
+    private static let exclusions: UInt32 = 0x9000_0000
+
+    /// The facts of a row that something excludes.
+    static func excluded(by exclusions: Exclusions) -> [UInt32] {
+        [OfNewest.excluded.rawValue, Self.exclusions | UInt32(truncatingIfNeeded: exclusions.rawValue)]
+    }
+
     private let compiled: CompiledSelectors
 
     init(_ compiled: CompiledSelectors) { self.compiled = compiled }
@@ -23,17 +31,20 @@ struct RowFacts: Sendable {
     }
 
     /// What follows from the facts of a device.
-    /// - Returns: the selectors that name it, ascending, and why it is no recipient whatever else is known of it; nil when it may be one.
-    func conclusion(_ facts: [UInt32]) -> (selected: [UInt32], reason: SkipReason?) {
+    /// - Returns: the selectors that name it, ascending, and why it is no recipient whatever else is known of it; nil when it may be one;
+    ///   what excludes it.
+    func conclusion(_ facts: [UInt32]) -> (selected: [UInt32], reason: SkipReason?, exclusions: Exclusions) {
         let tags = facts.prefix { $0 < OfNewest.alias.rawValue }.map { compiled.roles[Int($0)] }
         func holds(_ fact: OfNewest) -> Bool { facts.contains(fact.rawValue) }
         var selected = compiled.selectors(ofTags: tags)
         if holds(.alias), let selector = compiled.selectors.alias { selected.append(selector) }
         if holds(.registrationID), let selector = compiled.selectors.registrationID { selected.append(selector) }
         if holds(.everyone), let selector = compiled.selectors.everyone { selected.append(selector) }
-        if selected.isEmpty { return ([], .notMatched) }
-        if holds(.filtered) { return (selected, .filtered) }
-        return (selected, holds(.excluded) || tags.contains(where: \.isExcluded) ? .excluded : nil)
+        if selected.isEmpty { return ([], .notMatched, []) }
+        if holds(.filtered) { return (selected, .filtered, []) }
+        var exclusions: Exclusions = tags.contains(where: \.isExcluded) ? .tags : []
+        if let last = facts.last, last >= Self.exclusions { exclusions.formUnion(Exclusions(rawValue: Int(last ^ Self.exclusions))) }
+        return (selected, holds(.excluded) || exclusions.contains(.tags) ? .excluded : nil, exclusions)
     }
 }
 

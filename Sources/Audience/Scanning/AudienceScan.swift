@@ -34,6 +34,12 @@ public struct AudienceResult: Sendable {
     public var waves: [Int: Int]
     /// Devices that did not become recipients, by reason and the group of their judgement.
     public var skippedGroups: [SkipReason: [Int: Int]]
+    /// What each part of `exclude` has left out, in its order; empty without one.
+    public var exclusions: [ExclusionCount]
+    /// What each condition of `where` met.
+    public var conditions: [ConditionCount]
+    /// What stands where device tokens should, in the rows that were skipped as `badToken`, the most frequent shape first.
+    public var badTokens: [BadTokenCount]
     /// The first ten rows that could not be read, with file and line.
     public var badRows: [Diagnostic]
     /// Things worth saying: unknown selectors, columns that are there twice, …
@@ -50,6 +56,24 @@ public struct AudienceResult: Sendable {
     public static let mostSamples = 500
     /// The largest payload whose bytes are counted; a larger one counts as this.
     public static let measurablePayload = 0x1FFF
+}
+
+/// How many devices a part of `exclude` has left out: those that would be in the audience without `exclude`.
+public struct ExclusionCount: Hashable, Sendable {
+    /// The key below `exclude`.
+    public enum Kind: String, Hashable, Sendable {
+        case tags, aliases, devices
+        case registrationIDs = "registration_ids"
+    }
+
+    /// Which.
+    public var kind: Kind
+    /// Of `devices` the list's path; nil for what several lists beyond the first few have left out together.
+    public var list: String?
+    /// Names, or lines of a list.
+    public var entries: Int
+    /// A device that several of them leave out counts for each.
+    public var devices: Int
 }
 
 /// One of the recipients that were found first.

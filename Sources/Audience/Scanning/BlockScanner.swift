@@ -89,13 +89,18 @@ struct BlockScanner: ~Copyable {
                 switch try reader.next() {
                 case .row:
                     harvest.rows += 1
-                    if let reason = take(reader.row, columns, &harvest) { harvest.skipped[reason] += 1 }
+                    guard let reason = take(reader.row, columns, &harvest) else { continue }
+                    harvest.skipped[reason] += 1
+                    if reason == .badToken { harvest.badTokens.note(reader.row.bytes(columns.token), line: reader.rowLine) }
                 case .badRow: note(reader.badRow, lines: reader.badRowLines, &harvest)
                 case .needsMore, .end: break reading
                 }
             }
         } catch { harvest.failure = error }
         (harvest.seen, harvest.sampledTags, harvest.conditions) = (selector.seen, selector.sampledTags, filter.findings)
+        harvest.tagForms = selector.tagForms
+        (harvest.tagSpellings, harvest.aliasSpellings) = (selector.nearTags.counts, selector.nearAliases.counts)
+        harvest.sampledAliases = selector.sampledAliases
         harvest.rowsWithDuplicateKeys = reader.rowsWithDuplicateKeys
         (harvest.consumed, harvest.end, harvest.state) = (reader.consumed, reader.place, reader.state)
     }
@@ -132,9 +137,11 @@ struct BlockScanner: ~Copyable {
         let lastActive = lastActive(row, columns)
         if samplesTags { sampleTags(row, columns, token, fingerprint, lastActive, &harvest) }
         if let reason {
-            harvest.devices.append(DeviceRow(fingerprint, ActivityMoment(lastActive), reason: reason))
+            let exclusions = reason == .excluded ? exclusions(row, columns, fingerprint) : []
+            harvest.devices.append(DeviceRow(fingerprint, ActivityMoment(lastActive), reason: reason, exclusions: exclusions))
         } else if hasExcludedDevices && plan.excluded.contains(token: fingerprint.word) {
-            harvest.devices.append(DeviceRow(fingerprint, ActivityMoment(lastActive), reason: .excluded))
+            let exclusions = exclusions(row, columns, fingerprint)
+            harvest.devices.append(DeviceRow(fingerprint, ActivityMoment(lastActive), reason: .excluded, exclusions: exclusions))
         } else {
             add(row, columns, token, fingerprint, lastActive, selector.selected, &harvest)
         }
@@ -154,10 +161,10 @@ struct BlockScanner: ~Copyable {
         }
         let fingerprint = plan.hash.fingerprint(token)
         let isListed = hasExcludedDevices && plan.excluded.contains(token: fingerprint.word)
-        let isExcluded = selector.isExcludedByName || isListed || excludesByID(row, columns)
+        let isExcluded = !selector.exclusions.subtracting(.tags).isEmpty || isListed || excludesByID(row, columns)
         var facts = selector.facts
         if !passes { facts.append(RowFacts.OfNewest.filtered.rawValue) }
-        if isExcluded { facts.append(RowFacts.OfNewest.excluded.rawValue) }
+        if isExcluded { facts += RowFacts.excluded(by: exclusions(row, columns, fingerprint).subtracting(.tags)) }
         let lastActive = lastActive(row, columns)
         if passes && !isExcluded {
             add(row, columns, token, fingerprint, lastActive, facts, &harvest)
@@ -182,6 +189,12 @@ struct BlockScanner: ~Copyable {
         let token = tokens.normalize(row.bytes(columns.token)).map { plan.hash.token($0) }
         plan.excluded.note(&harvest.exclusionMatches, token: token, registrationID: row.bytes(columns.registrationID), tokens)
         if harvest.exclusionMatches.isComplete { seeksExclusions = false }
+    }
+
+    /// All that excludes a row that something excludes.
+    private func exclusions(_ row: CellRow, _ columns: ColumnPlan, _ fingerprint: TokenFingerprint) -> Exclusions {
+        let lists = plan.excluded.lists(of: fingerprint.word, registrationID: row.bytes(columns.registrationID), tokens)
+        return selector.exclusions.union(.lists(lists))
     }
 
     private func excludesByID(_ row: CellRow, _ columns: ColumnPlan) -> Bool {

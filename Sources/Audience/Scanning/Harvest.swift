@@ -24,9 +24,11 @@ struct DeviceRow: BitwiseCopyable {
     /// - Parameters:
     ///   - reason: nil when that is to be concluded from its facts.
     ///   - facts: a number of the harvest's selections.
-    init(_ fingerprint: TokenFingerprint, _ moment: ActivityMoment, reason: SkipReason?, facts: Int = 0) {
+    ///   - exclusions: what excludes it.
+    init(_ fingerprint: TokenFingerprint, _ moment: ActivityMoment, reason: SkipReason?, facts: Int = 0, exclusions: Exclusions = []) {
         (self.fingerprint, self.moment) = (fingerprint, moment)
         (self.reason, selection) = (reason.map { UInt8($0.ordinal + 1) } ?? 0, Int32(truncatingIfNeeded: facts))
+        group = UInt16(truncatingIfNeeded: exclusions.rawValue)
     }
 
     /// A row that was judged.
@@ -70,7 +72,12 @@ struct Harvest {
     var seen = SeenNames()
     /// Tags of its first rows, if it is one of the first blocks.
     var sampledTags: Set<String> = []
-    var conditions: ConditionFindings
+    var sampledAliases: Set<String> = []
+    var tagForms = TagForms()
+    var tagSpellings = SpellingCounts()
+    var aliasSpellings = SpellingCounts()
+    var badTokens = BadTokens()
+    var conditions: [ConditionFindings]
 
     /// Rows that have a device, in order.
     var devices: [DeviceRow] = []
@@ -94,7 +101,7 @@ struct Harvest {
     var failure: Diagnostic?
 
     init(_ block: Block, expecting state: ReadingState, _ plan: ScanPlan) {
-        conditions = ConditionFindings(plan.query.conditions)
+        conditions = plan.query.conditions.map(ConditionFindings.init)
         exclusionMatches = ExclusionMatches(lists: plan.excluded.lists.count)
         (number, file, bytesRead) = (block.number, block.file, block.bytesRead)
         expected = state

@@ -7,6 +7,7 @@ extension HarvestMerger {
         into sink: any RecipientSink, tick: (Double) throws -> Void
     ) throws -> (result: AudienceResult, devices: SettledDevices) {
         try checkBadRows()
+        try checkTagSeparators()
         let settled = try devices.settle(into: sink, tick: tick)
         var skipped = skipped
         skipped[.duplicateToken] += rowsWithDevice - settled.devices
@@ -37,8 +38,10 @@ extension HarvestMerger {
             rows: rows, audience: audience, skipped: skipped.byReason,
             selectedBy: Array(zip(names, selectedBy)).map { (selector: $0.0, recipients: $0.1) },
             languages: Dictionary(spoken, uniquingKeysWith: +), payloadBytes: byPayloadBytes, groups: byGroup, waves: byWave,
-            skippedGroups: skippedByGroup, badRows: badRows,
-            warnings: warnings + duplicateKeys + rowsForTags + unseenNames() + uselessLists + conditions.warnings(plan.query.conditions),
+            skippedGroups: skippedByGroup, exclusions: exclusions(skippedByGroup[.excluded] ?? [:]),
+            conditions: conditionCounts, badTokens: badTokens.list, badRows: badRows,
+            warnings: warnings + duplicateKeys + rowsForTags + tagSeparators + unseenNames() + spellings + uselessNames + uselessLists
+                + conditionWarnings,
             firstRecipients: settled.first.mapValues { recipients in
                 recipients.map {
                     FirstRecipient(slot: $0.place, selectors: devices.classes.selections[$0.selection].map { names[Int($0)] })
@@ -47,6 +50,29 @@ extension HarvestMerger {
             largestSkippedPayload: largestSkipped,
             digest: digestWords(settled))
         return (result, settled)
+    }
+
+    /// - Parameter groups: excluded devices by the bits of `Exclusions`.
+    private func exclusions(_ groups: [Int: Int]) -> [ExclusionCount] {
+        func devices(_ part: Exclusions) -> Int {
+            groups.reduce(0) { Exclusions(rawValue: $1.key).isDisjoint(with: part) ? $0 : $0 + $1.value }
+        }
+        let query = plan.query
+        let names: [(ExclusionCount.Kind, [String], Exclusions)] = [
+            (.tags, query.excludedTags, .tags), (.aliases, query.excludedAliases, .aliases),
+            (.registrationIDs, query.excludedRegistrationIDs, .registrationIDs),
+        ]
+        var counts = names.filter { !$0.1.isEmpty }.map {
+            ExclusionCount(kind: $0.0, list: nil, entries: $0.1.count, devices: devices($0.2))
+        }
+        let lists = plan.excluded.lists
+        for (number, list) in lists.enumerated().prefix(Exclusions.mostLists) {
+            let isShared = number == Exclusions.mostLists - 1 && lists.count > Exclusions.mostLists
+            let entries = isShared ? lists[number...].reduce(0) { $0 + $1.entries } : list.entries
+            counts.append(
+                ExclusionCount(kind: .devices, list: isShared ? nil : list.path, entries: entries, devices: devices(.lists(1 << number))))
+        }
+        return counts
     }
 
     /// What two audiences share only when the same rows were selected in the same order, and the same of their devices dropped.
@@ -109,14 +135,54 @@ extension HarvestMerger {
         ]
     }
 
+    private var conditionWarnings: [Diagnostic] {
+        zip(plan.query.conditions, conditions).enumerated().flatMap { index, pair in
+            let isLanguage = plan.files.contains { $0.plan.conditions[index] == $0.plan.language && $0.plan.language != $0.plan.blankCell }
+            return pair.1.warnings(pair.0, now: plan.query.now, isLanguage: isLanguage)
+        }
+    }
+
+    private var conditionCounts: [ConditionCount] {
+        zip(plan.query.conditions, conditions).map { condition, found in
+            ConditionCount(condition: condition, rows: found.rows, unreadableRows: found.unreadableRows, cells: found.unreadableCells)
+        }
+    }
+
     private var uselessLists: [Diagnostic] {
         plan.excluded.lists.enumerated().filter { !exclusionMatches[$0.offset] }.map(\.element.warning)
+    }
+
+    /// Names below `exclude` of which no row carries a single one.
+    private var uselessNames: [Diagnostic] {
+        let query = plan.query
+        let lists = [
+            (
+                "aliases", "the column of aliases", query.excludedAliases, plan.selectors.aliases.numbers(of: query.excludedAliases),
+                seen.aliases
+            ),
+            (
+                "registration_ids", "the column of registration ids", query.excludedRegistrationIDs,
+                plan.selectors.registrationIDs.numbers(of: query.excludedRegistrationIDs), seen.registrationIDs
+            ),
+        ]
+        return lists.compactMap { key, column, names, numbers, seen in
+            // Of a single name `alias-not-found` says it all.
+            guard numbers.count > 1, !numbers.contains(where: { seen[$0] }) else { return nil }
+            let remedy =
+                names.contains { DeviceToken($0) != nil && $0.utf8.count >= 32 }
+                ? "Some look like device tokens: write `exclude: {devices: FILE}` for a list of tokens."
+                : "Are they written as in \(column)?"
+            return .warning(
+                .exclusionNotFound,
+                "what stands in exclude: {\(key): …} excludes nobody: no row carries one of its \(TextFormat.count(numbers.count)) names",
+                remedy: remedy)
+        }
     }
 
     private func unseenNames() -> [Diagnostic] {
         let places = plan.query.places
         return unseen(plan.selectors.tags.names, seen.tags, .tagNotFound, "tag", places.tags, among: sampledTags)
-            + unseen(plan.selectors.aliases.names, seen.aliases, .aliasNotFound, "alias", places.aliases)
+            + unseen(plan.selectors.aliases.names, seen.aliases, .aliasNotFound, "alias", places.aliases, among: sampledAliases)
             + unseen(
                 plan.selectors.registrationIDs.names, seen.registrationIDs, .registrationIDNotFound, "registration id",
                 places.registrationIDs)
@@ -144,6 +210,8 @@ extension HarvestMerger {
 
     private func remedy(forUnseen name: String, _ kind: String, among valid: Set<String>) -> String? {
         if DeviceToken(name) != nil {
+            let excluded = kind == "alias" ? plan.query.excludedAliases : plan.query.excludedRegistrationIDs
+            if excluded.contains(name) { return "It looks like a device token: write `exclude: {devices: FILE}` for a list of tokens." }
             let columns = plan.query.columns.candidates(for: kind == "alias" ? .alias : .registrationID).map { "'\($0)'" }
             return
                 "It looks like a device token, but is looked for in the column \(columns.joined(separator: " or ")); `volley push` sends to a single token."
@@ -152,6 +220,8 @@ extension HarvestMerger {
             let parts = name.split(separator: ",").map { trimmedText(String($0)) }
             return "Are several meant? Write each in quotes of its own, or none in quotes: tags: [\(parts.joined(separator: ", "))]."
         }
+        let (counts, names) = kind == "tag" ? (tagSpellings, plan.selectors.tags.names) : (aliasSpellings, plan.selectors.aliases.names)
+        if kind != "registration id", let remedy = spellingRemedy(forUnseen: name, counts, names) { return remedy }
         return nearestName(to: name, among: valid.sorted()).map { "Did you mean '\($0)'?" }
     }
 }

@@ -17,9 +17,15 @@ struct HarvestMerger: ~Copyable {
     private(set) var tagRows = TagRows()
     private(set) var bytesRead = 0
     private(set) var seen: SeenFlags
-    private(set) var conditions: ConditionFindings
+    private(set) var conditions: [ConditionFindings]
     /// Tags of the first rows, to guess what a misspelt one means.
     private(set) var sampledTags: Set<String> = []
+    /// By file.
+    private(set) var tagForms: [TagForms]
+    private(set) var tagSpellings = SpellingCounts()
+    private(set) var aliasSpellings = SpellingCounts()
+    private(set) var sampledAliases: Set<String> = []
+    private(set) var badTokens = BadTokens()
 
     var devices: DeviceCollector
     private(set) var exclusionMatches: ExclusionMatches
@@ -52,7 +58,8 @@ struct HarvestMerger: ~Copyable {
         bytesTotal = plan.files.reduce(0) { $0 + fileSize($1.path) }
         exclusionMatches = ExclusionMatches(lists: plan.excluded.lists.count)
         seen = SeenFlags(plan.selectors)
-        conditions = ConditionFindings(plan.query.conditions)
+        conditions = plan.query.conditions.map(ConditionFindings.init)
+        tagForms = Array(repeating: TagForms(), count: plan.files.count)
     }
 
     /// What the blocks to come are asked for.
@@ -101,9 +108,16 @@ struct HarvestMerger: ~Copyable {
     }
 
     private mutating func note(_ harvest: Harvest) {
-        if rows < RowSelector.sampledRows { sampledTags.formUnion(harvest.sampledTags) }
+        if rows < RowSelector.sampledRows {
+            sampledTags.formUnion(harvest.sampledTags)
+            sampledAliases.formUnion(harvest.sampledAliases)
+        }
         seen.add(harvest.seen)
-        conditions.add(harvest.conditions)
+        tagForms[harvest.file].add(harvest.tagForms)
+        tagSpellings.add(harvest.tagSpellings)
+        aliasSpellings.add(harvest.aliasSpellings)
+        badTokens.add(harvest.badTokens, in: plan.files[harvest.file].path, from: pending.place.line)
+        for index in conditions.indices { conditions[index].add(harvest.conditions[index]) }
         exclusionMatches.add(harvest.exclusionMatches)
         rows += harvest.rows
         skipped.add(harvest.skipped)

@@ -101,7 +101,7 @@ private struct DeviceTracer {
     /// What follows from all rows of a device together.
     private func unite(_ device: inout Device, _ rows: [RowTracer.Row]) {
         let reason: SkipReason?
-        (device.selected, reason) = RowFacts(plan.selectors).conclusion(device.facts)
+        (device.selected, reason, _) = RowFacts(plan.selectors).conclusion(device.facts)
         device.reason = reason ?? rows[device.newest].laterReason
         if let selector = plan.selectors.selectors.alias, !device.selected.contains(selector) { device.alias = -1 }
     }

@@ -104,7 +104,7 @@ struct RowTracer {
         let fingerprint = digits.map { $0.withUnsafeBufferPointer { plan.hash.token($0) } }
         let listsToken = fingerprint.map { plan.excluded.contains(token: $0) } ?? false
         let isListed = listsID && !plan.excluded.isEmpty || listsToken
-        let excludedTags = excludedTags(row, columns)
+        let excludedTags = excludedTags(row, columns, tools.selector)
         let names = plan.selectors.selectors.names
         var traced = TracedRow(
             position: position, token: digits.map { DeviceToken(normalized: String(decoding: $0, as: UTF8.self)) },
@@ -138,7 +138,7 @@ struct RowTracer {
             traced: traced, digits: digits, moment: ActivityMoment(lastActive), selected: tools.selector.selected,
             selectingAlias: tools.selector.selectingAlias,
             facts: tools.selector.facts + (failed.isEmpty ? [] : [RowFacts.OfNewest.filtered.rawValue])
-                + (isListed || tools.selector.isExcludedByName ? [RowFacts.OfNewest.excluded.rawValue] : []),
+                + (isListed || !tools.selector.exclusions.subtracting(.tags).isEmpty ? [RowFacts.OfNewest.excluded.rawValue] : []),
             excludedTags: excludedTags, ownReason: ownReason)
     }
 
@@ -154,9 +154,9 @@ struct RowTracer {
         return batch.withRecord(0) { (judge($0), Recipient($0)) }
     }
 
-    private func excludedTags(_ row: CellRow, _ columns: ColumnPlan) -> [String] {
+    private func excludedTags(_ row: CellRow, _ columns: ColumnPlan, _ selector: RowSelector) -> [String] {
         if plan.query.excludedTags.isEmpty { return [] }
-        let carried = row.isArray(columns.tags) ? elements(row, columns.tags) : split(row.bytes(columns.tags))
+        let carried = selector.tags(of: row, columns.tags)
         return NameTable([plan.query.excludedTags]).names.filter { carried.contains(Array($0.utf8)) }.map { "tag:\($0)" }
     }
 
@@ -171,16 +171,6 @@ struct RowTracer {
             if number >= 0 { found.append("\(kind):\(table.names[number])") }
         }
         return found + (listed ? ["list"] : [])
-    }
-
-    private func elements(_ row: CellRow, _ cell: Int) -> [[UInt8]] {
-        var found: [[UInt8]] = []
-        row.forEachElement(cell) { found.append(Array(trimmed($0))) }
-        return found
-    }
-
-    private func split(_ cell: UnsafeBufferPointer<UInt8>) -> [[UInt8]] {
-        Array(cell).split(separator: separator).map { tag in tag.withUnsafeBufferPointer { Array(trimmed($0)) } }
     }
 
     // MARK: - Reading

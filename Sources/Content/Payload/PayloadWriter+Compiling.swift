@@ -174,13 +174,18 @@ extension PayloadWriter {
                 }
                 return CompiledTest(kind: .text, column: column, comparison: comparison, literal: literal(trimmed))
             }
-            compiled.values.append(ComparisonValue(trimmed))
-            return CompiledTest(kind: .order, column: column, comparison: comparison, value: Int32(compiled.values.count - 1))
+            return order(comparison, trimmed, of: test.column.value, column)
         case .number(let comparison, let number):
+            if ComparisonValue.isVersion(column: test.column.value) { return order(comparison, number, of: test.column.value, column) }
             return CompiledTest(kind: .number, column: column, comparison: comparison, literal: literal(number))
         case .truth(let comparison, let isTrue):
             return CompiledTest(kind: .truth, column: column, comparison: comparison, literal: literal("\(isTrue)"))
         case .contains(let text): return CompiledTest(kind: .contains, column: column, literal: literal(text))
         }
+    }
+
+    private mutating func order(_ comparison: ComparisonOperator, _ value: String, of name: String, _ column: Int32) -> CompiledTest {
+        compiled.values.append(ComparisonValue(value, column: name))
+        return CompiledTest(kind: .order, column: column, comparison: comparison, value: Int32(compiled.values.count - 1))
     }
 }

@@ -20,6 +20,7 @@ extension Preview {
         if let holdout = groups.holdout {
             lines += ["Holdout       \(TextFormat.count(holdout)) device\(holdout == 1 ? " gets" : "s get") nothing, to compare with", ""]
         }
+        lines += exclusionLines
         lines += table("Skipped rows", skipped.map { ($0.name, $0.rows) }, of: audience.rows, width)
         lines += noteLines(width)
         if let bytes = payloadBytes {
@@ -59,6 +60,15 @@ extension Preview {
                 return "  \(TextFormat.padded(name, to: names)) \(TextFormat.aligned(TextFormat.count(number), to: 12)) "
                     + "\(TextFormat.aligned(TextFormat.percent(share), to: 8))  \(TextFormat.bar(share, width: bars))"
             } + [""]
+    }
+
+    /// What each part of `exclude` leaves out, also when that is nothing.
+    private var exclusionLines: [String] {
+        guard !audience.exclusions.isEmpty else { return [] }
+        let rows = audience.exclusions.map { (TextFormat.printable($0.name), TextFormat.count($0.devices), $0.extent) }
+        let width = max(20, rows.map(\.0.count).max() ?? 0)
+        return ["Excluded by"]
+            + rows.map { "  \(TextFormat.padded($0.0, to: width)) \(TextFormat.aligned($0.1, to: 12))  \($0.2)" } + [""]
     }
 
     /// What somebody should look into, below the table of skipped rows.

@@ -52,6 +52,7 @@ struct Preview: Sendable {
 
     private var morePairs: [(String, JSONValue)] {
         var pairs = [("skipped_why", JSONValue.array(notes.map(\.json))), ("warnings", .array(lint.shown.map(\.json)))]
+        if !audience.exclusions.isEmpty { pairs.append(("excluded_by", .array(audience.exclusions.map(\.json)))) }
         if !lint.silenced.isEmpty { pairs.append(("silenced", lint.silencedJSON)) }
         if let schedule { pairs.append(("schedule", schedule.json)) }
         if let comparison { pairs.append(("compared_with", comparison.json)) }
@@ -84,6 +85,24 @@ struct Preview: Sendable {
 
     static func counts(_ pairs: [(String, Int)]) -> JSONValue {
         .object(pairs: pairs.map { ($0.0, .integer(Int64($0.1))) })
+    }
+}
+
+extension ExclusionCount {
+    /// For people: the list, or the key below `exclude`.
+    var name: String { kind == .devices ? list ?? "other lists" : kind.rawValue }
+
+    /// Of how much that is.
+    var extent: String {
+        let unit = kind == .devices ? "line" : "name"
+        return "of \(TextFormat.count(entries)) \(unit)\(entries == 1 ? "" : "s")"
+    }
+
+    /// As it stands in `preview --json`.
+    var json: JSONValue {
+        .object(
+            pairs: [("key", .string(kind.rawValue))] + (list.map { [("file", .string($0))] } ?? [])
+                + [("entries", .integer(Int64(entries))), ("devices", .integer(Int64(devices)))])
     }
 }
 

@@ -1,17 +1,18 @@
 /// A number as a cell holds it, `-1234.50`, taken apart without rounding: the digits before and behind the point.
 ///
 /// White space at either end is passed over, and a plus sign. Grouped digits and exponents are no numbers here: `1,234` may be one or a thousand.
-struct DecimalText {
-    let bytes: UnsafeBufferPointer<UInt8>
+public struct DecimalText {
+    /// The text.
+    public let bytes: UnsafeBufferPointer<UInt8>
     /// Whether it is below zero; never for a zero.
-    private(set) var isNegative = false
+    public private(set) var isNegative = false
     /// Digits before the point, without zeros at the beginning; empty for 0.
-    private(set) var whole: Range<Int> = 0..<0
+    public private(set) var whole: Range<Int> = 0..<0
     /// Digits behind the point, without zeros at the end.
-    private(set) var fraction: Range<Int> = 0..<0
+    public private(set) var fraction: Range<Int> = 0..<0
 
     /// nil when the text is no number.
-    @inline(__always) init?(_ bytes: UnsafeBufferPointer<UInt8>) {
+    public init?(_ bytes: UnsafeBufferPointer<UInt8>) {
         self.bytes = bytes
         var (index, end) = (0, bytes.count)
         while index < end, Self.isSpace(bytes[index]) { index += 1 }
@@ -40,7 +41,7 @@ struct DecimalText {
     }
 
     /// Below zero, zero, above zero.
-    func compare(_ other: DecimalText) -> Int {
+    public func compare(_ other: DecimalText) -> Int {
         if isNegative != other.isNegative { return isNegative ? -1 : 1 }
         let order = compareMagnitude(other)
         return isNegative ? -order : order
@@ -59,19 +60,6 @@ struct DecimalText {
         }
         return 0
     }
-
-    /// What plural rules look at. Of very long numbers the last 18 digits before the point, which decide, and the first 18 behind it.
-    var pluralOperands: PluralOperands {
-        var operands = PluralOperands(i: 0, f: 0, v: min(fraction.count, 18))
-        for index in whole.suffix(18) { operands.i = operands.i * 10 + UInt64(bytes[index] - UInt8(ascii: "0")) }
-        // The rules ask for the rest by a power of ten, or whether it is one of the small numbers.
-        if whole.count > 18 { operands.i += 1_000_000_000_000_000_000 }
-        for index in fraction.prefix(18) { operands.f = operands.f * 10 + UInt64(bytes[index] - UInt8(ascii: "0")) }
-        return operands
-    }
-
-    /// Whether it is 1 or -1.
-    var isOne: Bool { whole.count == 1 && fraction.isEmpty && bytes[whole.lowerBound] == UInt8(ascii: "1") }
 
     @inline(__always) private static func isDigit(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "0") <= 9 }
 
