@@ -10,22 +10,23 @@ public enum StopReason {
     /// The same at the end of a run of any size.
     /// - Parameters:
     ///   - reason: APNs' most frequent one.
-    ///   - evidence: what was counted; some of it is doubtful.
-    public static func tooManyBadTokens(_ reason: String, _ evidence: TokenEvidence) -> String {
+    ///   - evidence: blames the settings.
+    public static func tooManyBadTokens(_ reason: String, _ evidence: RunEvidence) -> String {
+        let blamed = evidence.blamed ?? evidence.all
         let devices =
-            switch (evidence.doubtful, evidence.answers) {
+            switch (blamed.doubtful, blamed.answers) {
             case (_, 1): "token of the one device that was pushed to"
             case (let part, let all) where part == all: "tokens of all \(TextFormat.count(all)) devices that were pushed to"
             case (let part, let all): "tokens of \(TextFormat.count(part)) of the \(TextFormat.count(all)) devices that were pushed to"
             }
         // A single answer does not tell.
         let cause =
-            evidence.doubtful == 1
+            blamed.doubtful == 1
             ? "The environment (production or sandbox) or the topic may be wrong, or that token is; it is not suppressed: "
             : "Most likely the environment (production or sandbox) or the topic is wrong, not the tokens, which are not suppressed: "
         return
-            "APNs refused the \(devices), as \(reason). \(cause)\(check) Then plan the campaign again, as this run keeps the settings that it was "
-            + "planned with." + repetition(evidence.accepted)
+            "APNs refused the \(devices)\(blamed == evidence.all ? "" : " since others were accepted"), as \(reason). \(cause)\(check) Then plan the campaign "
+            + "again, as this run keeps the settings that it was planned with." + repetition(evidence.all.accepted)
     }
 
     private static func repetition(_ accepted: Int) -> String {

@@ -4,26 +4,28 @@ extension Project {
     /// What the project's file is called.
     public static let fileName = "volley.yaml"
 
-    /// Looks for volley.yaml in a folder, then in those above it up to the root.
+    /// Looks for volley.yaml in a folder, then in those above it up to the root. The nearest of that name counts, also when it is a link that leads
+    /// nowhere, a folder, or out of reach: what one further up says is not meant for this place. Reading it tells what is wrong with it.
     /// - Parameter folder: relative to the current folder, or absolute; empty for the current one.
     /// - Returns: its path: below `folder` as named when it is there, otherwise absolute; nil when there is none.
     public static func find(startingAt folder: String) -> String? {
         // A path that holds a NUL would be cut there by the system.
         guard !folder.utf8.contains(0) else { return nil }
         let named = folder.isEmpty || folder == "." ? fileName : folder.hasSuffix("/") ? folder + fileName : folder + "/" + fileName
-        if isFile(named) { return named }
+        if isThere(named) { return named }
         guard var above = absolute(folder.isEmpty ? "." : folder) else { return nil }
         while let slash = above.lastIndex(of: "/"), above != "/" {
             above = slash == above.startIndex ? "/" : String(above[..<slash])
             let candidate = above == "/" ? "/" + fileName : above + "/" + fileName
-            if isFile(candidate) { return candidate }
+            if isThere(candidate) { return candidate }
         }
         return nil
     }
 
-    private static func isFile(_ path: String) -> Bool {
+    /// Whether the name is taken, or nobody can tell.
+    private static func isThere(_ path: String) -> Bool {
         var status = stat()
-        return stat(path, &status) == 0 && status.st_mode & S_IFMT != S_IFDIR
+        return lstat(path, &status) == 0 || (errno != ENOENT && errno != ENOTDIR)
     }
 
     /// Without links, so that "above" is where the folder really is.

@@ -41,7 +41,7 @@ extension Report {
         let share = "\(accepted) of \(all) pushes (\(TextFormat.percent(Double(count(.accepted)) / Double(plan.audience))))"
         switch status.state {
         case .planned: return "Planned, not sent yet: \(all) \(plan.audience == 1 ? "device is" : "devices are") waiting."
-        case .running: return "Still running: APNs accepted \(share) so far."
+        case .running: return "\(status.reason.isEmpty ? "Still running" : "Running, or cut off"): APNs accepted \(share) so far."
         case .paused: return "Paused: APNs accepted \(share) so far."
         case .stopped where count(.unsent) == 0:
             return ["Stopped: APNs accepted \(share).", remainder].compactMap { $0 }.joined(separator: " ")

@@ -8,6 +8,8 @@ public struct Report: Sendable {
     let plan: RunPlan
     let status: RunStatus
     let figures: RunFigures
+    /// What its answers say of tokens and settings, life by life.
+    private let evidence: RunEvidence
     /// nil when nobody had to.
     let approval: RunApproval?
     /// When its recipients were removed; nil when they are there.
@@ -32,18 +34,19 @@ public struct Report: Sendable {
         var figures = try run.figures(withGroups: !isSummary)
         if isSummary { figures.groups = nil }
         self.figures = figures
+        evidence = RunEvidence(figures.tokenEvidence, before: try run.evidenceBeforeLives())
         approval = try run.approval()
         prunedAt = run.prunedAt
         testPushes = try run.plan.isTest && run.prunedAt == nil ? TestPush.all(of: run) : []
-        self.chain =
-            chain.map { $0.runs.count > 1 ? $0.runs : [] }.map { runs in
-                runs.map {
-                    ChainLink(
-                        id: $0.plan.id, retryOf: $0.plan.retryOf, audience: $0.plan.audience,
-                        accepted: SendingRecord.gap(of: $0) == .certain ? nil : try? $0.figures().outcomes[.accepted])
-                }
-            } ?? []
-        self.earlier = earlier.compactMap { EarlierRun($0) }
+        let links = chain.map { $0.runs.count > 1 ? $0.runs : [] } ?? []
+        let known = links.isEmpty && earlier.isEmpty ? nil : KnownRuns(beside: run)
+        self.chain = links.map {
+            ChainLink(
+                id: $0.plan.id, retryOf: $0.plan.retryOf, audience: $0.plan.audience,
+                accepted: known?.gap(of: $0)?.isCertain ?? false ? nil : try? $0.figures().outcomes[.accepted])
+        }
+        // What says less than was sent would look like a fall.
+        self.earlier = earlier.compactMap { known?.gap(of: $0)?.isCertain ?? false ? nil : EarlierRun($0) }
     }
 
     /// A run of a chain.
@@ -89,12 +92,11 @@ public struct Report: Sendable {
 
     /// Whether tokens were refused, in a run that is over, for a reason that wrong settings may have caused: those are not suppressed.
     var doubtsTokens: Bool {
-        let evidence = figures.tokenEvidence
-        return status.state.hasEnded && evidence.doubtful > 0 && !(status.state == .finished && evidence.blamesTokens)
+        status.state.hasEnded && evidence.all.doubtful > 0 && !(status.state == .finished && evidence.blamesTokens)
     }
 
     /// Whether most answers are refusals that wrong settings cause.
-    public var blamesSettings: Bool { figures.tokenEvidence.blamesSettings }
+    public var blamesSettings: Bool { evidence.blamed != nil }
 
     /// Whether its recipients were removed, so that figures are all there is.
     var isPruned: Bool { prunedAt != nil }
@@ -155,8 +157,7 @@ struct EarlierRun: Sendable {
 
     /// nil when the file is damaged.
     init?(_ run: RunStore) {
-        // What says less than was sent would look like a fall.
-        guard SendingRecord.gap(of: run) != .certain, let figures = try? run.figures() else { return nil }
+        guard let figures = try? run.figures() else { return nil }
         (id, plannedAt, audience) = (run.plan.id, run.plan.plannedAt, run.plan.audience)
         (accepted, invalidToken) = (figures.outcomes[.accepted, default: 0], figures.outcomes[.invalidToken, default: 0])
     }

@@ -8,20 +8,26 @@ import Synchronization
 ///
 /// A few bytes of fixed width, overwritten in place: a mark survives the process at once, costs no transaction, and waits for no other run. It
 /// survives the machine's power a moment later: the run file is synchronised with every claim, and a mark that is lost only shows less.
+///
+/// As it may be put back to what it was together with the run file, the record itself (`SendingRecord`) is told every two seconds.
 public final class ClaimMarks: Sendable {
     private static let digits = 20
 
     /// The file of a run.
     public static func file(of run: String) -> String { run + ".claimed" }
 
+    private static let recordInterval = Duration.seconds(2)
+
+    private let run: RunStore
     private let path: String
     private let life: String
     private let descriptor: Mutex<Int32>
+    private let recordedAt = Mutex(ContinuousClock.now)
 
     /// Puts the file there, on the disk, in place of that of an earlier life.
     /// - Throws: `Diagnostic`: it cannot be written.
     public init(_ run: RunStore, life: String, claimed: Int) throws {
-        (path, self.life) = (Self.file(of: run.path), life)
+        (self.run, path, self.life) = (run, Self.file(of: run.path), life)
         unlink(path)
         let descriptor = open(path, O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw Self.failure(path, errno) }
@@ -45,6 +51,13 @@ public final class ClaimMarks: Sendable {
             return count == text.count ? 0 : count < 0 ? errno : EIO
         }
         guard code == 0 else { throw Self.failure(path, code) }
+        let isDue = recordedAt.withLock { last in
+            let now = ContinuousClock.now
+            guard now - last >= Self.recordInterval else { return false }
+            last = now
+            return true
+        }
+        if isDue { SendingRecord(beside: run).note(claimed: claimed, of: run) }
     }
 
     func close() {

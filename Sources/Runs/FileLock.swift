@@ -4,7 +4,7 @@ import Glibc
 enum FileLock {
     /// Whether some process holds a file's lock. Looks only; never takes it.
     static func isHeld(_ path: String) -> Bool {
-        guard let descriptor = RunFile.openLockToLook(path) else { return false }
+        guard let descriptor = RunFile.openLockToLook(path).descriptor else { return false }
         defer { close(descriptor) }
         // A shared lock that is had shows that nobody holds the other; closing the file gives it back.
         return flock(descriptor, LOCK_SH | LOCK_NB) != 0

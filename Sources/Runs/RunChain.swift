@@ -12,13 +12,15 @@ public struct RunChain: Sendable {
         var ids: Set<String> = []
         while ids.insert(first.plan.id).inserted, let earlier = first.plan.retryOf.flatMap({ byID[$0] }) { first = earlier }
         ids = [first.plan.id]
-        // In the order of planning, so that a run comes before its retries.
-        let retries = all.filter { candidate in
-            guard candidate.plan.retryOf.map(ids.contains) ?? false else { return false }
-            ids.insert(candidate.plan.id)
-            return true
+        var chain = [first], before = 0
+        // In the order of planning, until there are no more: a clock that was set back may have a retry planned before the run that it retries.
+        while before < chain.count {
+            before = chain.count
+            for candidate in all where candidate.plan.retryOf.map(ids.contains) ?? false && ids.insert(candidate.plan.id).inserted {
+                chain.append(candidate)
+            }
         }
-        runs = [first] + retries
+        runs = chain
     }
 
     /// The runs that retry `id`.

@@ -101,15 +101,15 @@ enum RunFile {
         }
     }
 
-    /// Opens a lock file to look whether it is held; nil when it is missing.
-    static func openLockToLook(_ path: String) -> Int32? {
+    /// Opens a lock file to look whether it is held; no descriptor when it is missing, and when it `isHidden`, as this user may not read it.
+    static func openLockToLook(_ path: String) -> (descriptor: Int32?, isHidden: Bool) {
         let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-        guard descriptor >= 0 else { return nil }
+        guard descriptor >= 0 else { return (nil, errno == EACCES) }
         guard FileKind(descriptor: descriptor) == .regular else {
             close(descriptor)
-            return nil
+            return (nil, false)
         }
-        return descriptor
+        return (descriptor, false)
     }
 
     /// The path of what a symbolic link leads to; the path itself when it is no link.

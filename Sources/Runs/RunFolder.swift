@@ -1,21 +1,30 @@
 public import Base
 
 extension RunStore {
-    /// All run files of a folder, oldest first (then by id), opened for reading, and those that could not be opened. Cheap: only what was
-    /// frozen is read, and no file stays open. Plans that are still being made are no runs. A folder that is not there yet holds no runs.
+    /// All run files of a folder, oldest first (then by id), opened for reading, those that could not be opened, and copies under other names of runs that
+    /// lie there as well, which count for nothing. Cheap: only what was frozen is read, and no file stays open. Plans that are still being made are no
+    /// runs. A folder that is not there yet holds no runs.
     /// - Throws: `Diagnostic`: the folder cannot be listed.
-    public static func all(in folder: String) throws -> (runs: [RunStore], broken: [Diagnostic]) {
+    public static func all(in folder: String) throws -> (runs: [RunStore], broken: [Diagnostic], copies: [Diagnostic]) {
         var runs: [RunStore] = []
-        var broken: [Diagnostic] = []
+        var (broken, copies): ([Diagnostic], [Diagnostic]) = ([], [])
         for name in try RunFile.names(in: folder) where RunFile.isRun(name) {
             let path = RunFile.join(folder, name)
-            do { runs.append(try RunStore(path: path, readOnly: true)) } catch let error as Diagnostic {
+            do {
+                let run = try RunStore(path: path, readOnly: true)
+                if let mistake = run.misnamed {
+                    let isBeside = RunFile.kind(RunFile.path(run.plan.id, in: folder)) == .file
+                    isBeside ? copies.append(mistake) : broken.append(mistake)
+                } else {
+                    runs.append(run)
+                }
+            } catch let error as Diagnostic {
                 // One that was removed meanwhile is no run any more.
                 if RunFile.kind(path) != .missing { broken.append(error) }
             }
         }
         runs.sort { ($0.plan.plannedAt, $0.plan.id) < ($1.plan.plannedAt, $1.plan.id) }
-        return (runs, broken)
+        return (runs, broken, copies)
     }
 
     /// The file that a command's RUN argument means: a run's id, a path to its file, or `last`, the one planned last.
@@ -48,7 +57,7 @@ extension RunStore {
     }
 
     private static func last(in folder: String) throws -> String {
-        let (runs, broken) = try all(in: folder)
+        let (runs, broken, _) = try all(in: folder)
         if let newest = runs.last {
             // Ids begin with the moment of planning. Taking an older run for the last one would be worse than taking none.
             if let newer = broken.first(where: { RunID.isLater(RunFile.name($0.file ?? ""), than: RunFile.name(newest.path)) }) {
@@ -84,18 +93,28 @@ extension RunStore {
     ///   - limit: how many at most.
     /// - Throws: `Diagnostic`: the folder cannot be listed.
     public static func begun(of campaign: String, in folder: String, before moment: Timestamp? = nil, limit: Int) throws -> [RunStore] {
-        let names = try RunFile.names(in: folder).filter { name in
-            RunFile.isRun(name) && RunID.campaign(of: name.dropLast(RunFile.suffix.count)).map { $0 == campaign } ?? false
-        }
         var found: [RunStore] = []
-        for name in names.reversed() where found.count < limit {
-            guard let run = try? RunStore(path: RunFile.join(folder, name), readOnly: true), run.plan.retryOf == nil, !run.plan.isTest,
-                moment.map({ run.plan.plannedAt < $0 }) ?? true, let status = try? run.status(), status.startedAt != nil
+        for name in try names(ofRunsOf: campaign, in: folder).reversed() where found.count < limit {
+            guard let run = try? RunStore(path: RunFile.join(folder, name), readOnly: true), run.misnamed == nil, run.plan.retryOf == nil,
+                !run.plan.isTest, moment.map({ run.plan.plannedAt < $0 }) ?? true, let status = try? run.status(), status.startedAt != nil
             else { continue }
             run.close()
             found.append(run)
         }
         return found
+    }
+
+    /// Runs of a campaign that processes are sending just now, or have paused; also retries and tests. Files that cannot be opened are passed over.
+    /// - Throws: `Diagnostic`: the folder cannot be listed.
+    public static func beingSent(of campaign: String, in folder: String) throws -> [RunStore] {
+        try names(ofRunsOf: campaign, in: folder).map { RunFile.join(folder, $0) }.filter(SendingLock.isSending)
+            .compactMap { try? RunStore(path: $0, readOnly: true) }.filter { $0.misnamed == nil }
+    }
+
+    private static func names(ofRunsOf campaign: String, in folder: String) throws -> [String] {
+        try RunFile.names(in: folder).filter { name in
+            RunFile.isRun(name) && RunID.campaign(of: name.dropLast(RunFile.suffix.count)).map { $0 == campaign } ?? false
+        }
     }
 
     /// The newest of them; nil when there is none.

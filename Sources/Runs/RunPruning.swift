@@ -10,7 +10,7 @@ enum RunPruning {
     /// Beside the run, while the new file is being written: no command takes such a file for a run.
     private static let suffix = ".pruning"
     /// What is kept as it stands. `figures` and `pruned` are made anew.
-    private static let keptTables: Set = ["run", "approval", "outcome_name", "wave", "skipped_wave", "life"]
+    private static let keptTables: Set = ["run", "approval", "outcome_name", "wave", "skipped_wave", "life", "life_answers"]
 
     /// When a file was pruned; nil when it was not.
     static func moment(_ db: Database) throws -> Timestamp? {
@@ -105,7 +105,7 @@ extension RunStore {
                 throw Diagnostic(
                     "the run file was removed or replaced meanwhile", file: path, remedy: "`volley prune` looks at it anew.")
             }
-            if let seen, try status(isBeingSent: false) != seen {
+            if let seen, try status(.free) != seen {
                 close()
                 throw Diagnostic(
                     "the run was gone on with meanwhile", file: path,

@@ -22,6 +22,7 @@ extension RunStore {
             try db.execute(sql: "CREATE TABLE IF NOT EXISTS life (life TEXT NOT NULL)  -- the same as beside the runs, in sent.db")
             try db.execute(sql: "DELETE FROM life")
             try db.execute(sql: "INSERT INTO life VALUES (?)", arguments: [life])
+            try noteEvidence(db)
         }
         ownLife.withLock { $0 = life }
     }
@@ -63,18 +64,22 @@ extension RunStore {
         }
     }
 
+    /// What is wrong with the file's name; nil when it is its run's.
+    var misnamed: Diagnostic? {
+        let name = plan.id + RunFile.suffix
+        guard RunFile.name(path) != name else { return nil }
+        return Diagnostic(
+            "this file is a copy of the run \(plan.id), or was renamed", file: path,
+            remedy: "Only \(name) is sent, and counts. Remove the copy, or give the file its name back.")
+    }
+
     /// Makes sure that this file is the one that was planned: under the run's own name, with no second name, in the folder where it was planned. A copy
     /// that could be sent would be sent twice.
     /// - Parameter home: the folder where it was planned, when that is known. It counts as long as it is there.
     /// - Throws: `Diagnostic` that says what it is instead.
     public func checkPlace(home: String?) throws {
         try checkNotReplaced()
-        let name = plan.id + RunFile.suffix
-        guard RunFile.name(path) == name else {
-            throw Diagnostic(
-                "this file is a copy of the run \(plan.id), or was renamed", file: path,
-                remedy: "Only \(name) is sent. Remove the copy, or give the file its name back.")
-        }
+        if let misnamed { throw misnamed }
         let names = RunFile.names(of: path)
         guard names == 1 else {
             throw Diagnostic(

@@ -83,9 +83,9 @@ extension RunStore {
         }
         try write { db in
             let state = try String.fetchOne(db, sql: "SELECT state FROM run") ?? "damaged"
-            // Approval may be demanded only after a run was begun. Nothing goes out while none sends it.
-            let isStopped = [RunState.stopped, .running, .paused, .cancelled].contains { $0.rawValue == state } && sendingSince == nil
-            guard state == RunState.planned.rawValue || isStopped else {
+            // Approval may be demanded only after a run was begun. Nothing goes out while it is paused, or no process sends it.
+            let isStopped = [RunState.stopped, .running, .cancelled].contains { $0.rawValue == state } && sendingSince == nil
+            guard isStopped || [RunState.planned, .paused].contains(where: { $0.rawValue == state }) else {
                 throw Diagnostic(
                     "the run is \(state), and only a plan can be approved", file: path,
                     remedy: "`volley report \(plan.id)` shows how far it is.")

@@ -39,6 +39,41 @@ extension RunStore {
         }
     }
 
+    /// What its answers say of tokens and settings, life by life and with those to the runs that it retries.
+    public func evidence() throws -> RunEvidence {
+        try RunEvidence(figures().tokenEvidence, retried: tokenEvidenceOfRetried(), before: evidenceBeforeLives())
+    }
+
+    /// What had been answered as each life but the first began, in order.
+    public func evidenceBeforeLives() throws -> [TokenEvidence] { try read(evidenceBeforeLives) }
+
+    private func evidenceBeforeLives(_ db: Database) throws -> [TokenEvidence] {
+        guard try db.tableExists("life_answers") else { return [] }
+        return try Row.fetchAll(db, sql: "SELECT accepted, doubtful, gone, answers FROM life_answers ORDER BY rowid").map { row in
+            guard let accepted = Int.fromDatabaseValue(row[0]), let doubtful = Int.fromDatabaseValue(row[1]),
+                let gone = Int.fromDatabaseValue(row[2]), let answers = Int.fromDatabaseValue(row[3])
+            else { throw RunDiagnostics.damaged(path, "what was answered before a life of it cannot be read") }
+            var evidence = TokenEvidence()
+            (evidence.accepted, evidence.doubtful, evidence.gone, evidence.answers) = (accepted, doubtful, gone, answers)
+            return evidence
+        }
+    }
+
+    /// Notes what was answered in the lives before the one that begins now; nothing when nothing was.
+    func noteEvidence(_ db: Database) throws {
+        guard try !claims(db).isEmpty else { return }
+        let evidence = try (keptFigures(db) ?? countFigures(view(db, in: parts))).tokenEvidence
+        guard try evidence.answers > evidenceBeforeLives(db).last?.answers ?? 0 else { return }
+        try db.execute(
+            sql: """
+                CREATE TABLE IF NOT EXISTS life_answers (  -- how many had been answered as each life but the first began, and how
+                    accepted INTEGER NOT NULL, doubtful INTEGER NOT NULL, gone INTEGER NOT NULL, answers INTEGER NOT NULL)
+                """)
+        try db.execute(
+            sql: "INSERT INTO life_answers VALUES (?, ?, ?, ?)",
+            arguments: [evidence.accepted, evidence.doubtful, evidence.gone, evidence.answers])
+    }
+
     /// Takes kept figures back, because something changed.
     func forgetFigures(_ db: Database) throws {
         // Emptying a table rewrites its page, also when nothing is in it.

@@ -8,7 +8,7 @@ extension RunStore {
     public static func runs(ofApp app: String, reachingSince since: Timestamp, in folder: String) throws -> (
         runs: [RunStore], broken: [Diagnostic]
     ) {
-        let (all, broken) = try all(in: folder)
+        let (all, broken, _) = try all(in: folder)
         let runs = try all.filter { run in
             guard run.plan.app == app, !run.plan.isTest else { return false }
             // Nothing stays open: there may be more runs than a process may open files.

@@ -124,7 +124,7 @@ public final class RunStore: Sendable {
         try settleDown()
         // Nobody may begin to send it meanwhile.
         let lock = try SendingLock(run: path, isSending: false)
-        guard try status(isBeingSent: false).startedAt == nil else {
+        guard try status(.free).startedAt == nil else {
             throw Diagnostic("sending has begun, so the run cannot be removed", file: path, remedy: "Cancel it instead.")
         }
         close()
@@ -141,15 +141,16 @@ public final class RunStore: Sendable {
     /// - Parameter isPatient: whether to wait for other commands that have it open.
     static func leaveWAL(_ path: String, isPatient: Bool = true) throws {
         for _ in 0..<(isPatient ? leavingAttempts : 1) {
-            let database = try DatabaseQueue(path: path)
             do {
-                try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = DELETE") }
-                return try database.close()
+                let database = try DatabaseQueue(path: path)
+                let leaving = Result { try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = DELETE") } }
+                // Two that leave at the same time must not keep one another from it.
+                try database.close()
+                return try leaving.get()
             } catch let error as DatabaseError {
+                // Also while it is opened: another one may leave just then.
                 guard error.resultCode == .SQLITE_BUSY || error.resultCode == .SQLITE_LOCKED else { throw error }
             }
-            // Two that leave at the same time must not keep one another from it.
-            try database.close()
             usleep(leavingMicroseconds)
         }
     }
@@ -198,22 +199,28 @@ public final class RunStore: Sendable {
     }
 
     private static let orphanReason = "the process that sent it is gone: it was killed, or the machine went down"
+    private static let hiddenReason = "whether a process still sends it cannot be seen: its lock file may not be read"
 
-    /// The state, its reason (why it stopped, "" else), when sending began and ended. A run that says it is running while no process sends it
-    /// was cut off: it is stopped, without an end.
-    public func status() throws -> RunStatus { try status(isBeingSent: SendingLock.isHeld(run: path)) }
+    /// The state, its reason (why it stopped; of one that is running, that this cannot be seen; "" else), when sending began and ended. A run that says it is
+    /// running while no process sends it was cut off: it is stopped, without an end.
+    public func status() throws -> RunStatus { try status(SendingLock.look(run: path)) }
 
-    /// - Parameter isBeingSent: whether a process sends it, as far as the caller knows: it may hold the lock itself, and not send.
-    func status(isBeingSent: @autoclosure () -> Bool) throws -> RunStatus {
+    /// - Parameter lock: as far as the caller knows: it may hold the lock itself, and not send.
+    func status(_ lock: @autoclosure () -> SendingLock.Sight) throws -> RunStatus {
         try read { db in
             guard let row = try Row.fetchOne(db, sql: "SELECT state, reason, started_at, finished_at FROM run"),
                 let state = (row[0] as String?).flatMap(RunState.init)
             else { throw RunDiagnostics.damaged(path, "its state cannot be read") }
-            let isOrphan = state == .running && !isBeingSent()
-            return RunStatus(
-                state: isOrphan ? .stopped : state, reason: isOrphan ? Self.orphanReason : row[1] as String? ?? "",
-                startedAt: (row[2] as Int64?).map(Timestamp.init(epochMilliseconds:)),
+            var status = RunStatus(
+                state: state, reason: row[1] as String? ?? "", startedAt: (row[2] as Int64?).map(Timestamp.init(epochMilliseconds:)),
                 finishedAt: (row[3] as Int64?).map(Timestamp.init(epochMilliseconds:)))
+            guard state == .running else { return status }
+            switch lock() {
+            case .free: (status.state, status.reason) = (.stopped, Self.orphanReason)
+            case .hidden: status.reason = Self.hiddenReason
+            case .held: break
+            }
+            return status
         }
     }
 
@@ -251,12 +258,6 @@ public final class RunStore: Sendable {
 
     /// Whether the file still has its name: nobody removed it or, since it was first written to, put another in its place.
     public var isInPlace: Bool { RunFile.identity(path) == identity }
-
-    /// Whether some process has the right to send this run; also while it is paused.
-    public var isBeingSent: Bool { SendingLock.isHeld(run: path) }
-
-    /// Since when a process has been sending it, in nanoseconds since 1970; nil when none is.
-    public var sendingSince: Int64? { SendingLock.heldSince(run: path).flatMap { $0 > 0 ? $0 : nil } }
 
     /// - Parameter alongside: what else is changed in the same transaction.
     func record(

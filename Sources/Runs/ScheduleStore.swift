@@ -23,6 +23,7 @@ public final class ScheduleStore: Sendable {
         let path = RunFile.join(folder, Self.fileName)
         self.path = path
         try RunFile.checkKind(ofDatabase: path, wanted: "the record of a schedule")
+        let isNew = RunFile.kind(path) == .missing
         try RunFile.makeDatabase(path, "cannot write the schedule", .sending)
         database = try Self.translating(path) {
             var configuration = Configuration()
@@ -33,7 +34,10 @@ public final class ScheduleStore: Sendable {
                 // With NORMAL, which GRDB chooses for WAL, the last commit could be lost with the power, and a time would fire twice.
                 try db.execute(sql: "PRAGMA synchronous = FULL")
                 try db.inTransaction(.immediate) {
-                    try Self.prepare(db, path)
+                    if try !Self.check(db, path) {
+                        if !isNew { try Self.checkNothingKnown(folder) }
+                        try Self.create(db)
+                    }
                     return .commit
                 }
             }
@@ -52,17 +56,16 @@ public final class ScheduleStore: Sendable {
     public static func read(folder: String, since: Timestamp) throws -> (firings: [Firing], campaigns: [ScheduledCampaign]) {
         let path = RunFile.join(folder, fileName)
         try RunFile.checkKind(ofDatabase: path, wanted: "the record of a schedule")
-        guard RunFile.kind(path) == .file, RunFile.size(path) > 0 else { return ([], []) }
+        guard RunFile.kind(path) == .file else { return ([], []) }
         return try translating(path) {
             var configuration = Configuration()
             configuration.readonly = true
             configuration.busyMode = .timeout(10)
             let database = try DatabaseQueue(path: path, configuration: configuration)
-            let result = try database.read { db in
-                try check(db, path) ? (try firings(db, since: since), try campaigns(db)) : ([], [])
-            }
+            let result = try database.read { db in try check(db, path) ? (try firings(db, since: since), try campaigns(db)) : nil }
             try database.close()
-            return result
+            if result == nil { try checkNothingKnown(folder) }
+            return result ?? ([], [])
         }
     }
 
@@ -75,20 +78,31 @@ public final class ScheduleStore: Sendable {
     public func campaigns() throws -> [ScheduledCampaign] { try Self.translating(path) { try database.read(Self.campaigns) } }
 
     /// Writes firings and campaigns, new or changed, in one transaction. A time belongs to the run that claimed it first.
+    /// - Parameter waits: asked whenever another program has held the file for ten seconds: whether to wait on.
     /// - Returns: the firings whose times other runs have: these are as they were.
     @discardableResult
-    public func save(_ firings: [Firing], _ campaigns: [ScheduledCampaign]) throws -> Set<Firing.Key> {
+    public func save(
+        _ firings: [Firing], _ campaigns: [ScheduledCampaign], waits: () -> Bool = { false }
+    ) throws -> Set<Firing.Key> {
         try Self.translating(path) {
-            try database.write { db in
-                var taken: Set<Firing.Key> = []
-                for firing in firings where try !Self.save(firing, db) { taken.insert(firing.key) }
-                for campaign in campaigns {
-                    try db.execute(
-                        sql: "INSERT OR REPLACE INTO campaign (name, file, times, decided_through) VALUES (?, ?, ?, ?)",
-                        arguments: [campaign.name, campaign.file, campaign.times, campaign.decidedThrough.epochMilliseconds])
+            while true {
+                do { return try write(firings, campaigns) } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
+                    guard waits() else { throw error }
                 }
-                return taken
             }
+        }
+    }
+
+    private func write(_ firings: [Firing], _ campaigns: [ScheduledCampaign]) throws -> Set<Firing.Key> {
+        try database.write { db in
+            var taken: Set<Firing.Key> = []
+            for firing in firings where try !Self.save(firing, db) { taken.insert(firing.key) }
+            for campaign in campaigns {
+                try db.execute(
+                    sql: "INSERT OR REPLACE INTO campaign (name, file, times, decided_through) VALUES (?, ?, ?, ?)",
+                    arguments: [campaign.name, campaign.file, campaign.times, campaign.decidedThrough.epochMilliseconds])
+            }
+            return taken
         }
     }
 
@@ -203,8 +217,16 @@ public final class ScheduleStore: Sendable {
     /// A value is not what it should be.
     private struct Unreadable: Error {}
 
-    private static func prepare(_ db: Database, _ path: String) throws {
-        if try check(db, path) { return }
+    /// A file that was emptied is no empty record: what it said is gone. One that a killed process has just made is.
+    private static func checkNothingKnown(_ folder: String) throws {
+        guard try SendingRecord(folder: folder).knowsTimes() else { return }
+        throw Diagnostic(
+            "the record of a schedule is damaged: it is empty, and times of a schedule were sent or cancelled here",
+            file: RunFile.join(folder, fileName),
+            remedy: "Restore it from a backup. Without it Volley does not know which times were skipped.")
+    }
+
+    private static func create(_ db: Database) throws {
         try db.execute(
             sql: """
                 CREATE TABLE firing (

@@ -61,22 +61,42 @@ struct SendingLock: ~Copyable {
         futimens(descriptor, [now, now])
     }
 
-    /// Whether some process holds the right to send a run. Looks only; never takes it.
-    static func isHeld(run: String) -> Bool { heldSince(run: run) != nil }
+    /// What can be seen of a lock.
+    enum Sight {
+        case free
+        /// Since a moment, in nanoseconds since 1970; 0 when its holder does not send.
+        case held(since: Int64)
+        /// This user may not read its file.
+        case hidden
+    }
 
-    /// Since when some process has held the right to send a run, in nanoseconds since 1970; 0 when that does not send; nil when none has it.
-    static func heldSince(run: String) -> Int64? {
-        guard let descriptor = RunFile.openLockToLook(run + ".lock") else { return nil }
+    /// Whether some process can be seen to send a run, or to have it paused.
+    static func isSending(run: String) -> Bool { if case .held(let since) = look(run: run) { since > 0 } else { false } }
+
+    /// Looks whether some process holds the right to send a run; never takes it.
+    static func look(run: String) -> Sight {
+        let file = RunFile.openLockToLook(run + ".lock")
+        guard let descriptor = file.descriptor else { return file.isHidden ? .hidden : .free }
         defer { Glibc.close(descriptor) }
         var status = stat()
         // A shared lock that is had shows that nobody sends; closing the file gives it back.
-        guard flock(descriptor, LOCK_SH | LOCK_NB) != 0, fstat(descriptor, &status) == 0 else { return nil }
-        return Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec)
+        guard flock(descriptor, LOCK_SH | LOCK_NB) != 0, fstat(descriptor, &status) == 0 else { return .free }
+        return .held(since: Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec))
     }
 
     deinit {
         // Another process may have put its own there.
         if FileLock.isNamed(path, descriptor) { unlink(path) }
         Glibc.close(descriptor)
+    }
+}
+
+extension RunStore {
+    /// Whether some process has the right to send this run, or may have, as that cannot be seen; also while it is paused.
+    public var isBeingSent: Bool { if case .free = SendingLock.look(run: path) { false } else { true } }
+
+    /// Since when a process has been sending it, in nanoseconds since 1970; nil when none is, or none can be seen.
+    public var sendingSince: Int64? {
+        if case .held(let since) = SendingLock.look(run: path), since > 0 { since } else { nil }
     }
 }

@@ -13,7 +13,7 @@ extension SendingRecord {
         guard try isThere() else { return nil }
         return try translating {
             try InterruptedChange.takingBack(path) {
-                let database = try DatabaseQueue(path: path, configuration: configuration(readOnly: true))
+                let database = try DatabaseQueue(path: path, configuration: configuration(readOnly: true, 10))
                 let result = try database.read { db -> Value? in try check(db) ? try body(db) : nil }
                 try database.close()
                 if result == nil { try checkNothingBegan() }
@@ -23,11 +23,12 @@ extension SendingRecord {
     }
 
     /// One transaction that nobody else's comes between.
-    func write<Value>(_ body: (Database) throws -> Value) throws -> Value {
+    /// - Parameter patienceSeconds: how long others are waited for.
+    func write<Value>(patienceSeconds: Double = 30, _ body: (Database) throws -> Value) throws -> Value {
         let isNew = try !isThere()
         if isNew { try RunFile.makeDatabase(path, "cannot write the record of what was sent", .sending) }
         return try translating {
-            let database = try DatabaseQueue(path: path, configuration: configuration(readOnly: false))
+            let database = try DatabaseQueue(path: path, configuration: configuration(readOnly: false, patienceSeconds))
             var result: Value?
             try database.writeWithoutTransaction { db in
                 try db.execute(sql: "PRAGMA journal_mode = DELETE")
@@ -59,10 +60,10 @@ extension SendingRecord {
         throw damaged("it is empty, and \(begun.plan.id) beside it was begun")
     }
 
-    private func configuration(readOnly: Bool) -> Configuration {
+    private func configuration(readOnly: Bool, _ patienceSeconds: Double) -> Configuration {
         var configuration = Configuration()
         configuration.readonly = readOnly
-        configuration.busyMode = .timeout(30)
+        configuration.busyMode = .timeout(patienceSeconds)
         return configuration
     }
 

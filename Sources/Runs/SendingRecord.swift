@@ -92,21 +92,71 @@ public struct SendingRecord: Sendable {
     }
 
     /// What a run file does not know of its own run.
-    public enum Gap: Sendable {
+    public enum Gap: Hashable, Sendable {
         /// It is an older copy, or has lost its newest part: less stands in it than was sent.
         case certain
         /// How far the run was when its process ended is not known.
         case possible
+        /// It is a copy of a plan from before that was cancelled.
+        case cancelled
+        /// This record, or what the file says of its lives, cannot be read: nobody knows.
+        case unreadable(Diagnostic)
+
+        /// Whether something is missing for certain.
+        public var isCertain: Bool { self == .certain || self == .cancelled }
     }
 
-    /// What the file of a run does not know of it; nil when it knows all that is known here, was pruned, or this record cannot be read.
-    public static func gap(of run: RunStore) -> Gap? {
-        guard run.prunedAt == nil, let entry = try? SendingRecord(beside: run).entry(of: run.plan.id) else { return nil }
-        // In this order: a process that sends the run claims first, and marks it afterwards.
-        guard let life = try? run.life(), let claimed = try? run.claimCount(),
-            entry.isNewer(thanLife: life, reached: .max, claimed: claimed)
-        else { return nil }
-        return entry.claimed != nil || !entry.isLife(life) ? .certain : .possible
+    /// What the file of a run does not know of it; nil when it knows all that is known here, or was pruned.
+    public static func gap(of run: RunStore) -> Gap? { KnownRuns(of: run).gap(of: run) }
+
+    /// All that is known of the runs of the folder: those that were begun, and plans that were cancelled.
+    func entries() throws -> (begun: [String: Entry], cancelled: Set<String>) {
+        try read { db in
+            let runs = try String.fetchAll(db, sql: "SELECT run FROM beginning")
+            let begun = try Dictionary(uniqueKeysWithValues: runs.compactMap { run in try entry(of: run, db).map { (run, $0) } })
+            return (begun, try Set(Self.cancelled(db, "run")))
+        } ?? ([:], [])
+    }
+
+    /// Notes that a plan is cancelled of which nothing was begun: a copy of it from before is not sent any more.
+    /// - Parameter time: the time of the schedule that is its own; nil when there is none, or others may have it.
+    public func noteCancelled(_ run: RunStore, having time: Time?) throws {
+        try write { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE IF NOT EXISTS cancelled (  -- plans of which nothing was begun, each with a time of the schedule that was its own; blank without one
+                        run TEXT NOT NULL PRIMARY KEY, campaign TEXT NOT NULL, occurrence TEXT NOT NULL, file TEXT NOT NULL, real_file TEXT NOT NULL
+                    ) WITHOUT ROWID
+                    """)
+            try db.execute(
+                sql: "INSERT OR REPLACE INTO cancelled VALUES (?, ?, ?, ?, ?)",
+                arguments: [
+                    run.plan.id, time?.campaign ?? "", time?.occurrence ?? "", time?.file ?? "", time?.realFile ?? "",
+                ])
+        }
+    }
+
+    /// Whether a plan is on record as cancelled.
+    public func isCancelled(_ run: String) throws -> Bool { try read { try Self.isCancelled(run, $0) } ?? false }
+
+    private static func isCancelled(_ run: String, _ db: Database) throws -> Bool {
+        try !Self.cancelled(db, "run", "WHERE run = ?", [run]).isEmpty
+    }
+
+    /// A column of plans that were cancelled.
+    private static func cancelled(_ db: Database, _ column: String, _ which: String = "", _ arguments: StatementArguments = []) throws
+        -> [String]
+    {
+        guard try db.tableExists("cancelled") else { return [] }
+        return try String.fetchAll(db, sql: "SELECT \(column) FROM cancelled \(which)", arguments: arguments)
+    }
+
+    /// Whether any time of a schedule is on record.
+    func knowsTimes() throws -> Bool {
+        try read { db in
+            try !Self.cancelled(db, "occurrence", "WHERE occurrence <> '' LIMIT 1").isEmpty
+                || String.fetchOne(db, sql: "SELECT occurrence FROM beginning WHERE occurrence <> '' LIMIT 1") != nil
+        } ?? false
     }
 
     /// Runs that were begun and that retry `run`, in the order in which they began.
@@ -118,21 +168,22 @@ public struct SendingRecord: Sendable {
         try String.fetchAll(db, sql: "SELECT run FROM beginning WHERE retry_of = ? ORDER BY begun_at, run", arguments: [run])
     }
 
-    /// The run that was begun for a time, but for one and its retries; nil when no other was.
+    /// The run that was begun for a time, or cancelled before it was, but for one and its retries; nil when no other was.
     public func run(having time: Time, besides run: String) throws -> String? {
         try read { try Self.run(having: time, besides: run, $0) } ?? nil
     }
 
     private static func run(having time: Time, besides run: String, _ db: Database) throws -> String? {
-        try String.fetchOne(
+        let isSame = "occurrence = ? AND (campaign = ? OR file IN (?, ?) OR real_file IN (?, ?))"
+        let same: StatementArguments = [time.occurrence, time.campaign, time.file, time.realFile, time.file, time.realFile]
+        let begun = try String.fetchOne(
             db,
             sql: """
                 WITH RECURSIVE own (run) AS (SELECT ? UNION SELECT beginning.run FROM beginning JOIN own ON retry_of = own.run AND own.run <> '')
                 SELECT run FROM beginning
-                WHERE occurrence = ? AND (campaign = ? OR file IN (?, ?) OR real_file IN (?, ?))
-                    AND run NOT IN (SELECT run FROM own) ORDER BY begun_at LIMIT 1
-                """,
-            arguments: [run, time.occurrence, time.campaign, time.file, time.realFile, time.file, time.realFile])
+                WHERE \(isSame) AND run NOT IN (SELECT run FROM own) ORDER BY begun_at LIMIT 1
+                """, arguments: [run] + same)
+        return try begun ?? cancelled(db, "run", "WHERE \(isSame) AND run <> ? LIMIT 1", same + [run]).first
     }
 
     /// Notes that a run is about to begin, or go on, as `life`.
@@ -151,6 +202,7 @@ public struct SendingRecord: Sendable {
     ) throws -> Beginning {
         try write { db in
             let known = try entry(of: run.plan.id, db)
+            if try Self.isCancelled(run.plan.id, db) { return .isOutdated }
             if let known, known.isNewer(thanLife: seen, reached: reached, claimed: claimed) { return .isOutdated }
             if let time, run.plan.retryOf == nil, let other = try Self.run(having: time, besides: run.plan.id, db) {
                 return .timeIsTaken(by: other)
@@ -182,6 +234,17 @@ public struct SendingRecord: Sendable {
     /// does not know of it is then an older one, whatever was lost.
     public func confirm(_ run: RunStore) throws {
         try write { try $0.execute(sql: "UPDATE beginning SET former_life = NULL WHERE run = ?", arguments: [run.plan.id]) }
+    }
+
+    /// Notes how many claims were made so far in the life that its store began: what lies beside the run, the marks included, may be put back to what it was.
+    /// Waits for nobody who holds the record, and what goes wrong is not said: the next note says more.
+    func note(claimed: Int, of run: RunStore) {
+        guard let life = run.ownLife.withLock({ $0 }), (try? isThere()) ?? false else { return }
+        try? write(patienceSeconds: 0) {
+            try $0.execute(
+                sql: "UPDATE beginning SET claimed = ? WHERE run = ? AND life = ? AND claimed < ? AND is_over = 0",
+                arguments: [claimed, run.plan.id, life, claimed])
+        }
     }
 
     /// Notes how far a run is as the life ends that its store began; its marks are needed no more. Does nothing when another one has begun since.

@@ -146,13 +146,13 @@ public struct SuppressionList: Sendable {
     /// doing it again does no harm.
     ///
     /// Those that were refused for a reason that wrong settings cause as well come into it only when the run has finished and enough others
-    /// were accepted (`TokenEvidence`).
+    /// were accepted (`RunEvidence`).
     public func absorb(_ run: RunStore) throws -> Change {
         // Kept with a run that has ended, and mostly 0 or few: no file is made, and no outcome read, for nothing.
         guard try run.figures().outcomes[.invalidToken, default: 0] > 0 else { return Change() }
         try run.requireRecipients()
         let hasFinished = try run.status().state == .finished
-        let evidence = try run.figures().tokenEvidence + run.tokenEvidenceOfRetried()
+        let evidence = try run.evidence()
         var spared = 0
         var change = try add { entries in
             try run.read { db in

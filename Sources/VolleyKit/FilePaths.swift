@@ -64,6 +64,23 @@ enum FilePaths {
     /// A file of a folder.
     static func join(_ folder: String, _ name: String) -> String { folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)" }
 
+    /// As it is typed at a prompt.
+    static func inShell(_ path: String) -> String { quoted(path, quote: "'\\''") }
+
+    /// As it is written into a list or a mapping of YAML.
+    static func inYAML(_ path: String) -> String { quoted(path, quote: "''") }
+
+    /// - Parameter quote: what stands for a quote within quotes.
+    private static func quoted(_ path: String, quote: String) -> String {
+        let isPlain = path.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
+            default: "/._-".utf8.contains(byte)
+            }
+        }
+        return isPlain && path.hasPrefix("/") ? path : "'\(path.replacing("'", with: quote))'"
+    }
+
     static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
     /// The file that a path with slips of the finger most likely means; nil when none is near.

@@ -26,6 +26,11 @@ enum OutputTarget {
                 "this name is that of a run, or of another file that Volley keeps, and the \(what) would replace it", file: file,
                 remedy: "Name another file.")
         }
+        guard !isKey(file) else {
+            throw Diagnostic(
+                "this file is there already and holds a key or a certificate, and the \(what) would replace it", file: file,
+                remedy: "Name another file.")
+        }
         guard !isExport(file) else {
             throw Diagnostic(
                 "this file is there already and looks like an export or a list of devices, and the \(what) would replace it", file: file,
@@ -35,6 +40,12 @@ enum OutputTarget {
 
     /// First lines of results, which the next result may replace.
     private static let results = [ReportCSV.header, SuppressionCommand.header]
+
+    /// PEM by what it begins with, PKCS #12 by its ending.
+    private static func isKey(_ file: String) -> Bool {
+        guard let bytes = beginning(of: file, 10) else { return false }
+        return bytes.starts(with: "-----BEGIN".utf8) || [".p12", ".pfx"].contains(where: file.lowercased().hasSuffix)
+    }
 
     /// Whether a file of a kind that exports have holds one: a table, objects, tokens, or something compressed. A link is replaced itself, and what it leads
     /// to stays.

@@ -73,6 +73,12 @@ struct Planner {
         settings.schedule = frozenSchedule
         settings.runsFolder = FilePaths.absolute(runsFolder)
         settings.realCampaignFile = FilePaths.absolute(context.campaign.file)
+        // What is demanded now stays demanded, wherever the file that says so is later.
+        settings.needsApproval =
+            settings.needsApproval
+            || CampaignDemand(
+                app: context.app.name.value, campaignFile: context.campaign.file, realFile: FilePaths.absolute(context.campaign.file)
+            ).binds
         settings.key = settings.key?.fingerprinted()
         // A machine that sleeps does not plan.
         settings.schedule?.planning = min(queuedAt, now)..<now.adding(seconds: (SuspendingClock.now - begin) / .seconds(1))

@@ -36,14 +36,6 @@ struct PresentProject {
         return [first] + others.filter { FilePaths.exists(run.plan.projectFile) || options.config == nil || $0.app != nil }
     }
 
-    /// Those that are found from the campaign's file, by its name and behind its links: neither `--config` nor a link leads past the approval that they demand.
-    /// Nothing else of them counts, as they may be another project's; one that cannot be read, or has no such app, demands nothing.
-    static func ofCampaign(_ run: RunStore, _ settings: RunSettings) -> [PresentProject] {
-        let file = run.plan.campaignFile
-        return [file, settings.realCampaignFile ?? FilePaths.absolute(file)]
-            .compactMap { Project.find(startingAt: FilePaths.folder(of: $0)) }.compactMap { try? PresentProject(run.plan, file: $0) }
-    }
-
     /// The plan's own. Where that is gone, its folder was moved perhaps: those count that are found from here, and from the run.
     private static func own(_ run: RunStore) -> [String] {
         if FilePaths.exists(run.plan.projectFile) { return [run.plan.projectFile] }

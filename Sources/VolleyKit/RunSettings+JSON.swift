@@ -25,6 +25,7 @@ extension RunSettings {
             ("rendering", .integer(Int64(renderingRules))),
             ("runs", optional(runsFolder)),
             ("parent_life", optional(parentLife)),
+            ("retried_outcomes", retriedOutcomes.map { .array($0.map(\.name).sorted().map { .string($0) }) } ?? .null),
             ("campaign_file", optional(realCampaignFile)),
         ]
         return .object(pairs: members)
@@ -64,6 +65,9 @@ extension RunSettings {
         renderingRules = json["rendering"]?.integerValue.map { Int($0) } ?? 1
         runsFolder = json["runs"]?.stringValue
         parentLife = json["parent_life"]?.stringValue
+        if case .array(let names)? = json["retried_outcomes"] {
+            retriedOutcomes = Set(names.compactMap { name in Outcome.allCases.first { $0.name == name.stringValue } })
+        }
         realCampaignFile = json["campaign_file"]?.stringValue
         // Plans of older versions have none.
         if let limits = json["stop_when"], limits != .null { stopLimits = try need(StopLimits(json: limits), "stop_when") }

@@ -30,6 +30,8 @@ struct RunSettings: Hashable, Sendable {
     var runsFolder: String?
     /// Of a retry: the life that the run had that it retries. It is void once that run went on.
     var parentLife: String?
+    /// Of a retry: which outcomes of the run that it retries it is for; nil in plans of older versions.
+    var retriedOutcomes: Set<Outcome>?
     /// The campaign's file with its symbolic links resolved, as it was when it was planned; nil in plans of older versions.
     var realCampaignFile: String?
     /// By which rules its payloads were measured (`MessageCatalog.renderingRules`).

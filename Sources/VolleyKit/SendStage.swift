@@ -92,14 +92,15 @@ struct SendStage: Sendable {
         }
     }
 
-    /// Judges the run by all its answers, over all its lives and those of the runs that it retries: the sender judges only what it sees, and only
-    /// from a hundred answers on. A test shows each outcome by itself, and teaches nothing about an audience.
+    /// Judges the run by all its answers, over all its lives and those of the runs that it retries, and by those to its last life: the sender judges only what
+    /// it sees, and only from a hundred answers on. A test shows each outcome by itself, and teaches nothing about an audience.
     /// - Returns: why it stopped; nil when it finished.
     private func finish() throws -> String? {
-        let retried = run.plan.isTest ? TokenEvidence() : run.tokenEvidenceOfRetried()
+        if run.plan.isTest { return try run.finish(at: .now()) { _ in nil } }
+        let (retried, before) = (run.tokenEvidenceOfRetried(), try run.evidenceBeforeLives())
         return try run.finish(at: .now()) { figures in
-            let evidence = figures.tokenEvidence + retried
-            guard !run.plan.isTest, evidence.blamesSettings else { return nil }
+            let evidence = RunEvidence(figures.tokenEvidence, retried: retried, before: before)
+            guard evidence.blamed != nil else { return nil }
             let doubtful = figures.reasons.filter { TokenEvidence.doubtfulReasons.contains($0.key) }
             return StopReason.tooManyBadTokens(doubtful.max { ($0.value, $1.key) < ($1.value, $0.key) }?.key ?? "BadDeviceToken", evidence)
         }

@@ -56,6 +56,27 @@ import Testing
         #expect(!(evidence(accepted: 1, doubtful: 1) + evidence(accepted: 6, doubtful: 0, failed: 2, unsent: 1)).blamesTokens)
     }
 
+    @Test("no life of a run, and no retry, borrows what another one was accepted")
+    func lives() {
+        let (before, whole) = (evidence(accepted: 502, doubtful: 0), evidence(accepted: 502, doubtful: 98))
+        #expect(RunEvidence(whole).blamed == nil && RunEvidence(whole).suppresses(status: 400, hasFinished: true))
+        for run in [RunEvidence(whole, before: [before]), RunEvidence(evidence(accepted: 0, doubtful: 98), retried: before)] {
+            #expect(run.blamed?.doubtful == 98 && run.blamed?.accepted == 0)
+            #expect(!run.blamesTokens && !run.suppresses(status: 400, hasFinished: true))
+            #expect(run.suppresses(status: 410, hasFinished: false))
+            let text = StopReason.tooManyBadTokens("BadDeviceToken", run)
+            #expect(text.hasPrefix("APNs refused the tokens of all 98 devices that were pushed to since others were accepted,"), "\(text)")
+            #expect(text.hasSuffix("The 502 devices that got this push would get it again."))
+        }
+        // A life that gets no answer judges nothing: it is the one before that counts.
+        #expect(RunEvidence(whole, before: [before, whole]).blamed?.doubtful == 98)
+        // Those of the first life may have been wrong, too.
+        let first = evidence(accepted: 0, doubtful: 44)
+        let later = RunEvidence(evidence(accepted: 556, doubtful: 44), before: [first])
+        #expect(later.blamed == nil && !later.suppresses(status: 400, hasFinished: true))
+        #expect(RunEvidence(evidence(accepted: 556, doubtful: 2), before: [evidence(accepted: 100, doubtful: 1)]).blamesTokens)
+    }
+
     @Test(
         "why a run stops reads well for one device, all and some",
         arguments: [
@@ -64,7 +85,7 @@ import Testing
             (1, 1234, "APNs refused the tokens of 1,234 of the 1,235 devices that were pushed to, as BadDeviceToken."),
         ])
     func words(accepted: Int, doubtful: Int, sentence: String) {
-        let text = StopReason.tooManyBadTokens("BadDeviceToken", evidence(accepted: accepted, doubtful: doubtful))
+        let text = StopReason.tooManyBadTokens("BadDeviceToken", RunEvidence(evidence(accepted: accepted, doubtful: doubtful)))
         #expect(text.hasPrefix(sentence) && text.contains("plan the campaign again"), "\(text)")
         #expect(text.hasSuffix(accepted == 1 ? "The device that got this push would get it again." : "that it was planned with."))
         #expect(text.contains(doubtful == 1 ? "or that token is; it is not suppressed" : "not the tokens, which are not suppressed"))

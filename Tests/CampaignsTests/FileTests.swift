@@ -105,13 +105,18 @@ struct FileTests {
         #expect(Project.find(startingAt: inner) == nearer)
     }
 
-    @Test("a folder that is called volley.yaml is passed over")
-    func folderOfThatName() throws {
+    @Test("a folder that is called volley.yaml, or a link of that name that leads nowhere, is not passed over, and cannot be read")
+    func noFileOfThatName() throws {
         let folder = try TemporaryFolder()
-        let inner = folder.folder("a")
-        _ = folder.folder("a/volley.yaml")
-        let outer = folder.file("volley.yaml", [])
-        #expect(Project.find(startingAt: inner) == outer)
+        let inner = folder.folder("a"), other = folder.folder("b")
+        let named = folder.folder("a/volley.yaml"), link = other + "/volley.yaml"
+        _ = folder.file("volley.yaml", [])
+        #expect(symlink("gone.yaml", link) == 0)
+        defer { unlink(link) }
+        for (start, found) in [(inner, named), (other, link)] {
+            #expect(Project.find(startingAt: start) == found)
+            #expect(throws: Diagnostics.self) { try Project.read(file: found) }
+        }
     }
 
     @Test("without volley.yaml anywhere above, or without the folder, nothing is found")

@@ -1,6 +1,8 @@
 import Base
+import Cryptography
 import Foundation
 import TestCommands
+import TestServers
 import Testing
 
 /// Keys, certificates and servers that do not work. Nothing is sent, and whoever reads the message knows what to look at.
@@ -25,6 +27,41 @@ struct BadServerTests {
             #expect(!result.errors.contains("MII"))
         }
         #expect(folder.files(in: "runs").isEmpty)
+    }
+
+    @Test(
+        "something else that answers as if it were APNs gets one push: it is unknown, the run stops, nobody is suppressed, and doctor says so",
+        .enabled(if: ServerProcess.path(of: "node") != nil, "node is not installed"))
+    func stranger() throws {
+        let folder = try ProjectFolder()
+        let authority = CertificateAuthority(commonName: "Tests")
+        let certificate = authority.issueServerCertificate(names: ["localhost"], addresses: ["127.0.0.1"])
+        try folder.write("server.pem", certificate.pem)
+        try folder.write("ca.pem", authority.certificatePEM)
+        try folder.write(
+            "server.js",
+            """
+            const pem = require('fs').readFileSync('\(folder.url.path)/server.pem'), http2 = require('http2');
+            const server = http2.createSecureServer({ key: pem, cert: pem });
+            server.on('stream', stream => {
+              stream.on('error', () => {}); stream.resume();
+              stream.on('end', () => { stream.respond({ ':status': 410 }); stream.end('<html>Gone</html>'); });
+            });
+            server.listen(process.argv[2], '127.0.0.1');
+
+            """)
+        try openssl(folder, "openssl ecparam -name prime256v1 -genkey -noout | openssl pkcs8 -topk8 -nocrypt -out key.p8; chmod 600 key.p8")
+        let (server, port) = try ServerProcess.onFreePort("node") { ["\(folder.url.path)/server.js", "\($0)"] }
+        try folder.writeProject(app: app(key: "key.p8", url: "https://localhost:\(port)", ca: "ca.pem"))
+        try folder.writeCampaign(delivery: "unknown: resend")
+        let doctor = try folder.volley("doctor", "shop")
+        #expect(doctor.status == 2 && doctor.output.contains("the server answered 410, which APNs would not"), "\(doctor.output)")
+        let sent = try folder.volley("send", "campaign.yaml", "--yes", "--json")
+        #expect(sent.status == 3 && sent.errors.contains("without an apns-id"), "\(sent.status) \(sent.errors)")
+        let outcomes = try sent.json()["outcomes"]
+        #expect(outcomes?.int("unknown") == 1 && outcomes?.int("unsent") == 19, "\(sent.output)")
+        #expect(try folder.volley("suppression", "list", "--json").json().int("devices") == 0)
+        withExtendedLifetime(server) {}
     }
 
     @Test("a key that is missing, encrypted, RSA, or no key at all is refused before anything is planned")

@@ -50,6 +50,28 @@ struct ScheduleTests {
         #expect(result.status == 130, "\(result.errors)")
     }
 
+    @Test("a record of the schedule that another program holds for long is waited for", .enabled(if: hasPython))
+    func heldRecord() throws {
+        let folder = try ProjectFolder()
+        try folder.write("later.yaml", Self.campaign("later", minutesAgo: -600))
+        let running = try VolleyBinary.start(["schedule", "."], in: folder.url)
+        try wait(running, "being at work") { running.errorsSoFar.contains("later: next") }
+        let holder = try RunningVolley(
+            executable: "/usr/bin/python3",
+            [
+                "-c",
+                "import sqlite3, time; c = sqlite3.connect('runs/schedule.sqlite', isolation_level=None); c.execute('BEGIN IMMEDIATE'); print('held', flush=True); time.sleep(100)",
+            ], in: folder.url, environment: [:], input: nil)
+        while holder.isRunning, !holder.outputSoFar.contains("held") { usleep(20_000) }
+        try Shell.run("touch -d '1 hour ago' '\(folder.url.path)/devices.csv'")
+        try folder.write("now.yaml", Self.campaign("now"))
+        try wait(running, "waiting for the record") { running.errorsSoFar.contains("Another program holds") }
+        kill(holder.processID, SIGKILL)
+        _ = holder.finish()
+        try wait(running, "sending") { try states(folder)["now"] == "finished" }
+        stop(running)
+    }
+
     @Test("sends what is due, records what is too late, and takes files that come, change and go; one process a folder")
     func files() throws {
         let hook = try TestWebhook()

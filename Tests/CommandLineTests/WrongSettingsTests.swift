@@ -111,6 +111,41 @@ struct WrongSettingsTests {
         try expectEverybody(60, server)
     }
 
+    @Test(
+        "when everybody is refused after most were accepted, as another server stands behind the name, the later life and the retry stop, and suppress nobody",
+        arguments: ["resume", "retry"])
+    func laterLife(command: String) throws {
+        // The last seven are refused once, and wait for the rest of the test.
+        let server = try LedgeredServer(devices: 28, faults: ["--retry-after", "300"])
+        let folder = server.folder
+        let waiting = (0..<7).map { "00000429" + String(repeating: "\($0)", count: 56) }
+        let export = try String(contentsOf: folder.url.appendingPathComponent("devices.csv"), encoding: .utf8)
+        try folder.write("devices.csv", export + waiting.map { "\($0),,,,,,\n" }.joined())
+        try folder.writeCampaign(delivery: "unknown: skip")
+        let running = try server.start(["send", "campaign.yaml", "--yes"])
+        server.wait {
+            server.acceptedSoFar().count == 28
+        } orEndOf: {
+            running
+        }
+        running.interrupt()
+        #expect(running.finish().status == 130)
+        server.stop()
+        try folder.write("bad.txt", waiting.joined(separator: "\n") + "\n")
+        server.faults = ["--bad-tokens", "bad.txt"]
+        try server.start()
+        if command == "retry" { #expect(try folder.volley("cancel", "last").status == 0) }
+        let arguments = command == "retry" ? ["retry", "last", "--outcome", "unsent", "--yes", "--json"] : ["resume", "last", "--json"]
+        let later = try VolleyBinary.run(arguments, in: folder.url)
+        #expect(try later.status == 3 && later.json()["state"]?.stringValue == "stopped", "\(later.errors)")
+        #expect(later.errors.contains("since others were accepted"), "\(later.errors)")
+        #expect(try suppressed(in: folder) == 0)
+        // Nothing is left to send, and nothing has changed.
+        let again = try folder.volley("resume", "last")
+        #expect(again.status == 3, "\(again.errors)")
+        #expect(try suppressed(in: folder) == 0)
+    }
+
     @Test("a schedule tells that the run stopped, and why")
     func schedule() throws {
         let server = try server(devices: 60)

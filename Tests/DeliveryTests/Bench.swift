@@ -37,7 +37,8 @@ struct Bench {
     }
 
     mutating func answer(_ push: Int, _ status: Int, _ reason: String = "", retryAfter: Double? = nil) {
-        machine.answered(push, .init(status: status, reason: reason, retryAfterSeconds: retryAfter), at: now)
+        machine.answered(
+            push, .init(status: status, reason: reason, retryAfterSeconds: retryAfter, id: status < 500 ? .own : .missing), at: now)
     }
 
     /// Opens a connection and gets the first push accepted.

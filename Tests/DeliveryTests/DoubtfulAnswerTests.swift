@@ -31,19 +31,41 @@ struct DoubtfulAnswerTests {
         for reason in ["InternalServerError", "ServiceUnavailable", "Shutdown"] {
             #expect(outcome(.init(status: 503, reason: reason))?.outcome == .failed)
         }
-        #expect(outcome(.init(status: 503, carriesID: true))?.outcome == .failed)
-        #expect(outcome(.init(status: 599, reason: "SomethingNew", carriesID: true))?.outcome == .failed)
+        #expect(outcome(.init(status: 503, id: .own))?.outcome == .failed)
+        #expect(outcome(.init(status: 599, reason: "SomethingNew", id: .own))?.outcome == .failed)
     }
 
     @Test("an answer that was cut off says what its status says for certain: 200 and 410, and nothing else")
     func cutOff() {
-        #expect(outcome(.init(status: 200, isCutOff: true))?.outcome == .accepted)
+        #expect(outcome(.init(status: 200, id: .own, isCutOff: true))?.outcome == .accepted)
         let gone = outcome(.init(status: 410, isCutOff: true))
         #expect(gone?.outcome == .invalidToken && gone?.status == 410 && gone?.invalidSince == nil)
         for status in [400, 403, 404, 413, 429, 500, 503] {
             let settlement = outcome(.init(status: status, isCutOff: true))
             #expect(settlement?.outcome == .unknown && settlement?.status == status, "\(status)")
         }
+    }
+
+    @Test(
+        "410 without any apns-id, and without a reason that Apple documents for it, is not APNs': the push is unknown, whatever `unknown` says, and the run stops",
+        arguments: ["", "Gone"], [false, true])
+    func stranger(answer: String, resends: Bool) {
+        var bench = Bench(pushes: 5) { $0.resendsUnknown = resends }
+        bench.advance()
+        bench.machine.answered(0, .init(status: 410, reason: answer), at: bench.now)
+        #expect(submitted(bench.advance(seconds: 100)).isEmpty)
+        let first = bench.machine.settlements.first
+        #expect(first?.outcome == .unknown && first?.status == 410, "\(bench.machine.settlements)")
+        #expect(bench.machine.settlements.dropFirst().allSatisfy { $0.outcome == .unsent })
+        guard case .stopped(let reason)? = bench.machine.ending?.end else { return #expect(Bool(false), "it goes on") }
+        #expect(reason.contains("410 and without an apns-id") && reason.contains("volley doctor"))
+    }
+
+    @Test("an apns-id that is spelt otherwise will do for 410, and a reason of APNs'; 200 needs neither")
+    func spelling() {
+        for id in [DeliveryMachine.Answer.Identity.missing, .other] { #expect(outcome(.init(status: 200, id: id))?.outcome == .accepted) }
+        #expect(outcome(.init(status: 410, id: .other))?.outcome == .invalidToken)
+        for reason in ["Unregistered", "ExpiredToken"] { #expect(outcome(.init(status: 410, reason: reason))?.outcome == .invalidToken) }
     }
 
     @Test("what is in doubt is sent again when the campaign says so, after a while")

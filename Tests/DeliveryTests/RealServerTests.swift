@@ -34,29 +34,29 @@ struct RealServerTests {
 
     @Test("nginx answers before it read the body, and every push is accepted", needsNginx)
     func nginx() throws {
-        try expectAllAccepted(.nginx("keepalive_requests 10000; location / { return 200; }"), pushes: 3000)
+        try expectAllAccepted(.nginx("keepalive_requests 10000; \(RealServer.accepting)"), pushes: 3000)
     }
 
     @Test("nginx allows few streams, and never sees more", needsNginx)
     func fewStreams() throws {
         try expectAllAccepted(
-            .nginx("http2_max_concurrent_streams 4; keepalive_requests 10000; location / { return 200; }"), pushes: 2000)
+            .nginx("http2_max_concurrent_streams 4; keepalive_requests 10000; \(RealServer.accepting)"), pushes: 2000)
     }
 
     @Test("nginx says GOAWAY after every 100 requests, and no push is lost or repeated", needsNginx)
     func goAway() throws {
-        try expectAllAccepted(.nginx("keepalive_requests 100; location / { return 200; }"), pushes: 3000)
+        try expectAllAccepted(.nginx("keepalive_requests 100; \(RealServer.accepting)"), pushes: 3000)
     }
 
     @Test("nginx closes a connection that stands idle, and the next pushes take another", needsNginx)
     func idle() throws {
         try expectAllAccepted(
-            .nginx("keepalive_timeout 1s; http2_recv_timeout 1s; location / { return 200; }"), pushes: 500, late: (500, 2.5))
+            .nginx("keepalive_timeout 1s; http2_recv_timeout 1s; \(RealServer.accepting)"), pushes: 500, late: (500, 2.5))
     }
 
     @Test("an answer with a body is read and does not disturb the others", needsNginx)
     func answerWithBody() throws {
-        try expectAllAccepted(.nginx("location / { return 200 'thank you'; }"), pushes: 1000)
+        try expectAllAccepted(.nginx("location / { add_header apns-id $http_apns_id; return 200 'thank you'; }"), pushes: 1000)
     }
 
     @Test("an error page in HTML is no reason, and the status decides", needsNginx)

@@ -36,6 +36,9 @@ struct RealServer {
         }
     }
 
+    /// Directives of nginx that answer as APNs does.
+    static let accepting = "location / { add_header apns-id $http_apns_id; return 200; }"
+
     /// nginx, which answers 200 without reading the body. Source of the directives: nginx.org, ngx_http_v2_module and ngx_http_core_module.
     /// - Parameter directives: of the server, such as `keepalive_requests 100;`.
     static func nginx(_ directives: String) throws -> RealServer {
@@ -72,7 +75,8 @@ struct RealServer {
         let (authorityFile, pem) = try certificate(in: folder)
         let port = try Sockets.freePort()
         let process = try ServerProcess(
-            nghttpd ?? "nghttpd", ["-v", "-a", "127.0.0.1", "-d", folder.path, "--echo-upload"] + options + ["\(port)", pem, pem],
+            nghttpd ?? "nghttpd",
+            ["-v", "-a", "127.0.0.1", "-d", folder.path, "--echo-upload", "--trailer", "apns-id: any"] + options + ["\(port)", pem, pem],
             port: port,
             log: "\(folder.path)/out")
         return RealServer(port: port, authorityFile: authorityFile, folder: folder, process: process, log: "out")

@@ -94,7 +94,7 @@ private struct BusyServer {
             let (_, push, isTaken) = answers[firstAnswer]
             firstAnswer += 1
             guard !isTaken else {
-                machine.answered(push, .init(status: 200), at: now)
+                machine.answered(push, .init(status: 200, id: .own), at: now)
                 continue
             }
             refusals.append(nanoseconds)

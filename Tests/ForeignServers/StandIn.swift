@@ -56,7 +56,7 @@ enum StandIn: String {
         case .nginx:
             let answer =
                 options + [
-                    "access_log \(ledger) ledger if=$is_accepted;", "location / { return 200; }",
+                    "access_log \(ledger) ledger if=$is_accepted;", "location / { add_header apns-id $http_apns_id; return 200; }",
                 ]
             return try Front.startNginx(answer, port: port, in: folder)
         }

@@ -133,7 +133,7 @@ struct HTTP2ClientSessionTests {
         pair.server.answer(3, status: "503", id: "one")
         pair.server.answer(5, status: "503")
         pair.exchange()
-        #expect(pair.client.ended.map(\.hasOwnHeader) == [true, false, false])
+        #expect(pair.client.ended.map(\.ownHeader) == [.own, .other, .missing])
     }
 
     @Test("a cancelled request is reset and never told of; its tag can be used again at once")

@@ -10,7 +10,7 @@ import Testing
         let sent = try mixedRun(folder)
         try sent.settleDown()
         _ = shell("printf 'no database, just a line of text' > '\(folder.path)/notes.sqlite'")
-        let (runs, broken) = try RunStore.all(in: folder.path)
+        let (runs, broken, _) = try RunStore.all(in: folder.path)
         return try RunList(runs: runs, broken: broken)
     }
 

@@ -32,9 +32,13 @@ import Testing
         let writer = try RunWriter(folder: folder.path, id: "d")
         writeBytes(Array("no database, just text".utf8), folder.path + "/e.sqlite")
         writeBytes([1], folder.path + "/notes.txt")
-        let (runs, broken) = try RunStore.all(in: folder.path)
+        _ = shell("cd '\(folder.path)'; cp a.sqlite a-backup.sqlite; cp b.sqlite f.sqlite")
+        let (runs, broken, copies) = try RunStore.all(in: folder.path)
         #expect(runs.map(\.plan.id) == ["c", "b", "a"])
         #expect(broken.map(\.file) == [folder.path + "/e.sqlite"])
+        #expect(copies.map(\.file) == [folder.path + "/a-backup.sqlite", folder.path + "/f.sqlite"])
+        _ = shell("rm '\(folder.path)/b.sqlite'")
+        #expect(try RunStore.all(in: folder.path).broken.map(\.file) == [folder.path + "/e.sqlite", folder.path + "/f.sqlite"])
         writer.cancel()
     }
 

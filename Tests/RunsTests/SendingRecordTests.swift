@@ -52,6 +52,43 @@ struct SendingRecordTests {
         #expect(SendingRecord.gap(of: try RunStore(path: run.path)) == .possible)
     }
 
+    @Test("a record that cannot be read says nothing of any run, and that is no word that nothing is missing")
+    func unreadable() throws {
+        let folder = try TemporaryFolder()
+        let run = try makeRun(folder, audience: 20)
+        _ = try begin(run, SendingRecord(beside: run))
+        run.close()
+        writeBytes(Array(repeating: 7, count: 8192), folder.path + "/sent.db")
+        let known = KnownRuns(folder: folder.path)
+        guard case .unreadable(let why)? = known.gap(of: run) else {
+            Issue.record("\(String(describing: known.gap(of: run)))")
+            return
+        }
+        #expect(known.failure == why && SendingRecord.gap(of: run) == .unreadable(why))
+    }
+
+    @Test(
+        "the claims of a life are in the record itself now and then, so that marks that were put back with the file do not hide what is missing"
+    )
+    func noted() throws {
+        let folder = try TemporaryFolder()
+        let run = try makeRun(folder, audience: 20)
+        let record = SendingRecord(beside: run)
+        let marks = try begin(run, record)
+        try run.claim(0..<5, at: noon)
+        try marks.note(5)
+        run.close()
+        let (file, marked) = (readBytes(run.path), readBytes(ClaimMarks.file(of: run.path)))
+        try run.claim(5..<9, at: noon)
+        try marks.note(9)
+        record.note(claimed: 9, of: run)
+        #expect(SendingRecord.gap(of: run) == nil)
+        run.close()
+        writeBytes(file, run.path)
+        writeBytes(marked, ClaimMarks.file(of: run.path))
+        #expect(SendingRecord.gap(of: try RunStore(path: run.path)) == .certain)
+    }
+
     @Test("the end of a life that the record does not know any more is said to be damage; one that another life has followed is nobody's")
     func replaced() throws {
         let folder = try TemporaryFolder()

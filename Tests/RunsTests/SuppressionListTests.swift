@@ -180,7 +180,7 @@ extension SuppressionList {
         let folder = try TemporaryFolder()
         _ = try makeRun(folder, id: "20261201-090000-a-1111", audience: 1)
         try list(folder).add((1, "x", 1))
-        let (runs, broken) = try RunStore.all(in: folder.path)
+        let (runs, broken, _) = try RunStore.all(in: folder.path)
         #expect(runs.count == 1 && broken.isEmpty)
         #expect(try RunStore.resolve("last", in: folder.path).hasSuffix("a-1111.sqlite"))
         let mistake = diagnostic { _ = try RunStore(path: RunStore.resolve("suppressed-shop", in: folder.path)) }
@@ -276,23 +276,47 @@ extension SuppressionList {
         #expect(try list.summary == known)
     }
 
-    @Test("a retry is judged together with the run that it retries", arguments: [0, 10])
-    func retry(acceptedBefore: Int) throws {
+    @Test(
+        "a retry is judged together with the run that it retries, and by itself",
+        arguments: [(before: 0, itself: 4, suppressed: 0), (before: 15, itself: 4, suppressed: 1), (before: 15, itself: 3, suppressed: 0)])
+    func retry(accepted: (before: Int, itself: Int, suppressed: Int)) throws {
         let folder = try TemporaryFolder()
-        let first = try makeRun(folder, audience: 12)
+        let first = try makeRun(folder, audience: 20)
         try first.setState(.running, reason: "", at: noon)
-        try first.claim(0..<12, at: noon)
+        try first.claim(0..<20, at: noon)
         try first.record(
-            (0..<12).map { $0 < acceptedBefore ? settled($0) : settled($0, .failed, status: 503, reason: "ServiceUnavailable") })
+            (0..<20).map { $0 < accepted.before ? settled($0) : settled($0, .failed, status: 503, reason: "ServiceUnavailable") })
         try first.setState(.finished, reason: "", at: noon)
         try first.settleDown()
-        let retry = try makeRun(folder, id: "retry", audience: 2, retryOf: "run")
+        let retry = try makeRun(folder, id: "retry", audience: accepted.itself + 1, retryOf: "run")
         try retry.setState(.running, reason: "", at: noon)
-        try retry.claim(0..<2, at: noon)
-        try retry.record([settled(0), settled(1, .invalidToken, status: 400, reason: "BadDeviceToken")])
+        try retry.claim(0..<accepted.itself + 1, at: noon)
+        try retry.record(
+            (0..<accepted.itself).map { settled($0) } + [settled(accepted.itself, .invalidToken, status: 400, reason: "BadDeviceToken")])
         try retry.setState(.finished, reason: "", at: noon)
         let list = SuppressionList(of: retry, environment: "production")
-        #expect(try list.absorb(retry).added == (acceptedBefore > 0 ? 1 : 0))
+        #expect(try list.absorb(retry).added == accepted.suppressed)
+    }
+
+    @Test("a life is judged by itself as well: what was accepted in others says nothing of its tokens, also when it is opened anew")
+    func lives() throws {
+        let folder = try TemporaryFolder()
+        let run = try makeRun(folder, audience: 50)
+        try run.begin(life: "1-a", at: noon, from: [.planned])
+        try run.claim(0..<50, at: noon)
+        try run.record((0..<45).map { settled($0) })
+        try run.setState(.stopped, reason: "interrupted", at: noon)
+        try run.begin(life: "2-b", at: noon, from: [.stopped])
+        try run.record((45..<50).map { settled($0, .invalidToken, status: 400, reason: "BadDeviceToken") })
+        try run.setState(.stopped, reason: "", at: noon)
+        // Nothing is answered in this one.
+        try run.begin(life: "3-c", at: noon, from: [.stopped])
+        try run.setState(.finished, reason: "", at: noon)
+        try run.settleDown()
+        let evidence = try RunStore(path: run.path, readOnly: true).evidence()
+        #expect(evidence.lives.map(\.accepted) == [45, 0] && evidence.blamed?.doubtful == 5)
+        let change = try SuppressionList(of: run, environment: "production").absorb(run)
+        #expect(change.added == 0 && change.spared == 5)
     }
 
     @Test(
@@ -310,7 +334,8 @@ extension SuppressionList {
             settled(8, .invalidToken, status: 410, reason: "Unregistered"),
         ])
         let retried = retry.tokenEvidenceOfRetried()
-        #expect(try retry.finish(at: noon, unless: { ($0.tokenEvidence + retried).blamesSettings ? "settings" : nil }) == nil)
+        #expect(
+            try retry.finish(at: noon, unless: { RunEvidence($0.tokenEvidence, retried: retried).blamed == nil ? nil : "settings" }) == nil)
         let list = SuppressionList(of: retry, environment: "production")
         let change = try list.absorb(retry)
         #expect(change.added == 1 && change.spared == 1)

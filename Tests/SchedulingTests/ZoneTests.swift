@@ -6,6 +6,18 @@ import Testing
 
 @Suite("Zones")
 struct ZoneTests {
+    @Test("a folder of zones may hold pipes, devices and folders: nothing is waited for, and there is no such zone")
+    func pipes() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("volley-zones-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(atPath: folder + "/Asia", withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        for name in ["Berlin", "UTC", "tzdata.zi", "zone1970.tab"] { #expect(mkfifo("\(folder)/\(name)", 0o600) == 0) }
+        try FileManager.default.createSymbolicLink(atPath: folder + "/Zero", withDestinationPath: "/dev/zero")
+        let zones = ZoneDatabase(folder: folder)
+        for name in ["Berlin", "Zero", "Asia"] { #expect(throws: ZoneDatabase.Mistake.self) { _ = try zones.zone(named: name) } }
+        #expect(try zones.zone(named: "UTC").offset(at: Timestamp(epochSeconds: 0)) == 0)
+    }
+
     @Test(
         "every change of every zone from 2020 to 2045 is the one that Python knows",
         .enabled(if: Python.isThere, "python3 is not installed"))

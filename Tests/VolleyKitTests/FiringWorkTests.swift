@@ -55,5 +55,12 @@ struct FiringWorkTests {
             return
         }
         #expect(reason.contains("older copy"))
+        // Without the record it looks like a plan that nothing was sent of.
+        try Data(repeating: 7, count: 8192).write(to: URL(fileURLWithPath: "\(folder)/sent.db"))
+        guard case .unreadable(let why) = found(in: folder) else {
+            Issue.record("found \(found(in: folder)) of an older copy beside a damaged record")
+            return
+        }
+        #expect(why.contains("cannot be seen"), "\(why)")
     }
 }

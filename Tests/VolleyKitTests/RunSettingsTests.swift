@@ -48,6 +48,18 @@ struct RunSettingsTests {
         }
     }
 
+    @Test(
+        "Apple's servers have one list of suppressed devices each, however they are named; what an authority of one's own vouches for is another server"
+    )
+    func lists() {
+        func list(_ host: String, _ authority: String? = nil) -> String {
+            FrozenEnvironment.server(host: host, port: 443, certificateAuthority: authority).listName
+        }
+        #expect(list("api.push.apple.com") == "production" && list("api.sandbox.push.apple.com") == "sandbox")
+        #expect(list("api.development.push.apple.com") == "sandbox")
+        for host in ["api.push.apple.com", "api.sandbox.push.apple.com"] { #expect(list(host, "ca.pem").hasPrefix(host)) }
+    }
+
     @Test("that cannot be read name the run file")
     func damaged() throws {
         #expect(throws: Diagnostic.self) { try RunSettings(json: .object([]), runFile: "x.sqlite") }

@@ -108,6 +108,19 @@ struct ScheduleMonitoringTests {
         #expect(!names.contains { $0.hasPrefix(".") })
     }
 
+    @Test(
+        "no file of monitoring replaces a run, a record, a campaign, volley.yaml, an export or a key",
+        arguments: ["run.sqlite", "sent.db", "schedule.lock", "campaign.yaml", "volley.yaml", "devices.csv", "AuthKey.p8", "push.p12"])
+    func precious(name: String) throws {
+        let contents = ["devices.csv": "device_token,tags\naa00,news\n", "AuthKey.p8": "-----BEGIN PRIVATE KEY-----\n"]
+        let monitoring = try monitoring("monitoring: {health: \(name)}")
+        let file = folder.appendingPathComponent(name)
+        if name != "volley.yaml" { try Data((contents[name] ?? "precious").utf8).write(to: file) }
+        let before = try Data(contentsOf: file)
+        monitoring.write(try status(), at: now)
+        #expect(try Data(contentsOf: file) == before)
+    }
+
     @Test("files appear whole beside what they replace, and one that cannot be written harms nothing")
     func files() throws {
         let monitoring = try monitoring("monitoring: {prometheus: v.prom, health: nowhere/health.json}")

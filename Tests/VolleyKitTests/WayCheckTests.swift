@@ -47,6 +47,12 @@ struct WayCheckTests {
 
     @Test("a server that is none of APNs', and one that has no time, are said")
     func otherServers() throws {
+        // A gateway, a web site: nothing that APNs would say.
+        for answer in [answered(410), answered(410, "Gone"), answered(302)] {
+            let step = try steps(answer)["credentials"]
+            #expect(step?.state == .failed && step?.remedy?.contains("host and port") == true, "\(answer)")
+        }
+        #expect(try steps(answered(410, "Unregistered"))["credentials"]?.state == .ok)
         #expect(try steps(answered(404))["credentials"]?.remedy?.contains("host and port") == true)
         #expect(try steps(answered(503, "ServiceUnavailable"))["credentials"]?.state == .failed)
         #expect(try steps(answered(429, "TooManyProviderTokenUpdates"))["credentials"]?.remedy?.contains("20 minutes") == true)

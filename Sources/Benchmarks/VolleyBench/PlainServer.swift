@@ -76,15 +76,19 @@ enum PlainServer {
     }
 }
 
-/// Answers 200 without a body.
+/// Answers 200 without a body, and with an apns-id, without which the sender would not take it for APNs.
 private final class PlainSession: HTTP2ServerSession {
     private static let ok = Array("200".utf8)
+    private static let id = Array("00000000-0000-0000-0000-000000000000".utf8)
 
     override func requestEnded(streamID: Int32) {
         Self.ok.withUnsafeBufferPointer { ok in
-            withUnsafeTemporaryAllocation(of: Field.self, capacity: 1) { fields in
-                fields.initializeElement(at: 0, to: Field(":status", ok))
-                submitAnswer(UnsafeBufferPointer(fields), hasBody: false, streamID: streamID)
+            Self.id.withUnsafeBufferPointer { id in
+                withUnsafeTemporaryAllocation(of: Field.self, capacity: 2) { fields in
+                    fields.initializeElement(at: 0, to: Field(":status", ok))
+                    fields.initializeElement(at: 1, to: Field("apns-id", id))
+                    submitAnswer(UnsafeBufferPointer(fields), hasBody: false, streamID: streamID)
+                }
             }
         }
     }

@@ -4,7 +4,7 @@
 /// run or refused it. Its driver does one action after the other, and may die between any two: what was claimed by then is found again by
 /// the next one. The order is what makes it safe:
 ///
-/// 1. the run's lock, so that nobody else sends it, resumes it, retries it or removes it while it is looked at;
+/// 1. the run's lock, so that nobody else sends it, resumes it, retries it or removes it while it is looked at, and other runs of its campaign see it;
 /// 2. a look at everything that must be so (`Facts`), under the lock;
 /// 3. the time of the schedule, claimed in one transaction that fails when another run has it;
 /// 4. the record beside the runs, which knows what was begun even when the run file is an older copy;
@@ -67,6 +67,8 @@ public struct SendGate: Sendable {
         /// The run that it retries went on after it was planned.
         case parentWentOn
         case isTooLate
+        /// Another run of the campaign is being sent.
+        case isBesideAnother
         /// Another run has the time of the schedule, or it is another process's to send.
         case timeIsTaken
     }
@@ -111,17 +113,20 @@ public struct SendGate: Sendable {
         public var parentWentOn: Bool
         /// Whether no device would get it any more.
         public var isTooLate: Bool
+        /// Whether another run of the campaign is being sent, and this one belongs to no time of a schedule.
+        public var isBesideAnother: Bool
         /// Whose its time is.
         public var time: Time
 
         /// What was seen.
         public init(
             isInPlace: Bool, isOutdated: Bool, state: State, hasBegun: Bool, isUnchanged: Bool, settingsHold: Bool, lacksApproval: Bool,
-            isRetried: Bool, parentWentOn: Bool, isTooLate: Bool, time: Time
+            isRetried: Bool, parentWentOn: Bool, isTooLate: Bool, isBesideAnother: Bool, time: Time
         ) {
             (self.isInPlace, self.isOutdated, self.state, self.hasBegun) = (isInPlace, isOutdated, state, hasBegun)
             (self.isUnchanged, self.settingsHold, self.lacksApproval) = (isUnchanged, settingsHold, lacksApproval)
             (self.isRetried, self.parentWentOn, self.isTooLate, self.time) = (isRetried, parentWentOn, isTooLate, time)
+            self.isBesideAnother = isBesideAnother
         }
     }
 
@@ -185,6 +190,7 @@ public struct SendGate: Sendable {
         // That it was sent says more than that it is too late.
         if facts.time == .taken { return .timeIsTaken }
         if step == .begin, facts.isTooLate { return .isTooLate }
+        if step == .begin, facts.isBesideAnother { return .isBesideAnother }
         return nil
     }
 
@@ -194,6 +200,7 @@ public struct SendGate: Sendable {
         // The record knows more than the file.
         case (.goOn, .planned) where facts.hasBegun, (.retry, .planned) where facts.hasBegun: .isOutdated
         case (.goOn, .underway), (.goOn, .cancelled), (.retry, .finished), (.retry, .cancelled): facts.hasBegun ? nil : .neverBegun
+        case (.begin, .cancelled) where !facts.hasBegun: .neverBegun
         default: .hasOtherState
         }
     }

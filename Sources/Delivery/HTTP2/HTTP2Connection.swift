@@ -248,7 +248,12 @@ extension DeliveryMachine.Answer {
     fileprivate init(_ request: EndedRequest) {
         self.init(
             status: request.status, retryAfterSeconds: request.retryAfterSeconds.map(Double.init), date: request.date, body: request.body)
-        carriesID = request.hasOwnHeader
+        id =
+            switch request.ownHeader {
+            case .missing: .missing
+            case .other: .other
+            case .own: .own
+            }
         isCutOff = request.isCutOff
     }
 }

@@ -47,6 +47,12 @@ extension DeliveryMachine {
         case .doubtful:
             lastServiceReason = "\(reasonText(answer)), and not from APNs itself, as far as can be seen"
             leaveInDoubt(push, reasonText(answer), at: now)
+        case .stranger:
+            settle(push, .unknown, reason: reasonText(answer), at: now)
+            stop(
+                "The server answered a push with \(answer.status) and without an apns-id, which APNs always gives: something else answers in its place, and "
+                    + "what it does with pushes is not known. Check environment (host and port) and proxy of the app in volley.yaml; `volley doctor` asks who "
+                    + "answers.", at: now)
         }
         closeIfDrained(connection)
     }

@@ -26,14 +26,19 @@ struct DeliveryMachine {
 
     /// An answer of APNs.
     struct Answer: Hashable, Sendable {
+        /// Whose apns-id an answer has: all of APNs' own have that of the push.
+        enum Identity: Hashable, Sendable {
+            case missing, other, own
+        }
+
         var status: Int
         var reason = ""
         var retryAfterSeconds: Double?
         var invalidSince: Timestamp?
         /// Header date, of answers that refuse who sends (403).
         var serverTime: Timestamp?
-        /// It came with the apns-id of the push, as all of APNs' own do.
-        var carriesID = false
+        /// Its apns-id.
+        var id = Identity.missing
         /// Its body ended before its end.
         var isCutOff = false
     }

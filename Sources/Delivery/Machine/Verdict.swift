@@ -14,6 +14,8 @@ enum Verdict: Hashable, Sendable {
     case retry(Retry)
     /// Something before APNs answered, or the answer was cut off before its reason: APNs may have taken the push.
     case doubtful
+    /// Something else than APNs answers, as if it were APNs: nobody knows what it did with the push, nor would do with the others.
+    case stranger
 
     enum Retry: Hashable, Sendable {
         /// This device is hit too often; says nothing of the others.
@@ -31,15 +33,22 @@ enum Verdict: Hashable, Sendable {
     /// The reasons that Apple documents for 500 and 503.
     private static let serviceReasons: Set = ["InternalServerError", "ServiceUnavailable", "Shutdown"]
 
+    /// Those that it documents for 410.
+    private static let goneReasons: Set = ["Unregistered", "ExpiredToken"]
+
     init(_ answer: DeliveryMachine.Answer) {
         self.init(status: answer.status, reason: answer.reason)
         switch self {
-        // 200 and 410 say all that matters.
-        case .accepted, .invalidToken(blamesRun: false): return
+        // 200 says all that matters.
+        case .accepted: return
+        // So does 410 when APNs says it: its answers have an apns-id. Another one than the push's will do here, as a UUID may be spelt in capitals.
+        case .invalidToken(blamesRun: false):
+            if answer.id == .missing, !answer.isCutOff, !Self.goneReasons.contains(answer.reason) { self = .stranger }
+            return
         default: if answer.isCutOff { self = .doubtful }
         }
         // A proxy or a load balancer, which may have passed the push on.
-        if answer.status >= 500, !answer.carriesID, !Self.serviceReasons.contains(answer.reason) { self = .doubtful }
+        if answer.status >= 500, answer.id != .own, !Self.serviceReasons.contains(answer.reason) { self = .doubtful }
     }
 
     private init(status: Int, reason: String) {
@@ -60,7 +69,7 @@ enum Verdict: Hashable, Sendable {
     var isFinal: Bool {
         switch self {
         case .accepted, .invalidToken, .rejected, .stop: true
-        case .retry, .doubtful: false
+        case .retry, .doubtful, .stranger: false
         }
     }
 

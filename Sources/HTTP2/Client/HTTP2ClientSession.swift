@@ -9,8 +9,8 @@ public struct EndedRequest: Sendable {
     public var status: Int
     /// The answer ended before its body did: a status, and perhaps a part of the body.
     public var isCutOff: Bool
-    /// The answer carries the request's own header, with its value.
-    public var hasOwnHeader: Bool
+    /// What the answer has of the request's own header.
+    public var ownHeader: OwnHeader
     /// Header retry-after in seconds, nil when absent or no number.
     public var retryAfterSeconds: Int?
     /// Header date of an answer that refuses who sends (403), nil for all others: to them the time does not matter.
@@ -21,6 +21,15 @@ public struct EndedRequest: Sendable {
     public var error: HTTP2ErrorCode
     /// No byte of the request's last frame was handed out by `collect`: the peer cannot have acted on it.
     public var isUnsent: Bool
+}
+
+/// What an answer has of the header that a request has of its own.
+public enum OwnHeader: Hashable, Sendable {
+    case missing
+    /// It is there, with another value than the request's.
+    case other
+    /// It is there, with the request's value.
+    case own
 }
 
 /// The client's end of an HTTP/2 connection (RFC 9113): requests in, bytes out; bytes in, answers out. It does no I/O, and belongs to one thread.
@@ -227,7 +236,7 @@ public final class HTTP2ClientSession {
     /// A header that only matters if it is the request's own.
     func receiveOther(_ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) {
         guard current >= 0, name.elementsEqual(ownHeader) else { return }
-        slots[current].hasOwnHeader = slots[current].isOwn(value)
+        slots[current].ownHeader = slots[current].isOwn(value) ? .own : .other
     }
 
     func receiveBody(slot: Int, _ bytes: UnsafeBufferPointer<UInt8>) {
@@ -338,7 +347,7 @@ public final class HTTP2ClientSession {
         let retryAfter = slots[slot].retryAfterSeconds
         ended.append(
             EndedRequest(
-                tag: tag, status: status, isCutOff: isCutOff, hasOwnHeader: slots[slot].hasOwnHeader,
+                tag: tag, status: status, isCutOff: isCutOff, ownHeader: slots[slot].ownHeader,
                 retryAfterSeconds: retryAfter < 0 ? nil : Int(retryAfter),
                 date: status == 403 && !date.isEmpty ? String(decoding: date, as: UTF8.self) : nil, body: slots[slot].answer, error: error,
                 isUnsent: isUnsent))

@@ -15,8 +15,8 @@ struct RequestSlot {
     var status: Int32 = 0
     /// Whether the answer's headers are there to their end.
     var hasHeaders = false
-    /// Whether the answer has the own header, with the request's value.
-    var hasOwnHeader = false
+    /// Of the answer.
+    var ownHeader = OwnHeader.missing
     /// -1 for none.
     var retryAfterSeconds: Int32 = -1
     var answer: [UInt8] = []
@@ -51,7 +51,7 @@ struct RequestSlot {
         lastFrameStart = nil
         status = 0
         hasHeaders = false
-        hasOwnHeader = false
+        ownHeader = .missing
         retryAfterSeconds = -1
         answer = []
     }

@@ -103,16 +103,15 @@ public struct ZoneDatabase: Sendable {
         return nearestName(to: city, among: cities).flatMap { near in names.first { $0.contains("/") && cityOf($0) == near } }
     }
 
-    /// The bytes of a file of the database; nil when there is none.
+    /// The largest file is the compiled source, of some 110 KB.
+    private static let largestFile = 1 << 18
+
+    /// The bytes of a file of the database; nil when there is none. TZDIR may name any folder.
     private func read(_ name: String) -> [UInt8]? {
-        guard let file = fopen("\(folder)/\(name)", "rb") else { return nil }
-        defer { fclose(file) }
-        // The largest file is the compiled source, of some 110 KB.
-        var bytes = [UInt8](repeating: 0, count: 1 << 18)
-        let count = fread(&bytes, 1, bytes.count, file)
-        // A folder can be opened, but not read.
-        guard ferror(file) == 0 else { return nil }
-        return Array(bytes.prefix(count))
+        guard let bytes = try? RegularFile.bytes(of: "\(folder)/\(name)", atMost: Self.largestFile), bytes.count <= Self.largestFile else {
+            return nil
+        }
+        return bytes
     }
 }
 

@@ -30,8 +30,9 @@ public enum ApproveCommand {
             console.warn("Nothing was approved.")
             return .wrong
         }
-        // A run that has stopped may be pruned at any time, which puts another file in its place; a plan may not, and may be about to begin.
-        if try run.status().state != .planned { try run.lockForSending(isSending: false) }
+        // A run that has stopped may be pruned at any time, which puts another file in its place; a plan may not, and may be about to begin. Nor may one
+        // that a process has paused.
+        if try run.status().state != .planned, run.sendingSince == nil { try run.lockForSending(isSending: false) }
         try run.checkNotReplaced()
         let approval = RunApproval(name: name, approvedAt: .now())
         try run.approve(approval)
@@ -64,11 +65,12 @@ public enum ApproveCommand {
     }
 
     /// What can be approved: a plan that is as it was previewed, and goes where volley.yaml sends it; or a run that has stopped, when approval was
-    /// demanded only after it was begun.
+    /// demanded only after it was begun, or is paused then.
     private static func checked(_ run: RunStore, _ options: CommonOptions) throws -> RunSettings {
         let state = try run.status().state
         let isStopped =
-            try [.stopped, .paused, .cancelled].contains(state) && run.hasBegun() && run.sendingSince == nil && run.approval() == nil
+            try [.stopped, .paused, .cancelled].contains(state) && run.hasBegun() && run.approval() == nil
+            && (state == .paused || run.sendingSince == nil)
         guard state == .planned || isStopped else {
             throw Diagnostic(
                 "the run is \(state.rawValue), and only a plan can be approved", file: run.path,

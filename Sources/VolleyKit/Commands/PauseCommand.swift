@@ -47,7 +47,7 @@ public enum CancelCommand {
         }
         let gap = AccountGap(of: run)
         // The process that sends it would not see what is written here.
-        if run.sendingSince != nil, let gap { throw gap.inWords }
+        if run.sendingSince != nil, let gap, !gap.isUnreadable { throw gap.inWords }
         if run.sendingSince != nil, state == .running || state == .paused {
             try run.ask(for: .cancelled, reason: RunEnd.cancelReason, at: .now(), from: [.running, .paused])
             return true
@@ -58,12 +58,26 @@ public enum CancelCommand {
             throw error
         }
         try run.checkNotReplaced()
+        noteCancelled(run, console)
         // A killed process left `running` behind.
         try run.setState(.cancelled, reason: RunEnd.cancelReason, at: .now(), from: [.planned, .running, .paused, .stopped])
-        if let gap { console.warn("\(gap.inWords)") }
+        if let gap = AccountGap(of: run) { console.warn("\(gap.inWords)") }
         // It is cancelled by now, whatever becomes of the files that SQLite lays beside it.
         do { try run.settleDown() } catch { console.warn("\(error)") }
         return true
+    }
+
+    /// Of a plan of which nothing was begun the record beside it says that it is cancelled, as a copy of its file would say nothing of that. A time that
+    /// `volley schedule` has planned it for is not planned again either.
+    private static func noteCancelled(_ run: RunStore, _ console: Console) {
+        do {
+            let record = SendingRecord(beside: run)
+            guard try !run.hasBegun(), try record.entry(of: run.plan.id) == nil else { return }
+            let (firings, _) = try ScheduleStore.read(folder: FilePaths.folder(of: run.path), since: Timestamp(epochMilliseconds: 0))
+            let hasTime = firings.contains { $0.run == run.plan.id }
+            let settings = try RunSettings(json: run.plan.settings, runFile: run.path)
+            try record.noteCancelled(run, having: hasTime ? ScheduledTime.onRecord(run, settings) : nil)
+        } catch { console.warn("That it is cancelled stands in its file only, not in the record beside it. \(error)") }
     }
 }
 

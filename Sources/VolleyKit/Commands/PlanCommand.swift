@@ -14,7 +14,8 @@ public enum PlanCommand {
         planner.departure = try .ofPlanning(context, now: now, runsFolder: context.runsFolder(options))
         let settings = try RunSettings(context)
         let (run, preview) = try planner.plan(settings, runsFolder: context.runsFolder(options))
-        let needsApproval = try RunGate(run: run, settings: settings, options: options).lacksApproval(PresentProject.all(of: run, options))
+        let gate = try RunGate(run: run, settings: RunSettings(json: run.plan.settings, runFile: run.path), options: options)
+        let needsApproval = try gate.lacksApproval(PresentProject.all(of: run, options))
         let done = "Planned as \(run.plan.id) in \(run.path)"
         let answer: String
         if options.isJSON {

@@ -21,11 +21,11 @@ public enum PruneCommand {
         Interruption.install()
         let now = Timestamp.now()
         let folder = try Project.runsFolder(options)
-        let (runs, broken) = FilePaths.exists(folder) ? try RunStore.all(in: folder) : ([], [])
+        let (runs, broken, copies) = FilePaths.exists(folder) ? try RunStore.all(in: folder) : ([], [], [])
         let selection = try PruneSelection(runs, endedBefore: now.adding(seconds: -Double(seconds)), includesStopped: includesStopped)
         // No run, and of no use to anybody, however recent they are.
         let ownerless = try UnfinishedPlan.all(in: folder).filter { !$0.isOwned }
-        var pruning = Pruning(isRehearsal: isRehearsal, selection: selection, ownerless: ownerless, broken: broken)
+        var pruning = Pruning(isRehearsal: isRehearsal, selection: selection, ownerless: ownerless, broken: broken + copies)
         if !selection.chosen.isEmpty || !ownerless.isEmpty, !isRehearsal {
             if !isConfirmed {
                 console.warn(pruning.text(keep))
@@ -53,14 +53,25 @@ struct PruneSelection {
         case underway = "it is being sent"
         case resumable = "it can be resumed"
         case retriable = "some of its devices can be retried"
+        /// It says whom a new plan must leave out, should the retry not be able to go on.
+        case retried = "a retry of it is not over"
         /// It says whom another retry must leave out.
         case needed = "the run that it retries can be retried again"
         /// Figures that say too little would stay for good.
         case outdated = "its file knows less than was sent: put the newest one back, or remove the file"
         case unmarked = "how far it was is not known: put its .claimed file back"
+        case unreadable = "whether its file knows all that was sent cannot be seen: sent.db beside it, or the file, cannot be read"
+
+        init(_ gap: SendingRecord.Gap) {
+            switch gap {
+            case .certain, .cancelled: self = .outdated
+            case .possible: self = .unmarked
+            case .unreadable: self = .unreadable
+            }
+        }
 
         /// Whether `--include-stopped` takes such a run.
-        var isOfStopped: Bool { self == .resumable || self == .retriable || self == .needed }
+        var isOfStopped: Bool { self == .resumable || self == .retriable || self == .retried || self == .needed }
     }
 
     /// Each with the status that it was chosen by: it may be gone on with while somebody is asked.
@@ -72,6 +83,7 @@ struct PruneSelection {
 
     init(_ runs: [RunStore], endedBefore limit: Timestamp, includesStopped: Bool) throws {
         let retries = Dictionary(grouping: runs) { $0.plan.retryOf ?? "" }
+        let known = runs.first.map { KnownRuns(beside: $0) }
         for run in runs {
             defer { run.close() }
             if run.prunedAt != nil {
@@ -84,7 +96,8 @@ struct PruneSelection {
                 recent += 1
                 continue
             }
-            var why = try Self.obstacle(run, status, retries[run.plan.id] ?? [])
+            var why = try Self.obstacle(run, status, known?.gap(of: run), retries[run.plan.id] ?? [])
+            if why == nil, !includesStopped, try Self.hasOpenRetry(run.plan.id, retries) { why = .retried }
             if why == nil, !includesStopped, let parent = run.plan.retryOf.flatMap({ id in runs.first { $0.plan.id == id } }),
                 try Self.isNeeded(for: parent, retries[parent.plan.id] ?? [])
             {
@@ -99,9 +112,11 @@ struct PruneSelection {
     }
 
     /// - Parameter retries: the runs that retry it.
-    private static func obstacle(_ run: RunStore, _ status: RunStatus, _ retries: [RunStore]) throws -> Obstacle? {
+    private static func obstacle(
+        _ run: RunStore, _ status: RunStatus, _ gap: SendingRecord.Gap?, _ retries: [RunStore]
+    ) throws -> Obstacle? {
         if run.isBeingSent { return .underway }
-        if let gap = AccountGap(of: run) { return gap.isCertain ? .outdated : .unmarked }
+        if let gap { return Obstacle(gap) }
         switch status.state {
         case .planned: return .unsent
         case .running, .paused, .stopped: return .resumable
@@ -111,6 +126,21 @@ struct PruneSelection {
             let standing = try retries.filter { try $0.standsAsRetry() }
             return try standing.isEmpty ? .resumable : isRetriable(run, standing) ? .retriable : nil
         case .finished: return try isRetriable(run, retries.filter { try $0.standsAsRetry() }) ? .retriable : nil
+        }
+    }
+
+    /// Whether a retry of a run, or one of that, can still be sent or gone on with.
+    private static func hasOpenRetry(_ id: String, _ retries: [String: [RunStore]]) throws -> Bool {
+        try (retries[id] ?? []).contains { retry in
+            defer { retry.close() }
+            switch try retry.status().state {
+            case .planned, .running, .paused, .stopped: return true
+            case .cancelled where try retry.hasBegun():
+                let standing = try (retries[retry.plan.id] ?? []).filter { try $0.standsAsRetry() }
+                if standing.isEmpty { return true }
+            case .cancelled, .finished: break
+            }
+            return try hasOpenRetry(retry.plan.id, retries)
         }
     }
 

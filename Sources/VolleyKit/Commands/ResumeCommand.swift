@@ -10,23 +10,24 @@ public enum ResumeCommand {
     public static func run(_ argument: String, options: CommonOptions, console: Console) throws -> ExitStatus {
         Interruption.install()
         let run = try RunStore(path: RunStore.resolve(argument, in: Project.runsFolder(options)))
-        if run.sendingSince != nil { return try wake(run, options, console) }
-        let settings = try RunSettings(json: run.plan.settings, runFile: run.path)
-        try RunGate(run: run, settings: settings, options: options).check(.goOn)
+        let gate = try RunGate(run: run, settings: RunSettings(json: run.plan.settings, runFile: run.path), options: options)
+        if run.sendingSince != nil { return try wake(run, gate, console) }
+        try gate.check(.goOn)
         let dispatch = try RunDispatch(run, options, console)
         try announce(run, dispatch.settings, console)
         return try dispatch.send(.goOn, options, console)
     }
 
-    /// A process is there already: it goes on if it is paused.
-    private static func wake(_ run: RunStore, _ options: CommonOptions, _ console: Console) throws -> ExitStatus {
+    /// A process is there already: it goes on if it is paused, and if it might begin now.
+    private static func wake(_ run: RunStore, _ gate: RunGate, _ console: Console) throws -> ExitStatus {
         guard try run.status().state == .paused else {
             throw Diagnostic(
                 "this run is being sent by another volley", file: run.path,
                 remedy: "Nothing is left to do; `volley report \(run.plan.id)` shows how far it is.")
         }
+        try gate.check(.goOn)
         try run.ask(for: .running, reason: "", at: .now(), from: [.paused])
-        return RunAnswer.show(run, .running, "\(run.plan.id) goes on in the process that paused it.", options, console)
+        return RunAnswer.show(run, .running, "\(run.plan.id) goes on in the process that paused it.", gate.options, console)
     }
 
     /// Says what is left to do, and what of it may reach a device twice.

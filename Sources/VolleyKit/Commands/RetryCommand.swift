@@ -27,7 +27,7 @@ public enum RetryCommand {
             throw Diagnostic(
                 "no device of this run is \(words)\(last == nil ? "" : " and was not sent to again by a retry")", file: run.path,
                 remedy: GateRefusals.remedyForUnsent(run)
-                    ?? last.map { "`volley retry \($0.plan.id)` sends again to those for whom it failed again." }
+                    ?? last.map { "`volley retry \($0.plan.id) --outcome failed` sends again to those for whom it failed again." }
                     ?? "`volley report \(run.plan.id)` shows what became of each; --outcome takes others.")
         }
         if outcomes.contains(.unknown), try run.figures().outcomes[.unknown, default: 0] > 0 {

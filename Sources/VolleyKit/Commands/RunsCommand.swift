@@ -29,9 +29,11 @@ public enum RunsCommand {
         let states = try states(wanted.states)
         let since = try wanted.since.map { try moment($0, now: .now()) }
         let folder = try Project.runsFolder(options)
-        var (runs, broken) = FilePaths.exists(folder) ? try RunStore.all(in: folder) : ([], [])
+        var (runs, broken, copies) = FilePaths.exists(folder) ? try RunStore.all(in: folder) : ([], [], [])
+        broken += copies
         let unfinished = wanted.isAll ? try UnfinishedPlan.all(in: folder) : []
         let isEmpty = runs.isEmpty && broken.isEmpty && unfinished.isEmpty
+        let known = KnownRuns(folder: folder)
         runs = try runs.filter { run in
             guard wanted.campaign.map({ $0 == run.plan.campaign }) ?? true, wanted.app.map({ $0 == run.plan.app }) ?? true,
                 since.map({ run.plan.plannedAt >= $0 }) ?? true
@@ -39,7 +41,7 @@ public enum RunsCommand {
             // Nothing stays open: there may be more runs than a process may open files.
             defer { run.close() }
             do {
-                if let gap = AccountGap(of: run), gap.isCertain { throw gap.inWords }
+                if let gap = AccountGap(of: run, among: known), gap.isCertain { throw gap.inWords }
                 return try states.isEmpty || states.contains(run.status().state)
             } catch let error as Diagnostic {
                 broken.append(error)
@@ -47,6 +49,9 @@ public enum RunsCommand {
             }
         }
         let list = try RunList(runs: runs, broken: broken, unfinished: unfinished, isFiltered: !wanted.isAll)
+        if !runs.isEmpty, let why = known.failure {
+            console.warn("Whether these files know all that was sent cannot be seen, so that figures may be too small. \(why)")
+        }
         if options.isJSON {
             try console.out(list.json)
         } else if isEmpty {

@@ -74,42 +74,63 @@ public enum SendCommand {
         planner.credentialWarnings = gateway.warnings
         planner.departure = departure
         let (run, preview) = try planner.plan(settings, runsFolder: context.runsFolder(options))
-        let isAgreed: Bool
+        let dispatch: RunDispatch
         do {
             let text = preview.text(
                 width: console.width, colour: console.colour && !options.isJSON, isVerbose: console.options.isVerbose,
                 cards: Preview.cardsBesidePlan)
             // With --json standard output belongs to the report, but whoever is asked must see what is asked.
             if options.isJSON { console.say(text) } else { try console.out(text + "\n") }
-        } catch {
-            try run.remove()
-            throw error
-        }
-        let dispatch: RunDispatch
-        do {
             dispatch = try RunDispatch(
                 run: run, gateway: gateway, route: route, settings: RunSettings(json: run.plan.settings, runFile: run.path),
                 messages: context.messages, project: context.project)
-            if let refused = try RunGate(run: run, settings: dispatch.settings, options: options).refusal(of: .begin) { throw refused }
-            isAgreed = try self.isAgreed(run, settings, isConfirmed, console)
-        } catch let refused as RunGate.Refused {
-            // The plan is kept for those who approve it.
-            if refused.why == .needsApproval { Notices.tell(.approvalNeeded, of: run, context.project, console) } else { try run.remove() }
-            throw refused.inWords
         } catch {
             try run.remove()
             throw error
         }
-        guard isAgreed else {
-            try run.remove()
-            console.warn("Nothing was sent, and the plan is gone.")
-            return .wrong
-        }
-        do { return try dispatch.send(.begin, options, console) } catch {
-            // Nothing was sent, and nobody asked for a plan.
-            try? run.remove()
+        let gate = RunGate(run: run, settings: dispatch.settings, options: options)
+        do {
+            try gate.check(.begin)
+            guard try isAgreed(run, settings, isConfirmed, console) else {
+                console.warn(try afterNo(run, isKept: !discard(run)))
+                return .wrong
+            }
+            return try dispatch.send(.begin, options, console)
+        } catch {
+            // Nothing was sent. What waits for an approval is kept for those who give it.
+            if !(error is CancellationError), (try? isWaiting(run, gate)) ?? false {
+                Notices.tell(.approvalNeeded, of: run, context.project, console)
+            } else {
+                discard(run)
+            }
             throw error
         }
+    }
+
+    private static func isWaiting(_ run: RunStore, _ gate: RunGate) throws -> Bool {
+        try run.status().state == .planned && gate.lacksApproval(PresentProject.all(of: run, gate.options))
+    }
+
+    /// Removes a plan that nobody asked for and nobody sent, unless others have to do with it by now: it was cancelled, approved, or begun.
+    /// - Returns: whether it is gone.
+    @discardableResult
+    private static func discard(_ run: RunStore) -> Bool {
+        do {
+            guard try run.status().state == .planned, try run.approval() == nil else { return false }
+            try run.remove()
+            return true
+        } catch { return false }
+    }
+
+    /// What became of a plan that somebody did not want to send.
+    private static func afterNo(_ run: RunStore, isKept: Bool) throws -> String {
+        guard isKept else { return "Nothing was sent, and the plan is gone." }
+        let id = run.plan.id
+        if try run.hasBegun() || run.sendingSince != nil {
+            return "This command sent nothing, but another one has begun to send \(id): `volley report \(id)` shows how far it is."
+        }
+        return try run.status().state == .planned
+            ? "Nothing was sent; the plan is kept." : "Nothing was sent; the plan was cancelled meanwhile."
     }
 
     private static func sendPlan(_ argument: String, _ isConfirmed: Bool, _ options: CommonOptions, _ console: Console) throws -> ExitStatus
@@ -118,7 +139,7 @@ public enum SendCommand {
         try RunGate(run: run, settings: RunSettings(json: run.plan.settings, runFile: run.path), options: options).check(.begin)
         let dispatch = try RunDispatch(run, options, console)
         guard try isAgreed(run, dispatch.settings, isConfirmed, console) else {
-            console.warn("Nothing was sent; the plan is kept.")
+            console.warn(try afterNo(run, isKept: true))
             return .wrong
         }
         return try dispatch.send(.begin, options, console)

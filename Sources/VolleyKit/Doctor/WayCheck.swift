@@ -88,7 +88,7 @@ struct WayCheck {
         let advice = APNsReason.explanation(of: result.reason)
         let credentials = DoctorStep.ok("credentials", usesKey ? "the server took the key's signature" : "the server took the certificate")
         switch (result.status, result.reason) {
-        case (200, _), (400, "BadDeviceToken"), (400, "PayloadEmpty"), (410, _):
+        case (200, _), (400, "BadDeviceToken"), (400, "PayloadEmpty"), (410, "Unregistered"), (410, "ExpiredToken"):
             return (credentials, .ok("topic", "\(topic) may be pushed to"))
         case (400, "TopicDisallowed"), (400, "BadTopic"), (400, "MissingTopic"), (400, "DeviceTokenNotForTopic"):
             let remedy =

@@ -51,16 +51,25 @@ enum GateRefusals {
         }
     }
 
-    static func neverBegun(_ run: RunStore, _ step: SendGate.Step) -> Diagnostic {
-        let isRetry = run.plan.retryOf != nil
+    static func neverBegun(_ run: RunStore, _ settings: RunSettings, _ step: SendGate.Step) -> Diagnostic {
+        let fact =
+            switch step {
+            case .begin: "this plan was given up before anything of it was sent"
+            case .goOn: "this plan was given up before anything of it was sent, so there is nothing to go on with"
+            case .retry: "nothing of this run was ever sent, so there is nothing to retry"
+            }
         return Diagnostic(
-            step == .retry
-                ? "nothing of this run was ever sent, so there is nothing to retry"
-                : "this plan was given up before anything of it was sent, so there is nothing to go on with",
+            fact,
             file: run.path,
-            remedy: isRetry
-                ? "`volley retry \(run.plan.retryOf ?? "")` plans another retry, for those who are left."
-                : "Plan the campaign again: volley plan \(run.plan.campaignFile).")
+            remedy: run.plan.retryOf == nil
+                ? "Plan the campaign again: volley plan \(run.plan.campaignFile)."
+                : "`\(anotherRetry(run, settings))` plans another retry, for those who are left.")
+    }
+
+    /// The command for those whom a retry was made for, as far as no other took them over: of the default those who are unknown might get it twice.
+    private static func anotherRetry(_ run: RunStore, _ settings: RunSettings) -> String {
+        let outcomes = Outcome.allCases.filter((settings.retriedOutcomes ?? [.failed]).contains).map(\.name)
+        return "volley retry \(run.plan.retryOf ?? "") --outcome \(outcomes.joined(separator: ","))"
     }
 
     static func isOvertaken(_ run: RunStore) -> Diagnostic {
@@ -69,11 +78,11 @@ enum GateRefusals {
             remedy: "Nothing was sent; try again.")
     }
 
-    static func siblingHasSent(_ run: RunStore, _ sibling: String) -> Diagnostic {
-        let first = run.plan.retryOf ?? ""
-        return Diagnostic(
-            "another retry of \(first), \(sibling), has sent to devices of this one", file: run.path,
-            remedy: "`volley cancel \(run.plan.id)` gives this one up; `volley retry \(first)` plans another, for those who are left.")
+    static func siblingHasSent(_ run: RunStore, _ settings: RunSettings, _ sibling: String) -> Diagnostic {
+        Diagnostic(
+            "another retry of \(run.plan.retryOf ?? ""), \(sibling), has sent to devices of this one", file: run.path,
+            remedy:
+                "`volley cancel \(run.plan.id)` gives this one up; `\(anotherRetry(run, settings))` plans another, for those who are left.")
     }
 
     static func siblingIsUnreadable(_ run: RunStore, _ sibling: String, _ error: any Error) -> Diagnostic {
@@ -84,31 +93,52 @@ enum GateRefusals {
     }
 
     /// For a run that was begun, when it, or what it needs, was changed.
-    /// - Parameter chain: of the run.
-    static func remedyForChanges(_ run: RunStore, _ chain: RunChain) throws -> String {
-        let sent = try chain.runs.filter { try $0.hasBegun() }.map(\.plan.id)
-        let ids = sent.isEmpty ? [run.plan.retryOf ?? run.plan.id] : sent
-        let files = ids.indices.map { ids.count == 1 ? "reached.csv" : "reached-\($0 + 1).csv" }
-        let commands = zip(ids, files).map { "`volley report \($0) --format csv --outcome accepted,unknown --output \($1)`" }
-        let list = files.count == 1 ? files[0] : "[\(files.joined(separator: ", "))]"
-        return
-            "Take the change back, then go on; nothing more was sent. A new plan would reach again those that were reached: leave them out with "
-            + "\(commands.joined(separator: " and ")), and `exclude: {devices: \(list)}`.\(roomInAliases(chain))"
+    static func remedyForChanges(_ run: RunStore, _ settings: RunSettings) throws -> String {
+        let reached = try ReachedRuns(of: run)
+        let start = "Take the change back, then go on; nothing more was sent."
+        if let (id, why) = reached.unknown.first {
+            return start + " A new plan would reach again those that were reached, and whom \(id) reached is not known: \(why)."
+        }
+        if let id = reached.underway.first {
+            return start
+                + " A new plan would reach again those that were reached: first end \(id), which is being sent, with `volley cancel \(id)`; "
+                + "then this command says how to leave them out."
+        }
+        guard !reached.ids.isEmpty else { return start }
+        let folder = FilePaths.folder(of: run.plan.campaignFile)
+        // Named after their runs, and whole: what lies there from another time, or in another folder, is not taken for them.
+        let files = reached.ids.map { FilePaths.join(FilePaths.exists(folder) ? folder : FilePaths.anchored("."), "reached-\($0).csv") }
+        let commands = zip(reached.ids, files).map {
+            "`volley report \($0) --format csv --outcome accepted,unknown --output \(FilePaths.inShell($1))`"
+        }
+        let list = files.map(FilePaths.inYAML).joined(separator: ", ")
+        // Its time went out, and does not again.
+        let sending =
+            ScheduledTime.onRecord(run, settings) == nil
+            ? "" : "; `volley send \(FilePaths.inShell(run.plan.campaignFile)) --now` sends that plan"
+        return start
+            + " A new plan would reach again those that were reached: leave them out with \(commands.joined(separator: " and ")), and "
+            + "`exclude: {devices: \(files.count == 1 ? list : "[\(list)]")}`\(sending).\(roomInAliases(reached.first))"
     }
 
     /// Who is excluded takes no place of an alias, so that the next device gets it: one that was not reached, of a person who was.
-    private static func roomInAliases(_ chain: RunChain) -> String {
-        guard let count = chain.runs.first?.plan.skipped[.aliasLimit], count > 0 else { return "" }
+    private static func roomInAliases(_ first: RunStore) -> String {
+        guard let count = first.plan.skipped[.aliasLimit], count > 0 else { return "" }
         return
             " `alias_limit` left out \(TextFormat.count(count)) device\(count == 1 ? "" : "s"), which may take the places of those: look at "
             + "`volley preview` first."
     }
 
-    /// - Parameter project: volley.yaml of the campaign, when that demands it; it need not be the one that the run was planned with.
-    static func needsApproval(_ run: RunStore, _ step: SendGate.Step, demandedBy project: String?) -> Diagnostic {
+    /// - Parameter demand: of the volley.yaml of the campaign's folder, which need not be the one that the run was planned with.
+    static func needsApproval(_ run: RunStore, _ step: SendGate.Step, _ demand: CampaignDemand) -> Diagnostic {
         let id = run.plan.id
-        let other = project.flatMap { FilePaths.areOneFile($0, run.plan.projectFile) ? nil : " in \($0)" } ?? ""
-        let demands = "the app '\(run.plan.app)' demands approval\(other), and "
+        let demands =
+            switch demand {
+            case .unknown(let why): "\(why), so that nobody knows whether it demands approval, and "
+            case .made(let project) where !FilePaths.areOneFile(project, run.plan.projectFile):
+                "the app '\(run.plan.app)' demands approval in \(project), and "
+            case .made, .none: "the app '\(run.plan.app)' demands approval, and "
+            }
         guard run.hasDigest else {
             return Diagnostic(
                 demands + "a plan of this older format cannot be approved", file: run.path, remedy: "Plan the campaign again.")
@@ -144,11 +174,21 @@ enum GateRefusals {
         return "`volley retry \(run.plan.id) --outcome unsent` sends to \(devices)."
     }
 
-    static func parentWentOn(_ run: RunStore) -> Diagnostic {
-        let first = run.plan.retryOf ?? ""
-        return Diagnostic(
-            "the run \(first) went on after this retry of it was planned: the two would send the same pushes", file: run.path,
-            remedy: "`volley cancel \(run.plan.id)` gives this one up; `volley retry \(first)` plans another, for whom is left.")
+    static func parentWentOn(_ run: RunStore, _ settings: RunSettings) -> Diagnostic {
+        Diagnostic(
+            "the run \(run.plan.retryOf ?? "") went on after this retry of it was planned: the two would send the same pushes",
+            file: run.path,
+            remedy:
+                "`volley cancel \(run.plan.id)` gives this one up; `\(anotherRetry(run, settings))` plans another, for those who are left.")
+    }
+
+    /// - Parameter other: a run of the same campaign.
+    static func isBesideAnother(_ run: RunStore, _ other: RunStore) -> Diagnostic {
+        Diagnostic(
+            "another run of '\(run.plan.campaign)', \(other.plan.id), is being sent; nothing was sent", file: run.path,
+            remedy:
+                "`volley report \(other.plan.id)` shows how far it is. A second push to the same devices is sent once that run is over, or under "
+                + "another name of the campaign.")
     }
 
     static func isTooLate(_ run: RunStore, _ settings: RunSettings) -> Diagnostic {

@@ -143,7 +143,8 @@ struct RunGate {
         look.facts.state = .init(status.state)
         // The beginning may have been noted beside the runs, and not in the file, by a process that was killed between the two.
         look.facts.hasBegun = try run.hasBegun() || entry.map { $0.formerLife != look.life } ?? false
-        look.facts.isOutdated = entry?.isNewer(thanLife: look.life, reached: look.reached, claimed: look.claimed) ?? false
+        let isOlder = entry?.isNewer(thanLife: look.life, reached: look.reached, claimed: look.claimed) ?? false
+        look.facts.isOutdated = try isOlder || status.state == .planned && record.isCancelled(run.plan.id)
         look.facts.isInPlace = look.keep(.isMisplaced) { try run.checkPlace(home: settings.runsFolder) }
         guard SendGate.refusal(of: step, look.facts) == nil else { return look }
         let presents = try PresentProject.all(of: run, options)
@@ -168,6 +169,11 @@ struct RunGate {
         if step == .begin, !isScheduler, !run.plan.waves.isEmpty {
             look.facts.isTooLate = try WaveAgenda(of: run, settings).isTooLateForAll(at: .now())
         }
+        if step == .begin {
+            look.facts.isBesideAnother = !look.keep(.isBesideAnother) {
+                if let other = try runBeingSentBeside() { throw GateRefusals.isBesideAnother(run, other) }
+            }
+        }
         if let time {
             let (whose, mistake) = try time.look(step)
             look.facts.time = whose
@@ -179,7 +185,7 @@ struct RunGate {
     /// What was begun must not be planned again without a thought for those whom it has reached.
     private func goingOn(_ step: SendGate.Step, _ body: () throws -> Void) throws {
         do { try body() } catch var mistake as Diagnostic where step != .begin || run.plan.retryOf != nil {
-            mistake.remedy = try GateRefusals.remedyForChanges(run, RunChain(of: run))
+            mistake.remedy = try GateRefusals.remedyForChanges(run, settings)
             throw mistake
         }
     }
@@ -188,11 +194,25 @@ struct RunGate {
     /// - Parameter presents: volley.yaml by which the run is judged; see `PresentProject.all`.
     func lacksApproval(_ presents: [PresentProject]) throws -> Bool {
         guard try !run.plan.isTest && run.approval() == nil else { return false }
-        return settings.needsApproval || presents.contains { $0.demandsApproval } || demandBesideCampaign != nil
+        return settings.needsApproval || presents.contains { $0.demandsApproval } || demandBesideCampaign.binds
     }
 
-    /// volley.yaml of the campaign that demands approval.
-    private var demandBesideCampaign: String? { PresentProject.ofCampaign(run, settings).first { $0.demandsApproval }?.project.file }
+    private var demandBesideCampaign: CampaignDemand { CampaignDemand(of: run, settings) }
+
+    /// Another run of the campaign that a process is sending: everybody would get it twice. One for a time of a schedule may go beside others, as each time
+    /// goes out once, and so may a retry. Of two that have the lock and have not begun, the one that had it first begins.
+    private func runBeingSentBeside() throws -> RunStore? {
+        guard run.plan.retryOf == nil, !run.plan.isTest, time == nil else { return nil }
+        let own = run.sendingSince.map { ($0, run.plan.id) }
+        return try RunStore.beingSent(of: run.plan.campaign, in: FilePaths.folder(of: run.path)).first { other in
+            defer { other.close() }
+            guard other.plan.id != run.plan.id, other.plan.app == run.plan.app, !other.plan.isTest, let since = other.sendingSince else {
+                return false
+            }
+            guard let own, try ![.running, .paused].contains(other.status().state) else { return true }
+            return (since, other.plan.id) < own
+        }
+    }
 
     /// Two retries of one run may have been planned for the same devices, where one could not see the file of the other.
     private func check(_ siblings: [String]) throws {
@@ -206,7 +226,7 @@ struct RunGate {
                 defer { other.close() }
                 try other.forEachResult { _, recipient, _, _ in isShared = isShared || own.contains(recipient.token) }
             } catch { throw GateRefusals.siblingIsUnreadable(run, sibling, error) }
-            if isShared { throw GateRefusals.siblingHasSent(run, sibling) }
+            if isShared { throw GateRefusals.siblingHasSent(run, settings, sibling) }
         }
     }
 
@@ -234,12 +254,12 @@ struct RunGate {
         case .isOutdated: outdated()
         case .hasBegun: GateRefusals.hasBegun(run, try record.entry(of: run.plan.id)?.begunAt)
         case .hasOtherState: GateRefusals.state(run, try run.status().state, step)
-        case .neverBegun: GateRefusals.neverBegun(run, step)
-        case .needsApproval: GateRefusals.needsApproval(run, step, demandedBy: demandBesideCampaign)
+        case .neverBegun: GateRefusals.neverBegun(run, settings, step)
+        case .needsApproval: GateRefusals.needsApproval(run, step, demandBesideCampaign)
         case .isRetried: try GateRefusals.isRetried(run, by: retries().last, else: record.retries(of: run.plan.id).last)
-        case .parentWentOn: GateRefusals.parentWentOn(run)
+        case .parentWentOn: GateRefusals.parentWentOn(run, settings)
         case .isTooLate: GateRefusals.isTooLate(run, settings)
-        case .isBusy, .isMisplaced, .isChanged, .settingsChanged, .timeIsTaken:
+        case .isBusy, .isMisplaced, .isChanged, .settingsChanged, .timeIsTaken, .isBesideAnother:
             // These come with words of their own.
             Diagnostic("the run cannot be sent now", file: run.path, remedy: "Nothing was sent; try again.")
         }
@@ -254,7 +274,7 @@ extension SendGate.Facts {
     /// Nothing is in the way as far as nothing was looked at.
     fileprivate static let unknown = SendGate.Facts(
         isInPlace: true, isOutdated: false, state: .planned, hasBegun: false, isUnchanged: true, settingsHold: true, lacksApproval: false,
-        isRetried: false, parentWentOn: false, isTooLate: false, time: .unscheduled)
+        isRetried: false, parentWentOn: false, isTooLate: false, isBesideAnother: false, time: .unscheduled)
 }
 
 extension SendGate.Facts.State {

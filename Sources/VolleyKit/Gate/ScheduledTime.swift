@@ -142,7 +142,8 @@ struct ScheduledTime {
         case .cancelled where hasNeverBegun(first):
             "That plan was cancelled before anything of it was sent. Give '\(campaign)' another time; `volley send` with --now sends it at once, to everybody."
         case .finished, .cancelled:
-            "`volley report \(other)` says who got it; `volley retry \(other)` sends to those for whom it failed."
+            "`volley report \(other)` says who got it; "
+                + (GateRefusals.remedyForUnsent(first) ?? "`volley retry \(other) --outcome failed` sends to those for whom it failed.")
         }
     }
 

@@ -251,7 +251,7 @@ final class ScheduleDaemon {
         for action in actions where !(action.key.map(taken.contains) ?? false) {
             switch action {
             case .save(let firings, let campaigns):
-                for key in try store.save(firings, campaigns).sorted(by: { $0.description < $1.description }) {
+                for key in try store.save(firings, campaigns, waits: waitsForRecord).sorted(by: { $0.description < $1.description }) {
                     taken.insert(key)
                     scheduler.taken(key)
                     console.warn("\(key) was claimed by another process: it is that one's to send.")
@@ -265,6 +265,12 @@ final class ScheduleDaemon {
             case .tell(let event, let firing): tell(event, firing)
             }
         }
+    }
+
+    /// Another program holds the record: nothing is decided meanwhile, and what is being sent goes on. It is no sign of life to wait for it.
+    private func waitsForRecord() -> Bool {
+        console.warn("Another program holds \(store.path); volley schedule waits until it is done.")
+        return !Interruption.isRequested
     }
 
     private func send(_ firing: Firing) {

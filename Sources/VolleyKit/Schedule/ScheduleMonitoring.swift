@@ -43,6 +43,7 @@ final class ScheduleMonitoring {
 
     private func replace(_ file: String, with text: String) {
         do throws(Diagnostic) {
+            try OutputTarget.check(file, option: "monitoring", what: "file of `monitoring`", runsFolder: runsFolder)
             try FilePaths.replace(file, Array(text.utf8), mode: 0o644)
             hasFailed.remove(file)
         } catch {

@@ -78,6 +78,83 @@ struct GateLossTests: GateTesting {
         #expect(accepted.allSatisfy { $0.value.count == 1 })
     }
 
+    @Test("while the record of what was sent cannot be read, nobody knows what a run file lacks: that is said, and it is not pruned")
+    func unreadableRecord() throws {
+        let (server, run) = try interrupted(delivery: "unknown: skip")
+        let folder = server.folder
+        try Shell.run("cd '\(folder.url.path)'; cp runs/\(run).sqlite older")
+        #expect(try folder.volley("resume", run).status == 0)
+        try Shell.run(
+            "cd '\(folder.url.path)'; cp older runs/\(run).sqlite; mv runs/sent.db record; head -c 8192 /dev/urandom > runs/sent.db")
+        let report = try folder.volley("report", run)
+        #expect(report.errors.contains("whether this file knows all that was sent cannot be seen"), "\(report.errors)")
+        let list = try folder.volley("runs")
+        #expect(list.errors.contains("figures may be too small") && list.errors.contains("sent.db"), "\(list.errors)")
+        let pruned = try folder.volley("prune", "--keep", "0s", "--yes", "--include-stopped")
+        #expect(pruned.output.contains("whether its file knows all that was sent cannot be seen"), "\(pruned.output)\(pruned.errors)")
+        try Shell.run("cd '\(folder.url.path)'; mv record runs/sent.db")
+        try expectRefusal(folder, ["report", run], saying: "older copy")
+    }
+
+    @Test(
+        "another user who may read a run file, and nothing beside it, is not told that less was sent, nor that nobody sends it",
+        .enabled(if: getuid() == 0 && Shell.hasTool("setpriv")))
+    func otherUser() throws {
+        let server = try LedgeredServer(app: "pace: 1000/s", devices: 12_000)
+        let folder = server.folder
+        try folder.writeCampaign(delivery: "unknown: skip")
+        let running = try server.startSending(["send", "campaign.yaml", "--yes"])
+        let run = try #require(runs(folder).first)
+        try Shell.run(
+            "cp '\(VolleyBinary.path)' '\(folder.url.path)/volley'; cd '\(folder.url.path)'; chmod 755 . volley runs; chmod 644 volley.yaml runs/\(run).sqlite*"
+        )
+        func asOther(_ command: String) throws -> VolleyBinary.Result {
+            try RunningVolley(
+                executable: "/bin/sh", ["-c", "setpriv --reuid=65534 --regid=65534 --clear-groups ./volley \(command) \(run)"],
+                in: folder.url,
+                environment: [:], input: nil
+            ).finish()
+        }
+        try Shell.run("cd '\(folder.url.path)'; chmod 600 runs/\(run).sqlite.lock runs/sent.db")
+        let report = try asOther("report")
+        #expect(report.output.contains("Running, or cut off") && report.output.contains("its lock file may not be read"), "\(report)")
+        #expect(report.errors.contains("whether this file knows all that was sent cannot be seen"), "\(report.errors)")
+        running.interrupt()
+        #expect(running.finish().status == 130)
+    }
+
+    @Test("the files of one run that are put back together as they were while it was sent, marks and all, are an older copy")
+    func ownBackup() throws {
+        let server = try LedgeredServer(app: "pace: 1000/s", devices: 12_000)
+        let folder = server.folder
+        try folder.writeCampaign(delivery: "unknown: skip")
+        let running = try server.startSending(["send", "campaign.yaml", "--yes"])
+        let run = try #require(runs(folder).first)
+        try Shell.run("cd '\(folder.url.path)'; mkdir backup; cp -a runs/\(run).* backup")
+        let before = claimed(folder, run)
+        // The record is told every two seconds.
+        server.wait {
+            self.claimed(folder, run) > before + 5000
+        } orEndOf: {
+            running
+        }
+        _ = running.finish(timeout: 0)
+        try Shell.run("cd '\(folder.url.path)'; rm runs/\(run).*; cp -a backup/* runs")
+        try expectRefusal(folder, ["report", run], saying: "older copy")
+        try expectRefusal(folder, ["resume", run], saying: "older copy")
+    }
+
+    @Test("a record of a schedule that was emptied is damaged, and not an empty one, once a time was sent or cancelled")
+    func emptiedSchedule() throws {
+        let folder = try folder(schedule: Self.due)
+        let run = try plan(folder)
+        #expect(try folder.volley("send", "--plan", run, "--yes").status == 0)
+        try Shell.run("cd '\(folder.url.path)'; : > runs/schedule.sqlite")
+        try expectRefusal(folder, ["send", "campaign.yaml", "--yes"], saying: "the record of a schedule is damaged")
+        try expectRefusal(folder, ["schedule", "campaign.yaml"], saying: "the record of a schedule is damaged")
+        try expectRefusal(folder, ["schedule", "campaign.yaml", "--list"], saying: "the record of a schedule is damaged")
+    }
+
     @Test(
         "what belongs to a run and is removed while it is sent stops it within a moment, and nothing untrue is said of it afterwards",
         arguments: ["20*-wal runs/20*-shm", "20*-wal", "20*-shm", "20*.claimed", "sent.db"])

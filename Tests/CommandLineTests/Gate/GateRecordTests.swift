@@ -37,6 +37,54 @@ struct GateRecordTests: GateTesting {
         try expectRefusal(folder, ["send", "--plan", "elsewhere/\(run).sqlite", "--yes"], saying: "belongs into")
     }
 
+    @Test("an approved plan that was cancelled is sent by no copy of its file from before")
+    func cancelledCopy() throws {
+        let folder = try folder(app: "environment: simulator\napproval: required")
+        let run = try plan(folder)
+        #expect(try folder.volley("approve", run, "--by", "Anna", "--yes").status == 0)
+        try Shell.run("cd '\(folder.url.path)'; cp runs/\(run).sqlite before")
+        let cancelled = try folder.volley("cancel", run)
+        #expect(cancelled.status == 0 && !cancelled.errors.contains("record"), "\(cancelled.errors)")
+        #expect(try folder.volley("report", run).output.contains("Cancelled"))
+        try Shell.run("cd '\(folder.url.path)'; cp before runs/\(run).sqlite")
+        for arguments in [["send", "--plan", run, "--yes"], ["report", run]] {
+            try expectRefusal(folder, arguments, saying: "was cancelled, and the file is a copy from before")
+        }
+        try expectRefusal(folder, ["resume", run], saying: "the run was not begun yet")
+        let again = try folder.volley("cancel", run)
+        #expect(again.status == 0 && again.errors == "", "\(again.errors)")
+        // Another plan of the campaign is another matter.
+        let other = try plan(folder)
+        #expect(try folder.volley("approve", other, "--by", "Anna", "--yes").status == 0)
+        #expect(try folder.volley("send", "--plan", other, "--yes").status == 0)
+    }
+
+    @Test("a copy of a run file beside the runs is no run: it is said, and neither a report nor `frequency` counts it")
+    func copyBeside() throws {
+        let (server, run) = try interrupted(delivery: "unknown: skip\nfrequency: at most 2 per day")
+        let folder = server.folder
+        #expect(try folder.volley("cancel", run).status == 0)
+        #expect(try folder.volley("retry", run, "--outcome", "unsent", "--yes").status == 0)
+        let retry = try #require(runs(folder).first { $0 != run })
+        func chain() throws -> JSONValue? { try folder.volley("report", run, "--format", "json").json()["chain"] }
+        let before = try chain()
+        try Shell.run(
+            "cd '\(folder.url.path)/runs'; cp \(run).sqlite \(run)-backup.sqlite; cp \(retry).sqlite 30001231-235959-test-ffff.sqlite")
+        #expect(try chain() == before)
+        let list = try folder.volley("runs", "--json").json()
+        guard case .array(let listed)? = list["runs"], case .array(let broken)? = list["broken"] else {
+            Issue.record("\(list)")
+            return
+        }
+        #expect(listed.count == 2 && broken.count == 2, "\(list)")
+        #expect(try folder.volley("report", "last", "--format", "json").json()["run"]?.stringValue == retry)
+        // Everybody got one of two.
+        #expect(try folder.volley("preview", "campaign.yaml", "--json").json().int("audience") == 3000)
+        // Without the run itself nobody knows better than to refuse.
+        try Shell.run("rm '\(folder.url.path)'/runs/\(retry).sqlite")
+        try expectRefusal(folder, ["preview", "campaign.yaml"], saying: "is a copy of the run \(retry), or was renamed")
+    }
+
     @Test("a run whose folder has moved as a whole is sent from where it is now")
     func movedFolder() throws {
         let folder = try folder()

@@ -6,28 +6,12 @@ import Testing
 /// What the gate says, followed to the letter, reaches those that are left, and nobody twice.
 @Suite("the gate's remedies")
 struct GateRemedyTests: GateTesting {
-    /// Changes a file of the folder.
-    private func edit(_ file: String, of folder: ProjectFolder, _ old: String, _ new: String) throws {
-        let text = try String(contentsOf: folder.url.appendingPathComponent(file), encoding: .utf8)
-        try #require(text.contains(old))
-        try folder.write(file, text.replacing(old, with: new))
-    }
-
     /// Asks to resume with another key, which is refused, and takes the change back.
     /// - Returns: what it said.
     private func refusedResumption(_ folder: ProjectFolder, _ run: String) throws -> String {
         try edit("volley.yaml", of: folder, "SIMULATOR1", "SIMULATOR2")
         defer { try? edit("volley.yaml", of: folder, "SIMULATOR2", "SIMULATOR1") }
         return try expectRefusal(folder, ["resume", run], saying: "this file was changed")
-    }
-
-    /// Does what the refusal says: leaves out who was reached.
-    private func excludeReached(_ folder: ProjectFolder, as refusal: String) throws {
-        let command = try #require(refusal.split(separator: "`").first { $0.hasPrefix("volley report ") }, "\(refusal)")
-        let reported = try VolleyBinary.run(command.split(separator: " ").dropFirst().map(String.init), in: folder.url)
-        #expect(reported.status == 0, "\(reported.errors)")
-        let exclusion = try #require(refusal.split(separator: "`").first { $0.hasPrefix("exclude: ") }, "\(refusal)")
-        try edit("campaign.yaml", of: folder, "audience:\n", "audience:\n  \(exclusion)\n")
     }
 
     @Test(
@@ -50,6 +34,38 @@ struct GateRemedyTests: GateTesting {
         try excludeReached(folder, as: refusedResumption(folder, "last"))
         let sent = try folder.volley("send", "campaign.yaml", "--yes", "--quiet")
         #expect(sent.status == 0 && !sent.errors.contains("exclusion-not-found"), "\(sent.errors)")
+        try expectEverybodyOnce(server)
+    }
+
+    @Test("a campaign with a time is sent to those who are left with --now: its time went out, and no remedy leads round in a circle")
+    func scheduled() throws {
+        let (server, run) = try interrupted(delivery: "unknown: skip", schedule: Self.due)
+        let folder = server.folder
+        let refusal = try refusedResumption(folder, run)
+        let command = try #require(refusal.split(separator: "`").first { $0.hasPrefix("volley send ") }, "\(refusal)")
+        #expect(command.hasSuffix(" --now"))
+        try excludeReached(folder, as: refusal)
+        let sent = try shell(folder, "\(command) --yes --quiet")
+        #expect(sent.status == 0, "\(sent.errors)")
+        try expectEverybodyOnce(server)
+    }
+
+    @Test(
+        "the list is found wherever the campaign lies and however its folder is called, and an older one of the same name is not taken for it"
+    )
+    func otherFolder() throws {
+        let server = try LedgeredServer(app: "pace: 1500/s", devices: 3000)
+        let folder = server.folder
+        try folder.writeCampaign(delivery: "unknown: skip")
+        try Shell.run(
+            "cd '\(folder.url.path)'; mkdir \"it's c\"; sed 's#devices.csv#../devices.csv#' campaign.yaml > \"it's c/campaign.yaml\"")
+        for stale in ["reached.csv", "it's c/reached.csv"] { try folder.write(stale, "device_token\n\(ProjectFolder.token(999_999))\n") }
+        let running = try server.startSending(["send", "it's c/campaign.yaml", "--yes", "--json"])
+        running.interrupt()
+        #expect(running.finish().status == 130)
+        try excludeReached(folder, as: refusedResumption(folder, "last"), campaign: "it's c/campaign.yaml")
+        let sent = try folder.volley("send", "it's c/campaign.yaml", "--yes", "--quiet")
+        #expect(sent.status == 0, "\(sent.errors)")
         try expectEverybodyOnce(server)
     }
 

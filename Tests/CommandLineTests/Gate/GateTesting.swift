@@ -59,6 +59,33 @@ extension GateTesting {
         #expect(accepted.count == 3000 && accepted.allSatisfy { $0.value.count == 1 }, sourceLocation: sourceLocation)
     }
 
+    /// Changes a file of the folder.
+    func edit(_ file: String, of folder: ProjectFolder, _ old: String, _ new: String) throws {
+        let text = try String(contentsOf: folder.url.appendingPathComponent(file), encoding: .utf8)
+        try #require(text.contains(old))
+        try folder.write(file, text.replacing(old, with: new))
+    }
+
+    /// Runs commands of a shell in the folder, which knows `volley`.
+    func shell(_ folder: ProjectFolder, _ commands: String) throws -> VolleyBinary.Result {
+        try RunningVolley(
+            executable: "/bin/sh", ["-c", "volley() { '\(VolleyBinary.path)' \"$@\"; }; \(commands)"], in: folder.url, environment: [:],
+            input: nil
+        ).finish()
+    }
+
+    /// Does what a refusal says: leaves out who was reached.
+    func excludeReached(_ folder: ProjectFolder, as refusal: String, campaign: String = "campaign.yaml") throws {
+        let commands = refusal.split(separator: "`").filter { $0.hasPrefix("volley report ") }
+        try #require(!commands.isEmpty, "\(refusal)")
+        for command in commands {
+            let reported = try shell(folder, String(command))
+            #expect(reported.status == 0, "\(reported.errors)")
+        }
+        let exclusion = try #require(refusal.split(separator: "`").first { $0.hasPrefix("exclude: ") }, "\(refusal)")
+        try edit(campaign, of: folder, "audience:\n", "audience:\n  \(exclusion)\n")
+    }
+
     func attempts(_ folder: ProjectFolder, _ run: String) throws -> Int? {
         try folder.volley("report", run, "--format", "json").json().int("attempts")
     }

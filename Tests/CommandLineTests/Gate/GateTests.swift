@@ -122,12 +122,10 @@ struct GateTests: GateTesting {
         let run = try #require(try planned.json()["run"]?.stringValue, "\(planned.errors)")
         try demandApproval(folder)
         try expectRefusal(folder, ["send", "--plan", run, "--yes"] + other, saying: "demands approval in ")
-        // What cannot be read, or has no such app, is none of the campaign's business.
-        for stranger in ["runs: [", project.replacing("shop:", with: "shoe:") + "    approval: required\n"] {
-            try folder.write("volley.yaml", stranger)
-            let sent = try VolleyBinary.run(["send", "campaign.yaml", "--yes"] + other, in: folder.url)
-            #expect(sent.status == 0, "\(sent.errors)")
-        }
+        // What has no such app is none of the campaign's business.
+        try folder.write("volley.yaml", project.replacing("shop:", with: "shoe:") + "    approval: required\n")
+        let sent = try VolleyBinary.run(["send", "campaign.yaml", "--yes"] + other, in: folder.url)
+        #expect(sent.status == 0, "\(sent.errors)")
     }
 
     @Test("when volley.yaml is not where it was, that of the run's folder counts; where there is none, nothing is sent until it is named")

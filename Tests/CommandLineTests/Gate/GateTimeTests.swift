@@ -15,6 +15,8 @@ struct GateTimeTests: GateTesting {
         let first = try #require(try sent.json()["run"]?.stringValue)
         let refused = try expectRefusal(folder, ["send", "--plan", run, "--yes"], saying: "was fired already")
         #expect(!refused.contains("--now") && refused.contains("volley report \(first)"), "\(refused)")
+        // Not to those whom nobody knows about.
+        #expect(refused.contains("`volley retry \(first) --outcome failed`"), "\(refused)")
         #expect(try folder.volley("cancel", run).status == 0)
         try expectRefusal(folder, ["resume", run], saying: "given up before")
         try folder.editRun("UPDATE run SET state = 'stopped', started_at = 1700000000000", id: run)
@@ -33,6 +35,26 @@ struct GateTimeTests: GateTesting {
         try folder.write("campaign.yaml", campaign.replacing("late: send", with: "late: skip after 2h"))
         let late = try expectRefusal(folder, ["send", "campaign.yaml", "--yes"], saying: "was fired already")
         #expect(!late.contains("--now"), "\(late)")
+    }
+
+    @Test("a time that a person cancelled is not planned anew when the record of the schedule is gone; one of a plan made by hand is free")
+    func cancelledTime() throws {
+        let folder = try folder(app: "environment: simulator\napproval: required", schedule: Self.due)
+        let byHand = try plan(folder)
+        #expect(try folder.volley("cancel", byHand).status == 0)
+        // Exports are left alone for ten seconds before a schedule plans from them.
+        try Shell.run("touch -d '1 hour ago' '\(folder.url.path)/devices.csv'")
+        let running = try VolleyBinary.start(["schedule", "campaign.yaml"], in: folder.url)
+        while running.isRunning, !running.errorsSoFar.contains("waits for approval") { usleep(20_000) }
+        let run = try #require(runs(folder).first { $0 != byHand })
+        #expect(try folder.volley("cancel", run).status == 0)
+        running.interrupt()
+        _ = running.finish()
+        try Shell.run("rm '\(folder.url.path)'/runs/schedule.sqlite*")
+        try folder.writeProject(app: "environment: simulator")
+        try expectRefusal(folder, ["send", "campaign.yaml", "--yes"], saying: "was fired already")
+        try expectRefusal(folder, ["plan", "campaign.yaml"], saying: "was fired already")
+        #expect(runs(folder).count == 2)
     }
 
     @Test(

@@ -99,7 +99,7 @@ struct TLSTests {
 
     @Test("TLS 1.2 is new enough", needsNginx)
     func oldEnough() throws {
-        let server = try RealServer.nginx("ssl_protocols TLSv1.2; keepalive_requests 10000; location / { return 200; }")
+        let server = try RealServer.nginx("ssl_protocols TLSv1.2; keepalive_requests 10000; \(RealServer.accepting)")
         let (end, settlements) = try DeliveryTests.send(server.settings(), pushes: 20)
         #expect(end == .finished)
         #expect(settlements.allSatisfy { $0.outcome == .accepted })

@@ -14,6 +14,11 @@ struct RunAccount {
     private(set) var outcomes: [Outcome?]
     /// Claimed in an earlier life without an outcome, and sent again: whatever comes of it now, nobody knows whether it was delivered then.
     private(set) var carriesDoubt: [Bool]
+    /// The life in which each was answered, from 0 on; those of them are counted that were answered at all.
+    private(set) var lifeOfAnswer: [Int]
+    private var life = 0
+    /// What had been answered as each life but the first began.
+    private(set) var evidenceBefore: [TokenEvidence] = []
     /// Claims and records of this life.
     private(set) var claimedCount = 0
     private(set) var recordedCount = 0
@@ -27,6 +32,7 @@ struct RunAccount {
         reasons = Array(repeating: "", count: recipients)
         isClaimed = Array(repeating: false, count: recipients)
         outcomes = Array(repeating: nil, count: recipients)
+        lifeOfAnswer = Array(repeating: 0, count: recipients)
         carriesDoubt = Array(repeating: false, count: recipients)
     }
 
@@ -60,7 +66,7 @@ struct RunAccount {
         if !isClaimed[recipient], outcome != .unsent { return "recipient \(recipient) is recorded as \(outcome), and was never claimed" }
         let isUnsure = carriesDoubt[recipient] && (outcome == .unsent || outcome == .failed)
         outcomes[recipient] = isUnsure ? .unknown : outcome
-        (statuses[recipient], reasons[recipient]) = (status, reason)
+        (statuses[recipient], reasons[recipient], lifeOfAnswer[recipient]) = (status, reason, life)
         return nil
     }
 
@@ -73,6 +79,8 @@ struct RunAccount {
     /// - Returns: those to be sent: never claimed, `unsent`, and with `resends` those that are unknown, which come first. And those that only
     ///   now turn out to be unknown.
     mutating func resume(resends: Bool) -> (toSend: [Int], unknown: [Int]) {
+        evidenceBefore.append(evidence)
+        life += 1
         var unknown: [Int] = []
         var doubtful: [Int] = []
         var rest: [Int] = []

@@ -1,5 +1,7 @@
 import Base
 
+@testable import Delivery
+
 /// The answers that the model of APNs gives, and what each means by Apple's table ("Handling notification responses from APNs"),
 /// written down apart from the code that is tested.
 struct ServerAnswer {
@@ -18,6 +20,8 @@ struct ServerAnswer {
         case expired
         /// What said it may have passed the push on to APNs.
         case doubtful
+        /// Something else answers as if it were APNs: the run must stop, and the push is unknown.
+        case stranger
     }
 
     var status: Int
@@ -25,7 +29,7 @@ struct ServerAnswer {
     var meaning: Meaning
     var retryAfterSeconds: Double?
     /// It comes with the push's apns-id.
-    var carriesID = false
+    var id = DeliveryMachine.Answer.Identity.missing
     var isCutOff = false
     var encounter: Encounter
 
@@ -40,11 +44,11 @@ struct ServerAnswer {
     static let gone = 14..<16
     static let badTokens = 16..<18
     static let rejections = 18..<20
-    static let fatal = 25..<36
-    static let doubtful = 36..<42
+    static let fatal = 25..<37
+    static let doubtful = 37..<43
 
     static let all: [ServerAnswer] = [
-        .init(status: 200, meaning: .accepted, encounter: .accepted),
+        .init(status: 200, meaning: .accepted, id: .own, encounter: .accepted),
         .init(status: 403, reason: "ExpiredProviderToken", meaning: .expired, encounter: .tokenExpired),
         .init(status: 403, reason: "InvalidProviderToken", meaning: .fatal, encounter: .tokenTooNew),
         .init(status: 429, reason: "TooManyProviderTokenUpdates", meaning: .temporary, encounter: .tooManyUpdates),
@@ -57,11 +61,11 @@ struct ServerAnswer {
         .init(status: 429, reason: "TooManyRequests", meaning: .temporary, retryAfterSeconds: 2, encounter: .retryAfter),
         .init(status: 429, reason: "TooManyRequests", meaning: .temporary, retryAfterSeconds: 70, encounter: .retryAfter),
         .init(status: 503, reason: "ServiceUnavailable", meaning: .temporary, retryAfterSeconds: 7.5, encounter: .retryAfter),
-        .init(status: 599, reason: "SomethingNew", meaning: .temporary, carriesID: true, encounter: .unknownStatus),
-        .init(status: 503, meaning: .temporary, carriesID: true, encounter: .busy),
+        .init(status: 599, reason: "SomethingNew", meaning: .temporary, id: .own, encounter: .unknownStatus),
+        .init(status: 503, meaning: .temporary, id: .own, encounter: .busy),
 
         .init(status: 410, reason: "Unregistered", meaning: .invalidToken(blamesRun: false), encounter: .invalidToken),
-        .init(status: 410, meaning: .invalidToken(blamesRun: false), isCutOff: true, encounter: .invalidToken),
+        .init(status: 410, meaning: .invalidToken(blamesRun: false), id: .own, isCutOff: true, encounter: .invalidToken),
         .init(status: 400, reason: "BadDeviceToken", meaning: .invalidToken(blamesRun: true), encounter: .invalidToken),
         .init(status: 400, reason: "DeviceTokenNotForTopic", meaning: .invalidToken(blamesRun: true), encounter: .invalidToken),
         .init(status: 413, reason: "PayloadTooLarge", meaning: .rejected, encounter: .rejected),
@@ -83,6 +87,7 @@ struct ServerAnswer {
         .init(status: 403, reason: "SomethingNew", meaning: .fatal, encounter: .fatalAnswer),
         .init(status: 404, reason: "BadPath", meaning: .fatal, encounter: .fatalAnswer),
         .init(status: 405, reason: "MethodNotAllowed", meaning: .fatal, encounter: .fatalAnswer),
+        .init(status: 410, meaning: .stranger, encounter: .stranger),
 
         .init(status: 502, meaning: .doubtful, encounter: .gatewayAnswer),
         .init(status: 503, meaning: .doubtful, encounter: .gatewayAnswer),
@@ -98,7 +103,7 @@ struct ServerAnswer {
         case .accepted: .accepted
         case .invalidToken: .invalidToken
         case .rejected, .fatal: .rejected
-        case .temporary, .leave, .expired, .doubtful: nil
+        case .temporary, .leave, .expired, .doubtful, .stranger: nil
         }
     }
 }

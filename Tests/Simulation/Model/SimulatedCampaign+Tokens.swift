@@ -13,12 +13,13 @@ extension SimulatedCampaign {
 
     /// As SendStage and SuppressionList do it.
     func judgeEnd(hadNothingToSend: Bool) {
-        let evidence = account.evidence + evidenceOfRetried
+        let evidence = RunEvidence(account.evidence, retried: evidenceOfRetried, before: account.evidenceBefore)
         let wasStopped = isStoppedAtTheEnd
         judgedEnd = end
-        isStoppedAtTheEnd = end == .finished && evidence.blamesSettings
+        isStoppedAtTheEnd = end == .finished && evidence.blamed != nil
         if isStoppedAtTheEnd {
-            judgedEnd = .stopped(reason: StopReason.tooManyBadTokens("BadDeviceToken", evidence))
+            judgedEnd = .stopped(reason: "its answers blame the settings")
+            if !evidence.all.blamesSettings { tally.note(.stoppedForLastLife) }
             tally.note(.stoppedAtTheEnd)
             if !earlier.isEmpty { tally.note(.stoppedRetry) }
             if wasStopped { tally.note(.stoppedAgain) }
@@ -64,25 +65,49 @@ extension SimulatedCampaign {
 
     // MARK: Checks, by what the model knows of the tokens
 
-    /// Counts answers by what the tokens are worth, run by run.
-    private func checkJudgement() {
-        guard end == .finished else { return }
-        var (answers, doubtful) = (0, 0)
-        for run in earlier + [account] {
-            for recipient in run.members {
-                switch run.reported(recipient) {
-                case .invalidToken:
-                    answers += 1
-                    if !truths[recipient].isGone { doubtful += 1 }
-                case .accepted, .rejected, .failed: answers += 1
-                case .unknown, .unsent, nil: break
-                }
+    /// Answers, counted by what the tokens are worth.
+    private struct Answers {
+        var accepted = 0, doubtful = 0, gone = 0, others = 0
+
+        var count: Int { accepted + doubtful + gone + others }
+        var blameSettings: Bool { 2 * doubtful > count }
+        var blameTokens: Bool { doubtful == 0 || accepted > 0 && accepted >= 4 * (doubtful + others) }
+
+        static func + (left: Answers, right: Answers) -> Answers {
+            var sum = left
+            sum.accepted += right.accepted
+            sum.doubtful += right.doubtful
+            sum.gone += right.gone
+            sum.others += right.others
+            return sum
+        }
+    }
+
+    /// Of each life of a run that has any, in order.
+    private func answers(of run: RunAccount) -> [Answers] {
+        var lives: [Int: Answers] = [:]
+        for recipient in run.members {
+            let life = run.lifeOfAnswer[recipient]
+            switch run.reported(recipient) {
+            case .accepted: lives[life, default: Answers()].accepted += 1
+            case .invalidToken where truths[recipient].isGone: lives[life, default: Answers()].gone += 1
+            case .invalidToken: lives[life, default: Answers()].doubtful += 1
+            case .rejected, .failed: lives[life, default: Answers()].others += 1
+            case .unknown, .unsent, nil: break
             }
         }
-        let isMostly = 2 * doubtful > answers
+        return lives.sorted { $0.key < $1.key }.map(\.value)
+    }
+
+    private func checkJudgement() {
+        guard end == .finished else { return }
+        let all = (earlier + [account]).flatMap(answers).reduce(Answers(), +)
+        let isMostly = all.blameSettings || answers(of: account).last?.blameSettings ?? false
         if isMostly != isStoppedAtTheEnd {
             violate(
-                .settingsJudged, "\(doubtful) of \(answers) answers blame the settings, and the run \(isMostly ? "finished" : "stopped")")
+                .settingsJudged,
+                "\(all.doubtful) of \(all.count) answers blame the settings, and of lives \(answers(of: account)); the run \(isMostly ? "finished" : "stopped")"
+            )
         }
     }
 
@@ -95,7 +120,7 @@ extension SimulatedCampaign {
             default: break
             }
         }
-        let isEnough = reached > 0 && reached >= 4 * (nature.pushes - reached - gone)
+        let isEnough = reached > 0 && reached >= 4 * (nature.pushes - reached - gone) && answers(of: account).allSatisfy(\.blameTokens)
         let isOver = judgedEnd == .finished
         for recipient in account.members where account.reported(recipient) == .invalidToken {
             let isSuppressed = suppressed.contains(recipient)

@@ -124,6 +124,10 @@ extension SimulatedLoop {
             causes.busy += 1
             return
         }
+        if case .stranger = answer.meaning {
+            causes.fatalAnswer = true
+            return
+        }
         if isAlone(campaign.fates[recipient]) || machine.serviceHealth.troubleSince != nil { campaign.fates[recipient].wasKept = true }
         campaign.fates[recipient].state = .answered(index)
         switch answer.meaning {
@@ -144,7 +148,7 @@ extension SimulatedLoop {
             campaign.fates[recipient].state = .refused
             campaign.fates[recipient].notBefore = 0
             peers[connection].mustRest = true
-        case .doubtful: break
+        case .doubtful, .stranger: break
         }
         if case .answered = campaign.fates[recipient].state { answeredForGood += 1 }
     }

@@ -240,7 +240,10 @@ extension SimulatedLoop {
         let answer = ServerAnswer.all[index]
         let connection = wires[push].connection
         let recipient = wires[push].recipient
-        if case .doubtful = answer.meaning { lose(push) } else { takeOff(push) }
+        switch answer.meaning {
+        case .doubtful, .stranger: lose(push)
+        default: takeOff(push)
+        }
         campaign.trace("loop \(self.index): \(recipient) is answered with \(answer.status) \(answer.reason)")
         campaign.tally.note(answer.encounter)
         if peers[connection].mustRest { campaign.tally.note(.answeredAfterGoAway) }
@@ -250,7 +253,7 @@ extension SimulatedLoop {
         machine.answered(
             push,
             .init(
-                status: answer.status, reason: answer.reason, retryAfterSeconds: answer.retryAfterSeconds, carriesID: answer.carriesID,
+                status: answer.status, reason: answer.reason, retryAfterSeconds: answer.retryAfterSeconds, id: answer.id,
                 isCutOff: answer.isCutOff), at: now)
         judgeSettlements(at: now)
         if case .stopped = machine.ending?.end { noteEnding(at: now) }

@@ -6,12 +6,12 @@ enum Encounter: Int, CaseIterable {
     case tokenExpired, tokenTooNew, tooManyUpdates, tokenRenewed, tokenGrewOld, tokenRefused, clocksDiffer
     case streamRefused, beyondLimit, limitChanged, fellBackToOne, goAway, unprocessedByGoAway, answeredAfterGoAway, streamReset
     case acceptedUnanswered, swallowed, lateAnswer, pinged, silentConnection, connectionDied, provablyUnsent, doubt
-    case gatewayAnswer, cutOff, leftInOrder, requestsLimited, budgetKnown, windowClosed, probing, keptInOutage
+    case gatewayAnswer, stranger, cutOff, leftInOrder, requestsLimited, budgetKnown, windowClosed, probing, keptInOutage
     case connectRefused, connectSlow, connectHopeless, certificateRefusedLate, outage
     case wallClockStepped, machineSlept, heldUp, sourcePaused, interrupted, deadlinePassed
     case secondConnection, troubled, alarmed, stoppedForConnections, helperStarted, stoppedByOther, killed, killedAgain, resumedAfterStop,
         resent, duplicateAccepted, unknownAfterCrash, paced
-    case settingsWrong, stoppedAtTheEnd, stoppedAgain, spared, suppressedGone, suppressedDoubtful, retried, stoppedRetry
+    case settingsWrong, stoppedAtTheEnd, stoppedAgain, stoppedForLastLife, spared, suppressedGone, suppressedDoubtful, retried, stoppedRetry
 }
 
 /// What campaigns were like, all together.

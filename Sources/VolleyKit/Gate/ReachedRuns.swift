@@ -1,0 +1,63 @@
+import Base
+import Runs
+
+/// The begun runs of a chain, whose reports together say whom a new plan of the campaign would reach again.
+struct ReachedRuns {
+    /// Those whose reports say it, in the order of the chain.
+    private(set) var ids: [String] = []
+    /// Those whose reports will say it once they have ended.
+    private(set) var underway: [String] = []
+    /// Those of which nobody knows whom they reached, and why, as a sentence without its full stop.
+    private(set) var unknown: [(id: String, why: String)] = []
+    /// The first run of the chain that is there.
+    let first: RunStore
+
+    /// Looks in the run's folder, and in the record beside it.
+    /// - Throws: `Diagnostic`: the folder or the record cannot be read.
+    init(of run: RunStore) throws {
+        let chain = try RunChain(of: run), record = SendingRecord(beside: run)
+        first = chain.runs.first ?? run
+        for link in chain.runs {
+            defer { link.close() }
+            guard try link.hasBegun() || Self.mayHaveSent(link.plan.id, record) else { continue }
+            if link.prunedAt != nil {
+                unknown.append((link.plan.id, "its recipients were pruned"))
+            } else if link.sendingSince != nil {
+                underway.append(link.plan.id)
+            } else if let gap = AccountGap(of: link) {
+                unknown.append((link.plan.id, gap.inWords.message))
+            } else {
+                ids.append(link.plan.id)
+            }
+        }
+        for id in try Self.missing(chain, record) {
+            let path = FilePaths.join(FilePaths.folder(of: run.path), "\(id).sqlite")
+            unknown.append((id, "its file \(FilePaths.exists(path) ? "cannot be read" : "is not there"). Put it back beside this one"))
+        }
+    }
+
+    /// Runs that belong to the chain and that it lacks: those above its first, and retries that were begun.
+    private static func missing(_ chain: RunChain, _ record: SendingRecord) throws -> [String] {
+        var known = Set(chain.runs.map(\.plan.id))
+        var missing: [String] = []
+        var above = chain.runs.first?.plan.retryOf
+        while let id = above, known.insert(id).inserted {
+            missing.append(id)
+            above = try record.entry(of: id)?.retryOf
+        }
+        var parents = chain.runs.map(\.plan.id) + missing
+        while let parent = parents.popLast() {
+            for retry in try record.retries(of: parent) where try !known.contains(retry) && mayHaveSent(retry, record) {
+                known.insert(retry)
+                missing.append(retry)
+                parents.append(retry)
+            }
+        }
+        return missing
+    }
+
+    /// As the record says. Nothing is pushed in a first life that was noted and never confirmed.
+    private static func mayHaveSent(_ id: String, _ record: SendingRecord) throws -> Bool {
+        try record.entry(of: id).map { $0.formerLife != "" } ?? false
+    }
+}
