@@ -16,7 +16,7 @@ public struct ColumnCondition: Hashable, Sendable {
 public enum ColumnTest: Hashable, Sendable {
     /// Equal to one of these.
     case oneOf([String])
-    /// `>= 3.2.0`: versions compare number by number, dates as dates, everything else as text.
+    /// `>= 3.2.0`: as `ComparisonValue` compares.
     case comparison(ComparisonOperator, String)
     /// `within 30 days`: a date not further back than so many seconds.
     case within(seconds: Int)

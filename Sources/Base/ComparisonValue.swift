@@ -1,31 +1,78 @@
-/// The right side of a comparison, in `where` and in templates, prepared for being compared with many cells.
+/// The right side of a comparison, in `where` and in templates, prepared for being compared with many cells. What it is decides what cells
+/// must be: the rule is the same in both places.
 public struct ComparisonValue: Sendable {
-    private let bytes: [UInt8]
-    private let date: Int64?
-    private let isDigitsOnly: Bool
-
-    /// A date, a version, or any text, without white space around it.
-    public init(_ text: String) {
-        bytes = Array(text.utf8)
-        date = bytes.withUnsafeBufferPointer(dateMilliseconds)
-        isDigitsOnly = bytes.allSatisfy { $0 &- UInt8(ascii: "0") <= 9 }
+    /// What is compared.
+    public enum Kind: String, Hashable, Sendable {
+        /// `10`, `10.5`, `-3`.
+        case number
+        /// `3.2.0`, `v3.2`; number by number.
+        case version
+        /// `2026-11-01`, with a time or without.
+        case date
+        /// Anything else; by letter.
+        case text
     }
 
-    /// Compares a cell with the value. Dates come first: `2026-11-01` would also be a version with a suffix. Plain digits are numbers, not
-    /// moments. Versions compare number by number. Only a value that is plain text is compared as text.
-    /// - Parameter isSame: whether texts are the same although their bytes differ.
-    /// - Returns: how the cell stands to the value: below zero, zero, above zero; nil when the value is a date or version and the cell is neither.
-    public func order(
-        of cell: UnsafeBufferPointer<UInt8>, isSame: (_ value: UnsafeBufferPointer<UInt8>) -> Bool = { _ in false }
-    ) -> Int? {
-        bytes.withUnsafeBufferPointer { value in
-            let areDigits = isDigitsOnly && cell.allSatisfy { $0 &- UInt8(ascii: "0") <= 9 }
-            if !areDigits, let date, let other = dateMilliseconds(cell) { return other < date ? -1 : other == date ? 0 : 1 }
-            if let version = VersionText(value) { return VersionText(cell)?.compare(version) }
-            if date != nil { return nil }
-            return isSame(value) ? 0 : compareBytes(cell, value)
+    /// What it is.
+    public let kind: Kind
+    private let bytes: [UInt8]
+    /// Milliseconds since 1970.
+    private let date: Int64
+
+    /// - Parameters:
+    ///   - text: without white space around it.
+    ///   - column: the column that is compared with it: in one that is called a version, `3.2` is a version and no number.
+    public init(_ text: String, column: String) {
+        let bytes = Array(text.utf8)
+        let date = bytes.withUnsafeBufferPointer(dateMilliseconds)
+        (self.bytes, self.date) = (bytes, date ?? 0)
+        let isDigits = bytes.allSatisfy { $0 &- UInt8(ascii: "0") <= 9 }
+        kind = bytes.withUnsafeBufferPointer { value in
+            // 2026-11-01 would be a version with a suffix, and 20261101 is a number but in a column of dates.
+            if date != nil, !isDigits || Self.isDate(column: column) { return .date }
+            if Self.isVersion(column: column), VersionText(value) != nil { return .version }
+            if DecimalText(value) != nil { return .number }
+            return VersionText.isPlain(value) ? .version : .text
         }
     }
+
+    /// Whether a column holds versions, by its name.
+    public static func isVersion(column: String) -> Bool { column.lowercased().contains("version") }
+
+    /// Whether a column holds dates, by its standard name.
+    public static func isDate(column: String) -> Bool {
+        [ExportColumns.Standard.lastActive, .registeredAt].contains { $0.rawValue == column }
+    }
+
+    /// Compares a cell with the value.
+    /// - Parameter cell: without white space around it.
+    /// - Returns: how the cell stands to the value: below zero, zero, above zero; nil when the cell is nothing of the value's kind.
+    public func order(of cell: UnsafeBufferPointer<UInt8>) -> Int? {
+        bytes.withUnsafeBufferPointer { value in
+            switch kind {
+            case .number: DecimalText(value).flatMap { number in DecimalText(cell)?.compare(number) }
+            case .version:
+                // A date is no version, though it looks like one with a suffix.
+                cell.count > 4 && cell[4] == UInt8(ascii: "-") && dateMilliseconds(cell) != nil
+                    ? nil : VersionText(value).flatMap { version in VersionText(cell)?.compare(version) }
+            case .date: dateMilliseconds(cell).map { $0 < date ? -1 : $0 == date ? 0 : 1 }
+            case .text: compareBytes(cell, value)
+            }
+        }
+    }
+}
+
+/// What a cell says where true or false is asked for: `true`, `yes`, `y`, `t`, `on` and `1` are true, `false`, `no`, `n`, `f`, `off` and `0`
+/// false, in any case; nil for anything else.
+public func truthValue(of cell: UnsafeBufferPointer<UInt8>) -> Bool? {
+    func isOne(of words: [StaticString]) -> Bool {
+        words.contains { word in
+            word.utf8CodeUnitCount == cell.count && cell.indices.allSatisfy { cell[$0] | 0x20 == word.utf8Start[$0] }
+        }
+    }
+    guard (1...5).contains(cell.count) else { return nil }
+    if isOne(of: ["true", "1", "yes", "y", "t", "on"]) { return true }
+    return isOne(of: ["false", "0", "no", "n", "f", "off"]) ? false : nil
 }
 
 extension ComparisonOperator {

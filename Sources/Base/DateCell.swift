@@ -7,30 +7,47 @@ public func dateMilliseconds(_ bytes: UnsafeBufferPointer<UInt8>) -> Int64? {
     return Timestamp(bytes)?.epochMilliseconds
 }
 
-/// nil also for dates of the common forms that only `Timestamp` can judge, such as the last days of a month.
+/// nil also for dates of the common forms that only `Timestamp` can judge, such as the 29th of February.
 @inline(__always) private func commonDate(_ bytes: UnsafeBufferPointer<UInt8>) -> Int64? {
-    var isValid = true
-    func number(_ first: Int, _ count: Int) -> Int {
-        var value = 0
-        for place in first..<first + count {
-            let digit = bytes[place] &- UInt8(ascii: "0")
-            if digit > 9 { isValid = false }
-            value = value * 10 + Int(digit)
-        }
-        return value
-    }
-    let (year, month, day) = (number(0, 4), number(5, 2), number(8, 2))
-    guard isValid, bytes[4] == UInt8(ascii: "-"), bytes[7] == UInt8(ascii: "-"), (1...12).contains(month), (1...28).contains(day) else {
-        return nil
-    }
-    let midnight = Int64(daysFromCivil(year: year, month: month, day: day)) * 86_400_000
-    guard bytes.count > 10 else { return midnight }
-    guard bytes[10] == UInt8(ascii: "T") || bytes[10] == UInt8(ascii: " "), bytes[13] == UInt8(ascii: ":"), bytes[16] == UInt8(ascii: ":"),
-        bytes.count == 19 || bytes[19] == UInt8(ascii: "Z")
+    let raw = UnsafeRawBufferPointer(bytes)
+    guard let date = Digits(raw, 0, of: "0000-00-") else { return nil }
+    let month = date.pair(5)
+    guard (1...12).contains(month) else { return nil }
+    let (tens, ones) = (Int(raw[8] &- UInt8(ascii: "0")), Int(raw[9] &- UInt8(ascii: "0")))
+    let day = tens * 10 + ones
+    guard tens <= 3, ones <= 9, day >= 1, day <= 28 || month != 2 && day <= 30 + (month ^ month >> 3) & 1 else { return nil }
+    let midnight = Int64(daysFromCivil(year: date.pair(0) * 100 + date.pair(2), month: month, day: day)) * 86_400_000
+    guard raw.count > 10 else { return midnight }
+    guard raw[10] == UInt8(ascii: "T") || raw[10] == UInt8(ascii: " "), raw.count == 19 || raw[19] == UInt8(ascii: "Z"),
+        let time = Digits(raw, 11, of: "00:00:00")
     else { return nil }
-    let (hour, minute, second) = (number(11, 2), number(14, 2), number(17, 2))
-    guard isValid, hour < 24, minute < 60, second < 60 else { return nil }
+    let (hour, minute, second) = (time.pair(0), time.pair(3), time.pair(6))
+    guard hour < 24, minute < 60, second < 60 else { return nil }
     return midnight + Int64(hour * 3600 + minute * 60 + second) * 1000
+}
+
+/// The digits of eight bytes of a form, each in the low half of its byte.
+private struct Digits {
+    private let values: UInt64
+
+    /// nil when the bytes are not of the form: a digit for each 0, and all else to the letter.
+    @inline(__always) init?(_ raw: UnsafeRawBufferPointer, _ place: Int, of form: StaticString) {
+        let template = UInt64(littleEndian: UnsafeRawPointer(form.utf8Start).loadUnaligned(as: UInt64.self))
+        let zeros: UInt64 = 0x3030_3030_3030_3030
+        // 0 where the template has a digit, and something else elsewhere: there nothing may differ.
+        let fixed = template ^ zeros
+        values = UInt64(littleEndian: raw.loadUnaligned(fromByteOffset: place, as: UInt64.self)) ^ template
+        let isFixed = (fixed &+ 0x7F7F_7F7F_7F7F_7F7F) & 0x8080_8080_8080_8080
+        // Beyond 9, or anything at all where something is fixed, the high bit comes up.
+        let most = 0x7676_7676_7676_7676 &+ (isFixed &>> 7) &* 9
+        guard ((values &+ most) | values) & 0x8080_8080_8080_8080 == 0 else { return nil }
+    }
+
+    /// The number that two digits make.
+    @inline(__always) func pair(_ place: Int) -> Int {
+        let two = values >> UInt64(8 * place)
+        return Int(two & 0xF) * 10 + Int(two >> 8 & 0xF)
+    }
 }
 
 /// Whether a date says no time of day: `2026-11-01`, `20261101`.

@@ -48,6 +48,20 @@ public struct DeviceToken: Hashable, Sendable, CustomStringConvertible {
     /// The first and last four digits, the most that any log, error or page may show.
     public var redacted: String { Self.redact(hex) }
 
+    /// A text in which the token, in capitals or small letters, is shortened wherever it stands.
+    public func redacted(in text: String) -> String {
+        let (token, bytes) = (Array(hex.utf8), Array(text.utf8))
+        guard bytes.count >= token.count else { return text }
+        var shown: [UInt8] = []
+        var index = 0
+        while index < bytes.count {
+            let isToken = index + token.count <= bytes.count && zip(bytes[index...], token).allSatisfy { $0 == $1 || $0 | 0x20 == $1 }
+            shown += isToken ? Array(redacted.utf8) : [bytes[index]]
+            index += isToken ? token.count : 1
+        }
+        return String(decoding: shown, as: UTF8.self)
+    }
+
     /// The redacted form: printing a token by accident must not reveal it.
     public var description: String { redacted }
 

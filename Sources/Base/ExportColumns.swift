@@ -12,10 +12,20 @@ public struct ExportColumns: Hashable, Sendable {
         case registeredAt = "registered_at"
     }
 
+    /// Which rows of a device decide about it.
+    public enum Rows: String, CaseIterable, Hashable, Sendable {
+        /// The newest alone.
+        case newest
+        /// The tags of all of them together, and the newest about all else: for exports with a row for each tag.
+        case merge
+    }
+
     /// Header names by standard name, for those that volley.yaml sets; the rest are called like their standard name.
     public var names: [Standard: SourceText]
     /// What separates tags within a cell.
     public var tagSeparator: String
+    /// Which rows of a device decide about it.
+    public var rows = Rows.newest
 
     /// Columns with the names that volley.yaml gives.
     public init(names: [Standard: SourceText] = [:], tagSeparator: String = ";") {

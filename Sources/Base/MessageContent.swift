@@ -73,6 +73,14 @@ public struct Translation: Hashable, Sendable {
     }
 }
 
+/// By what devices are dealt to variants.
+public enum VariantDealing: String, CaseIterable, Hashable, Sendable {
+    /// By the alias of a device's newest row, so that nobody reads two texts on two phones. Devices without one go by their token.
+    case alias
+    /// By the device's token.
+    case device
+}
+
 /// A part of the audience that gets something of its own, or nothing.
 public struct MessageVariant: Hashable, Sendable {
     /// The name of the variant whose devices get nothing.

@@ -1,14 +1,27 @@
 /// The valid name that a misspelt one most likely means: the least edit distance (with neighbouring letters swapped counting
-/// once), within a third of the length; nil when nothing is near.
+/// once), within a third of the length; nil when nothing is near. Never one that means the opposite: `vip` for `!vip`, `subscribed` for
+/// `unsubscribed`.
 public func nearestName(to name: String, among valid: some Sequence<String>) -> String? {
     let wanted = Array(name.lowercased().unicodeScalars)
     let limit = max(1, (wanted.count + 1) / 3)
     var best: (name: String, distance: Int)?
     for candidate in valid {
+        if isOpposite(name.lowercased(), candidate.lowercased()) { continue }
         let distance = editDistance(wanted, Array(candidate.lowercased().unicodeScalars))
         if distance <= limit, distance < best?.distance ?? .max { best = (candidate, distance) }
     }
     return best?.name
+}
+
+/// Whether one is the other behind a sign or word of negation.
+private func isOpposite(_ left: String, _ right: String) -> Bool {
+    let (short, long) = left.utf8.count < right.utf8.count ? (left, right) : (right, left)
+    guard long.hasSuffix(short), !short.isEmpty else { return false }
+    return [
+        "!", "-", "~", "^", "not ", "not_", "not-", "not", "no_", "no-", "no ", "no", "non-", "non_", "non", "un", "in", "dis", "ex-",
+        "opt-out-",
+    ]
+    .contains(String(long.dropLast(short.count)))
 }
 
 /// Damerau-Levenshtein distance in its restricted form (optimal string alignment).

@@ -1,4 +1,5 @@
-/// Why a row of an export did not become a recipient. A row has exactly one reason: the first that applies, in this order.
+/// Why a row of an export did not become a recipient. A row has exactly one reason: `duplicateToken` when it is not the newest of its
+/// device, else the first that applies, in this order.
 public enum SkipReason: String, CaseIterable, Hashable, Sendable {
     /// The row could not be read: wrong number of fields, broken JSON.
     case badRow = "bad_row"
@@ -14,7 +15,7 @@ public enum SkipReason: String, CaseIterable, Hashable, Sendable {
     case badToken = "bad_token"
     /// APNs said earlier that the token is invalid.
     case suppressed = "suppressed"
-    /// Another row names the same device and is newer, or was read first.
+    /// Another row of the same device is newer, or as new and was read later: that one decides.
     case duplicateToken = "duplicate_token"
     /// Beyond the most recently active devices of its alias.
     case aliasLimit = "alias_limit"

@@ -76,7 +76,7 @@ extension Timestamp {
 
 /// Days since 1970-01-01 of a date in the proleptic Gregorian calendar.
 /// Source: Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms", days_from_civil.
-public func daysFromCivil(year: Int, month: Int, day: Int) -> Int {
+@inlinable public func daysFromCivil(year: Int, month: Int, day: Int) -> Int {
     let y = month <= 2 ? year - 1 : year
     let era = (y >= 0 ? y : y - 399) / 400
     let yearOfEra = y - era * 400

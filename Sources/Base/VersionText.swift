@@ -26,6 +26,13 @@ public struct VersionText {
         suffix = UnsafeBufferPointer(rebasing: bytes[(end + 1)...])
     }
 
+    /// Whether nothing but a version is written so: with three numbers or more, a leading `v`, or a word behind the hyphen.
+    static func isPlain(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard let version = VersionText(bytes), let first = bytes.first else { return false }
+        if first | 0x20 == UInt8(ascii: "v") || version.numbers.count(where: { $0 == UInt8(ascii: ".") }) >= 2 { return true }
+        return version.suffix?.first.map { ($0 | 0x20) &- UInt8(ascii: "a") < 26 } ?? false
+    }
+
     /// Compares number by number, absent ones being 0; at equal numbers a suffix comes before none, and suffixes compare as text.
     /// - Returns: below zero, zero, above zero.
     public func compare(_ other: VersionText) -> Int {

@@ -14,6 +14,7 @@ public enum WarningName: String, CaseIterable, Hashable, Sendable {
     case timeInQuietHours = "time-in-quiet-hours"
     case timeInGap = "time-in-gap"
     case expiresBeforeSchedule = "expires-before-schedule"
+    case expiresInUTC = "expires-in-utc"
     case unusedAllow = "unused-allow"
 
     // What a push says.
@@ -24,6 +25,12 @@ public enum WarningName: String, CaseIterable, Hashable, Sendable {
     case textCutOff = "text-cut-off"
     case doubleBlank = "double-blank"
     case placeholderInText = "placeholder-in-text"
+    case markupInText = "markup-in-text"
+    case escapeInText = "escape-in-text"
+    case garbledText = "garbled-text"
+    case invisibleInText = "invisible-in-text"
+    case soundNotPlayable = "sound-not-playable"
+    case variantGetsText = "variant-gets-text"
     case linkWithoutScheme = "link-without-scheme"
     case outsideAPS = "outside-aps"
     case nothingVisible = "nothing-visible"
@@ -43,11 +50,16 @@ public enum WarningName: String, CaseIterable, Hashable, Sendable {
     // What the rows of the exports show.
     case badRow = "bad-row"
     case keyTwice = "key-twice"
+    case rowForEachTag = "row-for-each-tag"
+    case tagSeparator = "tag-separator"
+    case tagSpelling = "tag-spelling"
     case tagNotFound = "tag-not-found"
     case aliasNotFound = "alias-not-found"
     case registrationIDNotFound = "registration-id-not-found"
     case exclusionNotFound = "exclusion-not-found"
     case conditionNeverHolds = "condition-never-holds"
+    case cellsNotCompared = "cells-not-compared"
+    case valueNotFound = "value-not-found"
     case languageNotSpoken = "language-not-spoken"
     case timezonesUnknown = "timezones-unknown"
     case sentInQuietHours = "sent-in-quiet-hours"
@@ -57,6 +69,8 @@ public enum WarningName: String, CaseIterable, Hashable, Sendable {
     case audienceChanged = "audience-changed"
     case audienceDropped = "audience-dropped"
     case lastRunUnfinished = "last-run-unfinished"
+    case sentRecently = "sent-recently"
+    case paceTooSlow = "pace-too-slow"
 
     // What keys and certificates show.
     case certificateExpires = "certificate-expires"
@@ -78,19 +92,21 @@ public enum WarningName: String, CaseIterable, Hashable, Sendable {
     public var sources: Set<Source> {
         switch self {
         case .curlyQuotes, .commentInText, .numberChanged, .conditionInList, .mixedConditions, .oddLanguage, .passwordInFile,
-            .expiryTooLong, .expiresSoon, .schedulePast, .timeInQuietHours, .timeInGap, .unusedAllow,
+            .expiryTooLong, .expiresSoon, .schedulePast, .timeInQuietHours, .timeInGap, .expiresInUTC, .unusedAllow,
             .partlyTranslated, .variantNotTranslated, .sameVariants, .pluralFormMissing, .linkWithoutScheme, .outsideAPS, .nothingVisible,
             .silentAndVisible,
-            .mutableWithoutAlert, .mediaNotMutable, .mediaNotHTTPS, .timeSensitive, .criticalAlert:
+            .soundNotPlayable, .variantGetsText, .mutableWithoutAlert, .mediaNotMutable, .mediaNotHTTPS, .timeSensitive, .criticalAlert:
             [.files]
         // Of a text its constant part is known at once, and the whole of it when it is rendered.
-        case .textCutOff, .doubleBlank, .placeholderInText: [.files, .rows]
+        case .textCutOff, .doubleBlank, .placeholderInText, .markupInText, .escapeInText, .garbledText, .invisibleInText: [.files, .rows]
         // Which devices it is too late for only the rows show.
         case .expiresBeforeSchedule: [.files, .rows]
         case .columnNotFound, .columnTwice, .staleExport, .timezoneNotFound: [.headers]
-        case .badRow, .keyTwice, .tagNotFound, .aliasNotFound, .registrationIDNotFound, .exclusionNotFound, .conditionNeverHolds,
+        case .badRow, .keyTwice, .rowForEachTag, .tagSeparator, .tagSpelling, .tagNotFound, .aliasNotFound, .registrationIDNotFound,
+            .exclusionNotFound,
+            .conditionNeverHolds, .cellsNotCompared, .valueNotFound,
             .languageNotSpoken, .languageFormsUnknown, .timezonesUnknown, .sentInQuietHours,
-            .audienceEmpty, .audienceNearlyEveryone, .audienceChanged, .audienceDropped, .lastRunUnfinished:
+            .audienceEmpty, .audienceNearlyEveryone, .audienceChanged, .audienceDropped, .lastRunUnfinished, .sentRecently, .paceTooSlow:
             [.rows]
         case .certificateExpires, .secretReadable: [.credentials]
         }

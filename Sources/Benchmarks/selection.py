@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""The selection of a campaign by DuckDB or Polars: distinct tokens of the devices that carry one of two tags.
+"""The selection of a campaign by DuckDB or Polars: the devices whose newest row carries one of two tags. (No two rows of
+a device of the generated exports are equally new.)
 
     selection.py duckdb|polars FILE THREADS
 
-Prints one line of JSON: rows selected (distinct), and the seconds of the query alone, without starting Python or loading the library.
+Prints one line of JSON: devices selected, and the seconds of the query alone, without starting Python or loading the library.
 """
 import json
 import os
@@ -20,12 +21,14 @@ def by_duckdb():
 
     connection = duckdb.connect(config={"threads": threads})
     if is_json:
-        source = f"read_json('{path}', format='newline_delimited', columns={{device_token: 'VARCHAR', tags: 'VARCHAR[]'}})"
+        source = f"read_json('{path}', format='newline_delimited', columns={{device_token: 'VARCHAR', tags: 'VARCHAR[]', last_active: 'VARCHAR'}})"
         tags = "tags"
     else:
         source = f"read_csv('{path}', header=true, all_varchar=true)"
         tags = "string_split(tags, ';')"
-    query = f"SELECT count(DISTINCT device_token) FROM {source} WHERE list_has_any({tags}, ['discount', 'daily'])"
+    chosen = f"coalesce(list_has_any({tags}, ['discount', 'daily']), false)"
+    newest = f"SELECT arg_max({chosen}, last_active) AS chosen FROM {source} GROUP BY device_token"
+    query = f"SELECT count(*) FROM ({newest}) WHERE chosen"
     start = time.perf_counter()
     count = connection.execute(query).fetchone()[0]
     return count, time.perf_counter() - start
@@ -36,12 +39,14 @@ def by_polars():
 
     start = time.perf_counter()
     if is_json:
-        frame = polars.scan_ndjson(path, schema={"device_token": polars.String, "tags": polars.List(polars.String)})
+        frame = polars.scan_ndjson(path, schema={"device_token": polars.String, "tags": polars.List(polars.String), "last_active": polars.String})
         chosen = polars.col("tags").list.set_intersection(["discount", "daily"]).list.len() > 0
     else:
         frame = polars.scan_csv(path, infer_schema=False)
         chosen = polars.col("tags").str.contains(r"(^|;)(discount|daily)(;|$)")
-    count = frame.filter(chosen).select(polars.col("device_token").n_unique()).collect(engine="streaming").item()
+    rows = frame.select("device_token", "last_active", chosen=chosen)
+    newest = rows.group_by("device_token").agg(polars.col("chosen").sort_by("last_active").last())
+    count = newest.select(polars.col("chosen").sum()).collect(engine="streaming").item()
     return count, time.perf_counter() - start
 
 

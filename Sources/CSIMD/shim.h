@@ -37,6 +37,23 @@ static inline uint64_t volley_any_of_three(const void *bytes, uint8_t a, uint8_t
     return mask;
 }
 
+/// Bit i: byte i of the first `count` (at most 64) at `bytes` may separate the parts of a list, or enclose it: a control character, a blank, one of
+/// !"#$%&'()*+, or one of ; [ { | < \. Up to 15 bytes more are read.
+static inline uint64_t volley_list_marks(const void *bytes, int64_t count) {
+    const __m128i *lanes = (const __m128i *)bytes;
+    uint64_t mask = 0;
+    for (int part = 0; part < 4 && 16 * part < count; part++) {
+        const __m128i some = _mm_loadu_si128(lanes + part);
+        // ; [ { differ in these bits only, as do < \ |.
+        const __m128i alike = _mm_or_si128(some, _mm_set1_epi8(0x60));
+        const __m128i found = _mm_or_si128(
+            _mm_or_si128(_mm_cmpeq_epi8(alike, _mm_set1_epi8('{')), _mm_cmpeq_epi8(alike, _mm_set1_epi8('|'))),
+            _mm_cmpeq_epi8(_mm_min_epu8(some, _mm_set1_epi8(',')), some));
+        mask |= volley_mask16(found) << (16 * part);
+    }
+    return count < 64 ? mask & (((uint64_t)1 << count) - 1) : mask;
+}
+
 /// Bit i: byte i of the 16 at `bytes` ends the plain part of a JSON string: a quote, a backslash or a control character.
 static inline uint32_t volley_json_text_end(const void *bytes) {
     const __m128i some = _mm_loadu_si128((const __m128i *)bytes);
@@ -82,6 +99,16 @@ static inline uint64_t volley_any_of_three(const void *bytes, uint8_t a, uint8_t
     const uint8_t *some = (const uint8_t *)bytes;
     uint64_t mask = 0;
     for (int i = 0; i < 64; i++) mask |= (uint64_t)((some[i] == a) | (some[i] == b) | (some[i] == c)) << i;
+    return mask;
+}
+
+static inline uint64_t volley_list_marks(const void *bytes, int64_t count) {
+    const uint8_t *some = (const uint8_t *)bytes;
+    uint64_t mask = 0;
+    for (int i = 0; i < 64 && i < count; i++) {
+        const uint8_t alike = some[i] | 0x60;
+        mask |= (uint64_t)((alike == '{') | (alike == '|') | (some[i] <= ',')) << i;
+    }
     return mask;
 }
 

@@ -19,6 +19,8 @@ public struct Campaign: Sendable {
     public var content: MessageContent
     /// Parts of the audience that get something of their own, or nothing, in the order of the file; empty when all get the same.
     public var variants: [MessageVariant]
+    /// By what devices are dealt to them. (`variants: {by: alias}`)
+    public var variantDealing: VariantDealing
     /// How it gets there.
     public var delivery: CampaignDelivery
     /// When it goes out; nil when somebody runs `volley send`.
@@ -111,6 +113,8 @@ public struct CampaignDelivery: Sendable {
     public var unknownPolicy: UnknownPolicy = .resend
     /// Shares of bad answers beyond which the run stops; nil for none but those that stop every run.
     public var stopLimits: StopLimits?
+    /// Where `pace` stands, for warnings about it.
+    public var pacePosition: SourcePosition?
     /// Where `priority` stands, for errors about it.
     public var priorityPosition: SourcePosition?
 

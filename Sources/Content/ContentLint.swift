@@ -11,6 +11,7 @@ struct ContentLint {
         var lint = ContentLint(content)
         lint.checkTexts()
         lint.checkLink()
+        lint.checkSound()
         if case .object(let data, _)? = content.data { lint.checkMedia(data) }
         if case .object(let members, _)? = content.payload { lint.checkByHand(members) }
         return lint.findings
@@ -27,15 +28,53 @@ struct ContentLint {
     private mutating func checkTexts() {
         let texts = [("title", content.title), ("subtitle", content.subtitle), ("body", content.body)]
         for case (let key, let text?) in texts {
-            findings += ShownText.warnings(key, ShownText.constant(text.value), isWhole: false, at: text.position)
+            findings += ShownText.warnings(key, template: text)
         }
     }
 
+    /// iOS plays these: Apple, "Preparing custom alert sounds".
+    private static let soundEndings = ["aiff", "aif", "wav", "caf"]
+
+    /// A file of the app under another name is no sound, and phones play their usual one.
+    private mutating func checkSound() {
+        guard let sound = content.sound, sound.value != "default", !sound.value.contains("{") else { return }
+        let ending = sound.value.lowercased().split(separator: ".", omittingEmptySubsequences: false).dropFirst().last
+        if let ending, Self.soundEndings.contains(String(ending)) { return }
+        let isDefault = sound.value.lowercased() == "default"
+        let message = ending == nil ? "has no ending" : "is in no format that iOS plays"
+        warn(
+            .soundNotPlayable,
+            isDefault
+                ? "the sound '\(sound.value)' is read as a file's name"
+                : "the sound '\(sound.value)' \(message), so phones play their usual one",
+            at: sound.position,
+            isDefault ? "Write sound: default." : "Name a file of the app with its ending: .caf, .aiff or .wav; or write sound: default.")
+    }
+
     private mutating func checkLink() {
+        if let link = content.link { checkWebScheme(link) }
         guard let link = content.link, ShownText.constant(link.value).count == link.value.count, !Self.hasScheme(link.value) else { return }
         warn(
             .linkWithoutScheme, "the link '\(link.value)' has no scheme, so the app may not know what to open", at: link.position,
             "Write, for example, https://\(link.value.drop { $0 == "/" }) or shop://sale.")
+    }
+
+    /// `htps://…`, `https:/…`, `https//…`: no app calls its own scheme so.
+    private mutating func checkWebScheme(_ link: SourceText) {
+        let scheme = link.value.prefix { $0.isASCII && $0.isLetter }.lowercased()
+        let rest = link.value.dropFirst(scheme.count)
+        let isWeb = scheme == "https" || scheme == "http"
+        let isNear =
+            scheme.hasPrefix("h") && scheme.contains("t") && scheme.contains("p")
+            && nearestName(to: scheme, among: ["https", "http"]) != nil
+        let slashes = rest.dropFirst().prefix { $0 == "/" }.count
+        let isMisspelt =
+            isWeb ? rest.first.map { ":;/".contains($0) } ?? false && !(rest.first == ":" && slashes == 2) : isNear && slashes > 0
+        guard isMisspelt else { return }
+        findings.append(
+            Diagnostic(
+                "the link '\(link.value)' is no web address", at: link.position,
+                remedy: "Did you mean https://\(rest.drop { ":;/".contains($0) })?"))
     }
 
     /// RFC 3986 3.1: a letter, then letters, digits, `+`, `-` and `.`, up to a colon.
@@ -98,11 +137,11 @@ struct ContentLint {
     private mutating func checkByHand(_ member: ContentMember, _ names: Set<String>) {
         switch (member.name.value, member.value) {
         case ("alert", .text(let text)):
-            findings += ShownText.warnings("alert", ShownText.constant(text.value), isWhole: false, at: text.position)
+            findings += ShownText.warnings("alert", template: text)
         case ("alert", .object(let texts, _)):
             for text in texts {
                 guard ["title", "subtitle", "body"].contains(text.name.value), case .text(let value) = text.value else { continue }
-                findings += ShownText.warnings(text.name.value, ShownText.constant(value.value), isWhole: false, at: value.position)
+                findings += ShownText.warnings(text.name.value, template: value)
             }
         // Source: Apple, "Pushing background updates to your App": such a push has no alert, sound or badge.
         case ("content-available", _) where !names.contains("alert") && !names.isDisjoint(with: ["sound", "badge"]):

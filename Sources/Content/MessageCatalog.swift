@@ -15,7 +15,7 @@ public struct MessageCatalog: Sendable {
     }
 
     /// Changes whenever the same campaign and cells may come to another payload: what was planned by other rules is not sent.
-    public static let renderingRules = 2
+    public static let renderingRules = 3
 
     /// Messages at most: more than a preview can count apart.
     public static let mostMessages = 500
@@ -41,15 +41,20 @@ public struct MessageCatalog: Sendable {
     let variants: [Variant]
     /// Normalised tags of `languages`; the place in it + 1 is the place of a language's message in its variant.
     let languages: [String]
-    /// What device tokens are hashed with.
+    /// What aliases and device tokens are hashed with.
     let campaign: String
+    /// By what devices are dealt to variants.
+    public let dealing: VariantDealing
 
     /// Compiles and checks all that a campaign may say.
     /// - Parameters:
     ///   - variants: their shares add up to `MessageVariant.wholeShare`; none when all get the same.
-    ///   - campaign: its name, which decides together with a device's token which variant the device falls into.
+    ///   - campaign: its name, which decides together with a device's alias or token which variant the device falls into.
+    ///   - dealing: by which of the two.
     /// - Throws: every mistake at once, each at its place in the campaign.
-    public init(_ content: MessageContent, variants: [MessageVariant] = [], campaign: String = "") throws(Diagnostics) {
+    public init(_ content: MessageContent, variants: [MessageVariant] = [], campaign: String = "", dealing: VariantDealing = .alias)
+        throws(Diagnostics)
+    {
         let sources = MessageSources(content, variants)
         guard sources.count <= Self.mostMessages else {
             throw Diagnostics(
@@ -76,6 +81,7 @@ public struct MessageCatalog: Sendable {
         self.messages = messages
         self.variants = placed
         self.campaign = campaign
+        self.dealing = dealing
         languages = sources.tags.map(\.normal)
     }
 

@@ -19,21 +19,23 @@ public struct MessageChooser {
     }
 
     /// The number of the variant that a device falls into, in the order of `variantNames`; 0 when there are none. Always the same for the same
-    /// campaign name, shares and token.
+    /// campaign name, shares and alias or token.
     ///
-    /// FNV-1a over the campaign's name, a zero byte and the token's hex digits, mixed as SplitMix64 does; the upper 32 bits times 10,000 say
+    /// FNV-1a over the campaign's name, a zero byte and the alias or the token's hex digits, mixed as SplitMix64 does; the upper 32 bits times 10,000 say
     /// which share it falls into.
     /// Source: Fowler, Noll, Vo, "The FNV Non-Cryptographic Hash Algorithm"; Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators".
-    /// - Parameter token: in lower-case hex.
-    public func variant(of token: UnsafeBufferPointer<UInt8>) -> Int {
+    /// - Parameters:
+    ///   - token: in lower-case hex.
+    ///   - alias: as the device's newest row has it; blank for none.
+    public func variant(of token: UnsafeBufferPointer<UInt8>, alias: UnsafeBufferPointer<UInt8>) -> Int {
         guard catalog.variants.count > 1 else { return 0 }
-        let point = ((Self.mixed(Self.fold(token, into: seed)) >> 32) &* UInt64(MessageVariant.wholeShare)) >> 32
+        let point = ((hash(token, alias) >> 32) &* UInt64(MessageVariant.wholeShare)) >> 32
         // The last bound is above every point.
         return catalog.variants.firstIndex { point < $0.bound } ?? catalog.variants.count - 1
     }
 
     /// The number of the variant that a device of the holdout would be in without it, in proportion to their shares.
-    public func variantWithoutHoldout(of token: UnsafeBufferPointer<UInt8>) -> Int {
+    public func variantWithoutHoldout(of token: UnsafeBufferPointer<UInt8>, alias: UnsafeBufferPointer<UInt8>) -> Int {
         var shares: [(variant: Int, share: UInt64)] = []
         var bound: UInt64 = 0
         for (number, variant) in catalog.variants.enumerated() {
@@ -42,7 +44,7 @@ public struct MessageChooser {
         }
         // The lower half of the hash: the upper one has put it into the holdout.
         let whole = shares.reduce(0) { $0 + $1.share }
-        var point = ((Self.mixed(Self.fold(token, into: seed)) & 0xFFFF_FFFF) &* whole) >> 32
+        var point = ((hash(token, alias) & 0xFFFF_FFFF) &* whole) >> 32
         for (variant, share) in shares {
             if point < share { return variant }
             point -= share
@@ -65,10 +67,30 @@ public struct MessageChooser {
 
     /// The number of the message for a recipient; nil for the holdout.
     public mutating func message(of recipient: Recipient) -> Int? {
-        let token = Array(recipient.token.hex.utf8)
-        let variant = token.withUnsafeBufferPointer { self.variant(of: $0) }
+        let variant = variant(of: recipient)
         let language = Array(recipient.language.utf8)
         return language.withUnsafeBufferPointer { message(variant: variant, language: $0) }
+    }
+
+    /// The number of the variant that a recipient falls into.
+    public func variant(of recipient: Recipient) -> Int { withKeys(of: recipient) { variant(of: $0, alias: $1) } }
+
+    /// The number of the variant that a recipient of the holdout would be in without it.
+    public func variantWithoutHoldout(of recipient: Recipient) -> Int {
+        withKeys(of: recipient) { variantWithoutHoldout(of: $0, alias: $1) }
+    }
+
+    private func withKeys(
+        of recipient: Recipient, _ body: (UnsafeBufferPointer<UInt8>, UnsafeBufferPointer<UInt8>) -> Int
+    ) -> Int {
+        Array(recipient.token.hex.utf8).withUnsafeBufferPointer { token in
+            Array(recipient.alias.utf8).withUnsafeBufferPointer { body(token, $0) }
+        }
+    }
+
+    /// Of the alias, if that is what variants are dealt by and the device has one, else of the token.
+    private func hash(_ token: UnsafeBufferPointer<UInt8>, _ alias: UnsafeBufferPointer<UInt8>) -> UInt64 {
+        Self.mixed(Self.fold(catalog.dealing == .device || Blank.isCell(alias) ? token : alias, into: seed))
     }
 
     /// 0 for the text above `languages`.

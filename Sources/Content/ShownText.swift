@@ -33,14 +33,24 @@ public enum ShownText {
             warnings.append(
                 .warning(.doubleBlank, "the \(key) has two blanks in a row\(note)", at: place, remedy: "Remove one of them."))
         }
+        guard isWhole else { return warnings }
+        warnings += TextOddity.all(in: text).map {
+            $0.warning(key, at: place, note: note, remedy: "It comes from the export; check the columns of this text.")
+        }
         // In a template the parser finds these.
-        if isWhole, let braces = placeholder(in: text) {
+        if let braces = placeholder(in: text) {
             warnings.append(
                 .warning(
                     .placeholderInText, "people would read '\(braces)' in the \(key)\(note)", at: place,
                     remedy: "It comes from the export; check that column."))
         }
         return warnings
+    }
+
+    /// What is odd about the part of a template that no cell changes.
+    static func warnings(_ key: String, template: SourceText) -> [Diagnostic] {
+        warnings(key, constant(template.value), isWhole: false, at: template.position)
+            + TextOddity.all(in: words(template.value)).map { $0.warning(key, at: template.position, remedy: $0.remedy) }
     }
 
     private static func hasDoubleBlank(_ text: String) -> Bool {
@@ -65,6 +75,11 @@ public enum ShownText {
             }
         }
         return nil
+    }
+
+    /// What stands outside tags, whichever branch is taken, with … for cells.
+    static func words(_ template: String) -> String {
+        template.replacing(/\{%.*?%\}/.dotMatchesNewlines(), with: "").replacing(/\{\{.*?\}\}/.dotMatchesNewlines(), with: "…")
     }
 
     /// The part of a template that is the same for every device: what stands outside tags. Nothing when conditions choose between parts.

@@ -260,7 +260,7 @@ public final class RunWriter {
 
     /// A recipient as it is stored.
     private func row(_ recipient: RecipientRecord) -> RecipientsDigest.Row {
-        let variant = variants?.name(of: recipient.token) ?? UnsafeBufferPointer(start: nil, count: 0)
+        let variant = variants?.name(of: recipient) ?? UnsafeBufferPointer(start: nil, count: 0)
         return (recipient.token, recipient.registrationID, recipient.alias, recipient.language, variant, recipient.fields)
     }
 

@@ -1,12 +1,14 @@
+public import Base
+
 /// The names of a campaign's variants, and which device falls into which.
 public final class VariantNames {
     private let names: [UnsafeBufferPointer<UInt8>]
-    private let number: (UnsafeBufferPointer<UInt8>) -> Int
+    private let number: (RecipientRecord) -> Int
 
     /// - Parameters:
     ///   - names: at least one.
-    ///   - number: the place in `names` of a device's variant, by its token in lower-case hex.
-    public init(_ names: [String], number: @escaping (UnsafeBufferPointer<UInt8>) -> Int) {
+    ///   - number: the place in `names` of a recipient's variant.
+    public init(_ names: [String], number: @escaping (RecipientRecord) -> Int) {
         self.number = number
         self.names = names.map { name in
             let bytes = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: name.utf8.count)
@@ -17,6 +19,6 @@ public final class VariantNames {
 
     deinit { for name in names { name.deallocate() } }
 
-    /// The name of a device's variant, which stays where it is.
-    func name(of token: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8> { names[number(token)] }
+    /// The name of a recipient's variant, which stays where it is.
+    func name(of recipient: RecipientRecord) -> UnsafeBufferPointer<UInt8> { names[number(recipient)] }
 }

@@ -20,6 +20,7 @@ public struct CronRule: Hashable, Sendable, CustomStringConvertible {
         description = text
         let fields = text.split(separator: " ").flatMap { $0.split(separator: "\t") }
         try Self.checkCount(fields, of: text)
+        try Self.checkMinute(fields)
         var bits: [UInt64] = []
         for (field, kind) in zip(fields, CronField.all) {
             bits.append(try kind.bits(field, at: text.utf8.distance(from: text.startIndex, to: field.startIndex)))
@@ -51,6 +52,16 @@ public struct CronRule: Hashable, Sendable, CustomStringConvertible {
                 ? "Write minute, hour, day of the month, month and day of the week, without seconds or a year: \"0 9 * * mon,thu\"."
                 : "Write minute, hour, day of the month, month and day of the week: \"0 9 * * mon,thu\" is every Monday and Thursday at 09:00."
         )
+    }
+
+    /// A free minute is mostly a slip: `* 9 * * mon` comes true sixty times. Who means it says so by a step.
+    private static func checkMinute(_ fields: [Substring]) throws(ScheduleMistake) {
+        guard fields[0] == "*" else { return }
+        let rest = fields.dropFirst().joined(separator: " ")
+        let often = fields[1] == "*" ? "every minute" : "every minute of its hours, sixty times an hour"
+        throw ScheduleMistake(
+            "'* \(rest.prefix(60))' goes out \(often)",
+            remedy: "Write \"0 \(rest)\" for the full hour, or \"*/1 \(rest)\" if every minute is meant.")
     }
 
     /// Whether there is any date at all: `30 feb` is none. Weekdays come in every month.

@@ -1,4 +1,4 @@
-import Base
+public import Base
 
 /// A date and a minute as a clock on the wall shows them, in no zone in particular. Proleptic Gregorian calendar.
 public struct LocalTime: Hashable, Comparable, Sendable, CustomStringConvertible {
@@ -7,6 +7,9 @@ public struct LocalTime: Hashable, Comparable, Sendable, CustomStringConvertible
 
     /// A time from minutes since 1970-01-01 00:00.
     public init(minutes: Int) { self.minutes = minutes }
+
+    /// Minutes since 1970-01-01 00:00 in UTC, rounded down.
+    public static func minutes(of moment: Timestamp) -> Int { quotient(Int(moment.epochSeconds), 60) }
 
     /// A time from its parts; nil when there is no such date or time.
     public init?(year: Int, month: Int, day: Int, hour: Int = 0, minute: Int = 0) {

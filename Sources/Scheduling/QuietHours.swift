@@ -11,6 +11,11 @@ public struct QuietHours: Hashable, Sendable, CustomStringConvertible {
     public init(_ text: String) throws(ScheduleMistake) {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         let example = "Write when they begin and end, for example 21:00-08:00."
+        let meant = parts.compactMap { TwelveHourClock.time(in: String($0)) }
+        guard meant.count < 2 else {
+            throw ScheduleMistake(
+                "'\(text.prefix(60))' is written by a clock of twelve hours", remedy: "Write \(meant.joined(separator: "-")).")
+        }
         guard parts.count == 2 else { throw ScheduleMistake("'\(text.prefix(60))' are no hours of a day", remedy: example) }
         begin = try Self.minute(parts[0], at: 0, remedy: example)
         end = try Self.minute(parts[1], at: parts[0].utf8.count + 1, remedy: example)

@@ -99,7 +99,9 @@ struct AudienceCompiler {
                 mistakes.append(error as? Diagnostic ?? Diagnostic("\(error)", at: path.position))
             }
         }
-        return files
+        // Of two rows of a device that are equally new the one that is read last counts: what comes last goes by the files' names, however
+        // they are listed.
+        return files.sorted { Array($0.utf8).lexicographicallyPrecedes(Array($1.utf8)) }
     }
 
     private func names(_ lists: NameList...) -> [SourceText] { lists.flatMap(\.names) }
@@ -135,6 +137,7 @@ extension CampaignContext {
     func audienceQuery(now: Timestamp) throws -> AudienceQuery {
         var query = try audienceCompiler.query(now: now)
         if let schedule = campaign.schedule, schedule.zone.isRecipient { query.timezonePosition = campaign.schedulePosition }
+        query.allowed = Set(campaign.allowed.map(\.name))
         return query
     }
 

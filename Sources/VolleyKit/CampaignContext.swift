@@ -59,7 +59,9 @@ struct CampaignContext {
             let known = Set(mistakes.compactMap(\.position) + (startsWrong ? [start] : []))
             var found: [Diagnostic] = []
             let messages = collect(&found, &warnings) { () throws(Diagnostics) in
-                let messages = try MessageCatalog(content, variants: draft.variants, campaign: draft.campaign?.name.value ?? "")
+                let messages = try MessageCatalog(
+                    content, variants: draft.variants, campaign: draft.campaign?.name.value ?? "",
+                    dealing: draft.campaign?.variantDealing ?? .alias)
                 return (messages, messages.warnings)
             }
             mistakes += found.filter { $0.position.map { !known.contains($0) } ?? true }

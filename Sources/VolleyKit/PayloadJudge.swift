@@ -32,10 +32,10 @@ final class PayloadJudge {
     }
 
     private func judgeAmongMany(_ recipient: RecipientRecord) -> Judgement {
-        let variant = chooser.variant(of: recipient.token)
+        let variant = chooser.variant(of: recipient.token, alias: recipient.alias)
         guard let number = chooser.message(variant: variant, language: recipient.language) else {
             // Whoever could not have been sent to is not held back: only then the holdout compares with the rest.
-            let sent = chooser.variantWithoutHoldout(of: recipient.token)
+            let sent = chooser.variantWithoutHoldout(of: recipient.token, alias: recipient.alias)
             guard let number = chooser.message(variant: sent, language: recipient.language) else {
                 return Judgement(reason: .holdout, group: variant)
             }

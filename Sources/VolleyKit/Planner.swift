@@ -133,7 +133,9 @@ struct Planner {
         let comparison = last.map { RunComparison($0.plan, result) }
         if writer != nil { try checkShrinking(comparison) }
         let schedule = previewSchedule(times ?? clocks, result.waves)
-        let lint = try lint(query, result, found, comparison, schedule, unfinishedWarnings(last))
+        let lint = try lint(
+            query, result, found, comparison, schedule,
+            lastRunWarnings(last) + PaceLint(context: context, audience: result.audience, schedule: schedule, now: now).warnings)
         console.show(lint)
         let preview = Preview(
             campaign: context.campaign.name.value, app: context.app.name.value, destination: context.app.destination, audience: result,
@@ -171,26 +173,29 @@ struct Planner {
         ]
     }
 
-    /// Of a last run that could go on: a new one sends again to those that it has reached.
-    private func unfinishedWarnings(_ last: RunStore?) -> [Diagnostic] {
+    /// Of a last run that could go on, or was sent a short while ago: a new one sends again to devices that it has reached.
+    private func lastRunWarnings(_ last: RunStore?) throws -> [Diagnostic] {
         // What cannot be read is said where that run is asked for.
-        guard !isUnattended, let last, let state = try? last.status().state, [.running, .paused, .stopped].contains(state) else {
-            return []
-        }
+        guard !isUnattended, let last else { return [] }
         defer { last.close() }
+        let unfinished = unfinishedWarning(last)
+        return try [unfinished ?? LastSending(of: last, environment: RunSettings(context).environment, now: now)?.warning(context)]
+            .compactMap(\.self)
+    }
+
+    private func unfinishedWarning(_ last: RunStore) -> Diagnostic? {
+        guard let state = try? last.status().state, [.running, .paused, .stopped].contains(state) else { return nil }
         guard AccountGap(of: last) == nil, let unclaimed = try? last.firstUnclaimed(), unclaimed > 0,
             last.isBeingSent || unclaimed < last.plan.audience || (try? last.figures().outcomes[.unsent, default: 0]) ?? 0 > 0
-        else { return [] }
+        else { return nil }
         let (fact, remedy) =
             last.isBeingSent
             ? ("is being sent", "`volley report \(last.plan.id)` shows how far it is.")
             : ("ended before it was through", "`volley resume \(last.plan.id)` goes on with it, and sends to the others only.")
-        return [
-            .warning(
-                .lastRunUnfinished,
-                "the last run of this campaign, \(last.plan.id), \(fact); a new run sends again to devices that it has reached",
-                at: context.campaign.audience.position, remedy: remedy)
-        ]
+        return .warning(
+            .lastRunUnfinished,
+            "the last run of this campaign, \(last.plan.id), \(fact); a new run sends again to devices that it has reached",
+            at: context.campaign.audience.position, remedy: remedy)
     }
 
     private func history() throws -> FrequencyHistory {
@@ -261,7 +266,7 @@ struct Planner {
     }
 
     /// Changes whenever the rules of planning do.
-    private static let rules = "volley plan 4"
+    private static let rules = "volley plan 5"
 
     private func progressLine(_ progress: ScanProgress, elapsed: Duration) -> String {
         let seconds = max(elapsed / .seconds(1), 0.001)

@@ -5,21 +5,21 @@ import Content
 enum RenderCause: Hashable {
     /// What is wrong with the cell of a column.
     enum Flaw: Int, CaseIterable {
-        case blank, notADate, notANumber, notHTTPS
+        case blank, notADate, notANumber, notHTTPS, gap
     }
 
     /// A number of `MessageCatalog.columns`.
     case column(Int, Flaw)
-    /// All texts that people would see came out blank.
-    case nothingShown
+    /// A text that people would see came out blank.
+    case blankText
     /// A column beyond those that can be told apart.
     case otherColumn
 
     /// As a group of `Judgement`.
     var group: Int {
-        let (nothingShown, other) = (Judgement.groupLimit - 1, Judgement.groupLimit - 2)
+        let (blankText, other) = (Judgement.groupLimit - 1, Judgement.groupLimit - 2)
         switch self {
-        case .nothingShown: return nothingShown
+        case .blankText: return blankText
         case .otherColumn: return other
         case .column(let column, let flaw):
             let group = column * Flaw.allCases.count + flaw.rawValue
@@ -30,7 +30,7 @@ enum RenderCause: Hashable {
     /// - Parameter group: of a judgement.
     init(group: Int) {
         switch group {
-        case Judgement.groupLimit - 1: self = .nothingShown
+        case Judgement.groupLimit - 1: self = .blankText
         case Judgement.groupLimit - 2: self = .otherColumn
         default: self = .column(group / Flaw.allCases.count, Flaw.allCases[group % Flaw.allCases.count])
         }
@@ -44,7 +44,8 @@ enum RenderCause: Hashable {
         case .notADate(let column, _): self = cause(column, .notADate)
         case .notANumber(let column, _): self = cause(column, .notANumber)
         case .notHTTPS(let column, _): self = cause(column, .notHTTPS)
-        case .nothingShown: self = .nothingShown
+        case .gap(let column, _): self = cause(column, .gap)
+        case .blankText: self = .blankText
         case .tooLarge: return nil
         }
     }

@@ -144,13 +144,13 @@ extension MessageCatalog {
 
     /// What a campaign says.
     init(_ campaign: Campaign) throws(Diagnostics) {
-        try self.init(campaign.content, variants: campaign.variants, campaign: campaign.name.value)
+        try self.init(campaign.content, variants: campaign.variants, campaign: campaign.name.value, dealing: campaign.variantDealing)
     }
 
     /// Who falls into which variant; nil when all get the same.
     var variantsOfDevices: VariantNames? {
         guard !variantNames.isEmpty else { return nil }
         let chooser = MessageChooser(self)
-        return VariantNames(variantNames) { chooser.variant(of: $0) }
+        return VariantNames(variantNames) { chooser.variant(of: $0.token, alias: $0.alias) }
     }
 }

@@ -135,7 +135,8 @@ struct TestPlanner {
         for push in pushes {
             _ = context.messages.messages[push.message].template.render(push.fields, language: language(push), into: &payload)
             lines += ["", "\(push.device.name) (\(push.device.token)), \(text(push.message))"]
-            lines += ((try? JSONValue(parsing: payload)) ?? .null).indentedText.split(separator: "\n").map { "  \($0)" }
+            let shown = push.device.token.redacted(in: String(decoding: payload, as: UTF8.self))
+            lines += ((try? JSONValue(parsing: Array(shown.utf8))) ?? .null).indentedText.split(separator: "\n").map { "  \($0)" }
         }
         return lines.joined(separator: "\n")
     }

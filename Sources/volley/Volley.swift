@@ -45,7 +45,7 @@ struct Volley: ParsableCommand {
             let status = exitCode(for: error)
             // Help and version are no mistakes, but results like any other.
             guard status == .success else {
-                Console().warn(fullMessage(for: error))
+                Console().warn(ForeignOption.complaint(about: Array(CommandLine.arguments.dropFirst())) ?? fullMessage(for: error))
                 exit(withError: ExitCode(ExitStatus.wrong.rawValue))
             }
             let console = Console()

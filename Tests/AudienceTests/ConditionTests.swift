@@ -5,18 +5,42 @@ import Testing
 @testable import Audience
 
 @Suite struct ConditionTests {
-    private func holds(_ test: ColumnTest, _ cell: String, ignoresCase: Bool = false) -> Bool {
-        var cell = cell
-        return cell.withUTF8 { ConditionTest(test, now: noon, ignoresCase: ignoresCase).holds($0) }
+    private let folder = TemporaryFolder()
+
+    private func answer(_ test: ColumnTest, _ cell: String, in column: String = "x", isLanguage: Bool = false) -> ConditionTest.Answer {
+        var (cell, value) = (cell, 0)
+        return cell.withUTF8 { ConditionTest(condition(column, test), now: noon, isLanguage: isLanguage).answer($0, &value) }
+    }
+
+    private func holds(_ test: ColumnTest, _ cell: String, in column: String = "x", isLanguage: Bool = false) -> Bool {
+        answer(test, cell, in: column, isLanguage: isLanguage) == .yes
     }
 
     @Test(
-        "a cell that is no version or date satisfies no comparison with one but !=",
-        arguments: [("3.2.x", "3.2"), ("unknown", "3.2.0"), ("n/a", "9"), ("never", "2026-01-01"), ("soon", "2026-01-01 10:00")])
+        "signs that programs export for nothing are missing, and no value; other texts are there",
+        arguments: [
+            ("NULL", true), ("null", true), (#"\N"#, true), ("N/A", true), ("n/a", true), ("#N/A", true), ("-", true), ("–", true),
+            ("\u{200B}", true), ("Null", false), ("NA", false), ("--", false), ("-5", false), ("0", false),
+        ])
+    func signsForNothing(cell: String, isBlank: Bool) {
+        #expect(holds(.missing, cell) == isBlank)
+        #expect(holds(.present, cell) != isBlank)
+        #expect(holds(.oneOf([cell]), cell) != isBlank)
+    }
+
+    @Test(
+        "a cell that is no number, version or date satisfies no comparison with one but !=, and is no silent no",
+        arguments: [
+            ("3.2.x", "3.2.0"), ("unknown", "3.2.0"), ("x/y", "9"), ("never", "2026-01-01"), ("soon", "2026-01-01 10:00"), ("3.2.0", "3.2"),
+            ("1,5", "1"), ("2026-11-01", "3.2.0"), ("2026-11-01", "5"), ("01.11.2026", "2026-01-01"), ("10 EUR", "5"), ("..", "5"),
+            ("v", "v2"),
+        ])
     func unreadableCells(cell: String, right: String) {
         for comparison in ComparisonOperator.allCases {
-            #expect(holds(.comparison(comparison, right), cell) == (comparison == .notEqual), "\(cell) \(comparison.rawValue) \(right)")
+            let expected: ConditionTest.Answer = comparison == .notEqual ? .yes : .unreadable
+            #expect(answer(.comparison(comparison, right), cell) == expected, "\(cell) \(comparison.rawValue) \(right)")
         }
+        #expect(answer(.within(seconds: 9), "soon") == .unreadable && answer(.olderThan(seconds: 9), "01.11.2026") == .unreadable)
     }
 
     @Test("a date without a time is as old as its day")
@@ -31,33 +55,61 @@ import Testing
     }
 
     @Test(
-        "versions compare number by number, dates as dates, everything else as text",
+        "numbers compare as numbers, versions number by number, dates as dates, everything else as text",
         arguments: [
-            ("3.10", ">", "3.9"), ("3.2", "==", "3.2.0"), ("v3.2.1", ">", "3.2"), ("3.2.0-beta", "<", "3.2.0"),
-            ("3.2.0-beta", "<", "3.2.0-rc"),
-            ("10", ">", "9"), ("4.0.0", ">=", "3.99.99"), ("007", "==", "7"), ("2.0", "!=", "2.0.1"), ("18446744073709551617", ">", "2"),
+            ("10.25", "<", "10.5"), ("-5", "<", "0"), ("-3.5", "<", "-3"), ("+7", "==", "7.0"), ("007", "==", "7"), ("10", ">", "9"),
+            ("18446744073709551617", ">", "2"), ("0.1", ">", "-0.1"), ("3.20", "==", "3.2"),
+            ("3.10", ">", "3.9.0"), ("3.2", "==", "3.2.0"), ("v3.2.1", ">", "v3.2"), ("3.2.0-beta", "<", "3.2.0"),
+            ("3.2.0-beta", "<", "3.2.0-rc"), ("4.0.0", ">=", "3.99.99"), ("2.0", "!=", "2.0.1"), ("3.2-beta", "<", "3.2-rc"),
             ("2026-11-01", "<", "2026-11-01T00:00:01Z"), ("2026-11-01T08:00:00+08:00", "==", "2026-11-01"),
-            ("2026-02-10", ">", "2026-01-20 10:00"),
-            ("1795176000", "==", "2026-11-20T12:00:00Z"), ("beta", "<", "gamma"), ("Zoë", ">", "Zob"),
-            ("3.", "!=", "3"),
-            ("v", "!=", "0"), ("..", "!=", "0"), ("3-", "!=", "3"),
+            ("2026-02-10", ">", "2026-01-20 10:00"), ("1795176000", "==", "2026-11-20T12:00:00Z"), ("beta", "<", "gamma"),
+            ("Zoë", ">", "Zob"),
         ])
-    func comparisons(left: String, symbol: String, right: String) throws {
+    func comparisons(left: String, symbol: String, right: String) throws { try compare(left, symbol, right, "x") }
+
+    @Test(
+        "in a column that is called a version, and in one of dates, that is what values are",
+        arguments: [
+            ("app_version", "3.10", ">", "3.9"), ("appVersion", "3.2.1", ">", "3.2"), ("os_version", "10", ">", "9.3"),
+            ("last_active", "2026-11-02", ">", "20261101"), ("x", "20261102", ">", "20261101"),
+        ])
+    func columns(column: String, left: String, symbol: String, right: String) throws { try compare(left, symbol, right, column) }
+
+    private func compare(_ left: String, _ symbol: String, _ right: String, _ column: String) throws {
         let comparison = try #require(ComparisonOperator(rawValue: symbol))
-        #expect(holds(.comparison(comparison, right), left))
+        #expect(holds(.comparison(comparison, right), left, in: column))
         let opposites: [ComparisonOperator: ComparisonOperator] = [
             .less: .greaterOrEqual, .lessOrEqual: .greater, .equal: .notEqual, .notEqual: .equal, .greaterOrEqual: .less,
             .greater: .lessOrEqual,
         ]
-        #expect(!holds(.comparison(try #require(opposites[comparison]), right), left))
+        #expect(answer(.comparison(try #require(opposites[comparison]), right), left, in: column) == .no)
     }
 
-    @Test("values are compared to the letter; only languages ignore capitals")
+    @Test("values are compared to the letter; languages hold for their regions and scripts")
     func values() {
         #expect(holds(.oneOf(["en", "de"]), "de") && !holds(.oneOf(["en"]), "EN") && !holds(.oneOf(["en"]), "en-US"))
-        #expect(holds(.oneOf(["zh-hans"]), "zh-Hans", ignoresCase: true))
-        #expect(holds(.comparison(.equal, "EN"), "en", ignoresCase: true) && !holds(.comparison(.equal, "EN"), "en"))
         #expect(!holds(.oneOf(["3.2.0"]), "3.2"))
+        for (value, tag) in [
+            ("en", "en-US"), ("de", "de_DE"), ("DE", "de"), ("zh-hans", "zh-Hans"), ("zh-Hant", "zh-TW"), ("he", "iw"), ("pt_BR", "pt-BR"),
+        ] {
+            #expect(holds(.oneOf(["fr", value]), tag, isLanguage: true), "\(value) \(tag)")
+            #expect(
+                holds(.comparison(.equal, value), tag, isLanguage: true) && !holds(.comparison(.notEqual, value), tag, isLanguage: true))
+        }
+        #expect(
+            answer(.oneOf(["en-US"]), "en", isLanguage: true) == .no && answer(.oneOf(["en"]), "English!", isLanguage: true) == .unreadable)
+    }
+
+    @Test("true and false hold for what exports write instead, in any case")
+    func truth() {
+        for cell in ["true", "TRUE", "yes", "Y", "t", "on", "1"] {
+            #expect(holds(.oneOf(["true"]), cell) && answer(.oneOf(["False"]), cell) == .no, "\(cell)")
+        }
+        for cell in ["false", "No", "n", "F", "off", "0"] {
+            #expect(holds(.oneOf(["false"]), cell) && !holds(.oneOf(["true"]), cell), "\(cell)")
+        }
+        #expect(answer(.oneOf(["true"]), "maybe") == .unreadable && answer(.oneOf(["true", "maybe"]), "maybe") == .yes)
+        #expect(answer(.oneOf(["yes"]), "true") == .no && answer(.oneOf(["1"]), "yes") == .no)
     }
 
     @Test("within and older than split the past at one moment; the future is within")
@@ -111,15 +163,50 @@ import Testing
         #expect(warnings.allSatisfy { $0.severity == .warning })
     }
 
-    @Test("tags given as a list can be compared as the text that a CSV would hold")
-    func listColumn() throws {
-        let folder = TemporaryFolder()
-        let path = folder.file("a.jsonl", "{\"token\":\"\(token(1))\",\"tags\":[\"a\",\"b\"]}")
-        let query = AudienceQuery(path).with {
-            ($0.everyone, $0.fields) = (true, [place("tags")])
-            $0.conditions = [condition("tags", .oneOf(["a;b"]))]
+    @Test("tags are no column of where, whatever the export calls them")
+    func tagsColumn() {
+        let columns = ExportColumns(names: [.tags: place("interests")])
+        let path = folder.file("a.csv", "token,interests\n\(token(1)),a;b\n")
+        let query = AudienceQuery(path, columns: columns).with {
+            ($0.everyone, $0.conditions) = (true, [condition("interests", .oneOf(["a"]))])
         }
-        #expect(try query.run().sink.recipients.map(\.fields) == [["a;b"]])
+        #expect(
+            query.mistakes().first?.message == "'where' compares whole cells, and a cell of tags, as 'interests' holds them, has several")
+    }
+
+    @Test("cells that cannot be compared are counted and shown, once their row came so far")
+    func unreadable() throws {
+        let rows = ["1,x", "abc,x", "\"12,5\",x", "n/a,x", "-,x", "7,x", "zzz,y", ",x"].enumerated().map {
+            "\(token($0.offset + 1)),\($0.element)\n"
+        }
+        let query = AudienceQuery(folder.file("a.csv", "token,points,shop\n" + rows.joined())).with {
+            $0.everyone = true
+            $0.conditions = [condition("shop", .oneOf(["x"])), condition("points", .comparison(.greaterOrEqual, "1"))]
+        }
+        let result = try query.run(chunkSize: 64).result
+        #expect(result.audience == 2 && result.skipped[.filtered] == 6)
+        #expect(result.conditions.map(\.rows) == [8, 7] && result.conditions.map(\.unreadableRows) == [0, 4])
+        #expect(
+            result.warnings.map(\.message) == [
+                "in 'points' 4 rows hold something else than a number, so that the condition cannot hold of them: 'abc', '12,5', 'n/a'"
+            ])
+        #expect(result.warnings.map(\.name) == [.cellsNotCompared])
+    }
+
+    @Test("values of a list that no row has are warned of one by one, with the nearest")
+    func unseenValues() throws {
+        let rows = ["Berlin", "Lyon", "Paris"].enumerated().map { "\(token($0.offset + 1)),\($0.element),en-US\n" }
+        let query = AudienceQuery(folder.file("a.csv", "token,city,language\n" + rows.joined())).with {
+            $0.everyone = true
+            $0.conditions = [condition("city", .oneOf(["Berlin", "lion", "Rome"])), condition("language", .oneOf(["en", "de", "en-US"]))]
+        }
+        let result = try query.run().result
+        #expect(
+            result.warnings.map(\.description).map { $0.split(separator: ": ", maxSplits: 2).last.map(String.init) ?? "" } == [
+                "no selected device has 'lion' in 'city'. Did you mean 'Lyon'? [value-not-found]",
+                "no selected device has 'Rome' in 'city'. Other cells are for example 'Lyon', 'Paris'. [value-not-found]",
+                "no selected device has 'de' in 'language' [value-not-found]",
+            ], "\(result.warnings)")
     }
 
     @Test("dates read as Base reads them, quick way or not")
@@ -137,9 +224,24 @@ import Testing
             texts.append(String(decoding: bytes, as: UTF8.self))
             texts.append(String(decoding: bytes.prefix(10), as: UTF8.self))
         }
+        // Every sign at every place.
+        for length in [10, 19, 20] {
+            for place in 0..<length {
+                for sign in UInt8(1)..<128 {
+                    var bytes = Array("2026-11-21T09:30:15Z".utf8.prefix(length))
+                    bytes[place] = sign
+                    texts.append(String(decoding: bytes, as: UTF8.self))
+                }
+            }
+        }
+        for year in [1970, 1999, 2000, 2024, 2026, 2100] {
+            for month in 1...12 { for day in 0...32 { texts.append("\(year)-\(Self.two(month))-\(Self.two(day))") } }
+        }
         for text in texts {
             var copy = text
             #expect(copy.withUTF8(dateMilliseconds) == Timestamp(text)?.epochMilliseconds, "\(text)")
         }
     }
+
+    private static func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
 }

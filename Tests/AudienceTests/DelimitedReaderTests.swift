@@ -65,13 +65,16 @@ import Testing
     }
 
     @Test(
-        "a .csv whose header is separated by semicolons or tabs is read so, in a scan, in the trace of a device and in a list of excluded ones",
-        arguments: [";", "\t"])
-    func otherSeparators(separator: String) throws {
+        "a .csv whose header is separated by semicolons, tabs or bars is read so, in a scan, in the trace of a device and in a list of excluded ones",
+        arguments: [";", "\t", "|"], [false, true])
+    func otherSeparators(separator: String, isQuoted: Bool) throws {
         let folder = TemporaryFolder()
-        let rows = [["token", "tags", "note"], [token(1), "\"a;b\"", "1,5"], [token(2), "b", ""], [token(3), "c", ""]]
+        let quote = isQuoted ? "\"" : ""
+        let rows = [
+            ["token", "tags", "note"].map { quote + $0 + quote }, [token(1), "\"a;b\"", "1,5"], [token(2), "b", ""], [token(3), "c", ""],
+        ]
         let file = folder.file("devices.csv", rows.map { $0.joined(separator: separator) }.joined(separator: "\n"))
-        let gone = folder.file("gone.csv", "note\(separator)token\nx\(separator)\(token(2))\n")
+        let gone = folder.file("gone.csv", "\(quote)note\(quote)\(separator)\(quote)token\(quote)\nx\(separator)\(token(2))\n")
         let query = AudienceQuery(file).with { $0.anyTags = ["b"] }
         #expect(try query.run(chunkSize: 16).sink.recipients.map(\.token.hex) == [token(1), token(2)])
         #expect(try query.with { $0.excludedDevices = [gone] }.run().sink.recipients.map(\.token.hex) == [token(1)])

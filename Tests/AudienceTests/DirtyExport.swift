@@ -41,6 +41,20 @@ struct DirtyExport {
         ]
     }
 
+    /// The export as one file of a kind, or as several, of which each has some of the devices that others have, in the order of their names.
+    func files(in folder: TemporaryFolder, named name: String, _ random: inout SeededRandom) -> [String] {
+        let count = [1, 1, 2, 3].randomElement(using: &random) ?? 1
+        return (0..<count).map { number in
+            var part = self
+            if count > 1 { part.rows = rows.filter { _ in Bool.random(using: &random) } }
+            let isCSV = Bool.random(using: &random)
+            let bytes = isCSV ? part.csv(&random) : part.jsonLines(&random)
+            let isCompressed = Int.random(in: 0..<4, using: &random) == 0
+            let kind = (isCSV ? "csv" : "jsonl") + (isCompressed ? ".gz" : "")
+            return folder.file("\(name)-\(number).\(kind)", isCompressed ? StoredGzip.member(bytes) : bytes)
+        }
+    }
+
     func csv(_ random: inout SeededRandom) -> [UInt8] {
         let lineEnd = ["\n", "\r\n", "\r"].randomElement(using: &random) ?? "\n"
         var bytes = Array((Bool.random(using: &random) ? "\u{FEFF}" : "").utf8) + Array((Self.header.joined(separator: ",") + lineEnd).utf8)
@@ -112,6 +126,7 @@ struct DirtyExport {
         func some(_ texts: [String]) -> [String] { texts.filter { _ in Int.random(in: 0..<3, using: &random) == 0 } }
         (query.anyTags, query.allTags, query.noneTags) = (some(Self.tags), some(["news", "beta"]), some(["daily", "数码"]))
         (query.aliases, query.registrationIDs) = (some(["u1", "u2", "u3"]), some(["r1", "r2", "191"]))
+        query.columns.rows = Bool.random(using: &random) ? .newest : .merge
         query.everyone = Int.random(in: 0..<8, using: &random) == 0
         query.aliasLimit = Int.random(in: 1...6, using: &random)
         (query.excludedTags, query.excludedAliases) = (some(["beta", "Daily"]), some(["u3", "u4"]))

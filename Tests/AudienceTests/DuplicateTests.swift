@@ -12,25 +12,25 @@ import Testing
         return AudienceQuery(folder.file("devices.csv", ([header] + rows).joined(separator: "\n"))).with { $0.anyTags = ["t"] }
     }
 
-    @Test("the newest row of a device wins, then the first read; blank and unreadable dates are oldest")
+    @Test("the newest row of a device wins, of equally new ones the last read; blank and unreadable dates are oldest")
     func newestWins() throws {
         let upper = token(0xAB).uppercased()
         let (result, sink) = try export([
             "r1,\(token(0xAB)),,t,en,", "r2,\(upper),,t,de,2026-01-02", "r3,\(token(0xAB)),,t,fr,2026-01-02T00:00:00Z",
-            "r4,\(token(0xAB)),,t,ja,1767225600", "r5,\(token(0xCD)),,t,en,soon", "r6,\(token(0xCD)),,t,en,",
+            "r4,\(token(0xAB)),,t,ja,1767225600", "r5,\(token(0xCD)),,t,en,soon", "r6,\(token(0xCD)),,t,it,",
         ]).run()
-        #expect(sink.slots.map { $0?.registrationID } == ["r2", "r5"])
+        #expect(sink.slots.map { $0?.registrationID } == ["r3", "r6"])
         #expect(sink.slots.first??.token.hex == token(0xAB))
-        #expect(result.skipped == [.duplicateToken: 4] && result.languages == ["de": 1, "en": 1])
-        #expect(sink.putCount == 3)
+        #expect(result.skipped == [.duplicateToken: 4] && result.languages == ["fr": 1, "it": 1])
+        #expect(sink.putCount == 5)
     }
 
-    @Test("the selectors of all rows of a device count, also those of older ones")
-    func unitedSelectors() throws {
-        let query = export(["r1,\(token(1)),,t,,2026-02-01", "r2,\(token(1)),u1,,,2026-01-01", "r3,\(token(1)),,x,,2026-03-01"])
+    @Test("the selectors of the newest row count, not those of older ones")
+    func selectorsOfNewest() throws {
+        let query = export(["r1,\(token(1)),,t,,2026-02-01", "r2,\(token(1)),u1,,,2026-01-01", "r3,\(token(1)),u1,x,,2026-03-01"])
         let (result, sink) = try query.with { $0.aliases = ["u1"] }.run()
-        #expect(result.selectors == ["tag:t": 1, "alias": 1])
-        #expect(sink.slots.map { $0?.registrationID } == ["r1"], "a row that nothing selects takes no part")
+        #expect(result.selectors == ["tag:t": 0, "alias": 1])
+        #expect(sink.slots.map { $0?.registrationID } == ["r3"])
     }
 
     @Test("what the sink says of the newest row counts for the device")
@@ -71,7 +71,7 @@ import Testing
 
     @Test("a device that a tag, a registration id or another alias keeps is not cut")
     func keptOtherwise() throws {
-        let rows = aliasRows() + ["r1,\(token(1)),u2,,,2025-01-01", "r5,\(token(5)),,t,,"]
+        let rows = aliasRows() + ["r1,\(token(1)),u2,,,2026-02-01", "r5,\(token(5)),u1,t,,"]
         let query = export(rows).with { ($0.aliases, $0.aliasLimit, $0.registrationIDs) = (["u1", "u2"], 1, ["r4"]) }
         let (result, sink) = try query.run()
         #expect(sink.ids.sorted() == ["r1", "r2", "r4", "r5"])
@@ -96,7 +96,9 @@ import Testing
     func manyDevices() throws {
         var devices = DeviceTable()
         let hash = KeyedHash(key: (1, 2))
-        func fingerprint(_ number: Int) -> UInt64 { withUnsafeBytes(of: number) { hash($0.bindMemory(to: UInt8.self)) } }
+        func fingerprint(_ number: Int) -> TokenFingerprint {
+            Array(token(number).utf8).withUnsafeBufferPointer { hash.fingerprint($0) }
+        }
         for number in 0..<200_000 {
             if devices.find(fingerprint(number)) != -1 { Issue.record("\(number) is there already") }
             devices.append(fingerprint(number), ActivityMoment(Int64(number)), class: number & 0xFFFFFF)
@@ -107,6 +109,21 @@ import Testing
         }
         #expect(devices.count == 200_000)
         #expect(devices.moment(of: 7) == ActivityMoment(7) && devices.fingerprint(of: 7) == fingerprint(7))
+    }
+
+    @Test("tokens whose fingerprints share the word are two devices; tokens of other lengths have fingerprints as well")
+    func fingerprints() {
+        var devices = DeviceTable()
+        devices.append(TokenFingerprint(word: 7, rest: 1), ActivityMoment(1), class: 0)
+        devices.append(TokenFingerprint(word: 7, rest: 2), ActivityMoment(2), class: 0)
+        #expect(devices.find(TokenFingerprint(word: 7, rest: 1)) == 0 && devices.find(TokenFingerprint(word: 7, rest: 2)) == 1)
+        #expect(devices.find(TokenFingerprint(word: 7, rest: 3)) == -1)
+        let hash = KeyedHash(key: (1, 2))
+        let tokens = (4...80).map { String(repeating: "ab", count: $0) } + (0..<2000).map(token)
+        let found = tokens.map { Array($0.utf8).withUnsafeBufferPointer { hash.fingerprint($0) } }
+        #expect(Set(found.map(\.word)).count == tokens.count && Set(found.map(\.rest)).count == tokens.count)
+        #expect(
+            zip(tokens, found).allSatisfy { token, found in Array(token.utf8).withUnsafeBufferPointer { hash.token($0) } == found.word })
     }
 
     @Test("moments keep their order when they are compressed, also the oddest")

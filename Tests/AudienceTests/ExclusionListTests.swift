@@ -25,9 +25,7 @@ import Testing
     func matchesNobody(count: Int) throws {
         let query = export(300)
         let forms = [
-            "user1": lines(count) { _ in "user1" }, "<000…00a>": lines(count) { _ in "<\(token(10))>" },
-            "a@example.com": lines(count) { _ in "a@example.com" },
-            "0000…0300": lines(count) { token($0 + 0x300) },
+            "user1": lines(count) { _ in "user1" }, "0000…0300": lines(count) { token($0 + 0x300) },
         ]
         for (number, (shown, text)) in forms.enumerated() {
             let list = folder.file("\(number).txt", text)
@@ -42,6 +40,45 @@ import Testing
             let found = try result(query, [empty])
             #expect(found.warnings.map(\.message) == ["the list of excluded devices has no entry, so that it excludes nobody"])
         }
+    }
+
+    @Test(
+        "lines that are meant as tokens and are none, and e-mail addresses, are refused with their lines",
+        arguments: [
+            ("<\(token(10))>", "it stands in brackets"), (String(token(10).dropFirst()), "its 63 digits are no even number"),
+            ("0000…000a", "it is shortened"), ("a@example.com", "it is an e-mail address"), ("00000000 0000000a 00000000", "it has blanks"),
+            ("0x" + token(10), "it begins with 0x"), ("7.28E+15", "a spreadsheet has made a number of it"),
+        ])
+    func flawedLines(line: String, words: String) throws {
+        let query = export(20)
+        for (name, text, place) in [("a.txt", "\(token(1))\n\(line)\n", 2), ("b.csv", "token,note\n\(token(1)),x\n\(line),x\n", 3)] {
+            let list = folder.file(name, text)
+            let mistakes = query.with { $0.excludedDevices = [list] }.mistakes()
+            #expect(
+                mistakes.count == 1 && mistakes.first?.position?.line == place && mistakes.first?.message.contains(words) == true,
+                "\(mistakes)")
+            #expect(mistakes.first?.message.contains(token(10)) == false)
+        }
+    }
+
+    @Test(
+        "what each part of exclude leaves out of the audience is counted, also when it is nothing",
+        arguments: [ExportColumns.Rows.newest, .merge])
+    func counts(rows: ExportColumns.Rows) throws {
+        let first = folder.file("a.txt", "\(token(0))\n\(token(1))\n\(token(0x900))\n"),
+            second = folder.file("b.csv", "registration_id\nreg1\nreg2\n")
+        let none = folder.file("c.txt", "\(token(0x901))\n")
+        let query = export(30).with {
+            $0.columns.rows = rows
+            ($0.excludedTags, $0.excludedAliases, $0.excludedDevices) = (["news"], ["user3", "user99"], [first, second, none])
+        }
+        let result = try query.run(chunkSize: 256).result
+        #expect(result.skipped[.excluded] == 6)
+        #expect(result.exclusions.map(\.devices) == [3, 1, 2, 2, 0] && result.exclusions.map(\.entries) == [1, 2, 3, 2, 1])
+        #expect(result.exclusions.compactMap(\.list) == [first, second, none])
+        let many = try export(30).with { $0.excludedDevices = [first, first, first, first, second, none, second] }.run().result
+        #expect(
+            many.exclusions.map(\.devices) == [2, 2, 2, 2, 2] && many.exclusions.last?.list == nil && many.exclusions.last?.entries == 5)
     }
 
     @Test("a list with one device of the exports is not warned of, also where nothing else selects that device", arguments: [3, 2000])

@@ -104,7 +104,7 @@ extension AudienceQuery {
         ] {
             let (other, otherSink) = try run(limits, verdict)
             #expect(other.summary == result.summary, "\(limits)")
-            #expect(otherSink.slots == sink.slots && otherSink.dropped == sink.dropped, "\(limits)")
+            #expect(otherSink.recipients == sink.recipients && otherSink.dropped == sink.dropped, "\(limits)")
             #expect(otherSink.finishedSlots == sink.finishedSlots, "\(limits)")
         }
         return (result, sink)

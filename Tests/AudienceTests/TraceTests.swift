@@ -41,15 +41,13 @@ import Testing
         return (reasons.filter { $0.value > 0 }, recipients, rows)
     }
 
-    @Test("of every row of dirty exports the verdict is what planning makes of it", arguments: 0..<24)
+    @Test("of every row of dirty exports the verdict is what planning makes of it", arguments: 0..<48)
     func verdicts(seed: Int) throws {
         let folder = TemporaryFolder()
         var random = SeededRandom(UInt64(seed) + 7000)
         let export = DirtyExport(random: &random)
-        let files = [folder.file("a.csv", export.csv(&random)), folder.file("b.jsonl", export.jsonLines(&random))]
-        var query = export.query(
-            files: seed % 3 == 2 ? files : [files[seed % 3]], excludedList: folder.file("list.txt", export.excludedList(&random)), &random
-        ).query
+        let files = export.files(in: folder, named: "a", &random)
+        var query = export.query(files: files, excludedList: folder.file("list.txt", export.excludedList(&random)), &random).query
         query.maximumBadRowShare = 1
         let (result, sink) = try query.run { Self.reason($0.token) }
         let traced = try traced(query)
@@ -83,7 +81,7 @@ import Testing
         func trace(_ who: String) throws -> [TracedRow] { try query().trace(TraceSubject(who)).rows }
         func lines(_ rows: [TracedRow]) -> [Int] { rows.map(\.position.line) }
         let first = try trace("r1")
-        #expect(lines(first) == [2, 3] && first.map(\.verdict) == [.filtered, nil])
+        #expect(lines(first) == [2, 3] && first.map(\.verdict) == [.duplicateToken, nil] && first[0].decidedBy?.line == 3)
         #expect(first[0].selectors == ["tag:a", "alias"] && first[1].selectors == ["alias"])
         #expect(
             first[0].failedConditions.map(\.condition.column.value) == ["app_version"] && first[0].failedConditions.map(\.cell) == ["1.0"])
@@ -91,7 +89,7 @@ import Testing
 
         // The most recently active device of the alias but one is suppressed, and takes no place.
         let alias = try trace("u1")
-        #expect(lines(alias) == [2, 3, 4, 5, 6] && alias.map(\.verdict) == [.filtered, nil, nil, .suppressed, .aliasLimit])
+        #expect(lines(alias) == [2, 3, 4, 5, 6] && alias.map(\.verdict) == [.duplicateToken, nil, nil, .suppressed, .aliasLimit])
         #expect(alias[3].suppressedSince == noon)
         #expect(alias[4].chosenInstead.map(\.token.hex) == [token(2), token(1)])
         #expect(alias[4].chosenInstead.map(\.lastActive) == ["2026-11-05", "2026-11-03"])
@@ -101,14 +99,21 @@ import Testing
         #expect(try trace("u6").map(\.verdict) == [.missingToken, .badToken])
         #expect(try trace("u6").map(\.token) == [nil, nil])
 
-        // The older row is chosen, but whoever unsubscribed since is not reached through it.
+        // The older row is chosen, but the newest decides.
         let unsubscribed = try trace(token(8))
-        #expect(unsubscribed.map(\.verdict) == [.excluded, .notMatched])
-        #expect(unsubscribed[0].exclusions.isEmpty && unsubscribed[0].decidedBy?.line == 11)
+        #expect(unsubscribed.map(\.verdict) == [.duplicateToken, .notMatched])
+        #expect(unsubscribed[1].exclusions == ["tag:no"] && unsubscribed[0].decidedBy?.line == 11)
 
         let unknown = try trace("r9")
         #expect(unknown.map(\.verdict) == [.filtered] && unknown[0].failedConditions.map(\.cell) == [""])
         #expect(try trace("nobody").isEmpty)
+    }
+
+    @Test("where rows are united, the newest speaks for the tags of all")
+    func united() throws {
+        let rows = try query().with { $0.columns.rows = .merge }.trace(TraceSubject(token(8))).rows
+        #expect(rows.map(\.verdict) == [.duplicateToken, .excluded] && rows[1].selectors == ["tag:a"])
+        #expect(rows[1].exclusions == ["tag:no"] && rows[1].tags == "a;no")
     }
 
     @Test("a subject is a token, its ends, an alias or a registration id")

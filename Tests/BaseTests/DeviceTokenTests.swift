@@ -2,6 +2,16 @@ import Base
 import Testing
 
 @Suite struct DeviceTokenTests {
+    @Test("a token is shortened in a text wherever it stands, in capitals or small letters, and nothing else is")
+    func inText() throws {
+        let token = try #require(DeviceToken("aabbccdd00112233aabbccdd00112233"))
+        let text = "é aabbccdd00112233aabbccdd00112233, AABBCCDD00112233AABBCCDD00112233aabb"
+        #expect(token.redacted(in: text) == "é aabb…2233, aabb…2233aabb")
+        for other in ["", "aabbccdd", "aabbccdd00112233aabbccdd0011223", "P`bbccdd00112233aabbccdd00112233"] {
+            #expect(token.redacted(in: other) == other)
+        }
+    }
+
     @Test("hex of either case is read and kept in lower case")
     func reads() {
         #expect(DeviceToken("0123456789abcdefABCDEF")?.hex == "0123456789abcdefabcdef")

@@ -89,6 +89,14 @@ import Testing
         #expect(nearestName(to: name, among: names) == nil)
     }
 
+    @Test(
+        "a name that means the opposite is never suggested",
+        arguments: [
+            ("!vip", "vip"), ("not vip", "vip"), ("unsubscribed", "subscribed"), ("subscribed", "unsubscribed"), ("no_push", "push"),
+            ("inactive", "active"), ("non-buyer", "buyer"),
+        ])
+    func opposites(_ name: String, _ opposite: String) { #expect(nearestName(to: name, among: [opposite]) == nil) }
+
     @Test("of several the nearest wins, and of equals the first")
     func best() {
         #expect(nearestName(to: "boddy", among: ["buddy", "body"]) == "buddy")

@@ -223,7 +223,7 @@ struct CampaignReadingTests {
         let content = try readPart("content:\n  title: >-\n    one\n    two\n  body: |\n    a\n    b\n").0.content
         #expect(content.title?.value == "one two")
         #expect(content.title?.style == .folded)
-        #expect(content.body?.value == "a\nb\n")
+        #expect(content.body?.value == "a\nb")
         #expect(content.body?.style == .literal)
         #expect(content.body?.position.description == "campaign.yaml:5:9")
     }

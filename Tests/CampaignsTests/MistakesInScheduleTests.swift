@@ -80,7 +80,7 @@ struct MistakesInScheduleTests {
         ),
         one(
             "an hour of the afternoon", "at: 2026-12-01 9:00pm, timezone: UTC",
-            "16: '2026-12-01 9:00pm' says more than a date and a time; whose clock is meant stands in 'timezone'. Write at: 2026-12-01 09:00."
+            "16: '2026-12-01 9:00pm' is written by a clock of twelve hours. Write at: 2026-12-01 21:00."
         ),
         one(
             "an hour without its zero", "at: 2026-12-01 9:00, timezone: UTC",

@@ -40,7 +40,7 @@ struct VariantReadingTests {
         Mistake(
             "shares that are too small",
             "variants:\n  a: {share: 45}\n  b: {share: 45.5}\n",
-            "campaign.yaml:2:3: the shares of the variants add up to 90.5, not to 100. Raise one of them by 9.5, or add holdout: {share: 9.5} for devices that get nothing."
+            "campaign.yaml:2:3: the shares of the variants add up to 90.5, not to 100. Raise them by 9.5 in all, or add holdout: {share: 9.5} for devices that get nothing."
         ),
         Mistake(
             "shares that are too large", "variants:\n  a: {share: 60}\n  b: {share: 60}\n",

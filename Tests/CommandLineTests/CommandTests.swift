@@ -25,6 +25,19 @@ struct CommandTests {
         #expect(again.errors.contains("already"))
     }
 
+    @Test(
+        "options that other tools have lead to the command",
+        arguments: [
+            (["send", "spring.yaml", "--dry-run"], "`volley preview spring.yaml`"), (["send", "--force", "spring.yaml"], "--yes"),
+            (["report", "last", "--html"], "`volley report last --format html`"), (["report", "--csv=x", "last"], "--format csv"),
+        ])
+    func foreignOptions(_ arguments: [String], _ remedy: String) throws {
+        let folder = try ProjectFolder()
+        let refused = try VolleyBinary.run(arguments, in: folder.url)
+        #expect(refused.status == 2 && refused.output.isEmpty)
+        #expect(refused.errors.contains(remedy), "\(refused.errors)")
+    }
+
     @Test("check says which files are fine and shows every mistake of the others")
     func check() throws {
         let folder = try ProjectFolder()

@@ -54,9 +54,19 @@ struct MistakeTests {
         try project.write("exports/semicolons.csv", quoted.replacing(",", with: ";").replacing("|", with: ";"))
         try project.write("exports/utf16.csv", #require(export.data(using: .utf16)))
         try project.write("exports/latin1.csv", #require(export.data(using: .isoLatin1)))
+        let signs = ["NULL", "\\N", "N/A", "-", "Anna"]
+        let marked = lines.enumerated().map { $0 == 0 ? $1 : $1.replacing(",Zoë,", with: ",\(signs[$0 % 5]),") }
+        try project.write("exports/nulls.csv", marked.joined(separator: "\n") + "\n")
+        try project.write(
+            "exports/open-quote.csv", lines.prefix(3).joined(separator: "\n") + "\n\"" + lines[3...].joined(separator: "\n") + "\n")
         try project.write("exports/devices.xlsx", Data([0x50, 0x4B, 0x03, 0x04]) + Data(count: 200))
         try project.write("exports/renamed.csv", Data([0x50, 0x4B, 0x03, 0x04]) + Data(count: 200))
         try project.write("exports/no-header.csv", export.split(separator: "\n").dropFirst().joined(separator: "\n") + "\n")
+        // Exports and lists with mistakes of their own.
+        let others = folder.appendingPathComponent("exports")
+        for file in try FileManager.default.contentsOfDirectory(atPath: others.path) {
+            try project.write("exports/\(file)", Data(contentsOf: others.appendingPathComponent(file)))
+        }
         let columns = (0..<3).map { "\(ProjectFolder.token($0)),discount\n" }
         try project.write("exports/short.csv", "device_token,tags\n" + columns.joined())
         return project

@@ -35,6 +35,21 @@ struct SendTests {
         #expect(lines.dropFirst().allSatisfy { $0.contains(",accepted,200,,1,") })
     }
 
+    @Test("a campaign that was sent a short while ago is warned of, with the time; in the simulator it is not")
+    func sentRecently() throws {
+        let server = try LedgeredServer(devices: 5)
+        try server.folder.writeCampaign()
+        #expect(try !server.folder.volley("preview", "campaign.yaml").errors.contains("sent-recently"))
+        #expect(try server.folder.volley("send", "campaign.yaml", "--yes").status == 0)
+        let again = try server.folder.volley("preview", "campaign.yaml").errors
+        #expect(again.contains("this campaign was sent") && again.contains("to 5 devices; a new run sends it to them again"), "\(again)")
+        #expect(again.contains("[sent-recently]"))
+        let simulated = try ProjectFolder()
+        try simulated.writeCampaign()
+        #expect(try simulated.volley("send", "campaign.yaml", "--yes").status == 0)
+        #expect(try !simulated.volley("preview", "campaign.yaml").errors.contains("sent-recently"))
+    }
+
     @Test("refusals end in their outcomes, and only failed pushes change the exit code")
     func outcomes() throws {
         let tokens = ["00000410", "00000400", "00000429", "00000503"].map { $0 + String(repeating: "ab", count: 28) }

@@ -44,6 +44,32 @@ struct VariantTests {
         #expect(preview.int("audience").map { $0 + (preview["skipped"]?.int("holdout") ?? 0) } == 400 - nameless)
     }
 
+    @Test("all devices of a person read the same text, or are all held out, unless devices are dealt")
+    func byPerson() throws {
+        let rows = (0..<300).map { "\(ProjectFolder.token($0)),person\($0 / 3)" }
+        let folder = try ProjectFolder(export: (["device_token,alias"] + rows).joined(separator: "\n") + "\n")
+        let head = "name: test\napp: shop\naudience: {devices: devices.csv, everyone: true}\ncontent: {title: Hi}\n"
+        func variantsOfPeople(_ by: String) throws -> [Set<String>] {
+            try folder.write(
+                "campaign.yaml",
+                head + "variants: {\(by)short: {share: 45, content: {title: Yo}}, long: {share: 45}, holdout: {share: 10}}\n")
+            let preview = try folder.volley("preview", "campaign.yaml", "--json", "--show", "300").json()
+            guard case .array(let samples)? = preview["samples"] else { return [] }
+            var variants = Array(repeating: Set<String>(), count: 100)
+            var devices = Array(repeating: 0, count: 100)
+            for sample in samples {
+                let token = sample["device_token"]?.stringValue ?? ""
+                let number = Int(token.suffix(4), radix: 16) ?? 0
+                variants[number / 3].insert(sample["variant"]?.stringValue ?? "")
+                devices[number / 3] += 1
+            }
+            for person in 0..<100 where devices[person] < 3 { variants[person].insert("holdout") }
+            return variants
+        }
+        for by in ["", "by: alias, "] { #expect(try variantsOfPeople(by).allSatisfy { $0.count == 1 }) }
+        #expect(try variantsOfPeople("by: device, ").contains { $0.count > 1 })
+    }
+
     @Test("who was previewed is who gets it, in the right words, and the report says which")
     func sent() throws {
         let server = try LedgeredServer(devices: 1)

@@ -17,16 +17,16 @@ struct ConditionTests {
         #expect(try body(text, ["a": "y", "b": "1"]) == "Y")
         #expect(try body(text, ["a": "z", "b": "1"]) == "B")
         #expect(try body(text, ["a": "z"]) == "E")
-        #expect(try body("[{% if a %}A{% endif %}]") == "[]")
+        #expect(try body("a{% if a %}A{% endif %}b") == "ab")
     }
 
     @Test("a condition stands inside a branch of another")
     func nesting() throws {
-        let text = "{% if a %}{% if b %}AB{% else %}A{% endif %}!{% else %}{% if b %}B{% endif %}{% endif %}."
-        #expect(try body(text, ["a": "1", "b": "1"]) == "AB!.")
-        #expect(try body(text, ["a": "1"]) == "A!.")
-        #expect(try body(text, ["b": "1"]) == "B.")
-        #expect(try body(text) == ".")
+        let text = "{% if a %}{% if b %}AB{% else %}A{% endif %}!{% else %}{% if b %}B{% endif %}{% endif %} x"
+        #expect(try body(text, ["a": "1", "b": "1"]) == "AB! x")
+        #expect(try body(text, ["a": "1"]) == "A! x")
+        #expect(try body(text, ["b": "1"]) == "B x")
+        #expect(try body(text) == " x")
     }
 
     @Test("a column alone asks whether there is anything to see in its cell that does not say no")
@@ -93,13 +93,19 @@ struct ConditionTests {
     }
 
     @Test(
-        "less and more than a text in quotes is what it is in where: versions by number, dates as dates, else by letter",
+        "less and more than a text in quotes is what it is in where: numbers as numbers, versions by number, dates as dates, else by letter",
         arguments: [
-            ("3.10.0", ">= '3.9'"), ("4.0.0-beta", "< '4.0.0'"), ("v3.2", ">= '3.2.0'"), ("2026-11-01", "< '2026-11-02'"),
+            ("3.10.0", ">= '3.9.0'"), ("10.25", "< '10.5'"), ("-5", "< '0'"), ("4.0.0-beta", "< '4.0.0'"), ("v3.2", ">= '3.2.0'"),
+            ("2026-11-01", "< '2026-11-02'"),
             ("2026-11-01T23:00:00Z", "> '2026-11-01'"), ("Berlin", "< 'Hamburg'"), ("b", "> 'a'"), ("10", "> '9'"),
         ])
     func versions(cell: String, condition: String) throws {
         #expect(try holds("a \(condition)", ["a": cell]))
+    }
+
+    @Test("in a column that is called a version numbers are versions", arguments: ["app_version >= '3.9'", "app_version >= 3.9"])
+    func versionColumn(condition: String) throws {
+        #expect(try holds(condition, ["app_version": "3.10.0"]) && !holds(condition, ["app_version": "3.8.9"]))
     }
 
     @Test("a cell that is no version has no order among versions, nor one that is no date among dates")
@@ -110,10 +116,11 @@ struct ConditionTests {
         }
     }
 
-    @Test("true and false are words in any case")
+    @Test("true and false are what exports write for them, in any case")
     func truth() throws {
         #expect(try holds("a == true", ["a": "TRUE"]))
-        #expect(try holds("a != true", ["a": "yes"]))
+        #expect(try holds("a == true", ["a": "yes"]) && holds("a == true", ["a": "1"]) && holds("a == false", ["a": "No"]))
+        #expect(try holds("a != true", ["a": "maybe"]) && holds("a != false", ["a": "maybe"]))
         #expect(try holds("a == false", ["a": "False"]))
         #expect(try !holds("a == true", ["a": "tru"]))
     }
@@ -160,7 +167,7 @@ struct ConditionTests {
         let text = "{% if a %}Hi {{ a }}{% else %}Hi{% endif %}"
         #expect(try body(text) == "Hi")
         #expect(try body("{% if b %}Hi {{ a }}{% endif %}", ["b": "1"]) == "c.yaml:1:17: a is blank")
-        #expect(try body("{% if b %}Hi {{ a }}{% endif %}!") == "!")
+        #expect(try body("x{% if b %} {{ a }}{% endif %}!") == "x!")
     }
 
     @Test("white space beside a hyphen goes")
@@ -194,8 +201,8 @@ struct ConditionTests {
                 $0.data = try node(#"{"list": ["{% if a == 'x' %}1{% else %}2{% endif %}"]}"#)
             }, ["a": "x"])
         #expect(rendered == #"{"aps":{"alert":{"body":"x"}},"link":"shop://x","list":["1"]}"#)
-        let hand = try node(#"{"aps": {"alert": "{% if a %}A{% endif %}"}}"#)
-        #expect(try payload(content { $0.payload = hand }) == #"{"aps":{"alert":""}}"#)
+        let hand = try node(#"{"aps": {"alert": "{% if a %}A{% endif %}x"}}"#)
+        #expect(try payload(content { $0.payload = hand }) == #"{"aps":{"alert":"x"}}"#)
     }
 
     @Test("the smallest payload counts the shorter branches")

@@ -21,7 +21,9 @@ struct MessageCatalogTests {
         let language = Array(language.utf8)
         let message = language.withUnsafeBufferPointer { language in
             variant.map { chooser.message(variant: $0, language: language) }
-                ?? Array(token.utf8).withUnsafeBufferPointer { chooser.message(variant: chooser.variant(of: $0), language: language) }
+                ?? Array(token.utf8).withUnsafeBufferPointer {
+                    chooser.message(variant: chooser.variant(of: $0, alias: noAlias), language: language)
+                }
         }
         guard let message else { return "nothing" }
         var bytes: [UInt8] = []
@@ -55,7 +57,7 @@ struct MessageCatalogTests {
             content {
                 $0.title = plain("Hi")
                 $0.body = plain("Body")
-                $0.sound = plain("ping")
+                $0.sound = plain("ping.caf")
                 $0.languages = [
                     translation("zh") {
                         $0.title = plain("中")
@@ -64,7 +66,7 @@ struct MessageCatalogTests {
                     translation("zh-Hans") { $0.title = plain("简") },
                 ]
             })
-        #expect(text(catalog, language: "zh-Hans-SG") == #"{"aps":{"alert":{"title":"简","body":"文"},"sound":"ping"}}"#)
+        #expect(text(catalog, language: "zh-Hans-SG") == #"{"aps":{"alert":{"title":"简","body":"文"},"sound":"ping.caf"}}"#)
         #expect(catalog.warnings.isEmpty)
     }
 
@@ -156,7 +158,7 @@ struct MessageCatalogTests {
             var random = SplitMix(seed: 7)
             let numbers = (0..<100_000).map { _ in
                 let token = Array((0..<4).map { _ in String(random.next() | 1 << 63, radix: 16) }.joined().utf8)
-                return token.withUnsafeBufferPointer { chooser.variant(of: $0) }
+                return token.withUnsafeBufferPointer { chooser.variant(of: $0, alias: noAlias) }
             }
             for (number, share) in [0.45, 0.45, 0.1].enumerated() {
                 #expect(abs(Double(numbers.count { $0 == number }) / 100_000 - share) < 0.005, "\(campaign) \(number)")
@@ -174,9 +176,38 @@ struct MessageCatalogTests {
         let variants = [variant("a", 50), variant("b", 50)]
         let chooser = MessageChooser(try MessageCatalog(content { $0.title = plain("Hi") }, variants: variants, campaign: "spring-sale"))
         let dealt = (0..<16).map { number in
-            Array((String(repeating: "0", count: 63) + String(number, radix: 16)).utf8).withUnsafeBufferPointer { chooser.variant(of: $0) }
+            Array((String(repeating: "0", count: 63) + String(number, radix: 16)).utf8).withUnsafeBufferPointer {
+                chooser.variant(of: $0, alias: noAlias)
+            }
         }
         // Computed by a program of its own from the rule in MessageChooser.
         #expect(dealt == [0, 1, 0, 0, 0, 0, 1, 0, 1, 1, 0, 0, 0, 1, 1, 0])
     }
+
+    @Test("a person's devices fall into one variant, unless devices are dealt; those without alias go by their token")
+    func aliases() throws {
+        let variants = [variant("a", 45), variant("b", 45), variant("holdout", 10)]
+        func chooser(_ dealing: VariantDealing) throws -> MessageChooser {
+            MessageChooser(
+                try MessageCatalog(content { $0.title = plain("Hi") }, variants: variants, campaign: "spring-sale", dealing: dealing))
+        }
+        let (byAlias, byDevice) = (try chooser(.alias), try chooser(.device))
+        func recipient(_ number: Int, _ alias: String) -> Recipient {
+            let token = String(repeating: "0", count: 61) + String(1000 + number)
+            return Recipient(token: DeviceToken(normalized: token.suffix(64).description), alias: alias)
+        }
+        for person in 0..<200 {
+            let dealt = Set((0..<5).map { byAlias.variant(of: recipient($0 + 5 * person, "user\(person)")) })
+            #expect(dealt.count == 1)
+            #expect(Set((0..<5).map { byAlias.variantWithoutHoldout(of: recipient($0 + 5 * person, "user\(person)")) }).count == 1)
+        }
+        #expect(Set((0..<200).map { byDevice.variant(of: recipient($0, "user1")) }) == [0, 1, 2])
+        for blank in ["", " ", "NULL", "-"] {
+            #expect((0..<200).allSatisfy { byAlias.variant(of: recipient($0, blank)) == byDevice.variant(of: recipient($0, "")) })
+        }
+        // Computed by a program of its own from the rule in MessageChooser.
+        #expect((0..<16).map { byAlias.variant(of: recipient(0, "user\($0)")) } == [0, 0, 0, 1, 1, 1, 0, 1, 1, 0, 1, 0, 0, 0, 1, 1])
+    }
 }
+
+private var noAlias: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: nil, count: 0) }

@@ -3,13 +3,15 @@
 
     python3 Tests/Fixtures/audience_oracle.py queries.json
 
-reads a JSON array of queries and prints a JSON array of {rows, audience, skipped, selected_by, languages}. A query has files, separator,
-any, all, none, aliases, registration_ids, everyone, where, excluded_tags, excluded_aliases, excluded_registration_ids,
+reads a JSON array of queries and prints a JSON array of {rows, audience, skipped, selected_by, languages, recipients}. A query has files,
+separator, rows (newest or merge), any, all, none, aliases, registration_ids, everyone, where, excluded_tags, excluded_aliases, excluded_registration_ids,
 excluded_devices, suppressed (pairs of token and moment), alias_limit and now (moments in milliseconds since 1970).
 """
 import collections
 import csv
 import datetime
+import decimal
+import gzip
 import json
 import re
 import sys
@@ -17,8 +19,12 @@ import sys
 BLANKS = " \t\r\n"
 
 
+def opened(path, *arguments, **options):
+    return (gzip.open if path.endswith(".gz") else open)(path, *arguments, **options)
+
+
 def read_csv(path):
-    with open(path, encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
+    with opened(path, "rt", encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
         reader = csv.reader(file, strict=True)
         header = next(reader)
         while True:
@@ -38,7 +44,7 @@ def read_csv(path):
 
 
 def read_json_lines(path):
-    with open(path, "rb") as file:
+    with opened(path, "rb") as file:
         for line in file.read().split(b"\n"):
             if not line.strip(BLANKS.encode()):
                 continue
@@ -94,21 +100,39 @@ def satisfies(cell, condition, now):
     if kind in ("within", "older"):
         moment = date(cell)
         return moment is not None and (now - moment <= condition["seconds"] * 1000) == (kind == "within")
-    fold = (lambda text: text.lower()) if is_language else (lambda text: text)
     if kind == "one_of":
-        return fold(cell) in [fold(value) for value in condition["values"]]
-    return compare(cell, condition["value"], condition["operator"])
+        return any(is_value(cell, value, is_language) for value in condition["values"])
+    return compare(cell, condition["value"], condition["operator"], condition["column"])
 
 
-def compare(left, right, operator):
-    if None not in (date(left), date(right)) and not (left + right).isdigit():
-        a, b = date(left), date(right)
-    elif version(right) is not None or date(right) is not None:
-        if version(right) is None or version(left) is None:
-            return operator == "!="
-        a, b = version(left), version(right)
-    else:
-        a, b = left.encode(), right.encode()
+def is_value(cell, value, is_language):
+    """A language holds for its regions and scripts, true and false for what is written instead, all else to the letter."""
+    if is_language:
+        return (cell.lower().replace("_", "-") + "-").startswith(value.lower() + "-")
+    words = {"true": ("true", "yes", "y", "t", "on", "1"), "false": ("false", "no", "n", "f", "off", "0")}.get(value.lower())
+    return cell.lower() in words if words else cell == value
+
+
+def number(text):
+    return decimal.Decimal(text) if re.fullmatch(r"[+-]?\d+(\.\d+)?", text) else None
+
+
+def kind_of(text, column):
+    """What a value is compared as."""
+    if date(text) is not None and (not text.isdigit() or column in ("last_active", "registered_at")):
+        return date
+    if "version" in column and version(text):
+        return version
+    if number(text) is not None:
+        return number
+    return version if version(text) and re.fullmatch(r"[vV].*|\d+(\.\d+){2,}.*|[^-]+-[A-Za-z].*", text, re.DOTALL) else str.encode
+
+
+def compare(left, right, operator, column):
+    kind = kind_of(right, column)
+    a, b = kind(left), kind(right)
+    if a is None or kind is version and date(left) is not None and left[4] == "-":
+        return operator == "!="
     return {"<": a < b, "<=": a <= b, "==": a == b, "!=": a != b, ">=": a >= b, ">": a > b}[operator]
 
 
@@ -142,61 +166,67 @@ def reason_for(row, tags, found, query):
         return "excluded"
     if not token:
         return "missing_token"
-    is_token = re.fullmatch("(?:[0-9a-fA-F]{2}){4,256}", token)
-    return None if is_token else "bad_token"
+    return None if is_token(token) else "bad_token"
+
+
+def is_token(text):
+    return re.fullmatch("(?:[0-9a-fA-F]{2}){4,256}", text)
+
+
+def tags_of(row, query):
+    cell = row.get("tags", "")
+    return {tag.strip(BLANKS) for tag in (cell if isinstance(cell, list) else cell.split(query["separator"]))} - {""}
 
 
 def run(query):
-    skipped, rows, devices, excluded = collections.Counter(), 0, {}, {}
+    """A device's newest row decides everything about it: newest by last_active, and of those that tie the one that is read last."""
+    skipped, rows, rows_of = collections.Counter(), 0, {}
     for path in query["files"]:
-        for row in (read_csv if path.endswith(".csv") else read_json_lines)(path):
+        for row in (read_csv if ".csv" in path else read_json_lines)(path):
             rows += 1
             if row is None:
                 skipped["bad_row"] += 1
-                continue
-            cell = row.get("tags", "")
-            tags = {tag.strip(BLANKS) for tag in (cell if isinstance(cell, list) else cell.split(query["separator"]))} - {""}
-            found = selectors_of(row, tags, query)
-            token, active = row.get("device_token", "").lower(), date(row.get("last_active", ""))
-            active = float("-inf") if active is None else active
-            if is_excluded(row, tags, query):
-                excluded[token] = max(active, excluded.get(token, active))
-            reason = reason_for(row, tags, found, query)
-            if reason:
-                skipped[reason] += 1
-                continue
-            device = devices.get(token)
-            if device:
-                skipped["duplicate_token"] += 1
+            elif is_token(row.get("device_token", "")):
+                rows_of.setdefault(row["device_token"].lower(), []).append(row)
             else:
-                device = devices[token] = {"active": None, "selectors": set(), "aliases": set()}
-            if device["active"] is None or active > device["active"]:
-                device.update(active=active, language=row.get("language", ""), registered=date(row.get("registered_at", "")))
-            device["selectors"] |= set(found)
-            if "alias" in found:
-                device["aliases"].add(row["alias"])
-    gone = {token for token, device in devices.items() if token in excluded and excluded[token] >= device["active"]}
-    skipped["excluded"] += len(gone)
-    for token in gone:
-        del devices[token]
+                tags = tags_of(row, query)
+                skipped[reason_for(row, tags, selectors_of(row, tags, query), query)] += 1
+    devices = {}
+    for token, found in rows_of.items():
+        moments = [date(row.get("last_active", "")) for row in found]
+        moments = [float("-inf") if moment is None else moment for moment in moments]
+        newest = max(range(len(found)), key=lambda place: (moments[place], place))
+        row, tags = found[newest], tags_of(found[newest], query)
+        if query["rows"] == "merge":
+            tags = {tag for each in found for tag in tags_of(each, query)}
+        skipped["duplicate_token"] += len(found) - 1
+        selectors = selectors_of(row, tags, query)
+        reason = reason_for(row, tags, selectors, query)
+        if reason:
+            skipped[reason] += 1
+        else:
+            devices[token] = {"row": row, "active": moments[newest], "selectors": set(selectors)}
     invalid_since = {}
     for token, moment in query["suppressed"]:
         invalid_since[token] = max(moment, invalid_since.get(token, moment))
     for token in [token for token in devices if token in invalid_since]:
-        registered = devices[token]["registered"]
+        registered = date(devices[token]["row"].get("registered_at", ""))
         if registered is None or registered <= invalid_since[token]:
             skipped["suppressed"] += 1
             del devices[token]
     kept = set()
     for alias in query["aliases"]:
-        ranked = sorted((-device["active"], token) for token, device in devices.items() if alias in device["aliases"])
+        ranked = sorted((-device["active"], token) for token, device in devices.items()
+                        if "alias" in device["selectors"] and device["row"]["alias"] == alias)
         kept |= {token for _, token in ranked[:query["alias_limit"]]}
     cut = {token for token, device in devices.items() if device["selectors"] == {"alias"} and token not in kept}
     skipped["alias_limit"] = len(cut)
-    audience = [device for token, device in devices.items() if token not in cut]
+    audience = {token: device for token, device in devices.items() if token not in cut}
     return {"rows": rows, "audience": len(audience), "skipped": {reason: count for reason, count in skipped.items() if count},
-            "selected_by": collections.Counter(selector for device in audience for selector in device["selectors"]),
-            "languages": collections.Counter(device["language"] for device in audience)}
+            "selected_by": collections.Counter(selector for device in audience.values() for selector in device["selectors"]),
+            "languages": collections.Counter(device["row"].get("language", "") for device in audience.values()),
+            "recipients": sorted(" ".join([token] + [device["row"].get(name, "") for name in ("registration_id", "alias", "language")])
+                                 for token, device in audience.items())}
 
 
 if __name__ == "__main__":

@@ -5,8 +5,10 @@
     /tmp/venv/bin/python Tests/Fixtures/make_languages.py .
 
 makes Sources/Content/Languages/LanguageData.swift and PluralRules.swift (`make format` afterwards), and
-Tests/Fixtures/plurals.tsv, for which Babel's own reader of the rules says which form a number takes.
+Tests/Fixtures/plurals.tsv and locales.tsv, for which Babel's own reader of the rules says which form a number takes, and its own writer
+how numbers and dates look in each of CLDR's locales.
 """
+import datetime
 import decimal
 import re
 import sys
@@ -14,21 +16,52 @@ import sys
 import babel
 from babel import Locale, localedata
 from babel.core import get_cldr_version, get_global
+from babel.dates import format_date
+from babel.numbers import format_decimal
 
 LANGUAGES = """af am ar ar_EG az be bg bn bs ca cs cy da de de_AT de_CH el en en_001 en_AU en_CA en_GB en_IN es es_419 es_MX es_US et eu
 fa fi fil fr fr_CA fr_CH ga gl gu he hi hr hu hy id is it it_CH ja ka kk km kn ko ky lo lt lv mk ml mn mr ms my nb ne nl nn pa pl pt pt_PT
 ro ru si sk sl sq sr sr_Latn sv sw ta te th tr uk ur uz vi zh zh_Hant zh_Hant_HK zu""".split()
 # CLDR's minimumGroupingDigits of 2, which Babel leaves out: 1234 stays as it is, 12345 is grouped.
-UNGROUPED_THOUSANDS = {"be", "bg", "es", "et", "hu", "it", "it_CH", "ka", "lv", "pl", "pt_PT", "sl", "sq"}
+UNGROUPED_THOUSANDS = {"be", "bg", "es", "et", "hu", "it", "it_CH", "ka", "lv", "pl", "pt_PT", "sl", "sq", "ru_UA"}
+# Those of their children that group them again.
+GROUPED_THOUSANDS = {"pt_AO"}
 ZEROS = {"latn": "0", "arab": "٠", "arabext": "۰", "beng": "০", "deva": "०", "mymr": "၀"}
 # Tags that devices send and CLDR calls otherwise.
 ALIASES = {"zh-TW": "zh-Hant", "zh-MO": "zh-Hant-HK", "zh-HK": "zh-Hant-HK", "zh-Hant-MO": "zh-Hant-HK", "yue": "zh-Hant-HK", "no": "nb",
-           "tl": "fil", "iw": "he", "in": "id", "sh": "sr-Latn", "sr-ME": "sr-Latn", "mo": "ro", "ar-SA": "ar-EG"}
+           "tl": "fil", "iw": "he", "in": "id", "sh": "sr-Latn", "mo": "ro"}
 FORMS = ["zero", "one", "two", "few", "many", "other"]
 
 
 def tag(name):
     return name.replace("_", "-")
+
+
+def parent(name):
+    """CLDR's parent of a locale; blank for that of all languages."""
+    found = get_global("parent_exceptions").get(name) or name.rpartition("_")[0]
+    return "" if found == "root" else found
+
+
+def ancestor(name, known):
+    """The nearest of these that a locale takes what it lacks from; blank when there is none."""
+    while name and name not in known:
+        name = parent(name)
+    return name
+
+
+def is_written(name):
+    """Whether a locale is one of people, and CLDR knows its months: of some scripts it does not."""
+    return not name.endswith("POSIX") and Locale.parse(name).months["format"]["wide"][1] != "M01"
+
+
+def is_ungrouped(name):
+    while name and name not in UNGROUPED_THOUSANDS:
+        # What is known of languages by their own is not taken from their parents.
+        if name in GROUPED_THOUSANDS or name in LANGUAGES:
+            return False
+        name = parent(name)
+    return bool(name)
 
 
 def names(table, context, width, count, start):
@@ -53,7 +86,7 @@ def lines(name, rules):
     days = locale.days
     sunday = 6  # Babel counts from Monday.
     result = ["|".join([tag(name), str(rules[str(locale.plural_form)]), symbols["decimal"], symbols["group"], symbols["minusSign"],
-                        str(grouping[0]), str(grouping[1]), "2" if name in UNGROUPED_THOUSANDS else "1", ZEROS[system],
+                        str(grouping[0]), str(grouping[1]), "2" if is_ungrouped(name) else "1", ZEROS[system],
                         locale.eras["abbreviated"][1]]),
               "|".join(pattern(locale, width) for width in ("short", "medium", "long", "full"))]
     for table, count, start in ((locale.months, 12, 1), (days, 7, sunday)):
@@ -67,20 +100,60 @@ def lines(name, rules):
     return result
 
 
-def aliases():
-    """Tags whose nearest relative in the table is not found by cutting the tag off at its end."""
-    parents = dict(get_global("parent_exceptions"))
-    known = set(LANGUAGES)
+def variants(rules):
+    """Locales that write something otherwise than their parent among the languages: each with the lines that differ."""
+    languages = {name.split("_")[0] for name in LANGUAGES}
     found = {}
-    for name in sorted(parents):
-        parent = name
-        while parent and parent not in known:
-            parent = parents.get(parent) or (parent.rpartition("_")[0])
-        cut = name
-        while cut and cut not in known:
-            cut = cut.rpartition("_")[0]
-        if parent and name.split("_")[0] in {language.split("_")[0] for language in known} and parent != cut:
-            found[tag(name)] = tag(parent)
+    for name in sorted(localedata.locale_identifiers()):
+        if name in LANGUAGES or name.split("_")[0] not in languages or not is_written(name):
+            continue
+        # A locale of another script has nothing from the language; what it has is told apart from it all the same.
+        base = ancestor(name, LANGUAGES) or name.split("_")[0]
+        own, others = lines(name, rules), lines(base, rules)
+        head = own[0].partition("|")[2]
+        changed = [f"{number}:{line}" for number, (line, other) in enumerate(zip(own, others)) if number > 0 and line != other]
+        if changed or head != others[0].partition("|")[2]:
+            found[name] = (base, [f"{tag(name)}<{tag(base)}|{head}"] + changed)
+    return found
+
+
+def aliases(known):
+    """Tags whose nearest relative among the known ones is not found by cutting the tag off at its end, and the beginnings of tags."""
+    languages = {name.split("_")[0] for name in LANGUAGES}
+    found = {}
+
+    def cut(name):
+        # Nothing is found behind a beginning that is not known itself.
+        best, parts = "", name.split("_")
+        for count in range(1, len(parts) + 1):
+            beginning = "_".join(parts[:count])
+            if beginning not in known and tag(beginning) not in found:
+                break
+            best = beginning if beginning in known else found[tag(beginning)].replace("-", "_")
+        return best
+
+    def add_beginnings(names):
+        for name in sorted(names):
+            parts = name.split("_")
+            for count in range(2, len(parts)):
+                beginning = "_".join(parts[:count])
+                if beginning not in known and tag(beginning) not in found:
+                    found[tag(beginning)] = tag(cut("_".join(parts[:count - 1])))
+
+    add_beginnings(known)
+    for name in sorted(localedata.locale_identifiers(), key=lambda name: (name.count("_"), name)):
+        nearest = ancestor(name, known) or name.split("_")[0]
+        if name.split("_")[0] not in languages or nearest not in known:
+            continue
+        if cut(name) != nearest:
+            found[tag(name)] = tag(nearest)
+        # Devices leave the script away where the region tells it: pa_PK is pa_Arab_PK.
+        language, _, rest = name.partition("_")
+        script, _, region = rest.partition("_")
+        short = f"{language}_{region}"
+        if len(script) == 4 and region and get_global("likely_subtags").get(short) == name and short not in known and cut(short) != nearest:
+            found[tag(short)] = tag(nearest)
+    add_beginnings({name.replace("-", "_") for name in found})
     found.update(ALIASES)
     return found
 
@@ -185,8 +258,9 @@ enum LanguageData {{
     /// Tags that are found under another name.
     static let aliases: StaticString = """
 ''')
+        special = variants(rules)
         row = "       "
-        for name, other in aliases().items():
+        for name, other in aliases(set(LANGUAGES) | set(special)).items():
             if len(row) + len(name) + len(other) > 130:
                 file.write(row + "\n")
                 row = "       "
@@ -196,6 +270,13 @@ enum LanguageData {{
         for name in LANGUAGES:
             for line in lines(name, rules):
                 file.write(f"        {line}\n" if line else "\n")
+        file.write('        """\n\n')
+        file.write("    /// Locales that write something otherwise than the language behind `<`: a head, and the lines that differ with\n")
+        file.write("    /// their numbers.\n")
+        file.write("    // swift-format-ignore\n    static let variants: StaticString = \"\"\"\n")
+        for base, changed in special.values():
+            for line in changed:
+                file.write(f"        {line}\n")
         file.write('        """\n}\n')
 
 
@@ -207,6 +288,24 @@ def write_samples(path):
         for name in LANGUAGES:
             rule = Locale.parse(name).plural_form
             file.write(tag(name) + "\t" + " ".join(f"{text}={rule(decimal.Decimal(text))}" for text in samples) + "\n")
+
+
+def write_locales(path, rules):
+    """How Babel writes a number and a date in each of CLDR's locales of a language that is known."""
+    known = set(LANGUAGES) | set(variants(rules))
+    languages = {name.split("_")[0] for name in LANGUAGES}
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("# tag, 1234567.891, 2026-03-05 short, medium, long, full, as Babel writes them with the digits of the locale\n")
+        for name in sorted(localedata.locale_identifiers()):
+            if name.split("_")[0] not in languages or not ancestor(name, known) or not is_written(name):
+                continue
+            localedata._cache.clear()
+            locale = Locale.parse(name)
+            zero = ZEROS[locale._data.get("default_numbering_system", "latn")]
+            texts = [format_decimal(decimal.Decimal("1234567.891"), locale=locale, numbering_system="default")]
+            texts += [format_date(datetime.date(2026, 3, 5), width, locale=locale) for width in ("short", "medium", "long", "full")]
+            digits = {ord("0") + number: chr(ord(zero) + number) for number in range(10)}
+            file.write("\t".join([tag(name)] + [text.translate(digits) for text in texts]) + "\n")
 
 
 def main():
@@ -221,6 +320,7 @@ def main():
     write_plurals(f"{root}/Sources/Content/Languages/PluralRules.swift", rules, order)
     write_data(f"{root}/Sources/Content/Languages/LanguageData.swift", numbers)
     write_samples(f"{root}/Tests/Fixtures/plurals.tsv")
+    write_locales(f"{root}/Tests/Fixtures/locales.tsv", numbers)
 
 
 if __name__ == "__main__":

@@ -124,7 +124,7 @@ import Testing
     func traits() throws {
         let folder = try TemporaryFolder()
         let writer = try RunWriter(
-            folder: folder.path, id: "run", variants: VariantNames(["short", "long"]) { Int($0[63] & 1) })
+            folder: folder.path, id: "run", variants: VariantNames(["short", "long"]) { Int($0.token[63] & 1) })
         for number in 0..<4 { try writer.put(recipient(number), at: number) }
         let run = try writer.finish(plan("run", audience: 4))
         func names(_ withTraits: Bool) throws -> [String] {

@@ -165,7 +165,9 @@ struct ZoneTests {
         arguments: [
             ("Europe/Berln", "Europe/Berlin"), ("europe/berlin", "Europe/Berlin"), ("Berlin", "Europe/Berlin"),
             ("New York", "America/New_York"),
-            ("US/New_York", "America/New_York"), ("Shangai", "Asia/Shanghai"), ("../../etc/passwd", nil), ("", nil),
+            ("US/New_York", "America/New_York"), ("Asia/Beijing", "Asia/Shanghai"), ("Asia/Mumbai", "Asia/Kolkata"),
+            ("San Francisco", "America/Los_Angeles"), ("Europe/Munich", "Europe/Berlin"), ("Asia/Xyzabc", nil),
+            ("Shangai", "Asia/Shanghai"), ("../../etc/passwd", nil), ("", nil),
             ("Europe/", nil), ("Europe", nil), ("posix/Europe/Berlin", "Europe/Berlin"), ("right/Europe/Berlin", "Europe/Berlin"),
             ("/usr/share/zoneinfo/Europe/Berlin", "Europe/Berlin"), ("localtime", nil), ("Mars/Olympus_Mons", nil), ("tzdata.zi", nil),
         ] as [(String, String?)])

@@ -10,14 +10,14 @@ struct RenderCauseTests {
     @Test("a cause keeps its number, and columns beyond those that can be told apart share one")
     func numbers() {
         var seen: Set<Int> = []
-        for column in 0..<127 {
+        for column in 0..<102 {
             for flaw in RenderCause.Flaw.allCases {
                 let cause = RenderCause.column(column, flaw)
                 #expect(RenderCause(group: cause.group) == cause && seen.insert(cause.group).inserted)
             }
         }
         #expect(RenderCause.column(128, .blank).group == RenderCause.otherColumn.group)
-        for cause in [RenderCause.nothingShown, .otherColumn] {
+        for cause in [RenderCause.blankText, .otherColumn] {
             #expect(RenderCause(group: cause.group) == cause && seen.insert(cause.group).inserted)
         }
         #expect(seen.allSatisfy { (0..<Judgement.groupLimit).contains($0) })
@@ -31,7 +31,8 @@ struct RenderCauseTests {
         #expect(cause(.notADate(column: "b", place: place)) == .column(1, .notADate))
         #expect(cause(.notANumber(column: "b", place: place)) == .column(1, .notANumber))
         #expect(cause(.blank(column: "x", place: place)) == .otherColumn)
-        #expect(cause(.nothingShown(place: place)) == .nothingShown)
+        #expect(cause(.blankText(place: place)) == .blankText)
+        #expect(cause(.gap(column: "b", place: place)) == .column(1, .gap))
         #expect(cause(.tooLarge(bytes: 5000)) == nil)
     }
 }

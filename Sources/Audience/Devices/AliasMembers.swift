@@ -3,8 +3,9 @@ import Base
 /// The devices that aliases select, kept until the end, when the most recently active ones of each alias are known.
 struct AliasMembers {
     private struct Member {
-        /// The device.
-        var slot: Int
+        var device: Int
+        /// When the row says that it was active: a device belongs to whom its newest row says.
+        var moment: ActivityMoment
         /// Where its token stands in `tokens`: tokens decide between devices that were active at the same moment.
         var tokenStart: Int
         var tokenCount: UInt32
@@ -19,35 +20,48 @@ struct AliasMembers {
     /// Memory that they take, while they grow.
     var bytes: Int { 2 * (members.count * MemoryLayout<Member>.stride + tokens.count) }
 
-    /// Notes that an alias selects a device; the same pair may come again.
-    mutating func add(alias: Int, slot: Int, token: some Collection<UInt8>) {
-        members.append(Member(slot: slot, tokenStart: tokens.count, tokenCount: UInt32(token.count), alias: UInt32(alias)))
+    /// Notes that an alias selects a row of a device; the same may come again.
+    mutating func add(alias: Int, device: Int, _ moment: ActivityMoment, token: some Collection<UInt8>) {
+        members.append(
+            Member(device: device, moment: moment, tokenStart: tokens.count, tokenCount: UInt32(token.count), alias: UInt32(alias)))
         tokens.append(contentsOf: token)
     }
 
-    /// The devices that are within the limit of an alias.
+    /// Leaves only the rows that are their devices' newest.
     /// - Parameters:
-    ///   - moment: when a device was last active.
-    ///   - takesPlace: whether a device counts at all; a suppressed one does not.
-    mutating func kept(limit: Int, moment: (Int) -> ActivityMoment, takesPlace: (Int) -> Bool) -> BitSet {
+    ///   - moment: when the newest row of a device says that it was active.
+    ///   - isMember: whether a device's newest row is selected by an alias, and takes a place of it; a suppressed one does not.
+    mutating func keepNewest(moment: (Int) -> ActivityMoment, isMember: (Int) -> Bool) {
+        members.sort { ($0.device, $0.tokenStart) < ($1.device, $1.tokenStart) }
+        var newest: [Member] = []
+        for member in members where member.moment == moment(member.device) && isMember(member.device) {
+            // Of rows of the same moment the last one counts.
+            if newest.last?.device == member.device { newest.removeLast() }
+            newest.append(member)
+        }
+        members = newest
+    }
+
+    /// The devices that are within the limit of their alias, of those that are left.
+    mutating func kept(limit: Int) -> BitSet {
         members.sort { $0.alias < $1.alias }
         var kept = BitSet()
         var mostRecent = MostRecent(limit: limit)
         for index in members.indices {
             let member = members[index]
-            if takesPlace(member.slot) { mostRecent.add(member.slot, moment(member.slot), token(member)) }
+            mostRecent.add(member.device, member.moment, token(member))
             let isLast = index + 1 == members.count || members[index + 1].alias != member.alias
             if isLast { mostRecent.removeAll { kept.insert($0) } }
         }
         return kept
     }
 
-    /// Every slot that an alias selects, some more than once.
-    var slots: some Sequence<Int> { members.lazy.map(\.slot) }
+    /// Every device that an alias selects, of those that are left.
+    var devices: some Sequence<Int> { members.lazy.map(\.device) }
 
-    /// Calls `body` with each alias, a device that it selects, and the device's token.
-    func forEach(_ body: (Int, Int, ArraySlice<UInt8>) throws -> Void) rethrows {
-        for member in members { try body(Int(member.alias), member.slot, token(member)) }
+    /// Calls `body` with each alias, a device of which it selects a row, when the device was active then, and its token.
+    func forEach(_ body: (Int, Int, ActivityMoment, ArraySlice<UInt8>) throws -> Void) rethrows {
+        for member in members { try body(Int(member.alias), member.device, member.moment, token(member)) }
     }
 
     private func token(_ member: Member) -> ArraySlice<UInt8> {

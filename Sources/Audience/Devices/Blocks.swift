@@ -1,16 +1,28 @@
+import Glibc
+
 /// Elements in blocks that never move: growing costs a block, not a copy of everything.
 struct Blocks<Element: BitwiseCopyable>: ~Copyable {
     private var blocks: [UnsafeMutablePointer<Element>] = []
     private(set) var count = 0
 
-    private static var shift: Int { 14 }
+    /// Some megabytes a block, of which only those pages take memory that anything was written to.
+    private static var shift: Int { 18 }
 
     deinit { for block in blocks { block.deallocate() } }
 
-    mutating func append(_ element: Element) {
-        if count >> Self.shift == blocks.count { blocks.append(.allocate(capacity: 1 << Self.shift)) }
+    @inline(__always) mutating func append(_ element: Element) {
+        if count >> Self.shift == blocks.count { addBlock() }
         blocks[count >> Self.shift][count & (1 << Self.shift - 1)] = element
         count += 1
+    }
+
+    /// In large pages where there are any: a fault for each small one takes longer than what is written there.
+    @inline(never) private mutating func addBlock() {
+        let bytes = MemoryLayout<Element>.stride << Self.shift
+        let largePage = 2 << 20
+        let raw = UnsafeMutableRawPointer.allocate(byteCount: bytes, alignment: bytes >= largePage ? largePage : 16)
+        if !blocks.isEmpty, bytes >= largePage { madvise(raw, bytes, MADV_HUGEPAGE) }
+        blocks.append(raw.bindMemory(to: Element.self, capacity: 1 << Self.shift))
     }
 
     subscript(index: Int) -> Element {

@@ -54,8 +54,11 @@ struct DeviceClass: Hashable {
 /// The distinct classes of devices, numbered, and how many devices are of each: a device holds a number only, and counting is done when
 /// the last row is read.
 struct ClassTable: ~Copyable {
-    /// The sets that classes name.
+    /// The sets that classes name: of selectors, or where the rows of a device are united of `RowFacts`, until they are concluded.
     var selections = SelectionSets()
+    private let facts: RowFacts?
+    /// By the number of a class of facts the class that follows from it; -1 where it was not asked for yet.
+    private var conclusions: [Int] = []
     private var keys: [DeviceClass.Key] = []
     private var counts: [Int] = []
     /// Number + 1; 0 is free.
@@ -64,7 +67,9 @@ struct ClassTable: ~Copyable {
     private var lastKey = DeviceClass.Key(word: .max, wave: .max)
     private var lastNumber = 0
 
-    init() {
+    /// - Parameter facts: what unites the rows of a device; nil where the newest decides alone.
+    init(uniting facts: RowFacts? = nil) {
+        self.facts = facts
         mask = 1023
         table = .allocate(capacity: mask + 1)
         table.initialize(repeating: 0, count: mask + 1)
@@ -123,13 +128,30 @@ struct ClassTable: ~Copyable {
         }
     }
 
-    /// Another row of a device of class `number`.
+    /// Another row, of class `row`, of a device of class `number`.
     /// - Returns: the device's class now.
-    mutating func merge(_ row: DeviceClass, into number: Int, isNewer: Bool) throws -> Int {
-        let old = self[number]
-        var merged = isNewer ? row : old
-        merged.selection = selections.union(old.selection, row.selection)
+    mutating func merge(_ row: Int, into number: Int, isNewer: Bool) throws -> Int {
+        guard let facts else { return isNewer ? move(number, to: row) : number }
+        if row == number { return number }
+        var merged = self[isNewer ? row : number]
+        let older = self[isNewer ? number : row]
+        merged.selection = selections.number(of: facts.united(selections[merged.selection], withTagsOf: selections[older.selection]))
         return try move(number, to: merged)
+    }
+
+    /// A device of class `number` has no more rows.
+    /// - Returns: the device's class now.
+    mutating func conclude(_ number: Int) throws -> Int {
+        guard let facts else { return number }
+        while conclusions.count <= number { conclusions.append(-1) }
+        if conclusions[number] >= 0 { return move(number, to: conclusions[number]) }
+        var concluded = self[number]
+        let (selected, reason, exclusions) = facts.conclusion(selections[concluded.selection])
+        concluded.selection = selections.number(of: selected)
+        concluded.reason = reason ?? concluded.reason
+        if reason == .excluded { concluded.group = exclusions.rawValue }
+        conclusions[number] = try self.number(of: concluded)
+        return move(number, to: conclusions[number])
     }
 
     /// A device of class `number` is no recipient.
@@ -141,7 +163,10 @@ struct ClassTable: ~Copyable {
     }
 
     private mutating func move(_ old: Int, to deviceClass: DeviceClass) throws -> Int {
-        let new = try number(of: deviceClass)
+        move(old, to: try number(of: deviceClass))
+    }
+
+    private mutating func move(_ old: Int, to new: Int) -> Int {
         guard old != new else { return old }
         counts[old] -= 1
         counts[new] += 1

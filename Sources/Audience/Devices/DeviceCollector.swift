@@ -1,15 +1,14 @@
 import Base
 
-/// Puts the candidates of harvests together: one device per token, the newest row of each. In memory, and on disk when they are more than
-/// may be in memory.
+/// Puts the rows of harvests together: one device per token, the newest row of each. In memory, and on disk when they are more than may be in
+/// memory.
 struct DeviceCollector: ~Copyable {
     private let plan: ScanPlan
     private let recordLimit: Int
-    private(set) var classes = ClassTable()
+    private(set) var classes: ClassTable
     private(set) var languages = LanguageNames()
     private var devices = DeviceTable()
     private var aliasMembers = AliasMembers()
-    private var exclusions = ExclusionMarks()
     private var spilled: SpilledDevices?
     /// Whether texts of new devices are wanted.
     private(set) var isRecording: Bool
@@ -22,85 +21,121 @@ struct DeviceCollector: ~Copyable {
         self.plan = plan
         self.recordLimit = recordLimit
         isRecording = recordLimit > 0
+        classes = ClassTable(uniting: plan.selectors.unitesRows ? RowFacts(plan.selectors) : nil)
     }
 
-    /// Devices found so far; once they are on disk at most so many.
+    /// Devices found so far of which a row is selected; once they are on disk at most so many.
     var count: Int {
         switch spilled {
         case .some(let spilled): spilled.places
-        case .none: devices.count
+        case .none: devices.slots
         }
     }
 
-    // MARK: - Candidates
+    // MARK: - Rows
 
     /// The numbers that a harvest's selections and languages have here.
     private struct Numbers {
         var selections: [Int]
         var languages: [Int]
+        /// By reason, + 1, the class of rows that were not judged and have no facts.
+        var unjudged: [Int]
 
-        @inline(__always) func deviceClass(of candidate: Candidate) -> DeviceClass {
+        @inline(__always) func deviceClass(of row: DeviceRow) -> DeviceClass {
             DeviceClass(
-                selection: selections[Int(candidate.selection)], language: languages[Int(candidate.language)],
-                payloadBytes: Int(candidate.payloadBytes), group: Int(candidate.group), wave: Int(candidate.wave),
-                reason: candidate.reason == 0 ? nil : SkipReason.allCases[Int(candidate.reason) - 1])
+                selection: selections[Int(row.selection)], language: row.hasRecord ? languages[Int(row.language)] : 0,
+                payloadBytes: Int(row.payloadBytes), group: Int(row.group), wave: Int(row.wave),
+                reason: row.reason == 0 ? nil : SkipReason.allCases[Int(row.reason) - 1])
         }
     }
 
-    /// The texts of candidates that the sink wants.
+    private mutating func numbers(of harvest: Harvest) throws -> Numbers {
+        let reasons: [SkipReason] = [.notMatched, .filtered, .excluded]
+        var unjudged = Array(repeating: -1, count: SkipReason.allCases.count + 1)
+        for reason in reasons {
+            unjudged[reason.ordinal + 1] = try classes.number(
+                of: DeviceClass(selection: SelectionSets.none, language: 0, payloadBytes: 0, reason: reason))
+        }
+        return Numbers(
+            selections: harvest.selections.map { classes.selections.number(of: $0) },
+            languages: harvest.languages.map { languages.number(of: $0) }, unjudged: unjudged)
+    }
+
+    @inline(__always) private mutating func classNumber(of row: DeviceRow, _ numbers: Numbers) throws -> Int {
+        if !row.hasRecord, row.reason > 0, row.group == 0 { return numbers.unjudged[Int(row.reason)] }
+        return try classes.number(of: numbers.deviceClass(of: row))
+    }
+
+    /// The texts of rows that the sink wants.
     enum Wanted {
         case none
         /// The harvest's, which have their slots now.
         case all(RecipientBatch)
-        /// Only these, which the harvest may not have.
+        /// Only these, which the harvest may not have, by their places among those that have texts.
         case some([(index: Int, slot: Int)])
     }
 
-    /// Adds the candidates of the next harvest.
+    /// Makes room for so many devices, as far as they may be in memory: growing to them step by step would take longer.
+    mutating func reserve(_ count: Int) {
+        if spilled == nil { devices.reserve(min(count, plan.limits.deviceMemory / DeviceTable.bytesPerDevice)) }
+    }
+
+    /// Adds the rows of the next harvest.
     mutating func add(_ harvest: Harvest) throws -> Wanted {
-        let numbers = Numbers(
-            selections: harvest.selections.map { classes.selections.number(of: $0) },
-            languages: harvest.languages.map { languages.number(of: $0) })
+        let numbers = try numbers(of: harvest)
         let wanted = spilled == nil ? try collect(harvest, numbers) : try spill(harvest, numbers)
-        let bytes = devices.count * DeviceTable.bytesPerDevice + exclusions.bytes + aliasMembers.bytes
+        let bytes = devices.count * DeviceTable.bytesPerDevice + aliasMembers.bytes
         if bytes > plan.limits.deviceMemory, spilled == nil { try beginSpilling() }
         return wanted
     }
 
     private mutating func collect(_ harvest: Harvest, _ numbers: Numbers) throws -> Wanted {
-        for mark in harvest.exclusions { exclusions.add(mark) }
-        let candidates = harvest.candidates
+        let rows = harvest.devices
         var records = harvest.records
+        var record = -1
         var hits = harvest.aliasHits[...]
         var renewed: [(index: Int, slot: Int)] = []
-        for index in candidates.indices {
-            if index + Self.prefetched < candidates.count { devices.prefetch(candidates[index + Self.prefetched].fingerprint) }
-            let candidate = candidates[index]
-            let (slot, isNewest) = try devices.add(
-                candidate.fingerprint, candidate.moment, numbers.deviceClass(of: candidate), &classes)
-            if let hit = hits.first, hit.candidate == index {
-                aliasMembers.add(alias: hit.alias, slot: slot, token: hit.token)
+        for index in rows.indices {
+            if index + Self.prefetched < rows.count { devices.prefetch(rows[index + Self.prefetched].fingerprint) }
+            let row = rows[index]
+            let (device, isNewest) = try devices.add(row.fingerprint, row.moment, class: try classNumber(of: row, numbers), &classes)
+            guard row.hasRecord else { continue }
+            record += 1
+            if let hit = hits.first, hit.row == index {
+                aliasMembers.add(alias: hit.alias, device: device, row.moment, token: hit.token)
                 hits.removeFirst()
             }
-            guard isNewest else { continue }
-            if isRecording { records.setSlot(slot, of: index) } else if slot < recordLimit { renewed.append((index, slot)) }
+            var slot = devices.slot(of: device)
+            if slot < 0 {
+                devices.takeSlot(device)
+                slot = devices.slots - 1
+            } else if !isNewest {
+                continue
+            }
+            if isRecording { records.setSlot(slot, of: record) } else if slot < recordLimit { renewed.append((record, slot)) }
         }
         guard isRecording else { return renewed.isEmpty ? .none : .some(renewed) }
-        isRecording = devices.count < recordLimit
+        isRecording = devices.slots < recordLimit
         return .all(records)
     }
 
     private mutating func spill(_ harvest: Harvest, _ numbers: Numbers) throws -> Wanted {
-        for mark in harvest.exclusions { try spilled?.add(mark) }
         var wanted: [(index: Int, slot: Int)] = []
-        for (index, candidate) in harvest.candidates.enumerated() {
-            let number = try classes.number(of: numbers.deviceClass(of: candidate))
-            if let slot = try spilled?.add(candidate.fingerprint, candidate.moment, class: number), slot >= 0 {
-                wanted.append((index, slot))
+        var record = -1
+        for row in harvest.devices {
+            let number = try classNumber(of: row, numbers)
+            guard row.hasRecord else {
+                try spilled?.add(row.fingerprint, row.moment, class: number)
+                continue
+            }
+            record += 1
+            if let slot = try spilled?.addRecipient(row.fingerprint, row.moment, class: number), slot >= 0 {
+                wanted.append((record, slot))
             }
         }
         for hit in harvest.aliasHits {
-            try spilled?.addAlias(hit.alias, harvest.candidates[hit.candidate].fingerprint, hit.token)
+            let row = harvest.devices[hit.row]
+            try spilled?.addAlias(hit.alias, row.fingerprint, row.moment, hit.token)
         }
         try spilled?.keep(harvest.records)
         defer { isRecording = spilled?.isRecording ?? false }
@@ -111,47 +146,48 @@ struct DeviceCollector: ~Copyable {
     }
 
     private mutating func beginSpilling() throws {
-        let onDisk = try SpilledDevices(devices, exclusions, aliasMembers, recordLimit: recordLimit)
+        let onDisk = try SpilledDevices(devices, aliasMembers, recordLimit: recordLimit)
         spilled = consume onDisk
         devices = DeviceTable()
-        exclusions = ExclusionMarks()
         aliasMembers = AliasMembers()
     }
 
     // MARK: - At the end
 
-    /// Settles what only the end of the scan can: exclusion by newer rows, and alias limits.
+    /// Settles what only the end of the scan can: what the rows of a device come to together, and alias limits.
     /// - Parameter tick: called often, with the share that is done.
     mutating func settle(into sink: any RecipientSink, tick: (Double) throws -> Void) throws -> SettledDevices {
         let (aliasSelector, aliasLimit) = (plan.selectors.selectors.alias, plan.query.aliasLimit)
         if var spilled = spilled.take() {
             return try spilled.settle(&classes, aliasSelector: aliasSelector, aliasLimit: aliasLimit, into: sink, tick: tick)
         }
-        try exclusions.forEach { try devices.exclude($0, &classes) }
+        if plan.selectors.unitesRows { for device in 0..<devices.count { try devices.conclude(device, &classes) } }
         if let aliasSelector, !aliasMembers.isEmpty { try dropBeyondAliasLimit(aliasSelector, aliasLimit) }
         var dropped = BitSet()
         var first = FirstRecipients(limit: AudienceResult.mostSamples)
-        for slot in 0..<devices.count {
-            let deviceClass = deviceClass(of: slot)
+        for device in 0..<devices.count {
+            let slot = devices.slot(of: device)
+            guard slot >= 0 else { continue }
+            let deviceClass = deviceClass(of: device)
             if deviceClass.reason == nil { first.note(place: slot, deviceClass) } else { dropped.insert(slot) }
         }
-        return SettledDevices(count: devices.count, dropped: dropped, first: first.inOrder())
+        return SettledDevices(devices: devices.count, count: devices.slots, dropped: dropped, first: first.inOrder())
     }
 
-    private func deviceClass(of slot: Int) -> DeviceClass { classes[devices.classNumber(of: slot)] }
+    private func deviceClass(of device: Int) -> DeviceClass { classes[devices.classNumber(of: device)] }
 
-    /// Devices beyond the limits of all their aliases, and selected by nothing else, become `aliasLimit`, whatever was judged of
+    /// Devices beyond the limit of their alias, and selected by nothing else, become `aliasLimit`, whatever was judged of
     /// them later in the order of reasons; a device that was suppressed before that takes no place.
     private mutating func dropBeyondAliasLimit(_ selector: UInt32, _ limit: Int) throws {
         var members = AliasMembers()
         swap(&members, &aliasMembers)
-        let kept = members.kept(
-            limit: limit, moment: { devices.moment(of: $0) }, takesPlace: { deviceClass(of: $0).takesPlaceInAlias })
-        // Dropped once it has the reason, a device is dropped again to no effect.
-        for slot in members.slots where !kept.contains(slot) {
-            let deviceClass = deviceClass(of: slot)
-            guard deviceClass.takesPlaceInAlias, classes.selections[deviceClass.selection] == [selector] else { continue }
-            try devices.drop(slot, .aliasLimit, &classes)
+        members.keepNewest(moment: { devices.moment(of: $0) }) { device in
+            let deviceClass = deviceClass(of: device)
+            return deviceClass.takesPlaceInAlias && classes.selections[deviceClass.selection].contains(selector)
+        }
+        let kept = members.kept(limit: limit)
+        for device in members.devices where !kept.contains(device) {
+            if classes.selections[deviceClass(of: device).selection] == [selector] { try devices.drop(device, .aliasLimit, &classes) }
         }
     }
 }

@@ -1,85 +1,109 @@
 import Base
 
-/// The devices found so far, one per token, numbered ("slots") in the order of their first row. 17 bytes each and, once there are millions,
-/// the 5 to 7 of the index: at most 24. Tokens themselves are not kept.
+/// Every device of the exports so far, one per token, numbered in the order of their first rows. What its newest row says of a device
+/// counts, whether that row is selected or not: also devices that nothing selects are here, so that they are not reached through an older
+/// row. 25 bytes each and, once there are millions, the 5 to 7 of the index: at most 32. Tokens themselves are not kept.
 struct DeviceTable: ~Copyable {
-    private var index = SlotIndex()
-    private var fingerprints = Blocks<UInt64>()
-    /// Above the class's low 16 bits the moment of the newest row.
-    private var moments = Blocks<UInt64>()
+    /// What is known of a device. Not private: Swift 6.3.1 cannot compile `Blocks` of a private type.
+    struct Entry: BitwiseCopyable {
+        var word: UInt64
+        /// Above the class's low 16 bits the moment of the newest row.
+        var momentAndClass: UInt64
+        var rest: UInt32
+        /// The slot at the sink + 1; 0 for none.
+        var slot: UInt32
+    }
+
+    private var index = DeviceIndex()
+    private var entries = Blocks<Entry>()
     /// The class's high 8 bits.
     private var classes = Blocks<UInt8>()
+    /// Devices that have a slot: those that some row of theirs selected.
+    private(set) var slots = 0
 
     /// A device's class is below this.
     static let classLimit = 1 << 24
     /// Memory that a device takes at most, once there are millions.
-    static let bytesPerDevice = 24
+    static let bytesPerDevice = 32
 
-    var count: Int { fingerprints.count }
+    var count: Int { entries.count }
+
+    /// Makes room for so many devices at once.
+    mutating func reserve(_ count: Int) { index.reserve(entries, count: count) }
 
     /// Says that a fingerprint will be looked for soon.
-    @inline(__always) func prefetch(_ fingerprint: UInt64) { index.prefetch(fingerprint) }
+    @inline(__always) func prefetch(_ fingerprint: TokenFingerprint) { index.prefetch(fingerprint.word) }
 
-    /// The slot of a token that was seen before; -1 for none.
-    @inline(__always) func find(_ fingerprint: UInt64) -> Int { index.find(fingerprint, fingerprints) }
+    /// The number of a device that was seen before; -1 for none.
+    @inline(__always) func find(_ fingerprint: TokenFingerprint) -> Int { index.find(fingerprint, entries) }
 
-    /// Adds a row to its device: what the newest row says counts, and the selectors of all rows.
-    /// - Returns: the device's slot, and whether this row is its newest so far.
+    /// Adds a row to its device. Of rows of the same moment the one that was added last is the newest.
+    /// - Parameter number: the row's class, of `table`.
+    /// - Returns: the device's number, and whether this row is its newest so far.
     @inline(__always) mutating func add(
-        _ fingerprint: UInt64, _ moment: ActivityMoment, _ deviceClass: DeviceClass, _ table: inout ClassTable
-    ) throws -> (slot: Int, isNewest: Bool) {
-        let slot = find(fingerprint)
-        guard slot < 0 else { return (slot, try renew(slot, moment, deviceClass, &table)) }
-        let number = try table.number(of: deviceClass)
+        _ fingerprint: TokenFingerprint, _ moment: ActivityMoment, class number: Int, _ table: inout ClassTable
+    ) throws -> (device: Int, isNewest: Bool) {
+        let device = find(fingerprint)
+        guard device < 0 else { return (device, try renew(device, moment, class: number, &table)) }
         table.add(number)
         append(fingerprint, moment, class: number)
         return (count - 1, true)
     }
 
-    /// Adds a device that was not seen before, in the next slot.
-    @inline(__always) mutating func append(_ fingerprint: UInt64, _ moment: ActivityMoment, class number: Int) {
-        fingerprints.append(fingerprint)
-        moments.append(moment.bits << 16 | UInt64(truncatingIfNeeded: number & 0xFFFF))
+    /// Adds a device that was not seen before.
+    @inline(__always) mutating func append(_ fingerprint: TokenFingerprint, _ moment: ActivityMoment, class number: Int) {
+        entries.append(
+            Entry(
+                word: fingerprint.word, momentAndClass: moment.bits << 16 | UInt64(truncatingIfNeeded: number & 0xFFFF),
+                rest: fingerprint.rest, slot: 0))
         classes.append(UInt8(truncatingIfNeeded: number >> 16))
-        index.append(fingerprints)
+        index.append(entries)
     }
 
     private mutating func renew(
-        _ slot: Int, _ moment: ActivityMoment, _ deviceClass: DeviceClass, _ table: inout ClassTable
+        _ device: Int, _ moment: ActivityMoment, class number: Int, _ table: inout ClassTable
     ) throws -> Bool {
-        let isNewer = renew(slot, moment)
-        setClass(of: slot, try table.merge(deviceClass, into: classNumber(of: slot), isNewer: isNewer))
+        let isNewer = renew(device, moment)
+        setClass(of: device, try table.merge(number, into: classNumber(of: device), isNewer: isNewer))
         return isNewer
     }
 
-    /// Remembers when a device was last active. Says whether that is news.
-    mutating func renew(_ slot: Int, _ moment: ActivityMoment) -> Bool {
-        guard moment > self.moment(of: slot) else { return false }
-        moments[slot] = moment.bits << 16 | moments[slot] & 0xFFFF
+    /// Remembers when a device was last active. Says whether that is its newest row.
+    mutating func renew(_ device: Int, _ moment: ActivityMoment) -> Bool {
+        guard moment >= self.moment(of: device) else { return false }
+        entries[device].momentAndClass = moment.bits << 16 | entries[device].momentAndClass & 0xFFFF
         return true
     }
 
-    private mutating func setClass(of slot: Int, _ number: Int) {
-        moments[slot] = moments[slot] & ~0xFFFF | UInt64(truncatingIfNeeded: number & 0xFFFF)
-        classes[slot] = UInt8(truncatingIfNeeded: number >> 16)
+    private mutating func setClass(of device: Int, _ number: Int) {
+        entries[device].momentAndClass = entries[device].momentAndClass & ~0xFFFF | UInt64(truncatingIfNeeded: number & 0xFFFF)
+        classes[device] = UInt8(truncatingIfNeeded: number >> 16)
+    }
+
+    /// Gives a device the next slot at the sink.
+    mutating func takeSlot(_ device: Int) {
+        slots += 1
+        entries[device].slot = UInt32(slots)
     }
 
     /// Says that a device is no recipient.
-    mutating func drop(_ slot: Int, _ reason: SkipReason, _ table: inout ClassTable) throws {
-        setClass(of: slot, try table.drop(classNumber(of: slot), reason))
+    mutating func drop(_ device: Int, _ reason: SkipReason, _ table: inout ClassTable) throws {
+        setClass(of: device, try table.drop(classNumber(of: device), reason))
     }
 
-    /// A device whose newest row is excluded is excluded, also when an older row of it is not.
-    mutating func exclude(_ mark: ExclusionMarks.Mark, _ table: inout ClassTable) throws {
-        let slot = find(mark.fingerprint)
-        if slot >= 0, mark.moment >= moment(of: slot) { try drop(slot, .excluded, &table) }
+    /// Replaces what the rows of a device come to by what follows from it.
+    mutating func conclude(_ device: Int, _ table: inout ClassTable) throws {
+        setClass(of: device, try table.conclude(classNumber(of: device)))
     }
 
-    func fingerprint(of slot: Int) -> UInt64 { fingerprints[slot] }
+    func fingerprint(of device: Int) -> TokenFingerprint { TokenFingerprint(word: entries[device].word, rest: entries[device].rest) }
 
     /// When the newest row of a device says that it was active.
-    @inline(__always) func moment(of slot: Int) -> ActivityMoment { ActivityMoment(bits: moments[slot] >> 16) }
+    @inline(__always) func moment(of device: Int) -> ActivityMoment { ActivityMoment(bits: entries[device].momentAndClass >> 16) }
 
     /// What is known of a device: a number of `ClassTable`.
-    @inline(__always) func classNumber(of slot: Int) -> Int { Int(moments[slot] & 0xFFFF) | Int(classes[slot]) << 16 }
+    @inline(__always) func classNumber(of device: Int) -> Int { Int(entries[device].momentAndClass & 0xFFFF) | Int(classes[device]) << 16 }
+
+    /// The slot of a device at the sink; -1 for none.
+    @inline(__always) func slot(of device: Int) -> Int { Int(entries[device].slot) - 1 }
 }

@@ -1,7 +1,10 @@
-/// Distinct sets of selectors, numbered.
+/// Distinct sets of selectors, numbered. The empty one is 0.
 struct SelectionSets {
-    private var numbers: [[UInt32]: Int] = [:]
-    private var sets: [[UInt32]] = []
+    private var numbers: [[UInt32]: Int] = [[]: 0]
+    private var sets: [[UInt32]] = [[]]
+
+    /// The number of the empty set.
+    static let none = 0
 
     /// The selectors of a set, ascending.
     subscript(number: Int) -> [UInt32] { sets[number] }
@@ -12,12 +15,5 @@ struct SelectionSets {
         numbers[set] = sets.count
         sets.append(set)
         return sets.count - 1
-    }
-
-    /// The number of the union of two sets.
-    mutating func union(_ left: Int, _ right: Int) -> Int {
-        let (present, more) = (sets[left], sets[right])
-        if left == right || more.allSatisfy(present.contains) { return left }
-        return number(of: Array(Set(present).union(more)).sorted())
     }
 }

@@ -2,7 +2,9 @@ import Base
 
 /// What became of the devices of an audience.
 struct SettledDevices {
-    /// Devices found, which have the slots 0 ..< count.
+    /// Devices of the exports.
+    var devices: Int
+    /// Those that have slots, 0 ..< count: some row of theirs was selected.
     var count: Int
     /// The slots that did not become recipients.
     var dropped: BitSet

@@ -31,6 +31,12 @@ final class CompiledSelectors: Sendable {
     let selectors: AudienceQuery.Selectors
     let isEveryone: Bool
     let separator: [UInt8]
+    /// Marks that are not the separator.
+    let otherMarks: [TagMark]
+    let nearTags: NearSpellings
+    let nearAliases: NearSpellings
+    /// Whether the tags of a device's rows are united.
+    let unitesRows: Bool
 
     init(_ query: AudienceQuery) {
         let selectors = query.selectors
@@ -55,6 +61,10 @@ final class CompiledSelectors: Sendable {
         self.selectors = selectors
         isEveryone = query.everyone
         separator = Array(query.columns.tagSeparator.utf8)
+        otherMarks = TagMark.allCases.filter { [separator] in !separator.contains(where: $0.bytes.contains) }
+        nearTags = NearSpellings(tags.names)
+        nearAliases = NearSpellings(aliases.names)
+        unitesRows = query.columns.rows == .merge
     }
 
     private static func marks(_ table: NameTable, _ names: [String]) -> [Bool] {

@@ -2,34 +2,105 @@ import Base
 
 /// A condition of `where`, prepared for being asked of every row.
 struct ConditionTest {
+    /// What a condition says of a cell.
+    enum Answer {
+        case yes, no
+        /// The cell cannot be what the condition compares.
+        case unreadable
+    }
+
     private let test: ColumnTest
-    /// The right sides of `oneOf`, in bytes.
-    private let values: [[UInt8]]
+    /// The right sides of `oneOf`.
+    private let values: [Value]
     /// The right side of a comparison.
     private let compared: ComparisonValue?
     private let now: Int64
-    /// Languages are the same in capitals.
-    private let ignoresCase: Bool
+    /// Languages hold for the tags of their regions and scripts.
+    private let isLanguage: Bool
+    private let speaks: LanguageAnswers
 
-    init(_ test: ColumnTest, now: Timestamp, ignoresCase: Bool) {
-        self.test = test
-        self.now = now.epochMilliseconds
-        self.ignoresCase = ignoresCase
-        values = if case .oneOf(let texts) = test { texts.map { Array(trimmedText($0).utf8) } } else { [] }
-        compared = if case .comparison(_, let text) = test { ComparisonValue(trimmedText(text)) } else { nil }
+    /// A value that a cell may have.
+    private struct Value {
+        var bytes: [UInt8]
+        /// What `true` and `false` stand for; nil for other values.
+        var truth: Bool?
     }
 
-    /// Whether a cell satisfies the condition. A blank cell satisfies nothing but `missing`.
-    func holds(_ cell: UnsafeBufferPointer<UInt8>) -> Bool {
-        if cell.isEmpty { return test == .missing }
+    /// - Parameter isLanguage: whether the column holds the devices' languages.
+    init(_ condition: ColumnCondition, now: Timestamp, isLanguage: Bool) {
+        test = condition.test
+        self.now = now.epochMilliseconds
+        var texts: [String] = []
         switch test {
-        case .present: return true
-        case .missing: return false
-        case .within(let seconds): return age(cell).map { $0 <= Int64(seconds) * 1000 } ?? false
-        case .olderThan(let seconds): return age(cell).map { $0 > Int64(seconds) * 1000 } ?? false
-        case .oneOf: return values.contains { value in value.withUnsafeBufferPointer { isSame($0, cell) } }
+        case .oneOf(let list): texts = list.map(trimmedText)
+        case .comparison(.equal, let text), .comparison(.notEqual, let text): texts = isLanguage ? [trimmedText(text)] : []
+        default: break
+        }
+        values = texts.map { text in
+            let bytes = Array(text.utf8)
+            let isTruth = ["true", "false"].contains(text.lowercased())
+            return Value(bytes: bytes, truth: isTruth ? bytes.withUnsafeBufferPointer(truthValue) : nil)
+        }
+        self.isLanguage = isLanguage && !texts.isEmpty
+        speaks = LanguageAnswers(texts)
+        if case .comparison(_, let text) = test {
+            compared = ComparisonValue(trimmedText(text), column: condition.column.value)
+        } else {
+            compared = nil
+        }
+    }
+
+    /// What the condition says of a cell. A blank cell satisfies nothing but `missing`.
+    /// - Parameter value: set to the number of the value of a list that holds.
+    func answer(_ cell: UnsafeBufferPointer<UInt8>, _ value: inout Int) -> Answer {
+        if Blank.isCell(cell) { return test == .missing ? .yes : .no }
+        switch test {
+        case .present: return .yes
+        case .missing: return .no
+        case .within(let seconds): return age(cell).map { $0 <= Int64(seconds) * 1000 ? .yes : .no } ?? .unreadable
+        case .olderThan(let seconds): return age(cell).map { $0 > Int64(seconds) * 1000 ? .yes : .no } ?? .unreadable
+        case .oneOf: return find(cell, &value)
         case .comparison(let comparison, _):
-            return comparison.holds(compared?.order(of: cell) { ignoresCase && isSame(cell, $0) })
+            if isLanguage {
+                let answer = find(cell, &value)
+                return comparison == .equal || answer == .unreadable ? answer : answer == .yes ? .no : .yes
+            }
+            guard let order = compared?.order(of: cell) else { return comparison == .notEqual ? .yes : .unreadable }
+            return comparison.holds(order) ? .yes : .no
+        }
+    }
+
+    private func find(_ cell: UnsafeBufferPointer<UInt8>, _ value: inout Int) -> Answer {
+        if isLanguage { return speaks.answer(cell, &value) }
+        var isUnreadable = false
+        for (number, wanted) in values.enumerated() {
+            if let truth = wanted.truth {
+                let said = truthValue(of: cell)
+                if said == nil { isUnreadable = true }
+                guard said == truth else { continue }
+            } else if wanted.bytes.count != cell.count || !wanted.bytes.elementsEqual(cell) {
+                continue
+            }
+            value = number
+            return .yes
+        }
+        return isUnreadable ? .unreadable : .no
+    }
+
+    /// What cells must be to be compared, for people; nil where every cell can be.
+    var kindInWords: String? {
+        switch test {
+        case .within, .olderThan: "a date"
+        case .comparison where isLanguage: "a language"
+        case .comparison:
+            switch compared?.kind {
+            case .number: "a number"
+            case .version: "a version"
+            case .date: "a date"
+            case .text, nil: nil
+            }
+        case .oneOf: isLanguage ? "a language" : values.contains { $0.truth != nil } ? "true or false" : nil
+        case .present, .missing: nil
         }
     }
 
@@ -39,14 +110,34 @@ struct ConditionTest {
         let day: Int64 = 86_400_000
         return dateMilliseconds(cell).map { (isDayOnly(cell) ? now / day * day : now) - $0 }
     }
-
-    private func isSame(_ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>) -> Bool {
-        guard left.count == right.count else { return false }
-        guard ignoresCase else { return left.elementsEqual(right) }
-        return zip(left, right).allSatisfy { lowercased($0) == lowercased($1) }
-    }
 }
 
-@inline(__always) private func lowercased(_ byte: UInt8) -> UInt8 {
-    byte &- UInt8(ascii: "A") < 26 ? byte | 0x20 : byte
+/// Which of some languages a device's tag is, as texts are found by it: `en` for `en-US` and `en_GB`. One for each thread.
+private final class LanguageAnswers {
+    /// By number; what is no tag counts as it is written.
+    private let languages: [String]
+    /// Of tags so far, as cells hold them: the number of the language, -1 for none of them, -2 for what is no tag.
+    private var numbers: [(tag: [UInt8], number: Int)] = []
+
+    /// A column that holds something else altogether must not make it slow.
+    private static let mostTags = 64
+
+    init(_ texts: [String]) { languages = texts.map { LanguageTag.normalized($0) ?? $0.lowercased() } }
+
+    func answer(_ cell: UnsafeBufferPointer<UInt8>, _ value: inout Int) -> ConditionTest.Answer {
+        let number = number(of: cell)
+        if number >= 0 { value = number }
+        return number >= 0 ? .yes : number == -1 ? .no : .unreadable
+    }
+
+    private func number(of cell: UnsafeBufferPointer<UInt8>) -> Int {
+        for known in numbers where known.tag.count == cell.count && known.tag.elementsEqual(cell) { return known.number }
+        let text = String(decoding: cell, as: UTF8.self)
+        let chain = LanguageTag.fallbacks(of: text)
+        let number =
+            (chain.isEmpty ? [text.lowercased()] : chain).lazy.compactMap { self.languages.firstIndex(of: $0) }.first
+            ?? (chain.isEmpty ? -2 : -1)
+        if numbers.count < Self.mostTags { numbers.append((Array(cell), number)) }
+        return number
+    }
 }

@@ -15,19 +15,26 @@ final class ExcludedDevices: @unchecked Sendable {
     private let hash: KeyedHash
     /// Whether an entry can only be a registration id, so that exports need that column.
     private(set) var hasRegistrationIDs = false
+    /// Whether a registration id may be an e-mail address.
+    private let takesAddresses: Bool
+    /// Entries of the list that is read which can be neither token nor registration id.
+    private var flaws = ListMistakes(file: "")
 
     /// Reads all lists. A list that cannot be read as a whole is an error: what it hides would be sent to.
     init(_ query: AudienceQuery, hash: KeyedHash, limits: ReadingLimits) throws(Diagnostics) {
         self.hash = hash
+        takesAddresses = query.columns.candidates(for: .registrationID).contains { $0.lowercased().contains("mail") }
         var mistakes: [Diagnostic] = []
         for path in query.excludedDevices {
             lists.append(ExclusionList(path: path))
             if query.excludedDevices.count > 1 { entriesOfLists.append(ListEntries()) }
+            flaws = ListMistakes(file: path)
             do {
                 try load(path, query.columns, limits)
             } catch {
                 mistakes.append(error)
             }
+            mistakes += flaws.all
         }
         if !mistakes.isEmpty { throw Diagnostics(mistakes) }
     }
@@ -42,6 +49,19 @@ final class ExcludedDevices: @unchecked Sendable {
     /// - Parameter digits: room for the case that it could be a token.
     func contains(registrationID: UnsafeBufferPointer<UInt8>, _ digits: borrowing TokenBuffer) -> Bool {
         !registrationID.isEmpty && entries.contains(fingerprint(of: registrationID, digits).value)
+    }
+
+    /// The lists that a device is in, by their bits; those from the last bit on share it.
+    /// - Parameter token: the fingerprint of its token.
+    func lists(of token: UInt64, registrationID: UnsafeBufferPointer<UInt8>, _ digits: borrowing TokenBuffer) -> Int {
+        guard !isEmpty else { return 0 }
+        let id = registrationID.isEmpty ? token : fingerprint(of: registrationID, digits).value
+        if entriesOfLists.isEmpty { return entries.contains(token) || entries.contains(id) ? 1 : 0 }
+        var mask = 0
+        for list in entriesOfLists.indices where entriesOfLists[list].set.contains(token) || entriesOfLists[list].set.contains(id) {
+            mask |= 1 << min(list, Exclusions.mostLists - 1)
+        }
+        return mask
     }
 
     /// Notes the lists that a row's device is in.
@@ -72,14 +92,32 @@ final class ExcludedDevices: @unchecked Sendable {
     /// - Parameter besideToken: the same row lists the device's token as well, so that exports can do without its registration id.
     /// - Returns: whether the entry can be a token.
     @discardableResult
-    private func add(_ entry: UnsafeBufferPointer<UInt8>, _ digits: borrowing TokenBuffer, besideToken: Bool = false) -> Bool {
+    private func add(_ entry: UnsafeBufferPointer<UInt8>, line: Int, _ digits: borrowing TokenBuffer, besideToken: Bool = false) -> Bool {
         guard !entry.isEmpty else { return false }
         if !besideToken { lists[lists.count - 1].add(entry) }
         let (fingerprint, isToken) = fingerprint(of: entry, digits)
-        if !isToken, !besideToken { hasRegistrationIDs = true }
+        if !isToken, !besideToken {
+            hasRegistrationIDs = true
+            if Self.mayBeFlawed(entry) { judge(entry, line: line) }
+        }
         entries.insert(fingerprint)
         entriesOfLists.last?.set.insert(fingerprint)
         return isToken
+    }
+
+    /// Whether an entry that is no token is worth a closer look; most registration ids are not.
+    private static func mayBeFlawed(_ entry: UnsafeBufferPointer<UInt8>) -> Bool {
+        entry.count > 32 || entry.contains { $0 >= 0x80 || " \t.@<{+xX".utf8.contains($0) }
+    }
+
+    /// Notes an entry that nobody can have written for a registration id: it would exclude nobody.
+    private func judge(_ entry: UnsafeBufferPointer<UInt8>, line: Int) {
+        let text = String(decoding: entry, as: UTF8.self)
+        guard let shape = TokenShape(text), shape.wasToken(digits: entry.count) || shape == .email && !takesAddresses else { return }
+        let shown = TextFormat.foreign(text.count < 20 ? text : DeviceToken.redact(text), maximumBytes: 60)
+        flaws.add(
+            "'\(shown)' is neither a device token nor a registration id: \(shape.clause(digits: entry.count))", line: line,
+            remedy: "It would exclude nobody. Write tokens or registration ids as in the exports.")
     }
 
     // MARK: - Reading
@@ -87,7 +125,7 @@ final class ExcludedDevices: @unchecked Sendable {
     private func load(_ path: String, _ columns: ExportColumns, _ limits: ReadingLimits) throws(Diagnostic) {
         let digits = TokenBuffer()
         guard let format = ExportFormat(path: path) else {
-            return try NameFile.forEachName(in: path, limits: limits) { name, _ in add(name, digits) }
+            return try NameFile.forEachName(in: path, limits: limits) { name, line in add(name, line: line, digits) }
         }
         switch format.records {
         case .delimited(let separator):
@@ -96,14 +134,14 @@ final class ExcludedDevices: @unchecked Sendable {
             if cells.columns.isEmpty, reader.header.count == 1 {
                 // A plain list that is called .csv: its first line is an entry too, unless it is some header.
                 var first = reader.header[0]
-                first.withUTF8 { if digits.normalize($0) != nil { add($0, digits) } }
+                first.withUTF8 { if digits.normalize($0) != nil { add($0, line: 1, digits) } }
                 cells.columns = [0]
             }
             try cells.check()
             reader.use(columns: cells.columns)
             try add(from: &reader, cells, digits)
         case .jsonLines, .jsonArray:
-            guard let header = try sampleKeys(path: path, format: format, limits: limits) else { return }
+            guard let header = try sampleKeys(path: path, format: format, limits: limits, until: { _ in false }) else { return }
             let cells = ListCells(ColumnResolver(columns: columns, header: header, file: path))
             try cells.check()
             let keys = cells.columns.map { header[$0] }
@@ -126,7 +164,10 @@ final class ExcludedDevices: @unchecked Sendable {
             case .row:
                 rows += 1
                 var hasToken = false
-                for cell in cells.columns.indices { hasToken = add(reader.row.bytes(cell), digits, besideToken: hasToken) || hasToken }
+                let line = reader.rowLine
+                for cell in cells.columns.indices {
+                    hasToken = add(reader.row.bytes(cell), line: line, digits, besideToken: hasToken) || hasToken
+                }
             case .badRow:
                 var mistake = reader.badRow
                 mistake.remedy = "Every line of a list of excluded devices must be readable: whoever it hides would get the push."

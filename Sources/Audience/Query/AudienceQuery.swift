@@ -45,6 +45,8 @@ public struct AudienceQuery: Sendable {
     public var timezonePosition: SourcePosition?
     /// Where the campaign names tags, aliases and registration ids, for warnings; names from lists in files of their own have no place.
     public var places = NamePlaces()
+    /// Warnings that the campaign allows: what would be refused under such a name is a warning then.
+    public var allowed: Set<WarningName> = []
     /// The moment against which `within` and `older than` are judged.
     public var now: Timestamp
 

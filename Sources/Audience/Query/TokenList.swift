@@ -13,9 +13,6 @@ public enum TokenList {
         public var invalidSince: Timestamp?
     }
 
-    /// Mistakes that are shown one by one.
-    private static let shownMistakes = 10
-
     /// Hands over one device after another, some perhaps more than once. In a plain list (any name that does not end in .csv or .tsv) white
     /// space around a token does not count, and blank lines and lines that begin with `#` are skipped. A table needs a header, unless its
     /// only column is the tokens.
@@ -29,7 +26,7 @@ public enum TokenList {
     public static func read(
         _ path: String, columns: ExportColumns, latest: Timestamp? = nil, allowsExport: Bool = true, _ body: (Entry) throws -> Void
     ) throws {
-        var mistakes = Mistakes(file: path, latest: latest)
+        var mistakes = Mistakes(latest: latest, list: ListMistakes(file: path))
         let limits = ReadingLimits()
         do throws(Diagnostic) {
             switch ExportFormat(path: path)?.records {
@@ -45,30 +42,14 @@ public enum TokenList {
         }
         try limits.sources.checkUnchanged()
         if let failure = mistakes.failure { throw failure }
-        if !mistakes.shown.isEmpty { throw Diagnostics(mistakes.all) }
+        if !mistakes.list.isEmpty { throw Diagnostics(mistakes.list.all) }
     }
 
     /// What is wrong with a file, and what `body` threw.
     private struct Mistakes {
-        let file: String
         let latest: Timestamp?
-        var shown: [Diagnostic] = []
-        var count = 0
+        var list: ListMistakes
         var failure: (any Error)?
-
-        mutating func add(_ mistake: Diagnostic) {
-            count += 1
-            if shown.count < shownMistakes { shown.append(mistake) }
-        }
-
-        mutating func add(_ message: String, line: Int) {
-            add(Diagnostic(message, at: SourcePosition(file: file, line: line, column: 1)))
-        }
-
-        var all: [Diagnostic] {
-            guard count > shown.count else { return shown }
-            return shown + [Diagnostic("\(count - shown.count) more lines cannot be read")]
-        }
 
         /// Hands an entry over, unless that went wrong before.
         mutating func attempt(_ body: () throws -> Void) {
@@ -85,14 +66,14 @@ public enum TokenList {
             if let token = DeviceToken(text) {
                 mistakes.attempt { try body(Entry(token: token, reason: "", invalidSince: nil)) }
             } else {
-                mistakes.add(noToken(text), line: line)
+                mistakes.list.add(noToken(text), line: line)
             }
         }
     }
 
     private static func noToken(_ text: String) -> String {
-        text.isEmpty
-            ? "there is no device token" : "'\(DeviceToken.redact(text))' cannot be a device token: hex digits only, an even number"
+        guard let shape = TokenShape(text) else { return "there is no device token" }
+        return "'\(DeviceToken.redact(text))' cannot be a device token: \(shape.clause(digits: text.utf8.count))"
     }
 
     /// The cells of an entry; the last one, which is always blank, where a column is missing.
@@ -127,9 +108,9 @@ public enum TokenList {
             case .row:
                 switch entry(reader.row, cells, latest: mistakes.latest) {
                 case .success(let entry): mistakes.attempt { try body(entry) }
-                case .failure(let flaw): mistakes.add(flaw.message, line: reader.recordLine)
+                case .failure(let flaw): mistakes.list.add(flaw.message, line: reader.recordLine)
                 }
-            case .badRow: mistakes.add(reader.badRow)
+            case .badRow: mistakes.list.add(reader.badRow)
             case .needsMore: try reader.refill()
             case .end: return
             }

@@ -45,6 +45,12 @@ struct CellRow {
         var start = 0
         var ends: UnsafeMutablePointer<Int32>
         var columns: UnsafeMutablePointer<Int>
+
+        /// Where the field of a cell begins, and where it ends.
+        @inline(__always) func bounds(of cell: Int) -> (start: Int, end: Int) {
+            let column = columns[cell]
+            return (column == 0 ? start : Int(ends[column - 1]) + 1, Int(ends[column]))
+        }
     }
 
     /// Room for what has to be written differently: as much as the row has bytes for its cells, and as much again for an array's element.
@@ -117,6 +123,13 @@ struct CellRow {
 
     /// The bytes of a cell; empty when it is blank or absent. A JSON array reads as it is written, without brackets.
     @inline(__always) func bytes(_ cell: Int) -> UnsafeBufferPointer<UInt8> {
+        if let fields, cell < cells.count - 1 {
+            // Most cells of a delimited row stand there as they are meant: nothing to remove at either end.
+            let (start, end) = fields.bounds(of: cell)
+            if start < end, fields.base[start] > UInt8(ascii: "\""), fields.base[end - 1] > UInt8(ascii: " ") {
+                return UnsafeBufferPointer(start: UnsafePointer(fields.base) + start, count: end - start)
+            }
+        }
         if readyForRow[cell] != rowNumber.pointee { resolve(cell) }
         return UnsafeBufferPointer(start: cells[cell].start, count: cells[cell].count)
     }
@@ -170,9 +183,8 @@ struct CellRow {
 
     @inline(never) private func resolve(_ index: Int) {
         if let fields, index < cells.count - 1 {
-            let column = fields.columns[index]
-            let start = column == 0 ? fields.start : Int(fields.ends[column - 1]) + 1
-            cells[index] = Cell(fields.base + start, count: Int(fields.ends[column]) - start, form: .delimited)
+            let (start, end) = fields.bounds(of: index)
+            cells[index] = Cell(fields.base + start, count: end - start, form: .delimited)
         }
         var cell = cells[index]
         switch cell.form {

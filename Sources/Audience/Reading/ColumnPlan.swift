@@ -52,7 +52,11 @@ extension ColumnPlan {
             query.suppressed == nil ? nil : required(.registeredAt, if: false),
             query.carriesTimezone ? required(.timezone, if: false) : nil,
         ]
-        let conditionColumns = query.conditions.map { named($0.column) }
+        let conditionColumns = query.conditions.map { condition -> Int? in
+            let column = named(condition.column)
+            if column != nil, column == resolver.column(of: .tags) { mistakes.append(resolver.holdsTags(condition.column)) }
+            return column
+        }
         let fieldColumns = query.fields.map { named($0) }
         // Without a header row nothing else can be said of columns.
         if resolver.lacksHeader, let first = mistakes.first { throw Diagnostics(first) }
@@ -97,6 +101,13 @@ struct ColumnResolver {
         return Diagnostic(
             "\(file) has no column '\(name.value)'", at: name.position,
             remedy: nearest.map { "Did you mean '\($0)'?" } ?? "Its columns are \(list).")
+    }
+
+    /// A condition on the column of tags.
+    func holdsTags(_ name: SourceText) -> Diagnostic {
+        Diagnostic(
+            "'where' compares whole cells, and a cell of tags, as '\(name.value)' holds them, has several", at: name.position,
+            remedy: "Select with tags: {all: [...]}, or leave devices out with exclude: {tags: [...]}.")
     }
 
     /// Whether the first line is a device's and no header.

@@ -8,7 +8,7 @@ import Glibc
 /// once a mask says which of them end a field; all fields are only counted and their ends kept, and only cells that the query asks for
 /// are looked at.
 ///
-/// Beyond RFC 4180: columns may be separated by semicolons or tabs, which the header tells; lines may end in LF, CRLF or CR; blank lines are
+/// Beyond RFC 4180: columns may be separated by semicolons, tabs or bars, which the header tells; lines may end in LF, CRLF or CR; blank lines are
 /// no rows; a quote inside an unquoted field is an ordinary character. Stricter than most readers: text after a closing quote makes the row
 /// unreadable, as does a wrong number of fields, and a quoted cell that looks as if its quote was left open (`QuotedCell`). Zero bytes and
 /// a second header end the reading: such a file is not what it seems.
@@ -16,7 +16,7 @@ import Glibc
 struct DelimitedReader: RowReader, ~Copyable {
     private var buffer: RecordBuffer
     /// Between the fields of a record.
-    let separator: UInt8
+    private(set) var separator: UInt8
     private var fieldEnds: UnsafeMutablePointer<Int32>
     private var fieldCapacity: Int
     /// Of the last record.
@@ -45,20 +45,28 @@ struct DelimitedReader: RowReader, ~Copyable {
     private static let carriageReturn = UInt8(ascii: "\r")
 
     /// Opens the file and reads its header.
-    /// - Parameter separator: a comma may turn out to be another one: see `otherSeparator`.
+    /// - Parameter separator: as the file's name says; its header may turn out to have another one.
     static func open(path: String, isGzip: Bool, separator: UInt8, limits: ReadingLimits) throws(Diagnostic) -> DelimitedReader {
         var reader = DelimitedReader(
             buffer: try RecordBuffer.open(path: path, isGzip: isGzip, limits: limits), separator: separator)
+        try reader.findSeparator()
         try reader.readHeader()
-        guard let other = reader.otherSeparator else { return reader }
-        return try open(path: path, isGzip: isGzip, separator: other, limits: limits)
+        return reader
     }
 
     /// Where a comma stands in numbers (1,5), spreadsheet programs separate the columns of what they call CSV by semicolons, and others use
-    /// tabs: a header that is a single column with such a character in it is taken for theirs.
-    private var otherSeparator: UInt8? {
-        guard separator == UInt8(ascii: ","), header.count == 1, let only = header.first else { return nil }
-        return [UInt8(ascii: ";"), UInt8(ascii: "\t")].first { only.utf8.contains($0) }
+    /// tabs or bars: what stands between the names of the header decides, unless the expected separator does.
+    private mutating func findSeparator() throws(Diagnostic) {
+        while true {
+            let bytes = UnsafeBufferPointer(start: buffer.base + buffer.start, count: buffer.end - buffer.start)
+            let line = HeaderLine(bytes, expecting: separator)
+            if !line.isComplete, !buffer.isAtEnd, bytes.count < HeaderLine.mostBytes, buffer.zeroBytes == .max {
+                try refill()
+                continue
+            }
+            separator = line.separator
+            return
+        }
     }
 
     /// Reads a block of a file whose header has so many columns.

@@ -1,31 +1,41 @@
 import Base
 
-/// How many objects of a JSON export are read to learn its columns.
+/// How many objects of a JSON export are read to learn its columns, when those are all that is needed.
 private let sampledObjects = 1000
 
-/// The keys of the first 1,000 objects of a JSON export in the order of their appearance; nil when there is none.
+/// The keys of a JSON export in the order of their appearance: of the first 1,000 objects, and of as many more as it takes until nothing
+/// is missing. nil when there is no object.
+/// - Parameter hasAll: whether these keys are enough. Where they never are, all objects are read.
 /// - Throws: also when no object can be read, as then nothing can be said about columns.
-func sampleKeys(path: String, format: ExportFormat, limits: ReadingLimits) throws(Diagnostic) -> [String]? {
+func sampleKeys(
+    path: String, format: ExportFormat, limits: ReadingLimits, until hasAll: ([String]) -> Bool
+) throws(Diagnostic) -> [String]? {
     if format.records == .jsonLines {
         var reader = try JSONLinesReader(path: path, isGzip: format.isGzip, keys: [], tagsCell: nil, limits: limits)
-        return try sample(&reader) ? reader.seenKeys : nil
+        return try sample(&reader, until: hasAll)
     }
     var reader = try JSONArrayReader(path: path, isGzip: format.isGzip, keys: [], tagsCell: nil, limits: limits)
-    return try sample(&reader) ? reader.seenKeys : nil
+    return try sample(&reader, until: hasAll)
 }
 
-private func sample(_ reader: inout some RowReader & ~Copyable) throws(Diagnostic) -> Bool {
+private func sample(
+    _ reader: inout some JSONReader & ~Copyable, until hasAll: ([String]) -> Bool
+) throws(Diagnostic) -> [String]? {
     var rows = 0
+    var judgedKeys = -1
     var firstBad: Diagnostic?
-    while rows < sampledObjects {
+    while true {
+        if rows >= sampledObjects, reader.keyCount != judgedKeys {
+            judgedKeys = reader.keyCount
+            if hasAll(reader.seenKeys) { return reader.seenKeys }
+        }
         switch try reader.next() {
         case .row: rows += 1
         case .badRow: firstBad = firstBad ?? reader.badRow
         case .needsMore: try reader.refill()
         case .end:
             if rows == 0, let firstBad { throw firstBad }
-            return rows > 0
+            return rows > 0 ? reader.seenKeys : nil
         }
     }
-    return true
 }

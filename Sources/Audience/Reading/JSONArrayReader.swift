@@ -2,7 +2,7 @@ import Base
 import Glibc
 
 /// Reads a JSON array of objects. Where it is broken, nothing that follows can be trusted: that is an error, not an unreadable row.
-struct JSONArrayReader: RowReader, ~Copyable {
+struct JSONArrayReader: JSONReader, ~Copyable {
     private var buffer: RecordBuffer
     private var objects: JSONObjectReader
     private(set) var state = ReadingState.start
@@ -42,7 +42,8 @@ struct JSONArrayReader: RowReader, ~Copyable {
 
     deinit { row.deallocate() }
 
-    /// The keys seen so far, in the order of their first appearance.
+    var keyCount: Int { objects.keys.count }
+
     var seenKeys: [String] { objects.keys.map { String(decoding: $0.name, as: UTF8.self) } }
 
     var rowsWithDuplicateKeys: Int { objects.objectsWithDuplicateKeys }

@@ -2,7 +2,7 @@ import Base
 import Glibc
 
 /// Reads JSON Lines: an object a line, blank lines skipped. A broken line is an unreadable row; the next line starts afresh.
-struct JSONLinesReader: RowReader, ~Copyable {
+struct JSONLinesReader: JSONReader, ~Copyable {
     private var buffer: RecordBuffer
     private var objects: JSONObjectReader
     private var line = 1
@@ -33,7 +33,8 @@ struct JSONLinesReader: RowReader, ~Copyable {
 
     deinit { row.deallocate() }
 
-    /// The keys seen so far, in the order of their first appearance.
+    var keyCount: Int { objects.keys.count }
+
     var seenKeys: [String] { objects.keys.map { String(decoding: $0.name, as: UTF8.self) } }
 
     var state: ReadingState { .record }

@@ -66,3 +66,11 @@ protocol RowReader: ~Copyable {
     /// The place of the first byte that is not consumed yet.
     var place: TextPlace { get }
 }
+
+/// A reader whose columns are keys that may come at any time.
+protocol JSONReader: RowReader, ~Copyable {
+    /// How many different keys were seen so far.
+    var keyCount: Int { get }
+    /// The keys seen so far, in the order of their first appearance.
+    var seenKeys: [String] { get }
+}

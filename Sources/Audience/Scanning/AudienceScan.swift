@@ -34,6 +34,12 @@ public struct AudienceResult: Sendable {
     public var waves: [Int: Int]
     /// Devices that did not become recipients, by reason and the group of their judgement.
     public var skippedGroups: [SkipReason: [Int: Int]]
+    /// What each part of `exclude` has left out, in its order; empty without one.
+    public var exclusions: [ExclusionCount]
+    /// What each condition of `where` met.
+    public var conditions: [ConditionCount]
+    /// What stands where device tokens should, in the rows that were skipped as `badToken`, the most frequent shape first.
+    public var badTokens: [BadTokenCount]
     /// The first ten rows that could not be read, with file and line.
     public var badRows: [Diagnostic]
     /// Things worth saying: unknown selectors, columns that are there twice, …
@@ -50,6 +56,24 @@ public struct AudienceResult: Sendable {
     public static let mostSamples = 500
     /// The largest payload whose bytes are counted; a larger one counts as this.
     public static let measurablePayload = 0x1FFF
+}
+
+/// How many devices a part of `exclude` has left out: those that would be in the audience without `exclude`.
+public struct ExclusionCount: Hashable, Sendable {
+    /// The key below `exclude`.
+    public enum Kind: String, Hashable, Sendable {
+        case tags, aliases, devices
+        case registrationIDs = "registration_ids"
+    }
+
+    /// Which.
+    public var kind: Kind
+    /// Of `devices` the list's path; nil for what several lists beyond the first few have left out together.
+    public var list: String?
+    /// Names, or lines of a list.
+    public var entries: Int
+    /// A device that several of them leave out counts for each.
+    public var devices: Int
 }
 
 /// One of the recipients that were found first.
@@ -73,9 +97,10 @@ public struct ScanProgress: Sendable {
 extension AudienceQuery {
     /// Reads the exports once, on all cores that the process may use, and hands every selected device to `sink`.
     ///
-    /// A row that replaces an older one of its device is handed over at the same slot; how the newest row is judged counts. Other rows of
-    /// the device are `duplicateToken`. The result depends neither on the number of threads nor on `deviceMemory`. Memory: a fixed amount
-    /// for blocks, and at most 24 bytes a selected device, 16 an excluded row, and some 200 a row that an alias selects; when these come
+    /// A device's newest row decides: by `last_active`, and of those that tie, or say nothing of it, the one that is read last, files in the
+    /// order of `files`. A row that replaces an older one of its device is handed over at the same slot; how the newest row is judged counts.
+    /// Other rows of the device are `duplicateToken`. The result depends neither on the number of threads nor on `deviceMemory`. Memory: a
+    /// fixed amount for blocks, and at most 32 bytes a device of the exports, and some 200 a row that an alias selects; when these come
     /// to more than `deviceMemory`, they go to temporary files, and about a byte a selected row remains.
     /// - Parameters:
     ///   - deviceMemory: bytes for devices.

@@ -18,7 +18,12 @@ struct BlockScanner: ~Copyable {
     /// The numbers of the block's selections beyond the first few.
     private var selectionNumbers: [[UInt32]: Int] = [:]
     private var wantsRecords = true
+    /// Of any block so far that have a device: room for as many is made at once.
+    private var mostRows = 0
     private var seeksExclusions = false
+    /// Whether tags of rows are looked at for a row for each tag, and of all rows of the block.
+    private var samplesTags = false
+    private var samplesAllTags = false
 
     static let shownBadRows = 10
     /// Blocks whose first rows' tags are sampled: more than one, as the first may hold few rows.
@@ -45,12 +50,15 @@ struct BlockScanner: ~Copyable {
     mutating func scan(_ block: Block, expecting state: ReadingState, _ wants: ScanWants) -> Harvest {
         var harvest = Harvest(block, expecting: state, plan)
         let export = plan.files[block.file]
+        harvest.devices.reserveCapacity(mostRows)
         (wantsRecords, seeksExclusions) = (wants.records, wants.exclusions && !harvest.exclusionMatches.isComplete)
         if file != block.file { filter.use(export.plan) }
         file = block.file
         languages.clear()
         selectionNumbers.removeAll(keepingCapacity: true)
-        selector.beginBlock(samplesTags: block.number < Self.sampledBlocks)
+        samplesAllTags = block.number < Self.sampledBlocks
+        selector.beginBlock(samplesTags: samplesAllTags)
+        samplesTags = plan.query.usesTags && export.plan.tagsCell != nil && !plan.selectors.unitesRows
         filter.beginBlock()
         switch export.format.records {
         case .delimited(let separator):
@@ -69,6 +77,7 @@ struct BlockScanner: ~Copyable {
             )
             scan(&reader, export.plan, &harvest)
         }
+        mostRows = max(mostRows, harvest.devices.count)
         return harvest
     }
 
@@ -80,13 +89,18 @@ struct BlockScanner: ~Copyable {
                 switch try reader.next() {
                 case .row:
                     harvest.rows += 1
-                    if let reason = take(reader.row, columns, &harvest) { harvest.skipped[reason] += 1 }
+                    guard let reason = take(reader.row, columns, &harvest) else { continue }
+                    harvest.skipped[reason] += 1
+                    if reason == .badToken { harvest.badTokens.note(reader.row.bytes(columns.token), line: reader.rowLine) }
                 case .badRow: note(reader.badRow, lines: reader.badRowLines, &harvest)
                 case .needsMore, .end: break reading
                 }
             }
         } catch { harvest.failure = error }
         (harvest.seen, harvest.sampledTags, harvest.conditions) = (selector.seen, selector.sampledTags, filter.findings)
+        harvest.tagForms = selector.tagForms
+        (harvest.tagSpellings, harvest.aliasSpellings) = (selector.nearTags.counts, selector.nearAliases.counts)
+        harvest.sampledAliases = selector.sampledAliases
         harvest.rowsWithDuplicateKeys = reader.rowsWithDuplicateKeys
         (harvest.consumed, harvest.end, harvest.state) = (reader.consumed, reader.place, reader.state)
     }
@@ -101,22 +115,73 @@ struct BlockScanner: ~Copyable {
 
     // MARK: - Rows
 
-    /// Takes a row as far as it goes. Cheap questions come first: a row that no selector names is left before its token is looked at.
-    /// - Returns: why it goes no further, or nil when it has a device that may be sent to.
+    /// Takes a row as far as it goes. Also one that is not meant is noted with its device: it may be the device's newest, which decides.
+    /// - Returns: why it goes no further when it has no device.
     @inline(__always) private mutating func take(_ row: CellRow, _ columns: ColumnPlan, _ harvest: inout Harvest) -> SkipReason? {
         if seeksExclusions { seekExclusions(row, columns, &harvest) }
+        if plan.selectors.unitesRows { return takeFacts(row, columns, &harvest) }
         let isSelected = selector.look(at: row, columns)
-        let isExcluded = selector.isExcluded || excludesByID(row, columns)
-        if isExcluded { markExclusion(row, columns, &harvest) }
-        guard isSelected else { return .notMatched }
-        guard !hasConditions || filter.passes(row) else { return .filtered }
-        if isExcluded { return .excluded }
+        let reason: SkipReason? =
+            if !isSelected {
+                .notMatched
+            } else if hasConditions && !filter.passes(row) {
+                .filtered
+            } else if selector.isExcluded || excludesByID(row, columns) {
+                .excluded
+            } else {
+                nil
+            }
         let cell = row.bytes(columns.token)
-        guard let token = tokens.normalize(cell) else { return cell.isEmpty ? .missingToken : .badToken }
-        let fingerprint = plan.hash.token(token)
-        if hasExcludedDevices && plan.excluded.contains(token: fingerprint) { return .excluded }
-        add(row, columns, token, fingerprint, &harvest)
+        guard let token = tokens.normalize(cell) else { return reason ?? (cell.isEmpty ? .missingToken : .badToken) }
+        let fingerprint = plan.hash.fingerprint(token)
+        let lastActive = lastActive(row, columns)
+        if samplesTags { sampleTags(row, columns, token, fingerprint, lastActive, &harvest) }
+        if let reason {
+            let exclusions = reason == .excluded ? exclusions(row, columns, fingerprint) : []
+            harvest.devices.append(DeviceRow(fingerprint, ActivityMoment(lastActive), reason: reason, exclusions: exclusions))
+        } else if hasExcludedDevices && plan.excluded.contains(token: fingerprint.word) {
+            let exclusions = exclusions(row, columns, fingerprint)
+            harvest.devices.append(DeviceRow(fingerprint, ActivityMoment(lastActive), reason: .excluded, exclusions: exclusions))
+        } else {
+            add(row, columns, token, fingerprint, lastActive, selector.selected, &harvest)
+        }
         return nil
+    }
+
+    /// The same where the tags of a device's rows are united: what they come to shows when all are read.
+    private mutating func takeFacts(_ row: CellRow, _ columns: ColumnPlan, _ harvest: inout Harvest) -> SkipReason? {
+        let isSelected = selector.look(at: row, columns)
+        let passes = !hasConditions || filter.passes(row)
+        let cell = row.bytes(columns.token)
+        guard let token = tokens.normalize(cell) else {
+            if !isSelected { return .notMatched }
+            if !passes { return .filtered }
+            if selector.isExcluded || excludesByID(row, columns) { return .excluded }
+            return cell.isEmpty ? .missingToken : .badToken
+        }
+        let fingerprint = plan.hash.fingerprint(token)
+        let isListed = hasExcludedDevices && plan.excluded.contains(token: fingerprint.word)
+        let isExcluded = !selector.exclusions.subtracting(.tags).isEmpty || isListed || excludesByID(row, columns)
+        var facts = selector.facts
+        if !passes { facts.append(RowFacts.OfNewest.filtered.rawValue) }
+        if isExcluded { facts += RowFacts.excluded(by: exclusions(row, columns, fingerprint).subtracting(.tags)) }
+        let lastActive = lastActive(row, columns)
+        if passes && !isExcluded {
+            add(row, columns, token, fingerprint, lastActive, facts, &harvest)
+        } else {
+            harvest.devices.append(
+                DeviceRow(fingerprint, ActivityMoment(lastActive), reason: nil, facts: selection(facts, &harvest)))
+        }
+        return nil
+    }
+
+    private mutating func sampleTags(
+        _ row: CellRow, _ columns: ColumnPlan, _ token: UnsafeBufferPointer<UInt8>, _ fingerprint: TokenFingerprint, _ lastActive: Int64,
+        _ harvest: inout Harvest
+    ) {
+        guard samplesAllTags || TagSample.isAlwaysTaken(token) else { return }
+        let tags = SequenceDigest.element(row.bytes(columns.tags), with: 0)
+        harvest.tagSamples.append(TagSample(fingerprint: fingerprint, lastActive: lastActive, tags: tags, token: token))
     }
 
     /// Every row counts here, also one that nothing selects: until each list was seen to hold a device that the exports have.
@@ -126,25 +191,26 @@ struct BlockScanner: ~Copyable {
         if harvest.exclusionMatches.isComplete { seeksExclusions = false }
     }
 
-    /// Remembers the device of an excluded row, whatever else becomes of the row.
-    private func markExclusion(_ row: CellRow, _ columns: ColumnPlan, _ harvest: inout Harvest) {
-        guard let token = tokens.normalize(row.bytes(columns.token)) else { return }
-        harvest.exclusions.append(.init(fingerprint: plan.hash.token(token), moment: ActivityMoment(lastActive(row, columns))))
+    /// All that excludes a row that something excludes.
+    private func exclusions(_ row: CellRow, _ columns: ColumnPlan, _ fingerprint: TokenFingerprint) -> Exclusions {
+        let lists = plan.excluded.lists(of: fingerprint.word, registrationID: row.bytes(columns.registrationID), tokens)
+        return selector.exclusions.union(.lists(lists))
     }
 
     private func excludesByID(_ row: CellRow, _ columns: ColumnPlan) -> Bool {
         hasExcludedDevices && plan.excluded.contains(registrationID: row.bytes(columns.registrationID), tokens)
     }
 
+    /// Adds a row whose device is a recipient when it is the newest one, and what the judge says.
     private mutating func add(
-        _ row: CellRow, _ columns: ColumnPlan, _ token: UnsafeBufferPointer<UInt8>, _ fingerprint: UInt64, _ harvest: inout Harvest
+        _ row: CellRow, _ columns: ColumnPlan, _ token: UnsafeBufferPointer<UInt8>, _ fingerprint: TokenFingerprint, _ lastActive: Int64,
+        _ selected: [UInt32], _ harvest: inout Harvest
     ) {
-        suppressed?.prefetch(fingerprint)
-        capped?.prefetch(fingerprint)
-        let lastActive = lastActive(row, columns)
+        suppressed?.prefetch(fingerprint.word)
+        capped?.prefetch(fingerprint.word)
+        let moment = ActivityMoment(lastActive)
         if selector.selectingAlias >= 0 {
-            harvest.aliasHits.append(
-                .init(candidate: harvest.candidates.count, alias: selector.selectingAlias, token: Array(token)))
+            harvest.aliasHits.append(.init(row: harvest.devices.count, alias: selector.selectingAlias, token: Array(token)))
         }
         harvest.records.append(row, columns, token: token, separator: separator)
         let judge = judge
@@ -154,17 +220,12 @@ struct BlockScanner: ~Copyable {
             (judge(record), Self.element(record, lastActive))
         }
         // Asked last, when what was prefetched has come; as reasons they come before those of the judge.
-        if let capped, capped.contains(fingerprint) { judgement = Judgement(reason: .frequency) }
-        if isSuppressed(fingerprint, row, columns) { judgement = Judgement(reason: .suppressed) }
+        if let capped, capped.contains(fingerprint.word) { judgement = Judgement(reason: .frequency) }
+        if isSuppressed(fingerprint.word, row, columns) { judgement = Judgement(reason: .suppressed) }
         harvest.digest.append(element)
         if !wantsRecords { harvest.records.removeLast() }
-        harvest.candidates.append(
-            Candidate(
-                fingerprint: fingerprint, moment: ActivityMoment(lastActive), selection: Int32(truncatingIfNeeded: selection(&harvest)),
-                language: languages.number(of: row.bytes(columns.language), &harvest.languages),
-                payloadBytes: UInt16(clamping: judgement.payloadBytes), group: UInt16(clamping: judgement.group),
-                wave: UInt16(clamping: judgement.wave),
-                reason: judgement.reason.map { UInt8($0.ordinal + 1) } ?? 0))
+        let language = languages.number(of: row.bytes(columns.language), &harvest.languages)
+        harvest.devices.append(DeviceRow(fingerprint, moment, judgement, selection: selection(selected, &harvest), language: language))
     }
 
     /// Whether the token is known to be invalid, and the row does not say that it was registered since. What the device's newest row says
@@ -187,17 +248,17 @@ struct BlockScanner: ~Copyable {
         return SequenceDigest.element(record.fields, with: state)
     }
 
-    /// The number of the current row's selection among the harvest's.
-    @inline(__always) private mutating func selection(_ harvest: inout Harvest) -> Int {
+    /// The number of a set among the harvest's.
+    @inline(__always) private mutating func selection(_ set: [UInt32], _ harvest: inout Harvest) -> Int {
         // Most rows are selected by one of few sets.
-        for number in 0..<min(harvest.selections.count, 8) where harvest.selections[number] == selector.selected { return number }
-        return selectionAmongMany(&harvest)
+        for number in 0..<min(harvest.selections.count, 8) where harvest.selections[number] == set { return number }
+        return selectionAmongMany(set, &harvest)
     }
 
-    private mutating func selectionAmongMany(_ harvest: inout Harvest) -> Int {
-        if let number = selectionNumbers[selector.selected] { return number }
-        selectionNumbers[selector.selected] = harvest.selections.count
-        harvest.selections.append(selector.selected)
+    private mutating func selectionAmongMany(_ set: [UInt32], _ harvest: inout Harvest) -> Int {
+        if let number = selectionNumbers[set] { return number }
+        selectionNumbers[set] = harvest.selections.count
+        harvest.selections.append(set)
         return harvest.selections.count - 1
     }
 }

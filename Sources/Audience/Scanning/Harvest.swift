@@ -1,29 +1,53 @@
 import Base
 
-/// A row that has a device which may be sent to, as far as a block alone can tell.
-struct Candidate: BitwiseCopyable {
+/// A row that has a device, as far as a block alone can tell.
+struct DeviceRow: BitwiseCopyable {
     /// Of its token.
-    var fingerprint: UInt64
+    var fingerprint: TokenFingerprint
     var moment: ActivityMoment
     /// A number of the harvest's selections.
-    var selection: Int32
+    var selection: Int32 = 0
     /// A number of the harvest's languages.
-    var language: Int32
+    var language: Int32 = 0
     /// Of its payload as rendered; 0 when it cannot be.
-    var payloadBytes: UInt16
+    var payloadBytes: UInt16 = 0
     /// Of the judgement.
-    var group: UInt16
+    var group: UInt16 = 0
     /// Of the judgement.
-    var wave: UInt16
-    /// The ordinal of why it cannot be sent to, + 1; 0 when it can.
-    var reason: UInt8
+    var wave: UInt16 = 0
+    /// The ordinal of why its device cannot be sent to when this is the newest row, + 1; 0 when it can.
+    var reason: UInt8 = 0
+    /// Whether it was judged, so that the harvest has its texts.
+    var hasRecord = false
+
+    /// A row by which its device is no recipient.
+    /// - Parameters:
+    ///   - reason: nil when that is to be concluded from its facts.
+    ///   - facts: a number of the harvest's selections.
+    ///   - exclusions: what excludes it.
+    init(_ fingerprint: TokenFingerprint, _ moment: ActivityMoment, reason: SkipReason?, facts: Int = 0, exclusions: Exclusions = []) {
+        (self.fingerprint, self.moment) = (fingerprint, moment)
+        (self.reason, selection) = (reason.map { UInt8($0.ordinal + 1) } ?? 0, Int32(truncatingIfNeeded: facts))
+        group = UInt16(truncatingIfNeeded: exclusions.rawValue)
+    }
+
+    /// A row that was judged.
+    init(_ fingerprint: TokenFingerprint, _ moment: ActivityMoment, _ judgement: Judgement, selection: Int, language: Int32) {
+        (self.fingerprint, self.moment) = (fingerprint, moment)
+        (self.selection, self.language) = (Int32(truncatingIfNeeded: selection), language)
+        (payloadBytes, group) = (UInt16(clamping: judgement.payloadBytes), UInt16(clamping: judgement.group))
+        wave = UInt16(clamping: judgement.wave)
+        reason = judgement.reason.map { UInt8($0.ordinal + 1) } ?? 0
+        hasRecord = true
+    }
 }
 
 /// What a block holds for a query. Everything in it depends on the block's bytes alone, so that it does not matter which thread reads which.
 struct Harvest {
-    /// An alias that selects a candidate.
+    /// An alias that selects a row.
     struct AliasHit {
-        var candidate: Int
+        /// Its place among `devices`.
+        var row: Int
         var alias: Int
         var token: [UInt8]
     }
@@ -36,6 +60,7 @@ struct Harvest {
     let expected: ReadingState
 
     var rows = 0
+    /// Rows without a device.
     var skipped = SkipCounts()
     /// The first rows that could not be read; lines and columns count from the block's beginning.
     var badRows: [Diagnostic] = []
@@ -47,19 +72,25 @@ struct Harvest {
     var seen = SeenNames()
     /// Tags of its first rows, if it is one of the first blocks.
     var sampledTags: Set<String> = []
-    var conditions: ConditionFindings
+    var sampledAliases: Set<String> = []
+    var tagForms = TagForms()
+    var tagSpellings = SpellingCounts()
+    var aliasSpellings = SpellingCounts()
+    var badTokens = BadTokens()
+    var conditions: [ConditionFindings]
 
-    var candidates: [Candidate] = []
-    /// Distinct sets of selectors.
-    var selections: [[UInt32]] = []
+    /// Rows that have a device, in order.
+    var devices: [DeviceRow] = []
+    /// Distinct sets of selectors or, where rows are united, of `RowFacts`. The first is empty.
+    var selections: [[UInt32]] = [[]]
     var languages: [String] = []
     var aliasHits: [AliasHit] = []
-    var exclusions: [ExclusionMarks.Mark] = []
+    var tagSamples: [TagSample] = []
     /// The lists of excluded devices that its rows' devices are in, as far as that was asked.
     var exclusionMatches: ExclusionMatches
-    /// The candidates' texts, in the same order; empty when they are not wanted.
+    /// The texts of the rows that have some, in the same order; empty when they are not wanted.
     var records = RecipientBatch()
-    /// Of the candidates, in order.
+    /// Of the rows that have texts, in order.
     var digest = SequenceDigest()
 
     // What remains of the block, and what is to be expected there.
@@ -70,7 +101,7 @@ struct Harvest {
     var failure: Diagnostic?
 
     init(_ block: Block, expecting state: ReadingState, _ plan: ScanPlan) {
-        conditions = ConditionFindings(plan.query.conditions)
+        conditions = plan.query.conditions.map(ConditionFindings.init)
         exclusionMatches = ExclusionMatches(lists: plan.excluded.lists.count)
         (number, file, bytesRead) = (block.number, block.file, block.bytesRead)
         expected = state

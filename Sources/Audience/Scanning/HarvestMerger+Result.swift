@@ -7,9 +7,10 @@ extension HarvestMerger {
         into sink: any RecipientSink, tick: (Double) throws -> Void
     ) throws -> (result: AudienceResult, devices: SettledDevices) {
         try checkBadRows()
+        try checkTagSeparators()
         let settled = try devices.settle(into: sink, tick: tick)
         var skipped = skipped
-        skipped[.duplicateToken] += rowsWithToken - settled.count
+        skipped[.duplicateToken] += rowsWithDevice - settled.devices
         let names = plan.selectors.selectors.names
         var selectedBy = [Int](repeating: 0, count: names.count)
         var byLanguage = [Int](repeating: 0, count: devices.languages.names.count)
@@ -37,8 +38,10 @@ extension HarvestMerger {
             rows: rows, audience: audience, skipped: skipped.byReason,
             selectedBy: Array(zip(names, selectedBy)).map { (selector: $0.0, recipients: $0.1) },
             languages: Dictionary(spoken, uniquingKeysWith: +), payloadBytes: byPayloadBytes, groups: byGroup, waves: byWave,
-            skippedGroups: skippedByGroup, badRows: badRows,
-            warnings: warnings + duplicateKeys + unseenNames() + uselessLists + conditions.warnings(plan.query.conditions),
+            skippedGroups: skippedByGroup, exclusions: exclusions(skippedByGroup[.excluded] ?? [:]),
+            conditions: conditionCounts, badTokens: badTokens.list, badRows: badRows,
+            warnings: warnings + duplicateKeys + rowsForTags + tagSeparators + unseenNames() + spellings + uselessNames + uselessLists
+                + conditionWarnings,
             firstRecipients: settled.first.mapValues { recipients in
                 recipients.map {
                     FirstRecipient(slot: $0.place, selectors: devices.classes.selections[$0.selection].map { names[Int($0)] })
@@ -49,7 +52,30 @@ extension HarvestMerger {
         return (result, settled)
     }
 
-    /// What two audiences share only when the same rows were selected in the same order, and the same of them dropped.
+    /// - Parameter groups: excluded devices by the bits of `Exclusions`.
+    private func exclusions(_ groups: [Int: Int]) -> [ExclusionCount] {
+        func devices(_ part: Exclusions) -> Int {
+            groups.reduce(0) { Exclusions(rawValue: $1.key).isDisjoint(with: part) ? $0 : $0 + $1.value }
+        }
+        let query = plan.query
+        let names: [(ExclusionCount.Kind, [String], Exclusions)] = [
+            (.tags, query.excludedTags, .tags), (.aliases, query.excludedAliases, .aliases),
+            (.registrationIDs, query.excludedRegistrationIDs, .registrationIDs),
+        ]
+        var counts = names.filter { !$0.1.isEmpty }.map {
+            ExclusionCount(kind: $0.0, list: nil, entries: $0.1.count, devices: devices($0.2))
+        }
+        let lists = plan.excluded.lists
+        for (number, list) in lists.enumerated().prefix(Exclusions.mostLists) {
+            let isShared = number == Exclusions.mostLists - 1 && lists.count > Exclusions.mostLists
+            let entries = isShared ? lists[number...].reduce(0) { $0 + $1.entries } : list.entries
+            counts.append(
+                ExclusionCount(kind: .devices, list: isShared ? nil : list.path, entries: entries, devices: devices(.lists(1 << number))))
+        }
+        return counts
+    }
+
+    /// What two audiences share only when the same rows were selected in the same order, and the same of their devices dropped.
     private func digestWords(_ settled: SettledDevices) -> [UInt64] {
         var ends = SequenceDigest()
         settled.dropped.forEach { ends.append(UInt64($0)) }
@@ -75,8 +101,13 @@ extension HarvestMerger {
             return
                 "The export seems to be written in an older encoding, such as Windows-1252. Save it again as UTF-8; spreadsheet programs call that 'CSV UTF-8'."
         }
+        // So many are no slip, and allowing them would leave out as many devices.
+        guard share <= Self.mostAllowedPercent else { return "Repair the export, or export it again." }
         return "Repair the export, or allow more in the campaign: `audience: {max_bad_rows: \(Int(share.rounded(.up)))%}`."
     }
+
+    /// A share of unreadable rows above which allowing them is no remedy.
+    private static let mostAllowedPercent = 5.0
 
     private func percent(_ share: Double) -> String {
         let hundredths = Int((share * 100).rounded())
@@ -91,14 +122,67 @@ extension HarvestMerger {
         return [.warning(.keyTwice, "\(objects) a key twice; the last value counts")]
     }
 
+    private var rowsForTags: [Diagnostic] {
+        guard let found = tagRows.found else { return [] }
+        return [
+            .warning(
+                .rowForEachTag,
+                "the export seems to have a row for each tag: rows of the device \(found.token) differ in their tags and not in last_active, "
+                    + "and only the last of them counts",
+                file: plan.files[found.file].path,
+                remedy: "To unite the tags of a device's rows, say in volley.yaml: `columns: {rows: merge}`; else give each device one row."
+            )
+        ]
+    }
+
+    private var conditionWarnings: [Diagnostic] {
+        zip(plan.query.conditions, conditions).enumerated().flatMap { index, pair in
+            let isLanguage = plan.files.contains { $0.plan.conditions[index] == $0.plan.language && $0.plan.language != $0.plan.blankCell }
+            return pair.1.warnings(pair.0, now: plan.query.now, isLanguage: isLanguage)
+        }
+    }
+
+    private var conditionCounts: [ConditionCount] {
+        zip(plan.query.conditions, conditions).map { condition, found in
+            ConditionCount(condition: condition, rows: found.rows, unreadableRows: found.unreadableRows, cells: found.unreadableCells)
+        }
+    }
+
     private var uselessLists: [Diagnostic] {
         plan.excluded.lists.enumerated().filter { !exclusionMatches[$0.offset] }.map(\.element.warning)
+    }
+
+    /// Names below `exclude` of which no row carries a single one.
+    private var uselessNames: [Diagnostic] {
+        let query = plan.query
+        let lists = [
+            (
+                "aliases", "the column of aliases", query.excludedAliases, plan.selectors.aliases.numbers(of: query.excludedAliases),
+                seen.aliases
+            ),
+            (
+                "registration_ids", "the column of registration ids", query.excludedRegistrationIDs,
+                plan.selectors.registrationIDs.numbers(of: query.excludedRegistrationIDs), seen.registrationIDs
+            ),
+        ]
+        return lists.compactMap { key, column, names, numbers, seen in
+            // Of a single name `alias-not-found` says it all.
+            guard numbers.count > 1, !numbers.contains(where: { seen[$0] }) else { return nil }
+            let remedy =
+                names.contains { DeviceToken($0) != nil && $0.utf8.count >= 32 }
+                ? "Some look like device tokens: write `exclude: {devices: FILE}` for a list of tokens."
+                : "Are they written as in \(column)?"
+            return .warning(
+                .exclusionNotFound,
+                "what stands in exclude: {\(key): …} excludes nobody: no row carries one of its \(TextFormat.count(numbers.count)) names",
+                remedy: remedy)
+        }
     }
 
     private func unseenNames() -> [Diagnostic] {
         let places = plan.query.places
         return unseen(plan.selectors.tags.names, seen.tags, .tagNotFound, "tag", places.tags, among: sampledTags)
-            + unseen(plan.selectors.aliases.names, seen.aliases, .aliasNotFound, "alias", places.aliases)
+            + unseen(plan.selectors.aliases.names, seen.aliases, .aliasNotFound, "alias", places.aliases, among: sampledAliases)
             + unseen(
                 plan.selectors.registrationIDs.names, seen.registrationIDs, .registrationIDNotFound, "registration id",
                 places.registrationIDs)
@@ -126,6 +210,8 @@ extension HarvestMerger {
 
     private func remedy(forUnseen name: String, _ kind: String, among valid: Set<String>) -> String? {
         if DeviceToken(name) != nil {
+            let excluded = kind == "alias" ? plan.query.excludedAliases : plan.query.excludedRegistrationIDs
+            if excluded.contains(name) { return "It looks like a device token: write `exclude: {devices: FILE}` for a list of tokens." }
             let columns = plan.query.columns.candidates(for: kind == "alias" ? .alias : .registrationID).map { "'\($0)'" }
             return
                 "It looks like a device token, but is looked for in the column \(columns.joined(separator: " or ")); `volley push` sends to a single token."
@@ -134,6 +220,8 @@ extension HarvestMerger {
             let parts = name.split(separator: ",").map { trimmedText(String($0)) }
             return "Are several meant? Write each in quotes of its own, or none in quotes: tags: [\(parts.joined(separator: ", "))]."
         }
+        let (counts, names) = kind == "tag" ? (tagSpellings, plan.selectors.tags.names) : (aliasSpellings, plan.selectors.aliases.names)
+        if kind != "registration id", let remedy = spellingRemedy(forUnseen: name, counts, names) { return remedy }
         return nearestName(to: name, among: valid.sorted()).map { "Did you mean '\($0)'?" }
     }
 }

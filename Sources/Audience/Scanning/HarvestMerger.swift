@@ -4,6 +4,7 @@ import Base
 struct HarvestMerger: ~Copyable {
     let plan: ScanPlan
     private(set) var rows = 0
+    /// Rows without a device.
     private(set) var skipped = SkipCounts()
     private(set) var badRows: [Diagnostic] = []
     private(set) var warnings: [Diagnostic]
@@ -11,13 +12,20 @@ struct HarvestMerger: ~Copyable {
     private(set) var longBadRow: Diagnostic?
     private(set) var digest = SequenceDigest()
     private(set) var rowsWithDuplicateKeys = 0
-    /// Rows that got as far as having a token.
-    private(set) var rowsWithToken = 0
+    /// Rows that have a device.
+    private(set) var rowsWithDevice = 0
+    private(set) var tagRows = TagRows()
     private(set) var bytesRead = 0
     private(set) var seen: SeenFlags
-    private(set) var conditions: ConditionFindings
+    private(set) var conditions: [ConditionFindings]
     /// Tags of the first rows, to guess what a misspelt one means.
     private(set) var sampledTags: Set<String> = []
+    /// By file.
+    private(set) var tagForms: [TagForms]
+    private(set) var tagSpellings = SpellingCounts()
+    private(set) var aliasSpellings = SpellingCounts()
+    private(set) var sampledAliases: Set<String> = []
+    private(set) var badTokens = BadTokens()
 
     var devices: DeviceCollector
     private(set) var exclusionMatches: ExclusionMatches
@@ -36,6 +44,10 @@ struct HarvestMerger: ~Copyable {
     }
 
     private static let mostWarnings = 100
+    /// Rows from which on it shows how many devices there will be.
+    private static let rowsToReckonFrom = 50_000
+    private let bytesTotal: Int
+    private var hasReserved = false
 
     /// - Parameter recordLimit: slots whose texts the sink wants.
     init(_ plan: ScanPlan, warnings: [Diagnostic], recordLimit: Int) {
@@ -43,9 +55,11 @@ struct HarvestMerger: ~Copyable {
         self.warnings = warnings
         devices = DeviceCollector(plan, recordLimit: recordLimit)
         repairer = BlockScanner(plan)
+        bytesTotal = plan.files.reduce(0) { $0 + fileSize($1.path) }
         exclusionMatches = ExclusionMatches(lists: plan.excluded.lists.count)
         seen = SeenFlags(plan.selectors)
-        conditions = ConditionFindings(plan.query.conditions)
+        conditions = plan.query.conditions.map(ConditionFindings.init)
+        tagForms = Array(repeating: TagForms(), count: plan.files.count)
     }
 
     /// What the blocks to come are asked for.
@@ -94,9 +108,16 @@ struct HarvestMerger: ~Copyable {
     }
 
     private mutating func note(_ harvest: Harvest) {
-        if rows < RowSelector.sampledRows { sampledTags.formUnion(harvest.sampledTags) }
+        if rows < RowSelector.sampledRows {
+            sampledTags.formUnion(harvest.sampledTags)
+            sampledAliases.formUnion(harvest.sampledAliases)
+        }
         seen.add(harvest.seen)
-        conditions.add(harvest.conditions)
+        tagForms[harvest.file].add(harvest.tagForms)
+        tagSpellings.add(harvest.tagSpellings)
+        aliasSpellings.add(harvest.aliasSpellings)
+        badTokens.add(harvest.badTokens, in: plan.files[harvest.file].path, from: pending.place.line)
+        for index in conditions.indices { conditions[index].add(harvest.conditions[index]) }
         exclusionMatches.add(harvest.exclusionMatches)
         rows += harvest.rows
         skipped.add(harvest.skipped)
@@ -110,7 +131,12 @@ struct HarvestMerger: ~Copyable {
             warning.remedy = "A quote that is never closed hides the rows behind it; check the export."
             warnings.append(warning)
         }
-        rowsWithToken += harvest.candidates.count
+        rowsWithDevice += harvest.devices.count
+        if !hasReserved, rowsWithDevice >= Self.rowsToReckonFrom {
+            hasReserved = true
+            devices.reserve(Int(Double(rowsWithDevice) * Double(bytesTotal) / Double(max(bytesRead, 1)) * 1.03))
+        }
+        tagRows.add(harvest.tagSamples, file: harvest.file)
     }
 
     /// A mistake whose place counts from the beginning of what is pending.

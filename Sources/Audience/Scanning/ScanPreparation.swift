@@ -21,7 +21,7 @@ struct ScanPreparation {
         for path in query.files {
             do throws(Diagnostic) {
                 guard var format = ExportFormat(path: path) else { throw ExportFormat.unknown(path: path) }
-                guard let header = try Self.header(path, &format, limits) else { continue }
+                guard let header = try header(path, &format) else { continue }
                 let resolver = ColumnResolver(columns: query.columns, header: header, file: path)
                 warnings += resolver.duplicateNames()
                 warnings += resolver.absentNames(looksForRegistration: query.suppressed != nil)
@@ -30,7 +30,7 @@ struct ScanPreparation {
                     lacksTimezone = true
                 }
                 do throws(Diagnostics) {
-                    files.append(ExportFile(path: path, format: format, header: header, plan: try columns(header, path)))
+                    files.append(try file(path, format, resolver))
                 } catch {
                     mistakes += error.all.filter { $0.position.map { places.insert($0).inserted } ?? true }
                 }
@@ -43,13 +43,32 @@ struct ScanPreparation {
 
     /// nil for JSON without an object.
     /// - Parameter format: with the separator that the file turns out to have.
-    private static func header(
-        _ path: String, _ format: inout ExportFormat, _ limits: ReadingLimits
-    ) throws(Diagnostic) -> [String]? {
-        guard case .delimited(let separator) = format.records else { return try sampleKeys(path: path, format: format, limits: limits) }
+    private func header(_ path: String, _ format: inout ExportFormat) throws(Diagnostic) -> [String]? {
+        guard case .delimited(let separator) = format.records else {
+            return try sampleKeys(path: path, format: format, limits: limits) { lacksNothing($0, path) }
+        }
         let reader = try DelimitedReader.open(path: path, isGzip: format.isGzip, separator: separator, limits: limits)
         format.records = .delimited(separator: reader.separator)
         return reader.header
+    }
+
+    /// Whether keys of JSON are all that is asked for by name; others may come later.
+    private func lacksNothing(_ keys: [String], _ path: String) -> Bool {
+        let resolver = ColumnResolver(columns: query.columns, header: keys, file: path)
+        guard resolver.absentNames(looksForRegistration: query.suppressed != nil).isEmpty else { return false }
+        guard query.timezonePosition == nil || resolver.column(of: .timezone) != nil else { return false }
+        return (try? columns(keys, path)) != nil
+    }
+
+    /// The objects of JSON behind those that were looked at may have keys that these lack: what is of use without being needed has its place.
+    private func file(_ path: String, _ format: ExportFormat, _ resolver: ColumnResolver) throws(Diagnostics) -> ExportFile {
+        let plan = try columns(resolver.header, path)
+        guard format.records == .jsonLines || format.records == .jsonArray else {
+            return ExportFile(path: path, format: format, header: resolver.header, plan: plan)
+        }
+        let later = ExportColumns.Standard.allCases.filter { resolver.column(of: $0) == nil }
+        let header = resolver.header + later.map { query.columns.candidates(for: $0)[0] }
+        return ExportFile(path: path, format: format, header: header, plan: try columns(header, path))
     }
 
     private func columns(_ header: [String], _ path: String) throws(Diagnostics) -> ColumnPlan {

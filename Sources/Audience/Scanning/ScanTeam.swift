@@ -113,7 +113,8 @@ private struct ScanMeter {
     }
 }
 
-private func fileSize(_ path: String) -> Int {
+/// Bytes of a file as it lies on the disk; 0 when there is none.
+func fileSize(_ path: String) -> Int {
     var status = stat()
     return stat(path, &status) == 0 ? Int(status.st_size) : 0
 }

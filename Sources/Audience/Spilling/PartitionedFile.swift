@@ -14,8 +14,10 @@ struct PartitionedFile: ~Copyable {
 
     deinit { for buffer in buffers { buffer?.deallocate() } }
 
-    /// The partition of a fingerprint: by bits that `SlotIndex` does not use, as it must find those of one partition far apart.
-    @inline(__always) static func of(_ fingerprint: UInt64) -> Int { Int(truncatingIfNeeded: fingerprint >> 32) & (partitions - 1) }
+    /// The partition of a fingerprint: by bits that `DeviceIndex` does not use, as it must find those of one partition far apart.
+    @inline(__always) static func of(_ fingerprint: TokenFingerprint) -> Int {
+        Int(truncatingIfNeeded: fingerprint.word >> 32) & (partitions - 1)
+    }
 
     mutating func append(_ element: some BitwiseCopyable, to partition: Int) throws {
         try withUnsafeBytes(of: element) { try append($0, to: partition) }

@@ -5,7 +5,9 @@ import Base
 struct SpilledAliases: ~Copyable {
     /// A token of `tokenCount` digits follows.
     private struct Hit: BitwiseCopyable {
-        var fingerprint: UInt64
+        var fingerprint: TokenFingerprint
+        /// When the row says that the device was active.
+        var moment: ActivityMoment
         var alias: Int
         var tokenCount: Int
     }
@@ -30,10 +32,10 @@ struct SpilledAliases: ~Copyable {
     private var hits = PartitionedFile()
     private var members = PartitionedFile()
 
-    /// Notes that an alias selects a device; the same pair may come again.
-    mutating func add(alias: Int, _ fingerprint: UInt64, _ token: some Collection<UInt8>) throws {
+    /// Notes that an alias selects a row of a device; the same may come again.
+    mutating func add(alias: Int, _ fingerprint: TokenFingerprint, _ moment: ActivityMoment, _ token: some Collection<UInt8>) throws {
         let partition = PartitionedFile.of(fingerprint)
-        try hits.append(Hit(fingerprint: fingerprint, alias: alias, tokenCount: token.count), to: partition)
+        try hits.append(Hit(fingerprint: fingerprint, moment: moment, alias: alias, tokenCount: token.count), to: partition)
         try Self.append(token, to: &hits, partition)
     }
 
@@ -41,23 +43,41 @@ struct SpilledAliases: ~Copyable {
         try Array(token).withUnsafeBytes { try file.append($0, to: partition) }
     }
 
-    /// Notes what became of the devices of a partition that aliases select.
-    /// - Parameter device: what became of the device with a fingerprint.
-    mutating func resolve(_ partition: Int, _ classes: borrowing ClassTable, _ selector: UInt32, device: (UInt64) -> Device) throws {
+    /// Notes what became of the devices of a partition whose newest rows aliases select.
+    /// - Parameters:
+    ///   - count: devices of the partition.
+    ///   - device: the number and what became of the device with a fingerprint.
+    mutating func resolve(
+        _ partition: Int, _ classes: borrowing ClassTable, _ selector: UInt32, devices count: Int,
+        device: (TokenFingerprint) -> (number: Int, Device)
+    ) throws {
+        // By device the last of its hits that is as new as its newest row: if that row is selected by an alias, it is this one.
+        var newest = [Int32](repeating: -1, count: count)
+        var number: Int32 = 0
+        var earlier = hits.contents(of: partition)
+        while let hit = try earlier.next(Hit.self) {
+            try earlier.skip(hit.tokenCount)
+            let (place, device) = device(hit.fingerprint)
+            if hit.moment == device.moment { newest[place] = number }
+            number += 1
+        }
+        number = 0
         var contents = hits.contents(of: partition)
         while let hit = try contents.next(Hit.self) {
             let token = try contents.next(hit.tokenCount)
-            let device = device(hit.fingerprint)
+            defer { number += 1 }
+            let (place, device) = device(hit.fingerprint)
             let deviceClass = classes[device.classNumber]
-            guard deviceClass.takesPlaceInAlias else { continue }
-            let isAlone = classes.selections[deviceClass.selection] == [selector]
+            let selection = classes.selections[deviceClass.selection]
+            guard newest[place] == number, deviceClass.takesPlaceInAlias, selection.contains(selector) else { continue }
             let target = hit.alias % PartitionedFile.partitions
-            try members.append(Member(alias: hit.alias, device: device, isAlone: isAlone, tokenCount: token.count), to: target)
+            try members.append(
+                Member(alias: hit.alias, device: device, isAlone: selection == [selector], tokenCount: token.count), to: target)
             try Self.append(token, to: &members, target)
         }
     }
 
-    /// Drops the devices that are beyond the limits of all their aliases, and selected by nothing else.
+    /// Drops the devices that are beyond the limit of their alias, and selected by nothing else.
     /// - Parameter settle: called with the place of each device that only aliases select: with its class when it is a recipient, without when
     ///   it is dropped.
     func drop(beyond limit: Int, _ classes: inout ClassTable, _ tick: () throws -> Void, _ settle: (Int, DeviceClass?) -> Void) throws {

@@ -1,39 +1,42 @@
 import Base
 
-/// The devices of an audience that does not fit into memory. Every row is written to the partition of its token's fingerprint, so that
-/// all rows of a device meet again in one partition, which is small; and a recipient's texts go to a spool. Places count rows that have a
-/// device: a device's first row says where it stands among the slots, so that all comes out as it would have in memory.
+/// The devices of exports that do not fit into memory. Every row is written to the partition of its token's fingerprint, so that
+/// all rows of a device meet again in one partition, which is small; and a recipient's texts go to a spool. Places count rows that have
+/// texts: a device's first one says where it stands among the slots, so that all comes out as it would have in memory.
 struct SpilledDevices: ~Copyable {
     /// A row, or what was known of a device when spilling began.
     private struct Row: BitwiseCopyable {
-        var fingerprint: UInt64
+        private var word: UInt64
         private var momentAndClass: UInt64
         private var placeAndClass: UInt64
+        private var rest: UInt32
 
-        init(_ fingerprint: UInt64, _ moment: ActivityMoment, class number: Int, place: Int) {
-            self.fingerprint = fingerprint
+        /// - Parameter place: nil without texts.
+        init(_ fingerprint: TokenFingerprint, _ moment: ActivityMoment, class number: Int, place: Int?) {
+            (word, rest) = (fingerprint.word, fingerprint.rest)
             momentAndClass = moment.bits << 16 | UInt64(truncatingIfNeeded: number & 0xFFFF)
-            placeAndClass = UInt64(truncatingIfNeeded: place) << 8 | UInt64(truncatingIfNeeded: number >> 16)
+            placeAndClass = UInt64(truncatingIfNeeded: place.map { $0 + 1 } ?? 0) << 8 | UInt64(truncatingIfNeeded: number >> 16)
         }
 
+        var fingerprint: TokenFingerprint { TokenFingerprint(word: word, rest: rest) }
         var moment: ActivityMoment { ActivityMoment(bits: momentAndClass >> 16) }
         var classNumber: Int { Int(momentAndClass & 0xFFFF) | Int(placeAndClass & 0xFF) << 16 }
-        var place: Int { Int(placeAndClass >> 8) }
+        /// -1 without texts.
+        var place: Int { Int(placeAndClass >> 8) - 1 }
     }
 
     /// A row whose texts take the place of an older row's.
     private struct Renewal: BitwiseCopyable {
         var place: Int
-        /// Of the device's first row.
+        /// Of the device's first row that has texts; -1 when none has.
         var first: Int
     }
 
-    /// Rows that have a device, so far.
+    /// Rows that have texts, so far.
     private(set) var places: Int
     /// Those whose recipients the sink has already: each in a slot of its own.
     private let placesBefore: Int
     private var rows = PartitionedFile()
-    private var exclusions = PartitionedFile()
     private var aliases = SpilledAliases()
     /// nil when only the first devices' texts are wanted.
     private var spool: RecipientSpool?
@@ -42,6 +45,7 @@ struct SpilledDevices: ~Copyable {
     private let wantedDevices: Int
 
     // What the partitions come to, by place.
+    private var deviceCount = 0
     private var firsts = BitSet()
     private var dropped = BitSet()
     private var first = FirstRecipients(limit: AudienceResult.mostSamples)
@@ -49,19 +53,25 @@ struct SpilledDevices: ~Copyable {
 
     /// Takes over what is in memory.
     /// - Parameter recordLimit: slots whose texts the sink wants.
-    init(
-        _ devices: borrowing DeviceTable, _ exclusionMarks: borrowing ExclusionMarks, _ members: AliasMembers, recordLimit: Int
-    ) throws {
+    init(_ devices: borrowing DeviceTable, _ members: AliasMembers, recordLimit: Int) throws {
         spool = recordLimit == .max ? RecipientSpool() : nil
         wantedDevices = recordLimit == .max ? 0 : recordLimit
-        (places, placesBefore) = (devices.count, devices.count)
-        for slot in 0..<devices.count {
-            let (fingerprint, moment, number) = (devices.fingerprint(of: slot), devices.moment(of: slot), devices.classNumber(of: slot))
-            try rows.append(Row(fingerprint, moment, class: number, place: slot), to: PartitionedFile.of(fingerprint))
-            if slot < wantedDevices { firstDevices.append(fingerprint, moment, class: number) }
+        (places, placesBefore) = (devices.slots, devices.slots)
+        var firstDevices: [(device: Int, slot: Int)] = []
+        for device in 0..<devices.count {
+            let (fingerprint, slot) = (devices.fingerprint(of: device), devices.slot(of: device))
+            try rows.append(
+                Row(fingerprint, devices.moment(of: device), class: devices.classNumber(of: device), place: slot < 0 ? nil : slot),
+                to: PartitionedFile.of(fingerprint))
+            if slot >= 0, slot < wantedDevices { firstDevices.append((device, slot)) }
         }
-        try exclusionMarks.forEach { try add($0) }
-        try members.forEach { alias, slot, token in try aliases.add(alias: alias, devices.fingerprint(of: slot), token) }
+        // A device that was first named by a row that nothing selects may have its slot behind later ones.
+        for (device, _) in firstDevices.sorted(by: { $0.slot < $1.slot }) {
+            self.firstDevices.append(devices.fingerprint(of: device), devices.moment(of: device), class: 0)
+        }
+        try members.forEach { alias, device, moment, token in
+            try aliases.add(alias: alias, devices.fingerprint(of: device), moment, token)
+        }
     }
 
     // MARK: - Rows
@@ -69,23 +79,27 @@ struct SpilledDevices: ~Copyable {
     /// Whether the texts of new devices are wanted.
     var isRecording: Bool { spool != nil || firstDevices.count < wantedDevices }
 
-    /// Adds a row.
-    /// - Returns: the slot that wants this row's texts now; -1 for none.
-    mutating func add(_ fingerprint: UInt64, _ moment: ActivityMoment, class number: Int) throws -> Int {
+    /// Adds a row without texts.
+    mutating func add(_ fingerprint: TokenFingerprint, _ moment: ActivityMoment, class number: Int) throws {
+        try rows.append(Row(fingerprint, moment, class: number, place: nil), to: PartitionedFile.of(fingerprint))
+    }
+
+    /// Adds a row that has texts.
+    /// - Returns: the slot that wants these now; -1 for none.
+    mutating func addRecipient(_ fingerprint: TokenFingerprint, _ moment: ActivityMoment, class number: Int) throws -> Int {
         try rows.append(Row(fingerprint, moment, class: number, place: places), to: PartitionedFile.of(fingerprint))
         places += 1
         let slot = firstDevices.find(fingerprint)
         if slot >= 0 { return firstDevices.renew(slot, moment) ? slot : -1 }
         guard firstDevices.count < wantedDevices else { return -1 }
         // While not all of the first are found, every device is among them.
-        firstDevices.append(fingerprint, moment, class: number)
+        firstDevices.append(fingerprint, moment, class: 0)
         return firstDevices.count - 1
     }
 
-    mutating func add(_ mark: ExclusionMarks.Mark) throws { try exclusions.append(mark, to: PartitionedFile.of(mark.fingerprint)) }
-
-    mutating func addAlias(_ alias: Int, _ fingerprint: UInt64, _ token: some Collection<UInt8>) throws {
-        try aliases.add(alias: alias, fingerprint, token)
+    mutating func addAlias(_ alias: Int, _ fingerprint: TokenFingerprint, _ moment: ActivityMoment, _ token: some Collection<UInt8>) throws
+    {
+        try aliases.add(alias: alias, fingerprint, moment, token)
     }
 
     /// Keeps the texts of the rows that were added last.
@@ -115,7 +129,8 @@ struct SpilledDevices: ~Copyable {
         var droppedSlots = BitSet()
         dropped.forEach { droppedSlots.insert(ranks[$0]) }
         return SettledDevices(
-            count: firsts.count, dropped: droppedSlots, first: first.inOrder().mapValues { $0.map { (ranks[$0.place], $0.selection) } })
+            devices: deviceCount, count: firsts.count, dropped: droppedSlots,
+            first: first.inOrder().mapValues { $0.map { (ranks[$0.place], $0.selection) } })
     }
 
     private mutating func settle(_ partition: Int, _ classes: inout ClassTable, _ aliasSelector: UInt32?) throws {
@@ -123,18 +138,20 @@ struct SpilledDevices: ~Copyable {
         var placesOfDevices = Blocks<Renewal>()
         var contents = rows.contents(of: partition)
         while let row = try contents.next(Row.self) {
-            let (slot, isNewest) = try devices.add(row.fingerprint, row.moment, classes[row.classNumber], &classes)
-            if slot == placesOfDevices.count {
+            let (device, isNewest) = try devices.add(row.fingerprint, row.moment, class: row.classNumber, &classes)
+            if device == placesOfDevices.count {
                 placesOfDevices.append(Renewal(place: row.place, first: row.place))
-            } else if isNewest {
-                placesOfDevices[slot].place = row.place
+            } else if row.place >= 0, isNewest || placesOfDevices[device].first < 0 {
+                placesOfDevices[device].place = row.place
+                if placesOfDevices[device].first < 0 { placesOfDevices[device].first = row.place }
             }
         }
-        var marks = exclusions.contents(of: partition)
-        while let mark = try marks.next(ExclusionMarks.Mark.self) { try devices.exclude(mark, &classes) }
-        for slot in 0..<devices.count {
-            let found = placesOfDevices[slot]
-            let deviceClass = classes[devices.classNumber(of: slot)]
+        deviceCount += devices.count
+        for device in 0..<devices.count {
+            try devices.conclude(device, &classes)
+            let found = placesOfDevices[device]
+            if found.first < 0 { continue }
+            let deviceClass = classes[devices.classNumber(of: device)]
             firsts.insert(found.first)
             if deviceClass.reason != nil {
                 dropped.insert(found.first)
@@ -145,9 +162,13 @@ struct SpilledDevices: ~Copyable {
             if found.place != found.first, spool != nil { try renewals.append(found, to: rangeOfPlaces(found.place)) }
         }
         guard let aliasSelector else { return }
-        try aliases.resolve(partition, classes, aliasSelector) { fingerprint in
-            let slot = devices.find(fingerprint)
-            return .init(place: placesOfDevices[slot].first, moment: devices.moment(of: slot), classNumber: devices.classNumber(of: slot))
+        try aliases.resolve(partition, classes, aliasSelector, devices: devices.count) { fingerprint in
+            let device = devices.find(fingerprint)
+            return (
+                device,
+                .init(
+                    place: placesOfDevices[device].first, moment: devices.moment(of: device), classNumber: devices.classNumber(of: device))
+            )
         }
     }
 

@@ -20,8 +20,7 @@ extension AudienceQuery {
     }
 }
 
-/// Puts traced rows together: devices, the newest row of each, exclusion by newer rows, alias limits. A second, slow way to the result that
-/// `DeviceCollector` comes to.
+/// Puts traced rows together: devices, the newest row of each, alias limits. A second, slow way to the result that `DeviceCollector` comes to.
 private struct DeviceTracer {
     private let plan: ScanPlan
     private let tracer: RowTracer
@@ -33,10 +32,15 @@ private struct DeviceTracer {
         var newest: Int
         var moment: ActivityMoment
         var reason: SkipReason?
-        /// The row that excludes it.
-        var excludedBy: Int?
-        var selected: Set<UInt32>
-        var aliases: Set<Int>
+        var selected: [UInt32]
+        /// The number of the alias that selects it; -1 for none.
+        var alias: Int
+        /// Where the tags of its rows are united, what all of them say.
+        var facts: [UInt32]
+        /// What of `exclude` names the tags of its rows.
+        var excludedTags: [String]
+        /// The tags of its rows, as the export has them.
+        var tags: [String]
 
         /// Whether it takes one of the places that an alias has.
         var takesPlace: Bool {
@@ -67,31 +71,39 @@ private struct DeviceTracer {
         glance.digits.map(subject.names(token:)) ?? false || subject.names(glance.alias) || subject.names(glance.registrationID)
     }
 
-    /// The devices of rows, in the order of their first selection.
+    /// The devices of rows, in the order of their first rows.
     private func settled(_ rows: [RowTracer.Row]) -> [Device] {
         var devices: [Device] = []
         var places: [[UInt8]: Int] = [:]
-        for (index, row) in rows.enumerated() where row.ownReason == nil {
+        for (index, row) in rows.enumerated() {
             guard let digits = row.digits else { continue }
-            let aliases: Set<Int> = row.selectingAlias >= 0 ? [row.selectingAlias] : []
+            var device = Device(
+                digits: digits, newest: index, moment: row.moment, reason: row.reason, selected: row.selected, alias: row.selectingAlias,
+                facts: row.facts, excludedTags: row.excludedTags, tags: [row.traced.tags])
             guard let place = places[digits] else {
                 places[digits] = devices.count
-                devices.append(
-                    Device(
-                        digits: digits, newest: index, moment: row.moment, reason: row.reason, selected: Set(row.selected),
-                        aliases: aliases))
+                devices.append(device)
                 continue
             }
-            devices[place].selected.formUnion(row.selected)
-            devices[place].aliases.formUnion(aliases)
-            guard row.moment > devices[place].moment else { continue }
-            (devices[place].newest, devices[place].moment, devices[place].reason) = (index, row.moment, row.reason)
+            var older = devices[place]
+            if row.moment < older.moment { swap(&device, &older) }
+            if plan.selectors.unitesRows {
+                device.facts = RowFacts(plan.selectors).united(device.facts, withTagsOf: older.facts)
+                device.excludedTags += older.excludedTags.filter { !device.excludedTags.contains($0) }
+                device.tags = devices[place].tags + [row.traced.tags].filter { !devices[place].tags.contains($0) }
+            }
+            devices[place] = device
         }
-        for (index, row) in rows.enumerated() where row.marksExclusion {
-            guard let digits = row.digits, let place = places[digits], row.moment >= devices[place].moment else { continue }
-            (devices[place].reason, devices[place].excludedBy) = (.excluded, index)
-        }
+        if plan.selectors.unitesRows { for index in devices.indices { unite(&devices[index], rows) } }
         return devices
+    }
+
+    /// What follows from all rows of a device together.
+    private func unite(_ device: inout Device, _ rows: [RowTracer.Row]) {
+        let reason: SkipReason?
+        (device.selected, reason, _) = RowFacts(plan.selectors).conclusion(device.facts)
+        device.reason = reason ?? rows[device.newest].laterReason
+        if let selector = plan.selectors.selectors.alias, !device.selected.contains(selector) { device.alias = -1 }
     }
 
     /// For each alias that selects one of these devices, which nothing else selects, the devices within its limit.
@@ -99,17 +111,17 @@ private struct DeviceTracer {
         of devices: [Device], _ tick: () throws -> Void
     ) throws -> [Int: [TracedRow.ChosenDevice]] {
         guard let selector = plan.selectors.selectors.alias else { return [:] }
-        let aliases = Set(devices.filter { $0.selected == [selector] }.flatMap(\.aliases))
+        let aliases = Set(devices.filter { $0.takesPlace && $0.selected == [selector] }.map(\.alias))
         guard !aliases.isEmpty else { return [:] }
         let names = plan.selectors.aliases
         let members = try tracer.rows(asksJudge: false, where: { aliases.contains(names.look(up: $0.alias)) }, tick: tick)
-        let tokens = Set(members.rows.filter { $0.ownReason == nil }.compactMap(\.digits))
+        let tokens = Set(members.rows.compactMap(\.digits))
         // A member's newest row may carry another alias, or none.
         let rows = try tracer.rows(asksJudge: false, where: { $0.digits.map { tokens.contains($0) } ?? false }, tick: tick).rows
         let candidates = settled(rows).filter(\.takesPlace)
         var chosen: [Int: [TracedRow.ChosenDevice]] = [:]
         for alias in aliases {
-            let ranked = candidates.filter { $0.aliases.contains(alias) }.sorted { left, right in
+            let ranked = candidates.filter { $0.alias == alias }.sorted { left, right in
                 left.moment != right.moment ? left.moment > right.moment : left.digits.lexicographicallyPrecedes(right.digits)
             }
             chosen[alias] = ranked.prefix(plan.query.aliasLimit).map { device in
@@ -125,15 +137,22 @@ private struct DeviceTracer {
     private func conclude(_ device: Device, _ kept: [Int: [TracedRow.ChosenDevice]], _ rows: inout [RowTracer.Row]) {
         let token = DeviceToken(normalized: String(decoding: device.digits, as: UTF8.self))
         let newest = rows[device.newest].traced.position
-        for index in rows.indices where rows[index].ownReason == nil && rows[index].digits == device.digits && index != device.newest {
+        for index in rows.indices where rows[index].digits == device.digits && index != device.newest {
             (rows[index].traced.verdict, rows[index].traced.decidedBy) = (.duplicateToken, newest)
         }
         rows[device.newest].traced.verdict = device.reason
-        if let excludedBy = device.excludedBy { rows[device.newest].traced.decidedBy = rows[excludedBy].traced.position }
+        if plan.selectors.unitesRows { unite(device, &rows[device.newest].traced) }
         guard device.takesPlace, let selector = plan.selectors.selectors.alias, device.selected == [selector] else { return }
-        let chosen = device.aliases.sorted().compactMap { kept[$0] }
-        guard !chosen.joined().contains(where: { $0.token == token }) else { return }
+        let chosen = kept[device.alias] ?? []
+        guard !chosen.contains(where: { $0.token == token }) else { return }
         rows[device.newest].traced.verdict = .aliasLimit
-        rows[device.newest].traced.chosenInstead = chosen.first ?? []
+        rows[device.newest].traced.chosenInstead = chosen
+    }
+
+    /// The newest row speaks for the tags of all.
+    private func unite(_ device: Device, _ row: inout TracedRow) {
+        row.selectors = device.selected.map { plan.selectors.selectors.names[Int($0)] }
+        row.exclusions = device.excludedTags + row.exclusions.filter { !$0.hasPrefix("tag:") }
+        row.tags = device.tags.filter { !$0.isEmpty }.joined(separator: plan.query.columns.tagSeparator)
     }
 }

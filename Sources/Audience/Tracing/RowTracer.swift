@@ -11,12 +11,16 @@ struct RowTracer {
         var selected: [UInt32]
         /// The number of the alias that selects it; -1 for none.
         var selectingAlias: Int
-        /// Whether its device is excluded from the moment on at which it was active then.
-        var marksExclusion: Bool
+        /// Where the tags of a device's rows are united, its `RowFacts`.
+        var facts: [UInt32]
+        /// What of `exclude` names its tags.
+        var excludedTags: [String]
         /// Why it goes no further by itself, or nil when it has a device that may be sent to.
         var ownReason: SkipReason?
         /// What is known of its device when this is its newest row; nil without a device.
-        var reason: SkipReason? { ownReason ?? traced.earlierReason ?? traced.judgement?.reason }
+        var reason: SkipReason? { ownReason ?? laterReason }
+        /// The same, when nothing of the campaign leaves it out.
+        var laterReason: SkipReason? { traced.earlierReason ?? traced.judgement?.reason }
     }
 
     let plan: ScanPlan
@@ -99,6 +103,8 @@ struct RowTracer {
         let isExcluded = tools.selector.isExcluded || !plan.excluded.isEmpty && listsID
         let fingerprint = digits.map { $0.withUnsafeBufferPointer { plan.hash.token($0) } }
         let listsToken = fingerprint.map { plan.excluded.contains(token: $0) } ?? false
+        let isListed = listsID && !plan.excluded.isEmpty || listsToken
+        let excludedTags = excludedTags(row, columns, tools.selector)
         let names = plan.selectors.selectors.names
         var traced = TracedRow(
             position: position, token: digits.map { DeviceToken(normalized: String(decoding: $0, as: UTF8.self)) },
@@ -106,7 +112,7 @@ struct RowTracer {
             language: text(columns.language), lastActive: text(columns.lastActive),
             selectors: tools.selector.selected.map { names[Int($0)] },
             failedConditions: failed.map { (plan.query.conditions[$0], text(columns.conditions[$0])) },
-            exclusions: exclusions(row, columns, listed: listsID && !plan.excluded.isEmpty || listsToken), chosenInstead: [])
+            exclusions: excludedTags + exclusions(row, columns, listed: isListed), chosenInstead: [])
         let ownReason: SkipReason? =
             if !isSelected {
                 .notMatched
@@ -121,7 +127,8 @@ struct RowTracer {
             } else {
                 nil
             }
-        if ownReason == nil, let digits, let fingerprint {
+        // Where rows are united, what others say may name it.
+        if ownReason == nil || plan.selectors.unitesRows, let digits, let fingerprint {
             traced.suppressedSince = suppressedSince(fingerprint, row, columns)
             traced.isCapped = plan.query.capped?.contains(fingerprint) ?? false
             if asksJudge { (traced.judgement, traced.recipient) = judged(row, columns, digits) }
@@ -129,7 +136,10 @@ struct RowTracer {
         traced.verdict = ownReason
         return Row(
             traced: traced, digits: digits, moment: ActivityMoment(lastActive), selected: tools.selector.selected,
-            selectingAlias: tools.selector.selectingAlias, marksExclusion: isExcluded && digits != nil, ownReason: ownReason)
+            selectingAlias: tools.selector.selectingAlias,
+            facts: tools.selector.facts + (failed.isEmpty ? [] : [RowFacts.OfNewest.filtered.rawValue])
+                + (isListed || !tools.selector.exclusions.subtracting(.tags).isEmpty ? [RowFacts.OfNewest.excluded.rawValue] : []),
+            excludedTags: excludedTags, ownReason: ownReason)
     }
 
     private func suppressedSince(_ fingerprint: UInt64, _ row: CellRow, _ columns: ColumnPlan) -> Timestamp? {
@@ -144,15 +154,15 @@ struct RowTracer {
         return batch.withRecord(0) { (judge($0), Recipient($0)) }
     }
 
+    private func excludedTags(_ row: CellRow, _ columns: ColumnPlan, _ selector: RowSelector) -> [String] {
+        if plan.query.excludedTags.isEmpty { return [] }
+        let carried = selector.tags(of: row, columns.tags)
+        return NameTable([plan.query.excludedTags]).names.filter { carried.contains(Array($0.utf8)) }.map { "tag:\($0)" }
+    }
+
     private func exclusions(_ row: CellRow, _ columns: ColumnPlan, listed: Bool) -> [String] {
         let query = plan.query
         var found: [String] = []
-        if !query.excludedTags.isEmpty {
-            var tags = NameTable([query.excludedTags]).names.map { ($0, false) }
-            let carried = row.isArray(columns.tags) ? elements(row, columns.tags) : split(row.bytes(columns.tags))
-            for index in tags.indices where carried.contains(Array(tags[index].0.utf8)) { tags[index].1 = true }
-            found += tags.filter(\.1).map { "tag:\($0.0)" }
-        }
         for (kind, names, cell) in [
             ("alias", query.excludedAliases, columns.alias), ("registration_id", query.excludedRegistrationIDs, columns.registrationID),
         ] where !names.isEmpty {
@@ -161,16 +171,6 @@ struct RowTracer {
             if number >= 0 { found.append("\(kind):\(table.names[number])") }
         }
         return found + (listed ? ["list"] : [])
-    }
-
-    private func elements(_ row: CellRow, _ cell: Int) -> [[UInt8]] {
-        var found: [[UInt8]] = []
-        row.forEachElement(cell) { found.append(Array(trimmed($0))) }
-        return found
-    }
-
-    private func split(_ cell: UnsafeBufferPointer<UInt8>) -> [[UInt8]] {
-        Array(cell).split(separator: separator).map { tag in tag.withUnsafeBufferPointer { Array(trimmed($0)) } }
     }
 
     // MARK: - Reading

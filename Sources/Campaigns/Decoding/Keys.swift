@@ -21,6 +21,9 @@ struct FileKeys: Sendable {
 
     /// What to say about a key that `group` does not have, and the key of the group that was probably meant.
     func complaint(about key: String, in group: KeyGroup) -> (complaint: Complaint, meant: String?) {
+        if let remedy = ForeignWords.remedy(for: key, in: group) {
+            return (Complaint("unknown key \(quoted(key)) \(group.inWords)", remedy: remedy.text), remedy.meant)
+        }
         if let meant = meantKey(key, group) { return meant }
         return (complaint(aboutForeign: key, in: group), nil)
     }
@@ -97,7 +100,7 @@ enum ProjectKeys {
     static let key = KeyGroup("key", ["file", "id", "team"])
     static let certificate = KeyGroup("certificate", ["file", "passphrase_env"])
     static let proxy = KeyGroup("proxy", ["url", "user", "password_env"])
-    static let columns = KeyGroup("columns", ExportColumns.Standard.allCases.map(\.rawValue))
+    static let columns = KeyGroup("columns", ExportColumns.Standard.allCases.map(\.rawValue) + ["rows"])
     static let tags = KeyGroup("tags", ["column", "separator"])
 
     static let file = FileKeys(groups: [root, app, environment, key, certificate, proxy, columns, tags, testDevice, notice, monitoring])

@@ -63,6 +63,19 @@ extension Section {
 
     /// What a single entry of a list cannot be.
     private func checkEntry(_ name: SourceText, _ key: String) {
+        if let scalar = name.value.unicodeScalars.first(where: { Blank.isInvisible($0) && !$0.properties.isWhitespace }) {
+            let digits = String(scalar.value, radix: 16, uppercase: true)
+            findings.error(
+                "\(quoted(name.value)) holds a character that nobody sees (U+\(String(repeating: "0", count: max(0, 4 - digits.count)))\(digits))",
+                at: name.position, remedy: "Type the name anew; it often comes with text copied from a chat or a web page.")
+            return
+        }
+        if let negated = Self.negated(name.value), group.name != "exclude", key != "none" {
+            findings.error(
+                "\(quoted(name.value)) is read as a name, and leaves nobody out", at: name.position,
+                remedy: "For devices without it write, below 'audience', exclude: {\(Self.selector(key)): [\(negated)]}.")
+            return
+        }
         if name.style == .plain, lines(of: name) > 1 {
             findings.error(
                 "\(quoted(name.value)) is read as a single name, as its lines are indented like parts of one", at: name.position,
@@ -79,6 +92,16 @@ extension Section {
                 remedy: "Separate ids by commas, or write each behind a hyphen of its own.")
         }
     }
+
+    /// `vip` for `!vip` and `not vip`.
+    private static func negated(_ name: String) -> String? {
+        let rest = name.hasPrefix("!") ? name.dropFirst() : name.lowercased().hasPrefix("not ") ? name.dropFirst(4) : ""
+        let trimmed = rest.trimmingSpaces()
+        return trimmed.isEmpty ? nil : trimmed
+    }
+
+    /// The key below `exclude` for names of a list.
+    private static func selector(_ key: String) -> String { ["aliases", "registration_ids"].contains(key) ? key : "tags" }
 
     private func namesFile(_ node: YAMLNode, _ key: String) -> SourceText? {
         let keys = FileKeys(groups: [KeyGroup(key, ["file"])])

@@ -91,6 +91,7 @@ struct AppReader {
                 columns.names[standard] = name
             }
         }
+        if let rows = names.choice("rows", ExportColumns.Rows.allCases.map { ($0.rawValue, $0) }) { columns.rows = rows }
         return columns
     }
 

@@ -19,17 +19,18 @@ struct CampaignReader {
 
         let readAudience = audience.map { AudienceReader(section: $0).read() }
         let readContent = content.map { ContentReader(section: $0, source: source).read() }
-        let variants = VariantReader(root: root, source: source, content: readContent).read()
+        let (variants, dealing) = VariantReader(root: root, source: source, content: readContent).read()
         let readDelivery = delivery.map { DeliveryReader(section: $0, now: now).read() } ?? CampaignDelivery()
         let readSchedule = schedule.flatMap { ScheduleReader(section: $0, now: now).read() }
         if let schedule, let readSchedule { checkExpiry(of: readDelivery, for: readSchedule, schedule) }
+        if let text = delivery?.node("expires")?.text, let readSchedule { checkZone(of: text, readDelivery.expiry, for: readSchedule) }
         let allowed = AllowReader(root: root).read()
         if let readContent { checkPriority(of: readDelivery, for: readContent) }
         var draft = CampaignDraft(app: app, audience: readAudience, content: readContent, variants: variants)
         if let name, let app, let readAudience, let readContent {
             draft.campaign = Campaign(
                 file: source.file, source: source.text, name: name, app: app, description: description?.value, audience: readAudience,
-                content: readContent, variants: variants, delivery: readDelivery, schedule: readSchedule,
+                content: readContent, variants: variants, variantDealing: dealing, delivery: readDelivery, schedule: readSchedule,
                 schedulePosition: schedule.map { $0.node("timezone")?.position ?? $0.position }, allowed: allowed)
         }
         return draft
@@ -55,6 +56,21 @@ struct CampaignReader {
             .expiresBeforeSchedule, "\(at.words) is too late for the expiry \(expiry): \(when) nothing would be sent any more",
             at: section.node("at")?.position ?? section.position,
             remedy: "Write a later expiry, or a time from the start such as expires: 4h.")
+    }
+
+    /// An expiry in UTC beside a time on the clock of a place is easily read on that clock.
+    private func checkZone(of text: SourceText, _ expiry: Expiry?, for schedule: Schedule) {
+        guard case .at(let moment)? = expiry, schedule.hasTimes, !Expiry.saysZone(text.value) else { return }
+        let zone = schedule.zone.fallback
+        let local = zone.localTime(at: moment)
+        let utc = LocalTime(minutes: LocalTime.minutes(of: moment))
+        guard local != utc else { return }
+        let (ahead, minutes) = (local.minutes >= utc.minutes, abs(local.minutes - utc.minutes))
+        let offset = "\(ahead ? "+" : "-")\(LocalTime(minutes: minutes).timeOfDay)"
+        root.findings.warning(
+            .expiresInUTC,
+            "the expiry \(quoted(text.value)) is in UTC: it is \(local.words) in \(zone.name), by whose clock the schedule goes",
+            at: text.position, remedy: "Write \(utc.words) \(offset) for the clock of \(zone.name), or \(utc.words) +00:00.")
     }
 
     /// Source: Apple, "Sending notification requests to APNs": background pushes with priority 10 are an error.

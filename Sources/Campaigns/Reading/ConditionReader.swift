@@ -29,6 +29,11 @@ struct ConditionReader {
                 "the condition on \(quoted(column)) has no value", at: entry.value.position,
                 remedy: "For cells that are blank write 'missing', for the others 'present'.")
             return nil
+        case .scalar where entry.value.text.map { Blank.isCell($0.value) } ?? false && !(entry.value.text?.value.isEmpty ?? true):
+            section.findings.error(
+                "a cell that reads \(quoted(entry.value.text?.value ?? "")) counts as blank", at: entry.value.position,
+                remedy: "For cells that are blank write \(column): missing, for the others \(column): present.")
+            return nil
         case .scalar:
             guard let text = section.text(entry.value, "the condition on \(quoted(column))", example: "\(column): [one, two]") else {
                 return nil
@@ -40,7 +45,8 @@ struct ConditionReader {
                         "\(quoted(value)) is no condition",
                         remedy: "Write \(column): \(meant); for a cell that reads so, write a list: [\"\(value)\"].")
                 }
-                return try Self.test(value)
+                try Self.check(value, of: column)
+                return try Self.test(value, column: column)
             }
         case .mapping:
             section.findings.error(
@@ -67,8 +73,9 @@ struct ConditionReader {
             return nil
         }
         let texts = items.compactMap { section.text($0, "an entry of \(quoted(column))", example: "\(column): [one, two]") }
+        for text in texts { _ = section.checked(text) { value throws(Complaint) in try Self.check(value, of: column) } }
         for text in texts where items.count > 1 {
-            if case .oneOf? = try? Self.test(text.value) { continue }
+            if case .oneOf? = try? Self.test(text.value, column: column) { continue }
             section.findings.warning(
                 .conditionInList, "in a list, \(quoted(text.value)) is a plain value and no condition", at: text.position,
                 remedy: "Write a condition without brackets: \(column): \(quoted(text.value)).")
@@ -77,7 +84,7 @@ struct ConditionReader {
     }
 
     /// What a single text asks of a cell.
-    static func test(_ text: String) throws(Complaint) -> ColumnTest {
+    static func test(_ text: String, column: String) throws(Complaint) -> ColumnTest {
         let text = text.trimmingSpaces()
         switch text {
         case "present": return .present
@@ -96,7 +103,20 @@ struct ConditionReader {
         guard !operand.isEmpty else {
             throw Complaint("the comparison \(quoted(text)) compares with nothing", remedy: "For example: \">= 3.2.0\".")
         }
+        try OperandRule(column: column, comparison: comparison, operand: operand).check()
         return .comparison(comparison, operand)
+    }
+
+    /// A value that no cell can have.
+    private static func check(_ value: String, of column: String) throws(Complaint) {
+        let text = value.trimmingSpaces()
+        if text.isEmpty {
+            throw Complaint("a blank value is in no cell", remedy: "For cells that are blank write \(column): missing.")
+        }
+        let isPlain = !["present", "missing"].contains(text) && !text.contains { "<>=!~ ".contains($0) }
+        guard column == ExportColumns.Standard.language.rawValue, isPlain, LanguageTag.normalized(text) == nil else { return }
+        let meant = LanguageTag.named(text).map { "; \(quoted(text)) is '\($0)'" } ?? ""
+        throw Complaint("\(quoted(text)) is no language", remedy: "Write a language tag such as de, pt-BR or zh-Hans\(meant).")
     }
 
     /// What a condition in other words, such as `last 30 days` or `at least 3.2`, most likely means; nil when the text is no condition.

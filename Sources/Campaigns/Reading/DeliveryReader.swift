@@ -15,6 +15,7 @@ struct DeliveryReader {
     func read() -> CampaignDelivery {
         var delivery = CampaignDelivery()
         delivery.pace = section.parsed("pace", example: "pace: 5000/s", PaceNotation.pace)
+        delivery.pacePosition = section.node("pace")?.position
         delivery.frequency = section.parsed("frequency", example: FrequencyNotation.example, FrequencyNotation.cap)
         delivery.expiry = expiry()
         delivery.priority = priority()
@@ -86,6 +87,14 @@ struct DeliveryReader {
                 "\(quoted(text)) is no date and time", remedy: "Write it like 2026-12-01 09:00 (UTC) or 2026-12-01 09:00 +02:00.")
         }
         return .at(moment)
+    }
+}
+
+extension Expiry {
+    /// Whether a date with a time says in which zone it is: `Z`, or a distance from UTC behind the time.
+    static func saysZone(_ text: String) -> Bool {
+        let time = text.trimmingSpaces().dropFirst("2026-12-01 ".count)
+        return time.contains { "Zz+-".contains($0) }
     }
 }
 

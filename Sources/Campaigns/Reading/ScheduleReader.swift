@@ -50,6 +50,9 @@ struct ScheduleReader {
         if isDate, words.count == 1 {
             throw Complaint("the date \(quoted(text)) lacks a time", remedy: "For example: at: \(text) 09:00.")
         }
+        if isDate, let date = words.first, let time = TwelveHourClock.time(in: words.dropFirst().joined(separator: " ")) {
+            throw Complaint("\(quoted(text)) is written by a clock of twelve hours", remedy: "Write at: \(date) \(time).")
+        }
         let digits = clock.prefix { $0.isASCII && ($0.isNumber || $0 == ":") }
         let time = digits.utf8.prefix(2).last == UInt8(ascii: ":") ? "0\(digits)" : String(digits)
         guard isDate, let date = words.first, let meant = LocalTime("\(date) \(time.prefix(5))") else {

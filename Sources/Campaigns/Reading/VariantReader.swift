@@ -11,15 +11,37 @@ struct VariantReader {
     /// More would be too small to compare, and too many to read.
     private static let mostVariants = 26
 
-    /// The variants, in the order of the file; what is wrong in them was reported.
-    func read() -> [MessageVariant] {
-        guard let node = root.node("variants") else { return [] }
-        guard let entries = Section.entries(of: node, name: "variants", example: Self.example, findings: findings) else { return [] }
+    /// The variants, in the order of the file, and by what devices are dealt to them; what is wrong in them was reported.
+    func read() -> ([MessageVariant], VariantDealing) {
+        guard let node = root.node("variants") else { return ([], .alias) }
+        guard let entries = Section.entries(of: node, name: "variants", example: Self.example, findings: findings) else {
+            return ([], .alias)
+        }
+        // Beside the variants' names: one of them may be called so, and has a group.
+        let isSetting: (YAMLEntry) -> Bool = { $0.key.value == "by" && $0.value.text != nil }
+        let dealing = entries.first(where: isSetting).map { self.dealing($0.value) } ?? .alias
+        return (variants(entries.filter { !isSetting($0) }, at: node.position), dealing)
+    }
+
+    /// `by: alias`
+    private func dealing(_ node: YAMLNode) -> VariantDealing {
+        guard let text = root.text(node, "'by'", example: "by: alias") else { return .alias }
+        if let dealing = VariantDealing(rawValue: text.value) { return dealing }
+        let isPerson = ["person", "user", "customer", "people", "account", "member"].contains(text.value.lowercased())
+        let words = VariantDealing.allCases.map(\.rawValue)
+        let meant = isPerson ? "alias" : text.value == "token" ? "device" : nearestName(to: text.value, among: words)
+        findings.error(
+            "'by' must be \(orList(words)), not \(quoted(text.value))", at: text.position,
+            remedy: meant.map { "Did you mean '\($0)'?" } ?? "Write by: alias for one text a person, or by: device.")
+        return .alias
+    }
+
+    private func variants(_ entries: [YAMLEntry], at place: SourcePosition) -> [MessageVariant] {
         guard (1...Self.mostVariants).contains(entries.count) else {
             findings.error(
                 entries.isEmpty
                     ? "'variants' is empty" : "there are \(entries.count) variants, and at most \(Self.mostVariants) are possible",
-                at: node.position, remedy: "For example: \(Self.example).")
+                at: place, remedy: "For example: \(Self.example).")
             return []
         }
         let variants = entries.map(variant)
@@ -28,14 +50,12 @@ struct VariantReader {
         let sum = read.reduce(0) { $0 + $1.share }
         if sum != MessageVariant.wholeShare {
             findings.error(
-                "the shares of the variants add up to \(Self.percent(sum)), not to 100", at: node.position,
-                remedy: sum < MessageVariant.wholeShare
-                    ? "Raise one of them by \(Self.percent(MessageVariant.wholeShare - sum)), or add holdout: {share: \(Self.percent(MessageVariant.wholeShare - sum))} for devices that get nothing."
-                    : "Lower them by \(Self.percent(sum - MessageVariant.wholeShare)) in all.")
+                "the shares of the variants add up to \(Self.percent(sum)), not to 100", at: place,
+                remedy: Self.remedy(sum))
         }
         if read.allSatisfy(\.isHoldout) {
             findings.error(
-                "every device is in the holdout, so nobody would get anything", at: node.position, remedy: "For example: \(Self.example).")
+                "every device is in the holdout, so nobody would get anything", at: place, remedy: "For example: \(Self.example).")
         }
         return read
     }
@@ -61,7 +81,25 @@ struct VariantReader {
                 ContentReader(section: $0, source: source, base: content ?? MessageContent(position: node.position)).read()
             }
         }
+        if !section.has("content") { checkHoldout(name) }
         return share == nil ? nil : variant
+    }
+
+    /// Only `holdout` gets nothing. Other words for it are a mistake; a control group may be meant to get the usual text.
+    private func checkHoldout(_ name: SourceText) {
+        let word = name.value.lowercased().filter { $0.isLetter }
+        if ["holdout", "holdouts", "holdoutgroup", "heldout", "none", "nothing", "nobody", "nopush", "nosend", "notsent", "off"].contains(
+            word),
+            name.value != MessageVariant.holdoutName
+        {
+            findings.error(
+                "the devices of the variant \(quoted(name.value)) would get the campaign's text, as it changes nothing", at: name.position,
+                remedy: "For devices that get nothing write holdout; for others choose another name.")
+        } else if ["control", "controlgroup", "kontrolle", "kontrollgruppe", "controle", "gruppocontrollo"].contains(word) {
+            findings.warning(
+                .variantGetsText, "the devices of the variant \(quoted(name.value)) get the campaign's text", at: name.position,
+                remedy: "For a control group that gets nothing write holdout.")
+        }
     }
 
     private func isName(_ name: SourceText) -> Bool {
@@ -101,6 +139,17 @@ struct VariantReader {
             throw Complaint("a share of \(quoted(text)) is not above 0 and up to 100", remedy: "For example: share: 45.")
         }
         return share
+    }
+
+    /// What to do about shares with another sum than 100.
+    private static func remedy(_ sum: Int) -> String {
+        let missing = MessageVariant.wholeShare - sum
+        if missing < 0 { return "Lower them by \(percent(-missing)) in all." }
+        if sum <= MessageVariant.wholeShare / 100 { return "Shares are percent: for a half write 50, not 0.5." }
+        // A holdout of most devices is hardly meant.
+        let holdout =
+            missing <= MessageVariant.wholeShare / 5 ? ", or add holdout: {share: \(percent(missing))} for devices that get nothing" : ""
+        return "Raise them by \(percent(missing)) in all\(holdout)."
     }
 
     private static func percent(_ hundredths: Int) -> String {

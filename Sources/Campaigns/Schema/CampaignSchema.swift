@@ -201,7 +201,7 @@ public enum CampaignSchema {
                     rules: [("minProperties", .integer(1))], contentKeys.merging(["languages": languages]) { $1 }),
             ])
         return SchemaNode.map(
-            "Parts of the audience that get something of their own, or nothing (holdout), decided by a hash of campaign and device.",
+            "Parts of the audience that get something of their own, or nothing (holdout), decided by a hash of campaign and alias or device.",
             variant,
             examples: [
                 .object(pairs: [
@@ -210,17 +210,27 @@ public enum CampaignSchema {
                 ])
             ],
             rules: [
-                ("maxProperties", .integer(26)),
+                ("maxProperties", .integer(27)),
                 ("propertyNames", .object(pairs: [("pattern", .string("^[A-Za-z0-9_-]{1,64}$"))])),
                 (
                     "properties",
                     .object(pairs: [
                         (
+                            "by",
+                            SchemaNode.anyOf(
+                                "By what devices are dealt: all of an alias alike, or each for itself. Or a variant of that name.",
+                                [
+                                    SchemaNode.choice(
+                                        "By what devices are dealt.", VariantDealing.allCases.map(\.rawValue),
+                                        usual: VariantDealing.alias.rawValue), variant,
+                                ])
+                        ),
+                        (
                             MessageVariant.holdoutName,
                             SchemaNode.object(
                                 KeyGroup(MessageVariant.holdoutName, ["share"]), "These devices get nothing, and the report compares.",
                                 required: ["share"], ["share": share])
-                        )
+                        ),
                     ])
                 ),
             ])

@@ -173,7 +173,11 @@ public enum ProjectSchema {
                         ]),
                     ]),
             ])
-        return SchemaNode.object(ProjectKeys.columns, "What the exports call the columns that Volley needs.", names)
+        names["rows"] = SchemaNode.choice(
+            "Of several rows of a device: the newest decides everything, or the tags of all are united (merge) and the newest decides all else.",
+            ExportColumns.Rows.allCases.map(\.rawValue), usual: ExportColumns.Rows.newest.rawValue)
+        return SchemaNode.object(
+            ProjectKeys.columns, "What the exports call the columns that Volley needs, and which rows of a device count.", names)
     }
 
     private static var testDevices: JSONValue {

@@ -59,7 +59,9 @@ struct YAMLComposer: ~Copyable {
         try count(1, depth: depth, at: event.start)
         switch event.kind {
         case .alias(let name): return try expand(name, at: event.start, depth: depth)
-        case .scalar(let value, let style, let properties):
+        case .scalar(var value, let style, let properties):
+            // The line end behind a block belongs to the file, not to a text on a phone.
+            if style == .literal || style == .folded { while value.hasSuffix("\n") { value.removeLast() } }
             let parts = ScalarPlaces.parts(of: value, style, at: event.start, in: source)
             let node = YAMLNode(content: .scalar(value, style), position: event.start, parts: parts)
             return checked(node, properties)
@@ -111,6 +113,7 @@ struct YAMLComposer: ~Copyable {
             }
             let key = try node(event, depth: depth + 1)
             let value = try node(try next(), depth: depth + 1)
+            if isFlow, !isTemplate, isBehindComma(key, value, after: entries.last) { continue }
             guard !isTemplate, let name = keyName(key) else { continue }
             if let first = places[name.value] {
                 findings.error(
@@ -122,6 +125,26 @@ struct YAMLComposer: ~Copyable {
             }
         }
         return YAMLNode(content: isTemplate ? .unreadable : .mapping(entries), position: start)
+    }
+
+    /// `{price: 19,99}` is a price of 19 and a key 99 for YAML, `{body: 20 % off, today}` a key `today`.
+    /// Reports it.
+    private func isBehindComma(_ key: YAMLNode, _ value: YAMLNode, after before: YAMLEntry?) -> Bool {
+        guard let name = key.text, name.style == .plain, !name.value.isEmpty, value.isNull, value.text?.value.isEmpty == true,
+            let before, let last = before.value.text, last.style == .plain
+        else { return false }
+        // A key without a colon is followed by a comma or the closing brace.
+        let line = source.line(key.position.line)
+        let rest = line.dropFirst(key.position.column - 1 + name.value.unicodeScalars.count).drop { $0 == " " }
+        guard rest.first == "," || rest.first == "}" else { return false }
+        let isDecimal = [last.value, name.value].allSatisfy { !$0.isEmpty && $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }
+        findings.error(
+            "the comma ends the text here: YAML reads \(quoted(before.key.value)) as \(quoted(last.value)), and \(quoted(name.value)) as a key of its own",
+            at: name.position,
+            remedy: isDecimal
+                ? "Write \(before.key.value): \(last.value).\(name.value) for a number, or \(before.key.value): \"\(last.value),\(name.value)\" for a text."
+                : "Put the text in quotes: \(before.key.value): \"\(last.value), \(name.value)\".")
+        return true
     }
 
     private func isDoubledBrace(_ start: SourcePosition, _ key: YAMLEvent) -> Bool {

@@ -5,18 +5,23 @@ struct LanguageDataReader {
     private(set) var pool: [UInt8]
     private(set) var dateParts: [CompiledDatePart] = []
     private(set) var index: [LanguageKey: Int] = [:]
-    private var lines: [TextRange] = []
+    /// The lines of each language, by its number.
+    private var lines: [[TextRange]] = []
 
     private static let linesOfLanguage = 11
 
     init() {
-        pool = LanguageData.text.withUTF8Buffer { Array($0) }
-        lines = split(TextRange(start: 0, end: UInt32(pool.count)), at: UInt8(ascii: "\n"))
+        pool = LanguageData.text.withUTF8Buffer { Array($0) } + [UInt8(ascii: "\n")] + LanguageData.variants.withUTF8Buffer { Array($0) }
     }
 
     mutating func read() {
-        precondition(lines.count % Self.linesOfLanguage == 0, "a line of a language is missing")
-        for first in stride(from: 0, to: lines.count, by: Self.linesOfLanguage) { readLanguage(first) }
+        let end = UInt32(LanguageData.text.utf8CodeUnitCount)
+        let all = split(TextRange(start: 0, end: end), at: UInt8(ascii: "\n"))
+        precondition(all.count % Self.linesOfLanguage == 0, "a line of a language is missing")
+        for first in stride(from: 0, to: all.count, by: Self.linesOfLanguage) {
+            readLanguage(Array(all[first..<first + Self.linesOfLanguage]))
+        }
+        readVariants(TextRange(start: end + 1, end: UInt32(pool.count)))
         for alias in text(LanguageData.aliases).split(whereSeparator: { $0 == " " || $0 == "\n" }) {
             let pair = alias.split(separator: "=")
             guard let language = index[LanguageKey(String(pair[1]))] else { preconditionFailure("\(alias) leads nowhere") }
@@ -24,23 +29,40 @@ struct LanguageDataReader {
         }
     }
 
-    private mutating func readLanguage(_ first: Int) {
-        let fields = split(lines[first], at: UInt8(ascii: "|"))
-        let tag = text(fields[0])
+    /// Each begins with a head, `es-AR<es-419|…`, and has the lines of the language behind `<`, but for those that follow: `10:a.m.|p.m.`.
+    private mutating func readVariants(_ range: TextRange) {
+        var variant: [TextRange] = []
+        for line in split(range, at: UInt8(ascii: "\n")) {
+            let head = text(split(line, at: UInt8(ascii: "|"))[0]).split(separator: "<")
+            if head.count == 2 {
+                if !variant.isEmpty { readLanguage(variant) }
+                guard let base = index[LanguageKey(String(head[1]))] else { preconditionFailure("\(head) leads nowhere") }
+                variant = [line] + lines[base].dropFirst()
+            } else {
+                let colon = pool[Int(line.start)...].firstIndex(of: UInt8(ascii: ":")) ?? 0
+                variant[number(TextRange(start: line.start, end: UInt32(colon)))] = TextRange(start: UInt32(colon) + 1, end: line.end)
+            }
+        }
+        readLanguage(variant)
+    }
+
+    private mutating func readLanguage(_ lines: [TextRange]) {
+        let fields = split(lines[0], at: UInt8(ascii: "|"))
+        let tag = String(text(fields[0]).prefix { $0 != "<" })
         var table = LanguageTable()
         table.pluralRule = number(fields[1])
         (table.decimal, table.group, table.minus) = (fields[2], fields[3], fields[4])
         (table.primaryGroup, table.secondaryGroup, table.minimumGrouping) = (number(fields[5]), number(fields[6]), number(fields[7]))
         table.zero = text(fields[8]).unicodeScalars.first?.value ?? 0x30
         table.era = fields[9]
-        let styles = split(lines[first + 1], at: UInt8(ascii: "|")).map { readPattern($0) }
+        let styles = split(lines[1], at: UInt8(ascii: "|")).map { readPattern($0) }
         (table.short, table.medium, table.long, table.full) = (styles[0], styles[1], styles[2], styles[3])
-        for line in stride(from: first + 2, to: first + 10, by: 2) {
+        for line in stride(from: 2, to: 10, by: 2) {
             let written = split(lines[line], at: UInt8(ascii: "|"))
             let alone = lines[line + 1].start == lines[line + 1].end ? written : split(lines[line + 1], at: UInt8(ascii: "|"))
             names += written + alone
         }
-        let periods = split(lines[first + 10], at: UInt8(ascii: "|"))
+        let periods = split(lines[10], at: UInt8(ascii: "|"))
         (table.am, table.pm) = (periods[0], periods[1])
         table.casing =
             switch tag.prefix(2) {
@@ -51,6 +73,7 @@ struct LanguageDataReader {
             }
         index[LanguageKey(tag)] = languages.count
         languages.append(table)
+        self.lines.append(lines)
         precondition(names.count == languages.count * LanguageTable.nameCount, "\(tag) lacks a name")
     }
 

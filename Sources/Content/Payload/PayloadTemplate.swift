@@ -102,7 +102,8 @@ public struct PayloadTemplate: Sendable {
         case .notADate: .notADate(column: column, place: output.place)
         case .notANumber: .notANumber(column: column, place: output.place)
         case .notHTTPS: .notHTTPS(column: column, place: output.place)
-        case .nothingShown: .nothingShown(place: output.place)
+        case .blankText: .blankText(place: output.place)
+        case .gap: .gap(column: column, place: output.place)
         }
     }
 }
@@ -116,15 +117,17 @@ public enum RenderFailure: Hashable, Sendable, CustomStringConvertible {
     case notANumber(column: String, place: SourcePosition)
     /// The image's address, of which this column is the first part that is not constant, does not begin with https://.
     case notHTTPS(column: String, place: SourcePosition)
-    /// All texts that people would see came out blank; with the place of the first.
-    case nothingShown(place: SourcePosition)
+    /// A text that people would see came out blank; with its place.
+    case blankText(place: SourcePosition)
+    /// This column, or a condition on it, printed nothing, and left punctuation behind: `Hi , welcome`.
+    case gap(column: String, place: SourcePosition)
     /// The payload has so many bytes.
     case tooLarge(bytes: Int)
 
     /// The reason under which the row is counted.
     public var skipReason: SkipReason {
         switch self {
-        case .blank, .notADate, .notANumber, .notHTTPS, .nothingShown: .renderError
+        case .blank, .notADate, .notANumber, .notHTTPS, .blankText, .gap: .renderError
         case .tooLarge: .payloadTooLarge
         }
     }
@@ -136,7 +139,8 @@ public enum RenderFailure: Hashable, Sendable, CustomStringConvertible {
         case .notADate(let column, let place): "\(place): \(column) is no date"
         case .notANumber(let column, let place): "\(place): \(column) is no number"
         case .notHTTPS(let column, let place): "\(place): \(column) makes no address that begins with https://"
-        case .nothingShown(let place): "\(place): title and body are blank"
+        case .blankText(let place): "\(place): the text comes out blank"
+        case .gap(let column, let place): "\(place): without \(column) punctuation is left behind"
         case .tooLarge(let bytes): "the payload has \(bytes) bytes"
         }
     }

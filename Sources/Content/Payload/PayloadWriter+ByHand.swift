@@ -4,7 +4,7 @@ import Base
 extension PayloadWriter {
     /// Writes the payload and answers its push type.
     mutating func appendByHand(_ payload: ContentNode) -> PushType {
-        append(payload)
+        append(payload, path: [])
         let example = "For example: payload: {aps: {alert: Hello}}."
         guard case .object(let members, let place) = payload else {
             error("the payload must be an object", at: payload.position, remedy: example)
@@ -22,6 +22,24 @@ extension PayloadWriter {
             return .alert
         }
         return checkAPS(keys, at: aps.name.position)
+    }
+
+    /// Writes a value of the payload; what people see of it keeps the rules for such texts.
+    /// - Parameter path: the names above it, as far as they lead to what people see.
+    private mutating func append(_ node: ContentNode, path: [String]) {
+        switch (node, path.count) {
+        case (.text(let text), 2): appendShown(text, mustShow: true, isStrict: false)
+        case (.text(let text), 3): appendShown(text, mustShow: path[2] != "subtitle", isStrict: false)
+        case (.object(let members, _), 0...2):
+            checkNames(members)
+            let shown = [["aps"], ["alert"], ["title", "subtitle", "body"]][path.count]
+            appendObject(
+                members.map { member in
+                    let name = member.name.value
+                    return (name, { shown.contains(name) ? $0.append(member.value, path: path + [name]) : $0.append(member.value) })
+                })
+        default: append(node)
+        }
     }
 
     private mutating func checkAPS(_ members: [ContentMember], at place: SourcePosition) -> PushType {

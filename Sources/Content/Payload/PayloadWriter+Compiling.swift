@@ -13,16 +13,17 @@ extension PayloadWriter {
         }
     }
 
-    /// The same for a text that people see. A push in which all of them are blank must not go out, however that comes about.
-    mutating func compileShown(_ nodes: [TemplateNode], _ text: SourceText) {
-        guard nodes.allSatisfy(\.mayBeBlank) else {
-            showsSomething = true
-            return compile(nodes)
-        }
-        firstDoubtfulText = firstDoubtfulText ?? text.position
+    /// The same for a text that people see. None goes out in which punctuation is left behind by what is missing, nor, with `mustShow`,
+    /// one that is blank, however that comes about.
+    mutating func compileShown(_ nodes: [TemplateNode], _ text: SourceText, mustShow: Bool) {
+        let mayBeBlank = mustShow && nodes.allSatisfy(\.mayBeBlank)
+        guard mayBeBlank || nodes.contains(where: \.mayLeaveGap) else { return compile(nodes) }
+        marksGaps = true
+        defer { marksGaps = false }
         emit(.init(kind: .shownStart))
         compile(nodes)
-        emit(.init(kind: .shownEnd))
+        emit(.init(kind: .shownEnd, output: Int32(compiled.outputs.count), mustShow: mayBeBlank))
+        compiled.outputs.append(.init(column: -1, place: text.position))
     }
 
     /// The same for a web address, in which characters that no address may hold are percent-encoded.
@@ -38,10 +39,6 @@ extension PayloadWriter {
 
     /// Ends the payload: after this nothing may be appended.
     mutating func finish() {
-        if let firstDoubtfulText, !showsSomething {
-            emit(.init(kind: .mustShow, output: Int32(compiled.outputs.count)))
-            compiled.outputs.append(.init(column: -1, place: firstDoubtfulText))
-        }
         emit(.init(kind: .end))
     }
 
@@ -77,9 +74,11 @@ extension PayloadWriter {
             var text = text
             text.withUTF8 { JSONWriter.appendEscaped($0, to: &escaped) }
             step.range = TextRange(start: UInt32(compiled.literals.count), end: UInt32(compiled.literals.count + escaped.count))
+            step.leavesGap = marksGaps && escaped.withUnsafeBufferPointer { Blank.isText(escaped: $0) }
             compiled.literals += escaped
         default:
             step.kind = .filtered
+            step.leavesGap = marksGaps && TemplateNode.output(output).mayBeBlank
             let filters = output.filters.map { compile($0) }
             step.range = TextRange(start: UInt32(compiled.filters.count), end: UInt32(compiled.filters.count + filters.count))
             compiled.filters += filters
@@ -132,14 +131,23 @@ extension PayloadWriter {
             }
             let (before, optional) = (compiled.constants.count, optionalBytes)
             compile(branch.body)
+            if branch.body.allSatisfy(\.isBlankText) { emitGap(of: branches) }
             jumps.append(compiled.steps.count)
             emit(.init(kind: .jump))
             sizes.append(compiled.constants.count - before - (optionalBytes - optional))
             if let test { compiled.steps[test].target = Int32(compiled.steps.count) }
         }
+        if branches.last?.condition != nil { emitGap(of: branches) }
         for jump in jumps { compiled.steps[jump].target = Int32(compiled.steps.count) }
         let least = branches.last?.condition == nil ? sizes.min() ?? 0 : 0
         optionalBytes += sizes.reduce(0, +) - least
+    }
+
+    /// Where a condition in a text that people see prints nothing.
+    private mutating func emitGap(of branches: [TemplateBranch]) {
+        guard marksGaps, let column = branches.first?.condition?.tests.first?.column else { return }
+        emit(.init(kind: .gap, output: Int32(compiled.outputs.count)))
+        compiled.outputs.append(.init(column: index(of: column), place: column.position))
     }
 
     private mutating func compile(_ condition: TemplateCondition) -> TextRange {
@@ -166,13 +174,18 @@ extension PayloadWriter {
                 }
                 return CompiledTest(kind: .text, column: column, comparison: comparison, literal: literal(trimmed))
             }
-            compiled.values.append(ComparisonValue(trimmed))
-            return CompiledTest(kind: .order, column: column, comparison: comparison, value: Int32(compiled.values.count - 1))
+            return order(comparison, trimmed, of: test.column.value, column)
         case .number(let comparison, let number):
+            if ComparisonValue.isVersion(column: test.column.value) { return order(comparison, number, of: test.column.value, column) }
             return CompiledTest(kind: .number, column: column, comparison: comparison, literal: literal(number))
         case .truth(let comparison, let isTrue):
             return CompiledTest(kind: .truth, column: column, comparison: comparison, literal: literal("\(isTrue)"))
         case .contains(let text): return CompiledTest(kind: .contains, column: column, literal: literal(text))
         }
+    }
+
+    private mutating func order(_ comparison: ComparisonOperator, _ value: String, of name: String, _ column: Int32) -> CompiledTest {
+        compiled.values.append(ComparisonValue(value, column: name))
+        return CompiledTest(kind: .order, column: column, comparison: comparison, value: Int32(compiled.values.count - 1))
     }
 }

@@ -32,17 +32,21 @@ extension PayloadWriter {
 
     private func aps(_ content: MessageContent) -> [Member] {
         var members: [Member] = []
-        let alert = texts([("title", content.title), ("subtitle", content.subtitle), ("body", content.body)], areShown: true)
+        let isSubtitleAlone = content.title == nil && content.body == nil
+        let shown = [("title", content.title, true), ("subtitle", content.subtitle, isSubtitleAlone), ("body", content.body, true)]
+        let alert: [Member] = shown.compactMap { name, text, mustShow in
+            text.map { text in (name, { $0.appendShown(text, mustShow: mustShow) }) }
+        }
         if !alert.isEmpty { members.append(("alert", { $0.appendObject(alert) })) }
         if let badge = content.badge { members.append(("badge", { $0.append(.integer(Int64(badge))) })) }
-        members += texts([("sound", content.sound), ("thread-id", content.thread), ("category", content.category)], areShown: false)
+        members += texts([("sound", content.sound), ("thread-id", content.thread), ("category", content.category)])
         if content.image != nil { members.append(("mutable-content", { $0.append(.integer(1)) })) }
         if content.wakesApp { members.append(("content-available", { $0.append(.integer(1)) })) }
         return members
     }
 
-    private func texts(_ texts: [(String, SourceText?)], areShown: Bool) -> [Member] {
-        texts.compactMap { name, text in text.map { text in (name, { $0.appendTemplate(text, isShown: areShown) }) } }
+    private func texts(_ texts: [(String, SourceText?)]) -> [Member] {
+        texts.compactMap { name, text in text.map { text in (name, { $0.appendTemplate(text) }) } }
     }
 
     private mutating func checkKind(_ content: MessageContent) {

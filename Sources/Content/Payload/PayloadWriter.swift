@@ -7,10 +7,8 @@ struct PayloadWriter {
     var coveredConstants = 0
     /// Constants that some payloads do not have, because they take the shorter branch of a condition.
     var optionalBytes = 0
-    /// Where the first text stands that people see, if there is one and all of them may come out blank.
-    var firstDoubtfulText: SourcePosition?
-    /// Whether some text that people see is never blank.
-    var showsSomething = false
+    /// Whether what is compiled now is seen by people and may have gaps.
+    var marksGaps = false
     private(set) var columns: [SourceText]
     var findings: [Diagnostic] = []
     private var indexOfColumn: [String: Int]
@@ -58,10 +56,17 @@ struct PayloadWriter {
     }
 
     /// A text with templates, between quotes. Answers its nodes, for further checks.
-    /// - Parameter isShown: whether people see the text, so that what looks like a tag must be one.
     @discardableResult
-    mutating func appendTemplate(_ text: SourceText, isShown: Bool = false) -> [TemplateNode] {
-        append(text, isShown: isShown) { writer, nodes in isShown ? writer.compileShown(nodes, text) : writer.compile(nodes) }
+    mutating func appendTemplate(_ text: SourceText) -> [TemplateNode] {
+        append(text, isShown: false) { writer, nodes in writer.compile(nodes) }
+    }
+
+    /// A text that people see, between quotes.
+    /// - Parameters:
+    ///   - mustShow: whether a push in which it comes out blank is not sent.
+    ///   - isStrict: whether what looks like a tag must be one.
+    mutating func appendShown(_ text: SourceText, mustShow: Bool, isStrict: Bool = true) {
+        _ = append(text, isShown: isStrict) { writer, nodes in writer.compileShown(nodes, text, mustShow: mustShow) }
     }
 
     /// A web address with templates, between quotes. Answers its nodes.

@@ -55,7 +55,7 @@ extension CompiledPayload {
         _ cell: UnsafeBufferPointer<UInt8>, _ range: TextRange, _ language: inout DeviceLanguage, to bytes: inout [UInt8]
     ) -> Failure.Kind? {
         let start = bytes.count
-        var isMissing = isBlank(escaped: cell)
+        var isMissing = Blank.isCell(escaped: cell)
         if !isMissing { appendUnescaped(cell, to: &bytes) }
         for index in Int(range.start)..<Int(range.end) {
             let filter = filters[index]

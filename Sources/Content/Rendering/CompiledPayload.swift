@@ -15,10 +15,10 @@ struct CompiledPayload: Sendable {
             case branch
             /// To step `target`.
             case jump
-            /// Before and behind a text that people see and that may come out blank.
+            /// Before and behind a text that people see and that may come out blank, or with a gap. With `mustShow` it fails when it is blank.
             case shownStart, shownEnd
-            /// Fails when all of those texts were blank.
-            case mustShow
+            /// A condition of which no branch prints anything, in such a text.
+            case gap
             /// Before and behind a web address; with `mustBeSecure` it fails unless the address is one of https.
             case addressStart, addressEnd
         }
@@ -33,19 +33,22 @@ struct CompiledPayload: Sendable {
         var range = TextRange.empty
         /// Whether `range` holds a text for blank cells.
         var hasFallback = false
+        /// Of an output: whether it leaves a gap in a text that people see when it prints nothing.
+        var leavesGap = false
+        var mustShow = false
         var mustBeSecure = false
     }
 
     /// What a tag prints, for whoever asks why a device cannot be sent to.
     struct Output: Sendable {
-        /// Of the template's columns; -1 for a text that people see.
+        /// Of the template's columns; -1 for a whole text.
         var column: Int
         var place: SourcePosition
     }
 
     /// Why nothing was rendered, and at which output.
     struct Failure {
-        enum Kind { case blank, notADate, notANumber, notHTTPS, nothingShown }
+        enum Kind { case blank, notADate, notANumber, notHTTPS, blankText, gap }
 
         var kind: Kind
         var output: Int
@@ -71,9 +74,8 @@ struct CompiledPayload: Sendable {
             steps.withUnsafeBufferPointer { steps in
                 var language = DeviceLanguage(tag: language)
                 var index = 0
-                var shownStart = old
+                var shown = ShownGaps()
                 var addressStart = old
-                var showsSomething = false
                 while true {
                     let step = steps[index]
                     bytes.append(contentsOf: constants[step.constants])
@@ -81,16 +83,16 @@ struct CompiledPayload: Sendable {
                     switch step.kind {
                     case .end: return nil
                     case .jump: index = Int(step.target)
-                    case .shownStart: shownStart = bytes.count
+                    case .shownStart: shown = ShownGaps(start: bytes.count)
                     case .shownEnd:
-                        showsSomething =
-                            showsSomething
-                            || bytes.withUnsafeBufferPointer { !isBlank(escaped: UnsafeBufferPointer(rebasing: $0[shownStart...])) }
-                    case .mustShow:
-                        if !showsSomething {
+                        let failure =
+                            step.mustShow && shown.isBlank(bytes)
+                            ? Failure(kind: .blankText, output: Int(step.output)) : shown.failure(bytes)
+                        if let failure {
                             bytes.removeSubrange(old...)
-                            return Failure(kind: .nothingShown, output: Int(step.output))
+                            return failure
                         }
+                    case .gap: shown.add(Int(step.output), bytes)
                     case .addressStart: addressStart = bytes.count
                     case .addressEnd:
                         WebAddress.encode(&bytes, from: addressStart)
@@ -101,22 +103,60 @@ struct CompiledPayload: Sendable {
                     case .branch: if !holds(step.range, cells, &bytes) { index = Int(step.target) }
                     case .cell:
                         let cell = cells[Int(step.column)]
-                        if !isBlank(escaped: cell) {
+                        if !Blank.isCell(escaped: cell) {
                             bytes.append(contentsOf: cell)
                         } else if step.hasFallback {
                             literals.withUnsafeBufferPointer { bytes.append(contentsOf: $0[step.range]) }
+                            if step.leavesGap { shown.add(Int(step.output), bytes) }
                         } else {
                             bytes.removeSubrange(old...)
                             return Failure(kind: .blank, output: Int(step.output))
                         }
                     case .filtered:
+                        let start = bytes.count
                         if let kind = appendFiltered(cells[Int(step.column)], step.range, &language, to: &bytes) {
                             bytes.removeSubrange(old...)
                             return Failure(kind: kind, output: Int(step.output))
                         }
+                        if step.leavesGap, isBlank(bytes, from: start) { shown.add(Int(step.output), bytes) }
                     }
                 }
             }
         }
+    }
+}
+
+/// Whether what was appended since `start` is nothing to see.
+private func isBlank(_ bytes: [UInt8], from start: Int) -> Bool {
+    bytes.withUnsafeBufferPointer { Blank.isText(escaped: UnsafeBufferPointer(rebasing: $0[start...])) }
+}
+
+/// The gaps of a text that people see, while it is rendered. One is kept at a time: when the next one comes, what follows the one before is
+/// known.
+private struct ShownGaps {
+    /// Where the text begins.
+    var start = 0
+    private var place = -1
+    private var output = 0
+    private var found: CompiledPayload.Failure?
+
+    init(start: Int = 0) { self.start = start }
+
+    func isBlank(_ bytes: [UInt8]) -> Bool { Content.isBlank(bytes, from: start) }
+
+    /// Notes that an output printed nothing, at the end of `bytes`.
+    mutating func add(_ output: Int, _ bytes: [UInt8]) {
+        // With nothing to see in between the later one has the same on both sides, and perhaps one more blank before it.
+        if place >= 0, !Content.isBlank(bytes, from: place) { found = failure(bytes) }
+        (place, self.output) = (bytes.count, output)
+    }
+
+    /// What is wrong with the text; nil when no gap leaves punctuation behind.
+    func failure(_ bytes: [UInt8]) -> CompiledPayload.Failure? {
+        guard found == nil, place >= 0 else { return found }
+        let isLeft = bytes.withUnsafeBufferPointer {
+            Gap.leavesPunctuation(in: UnsafeBufferPointer(rebasing: $0[start...]), at: place - start)
+        }
+        return isLeft ? CompiledPayload.Failure(kind: .gap, output: output) : nil
     }
 }

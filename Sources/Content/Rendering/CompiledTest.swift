@@ -12,7 +12,7 @@ struct CompiledTest: BitwiseCopyable {
         case order
         /// With the number in `literal`.
         case number
-        /// With `true` or `false` in `literal`, in any case.
+        /// With `true` or `false` in `literal`, as `truthValue` reads cells.
         case truth
         case contains
     }
@@ -42,7 +42,7 @@ extension CompiledPayload {
 
     private func holds(_ test: CompiledTest, _ cells: EscapedCells, _ bytes: inout [UInt8]) -> Bool {
         let cell = cells[Int(test.column)]
-        if isBlank(escaped: cell) {
+        if Blank.isCell(escaped: cell) {
             // A blank cell is equal to nothing, so it is unequal to everything.
             return test.kind == .blank || ![.truthy, .present, .contains].contains(test.kind) && test.comparison == .notEqual
         }
@@ -63,7 +63,7 @@ extension CompiledPayload {
                 guard let number = DecimalText(literal) else { preconditionFailure("a number that is none was compiled") }
                 return test.comparison.holds(DecimalText(text).map { $0.compare(number) })
             case .truth:
-                return (text.count == literal.count && zip(text, literal).allSatisfy { $0 | 0x20 == $1 }) == (test.comparison == .equal)
+                return (truthValue(of: text) == truthValue(of: literal)) == (test.comparison == .equal)
             case .contains: return contains(text, literal)
             case .language: return isOfLanguage(text, literal) == (test.comparison == .equal)
             default: return text.elementsEqual(literal) == (test.comparison == .equal)

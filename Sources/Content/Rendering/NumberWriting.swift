@@ -1,3 +1,5 @@
+import Base
+
 extension CompiledPayload {
     /// Puts a number as people write it in the place of one as exports hold it; false when it is none.
     /// - Parameter decimals: so many; -1 for those that are there, three at most.

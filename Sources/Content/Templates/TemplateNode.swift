@@ -11,17 +11,29 @@ enum TemplateNode: Hashable, Sendable {
 }
 
 extension TemplateNode {
+    /// Whether it is a text without anything to see in it.
+    var isBlankText: Bool { if case .text = self { mayBeBlank } else { false } }
+
+    /// Whether it may print nothing although it is no text: in what people see, that is a gap.
+    var mayLeaveGap: Bool {
+        switch self {
+        case .text: false
+        case .output: mayBeBlank
+        case .choice(let branches): mayBeBlank || branches.contains { $0.body.contains(where: \.mayLeaveGap) }
+        }
+    }
+
     /// Whether there may be nothing to see in what becomes of it.
     var mayBeBlank: Bool {
         switch self {
         case .text(let text):
             var text = text
-            return text.withUTF8 { isBlank($0) }
+            return text.withUTF8 { Blank.isText($0) }
         case .output(let output):
             // A blank cell without another text is no push at all.
             return output.filters.contains {
                 switch $0 {
-                case .fallback(var text): text.withUTF8 { isBlank($0) }
+                case .fallback(var text): text.withUTF8 { Blank.isText($0) }
                 case .truncate, .strip, .date, .pluralize, .pluralizePair: true
                 default: false
                 }

@@ -10,10 +10,12 @@ struct TypingAccident {
     static func find(in scalars: [Unicode.Scalar], at index: Int, isShown: Bool) -> TypingAccident? {
         let matcher = AccidentMatcher(scalars: scalars, start: index, isShown: isShown)
         switch scalars[index] {
-        case "{": return matcher.brace()
+        case "{": return matcher.comment() ?? matcher.brace()
+        case "$": return matcher.dollar()
+        case "#": return matcher.hashes()
         case "}": return matcher.closingBrace()
         case "｛", "｝": return matcher.fullWidthBrace()
-        case "[": return matcher.named("[[", "]]", "double brackets make no template")
+        case "[": return matcher.named("[[", "]]", "double brackets make no template") ?? matcher.brackets()
         case "%": return matcher.percent()
         case "*": return matcher.named("*|", "|*", "'*| |*' makes no template")
         case "<": return matcher.angle()
@@ -33,6 +35,51 @@ private struct AccidentMatcher {
         TypingAccident(
             mistake: TemplateMistake(message: message, index: start, remedy: remedy, warning: isWarning ? .placeholderInText : nil),
             end: end)
+    }
+
+    /// `{# note #}`, a comment of other template languages.
+    func comment() -> TypingAccident? {
+        guard starts(with: "{#") else { return nil }
+        let end = firstEnd(of: ["#}"], from: start)
+        guard end > start else { return nil }
+        return accident(
+            "'{# #}' makes no comment, and would be sent", remedy: "Write {% comment %}…{% endcomment %}, or remove it.", end: end,
+            isWarning: !isShown)
+    }
+
+    /// `${name}`
+    func dollar() -> TypingAccident? {
+        guard starts(with: "${") else { return nil }
+        var next = skipSpaces(start + 2)
+        guard let name = name(from: &next), starts(with: "}", at: next) else { return nil }
+        return accident(
+            "'${ }' makes no template: '${\(name)}'", remedy: "Write {{ \(name) }}" + Self.raw, end: next + 1, isWarning: !isShown)
+    }
+
+    /// `#name#`: a place to fill in, or a topic between two signs.
+    func hashes() -> TypingAccident? {
+        var next = start + 1
+        guard isShown, let name = name(from: &next, takesSpaces: false), starts(with: "#", at: next) else { return nil }
+        return place("#\(name)#", name, end: next + 1)
+    }
+
+    /// `[name]`, but not `[Update]`: names of columns are written small, or with a line between their words.
+    func brackets() -> TypingAccident? {
+        var next = start + 1
+        guard isShown, let name = name(from: &next), starts(with: "]", at: next), !starts(with: "](", at: next),
+            name == name.lowercased() || name.contains("_") || Self.usualNames.contains(name.lowercased())
+        else { return nil }
+        return place("[\(name)]", name, end: next + 1)
+    }
+
+    /// What people fill in most, whichever letters it is written in.
+    private static let usualNames: Set<String> = [
+        "name", "firstname", "lastname", "fname", "lname", "vorname", "nachname", "prenom", "nombre",
+    ]
+
+    private func place(_ written: String, _ name: String, _ more: String = "", end: Int) -> TypingAccident {
+        accident(
+            "'\(written)' is shown as it stands", remedy: "For a column write {{ \(name) }}\(more).", end: end, isWarning: true)
     }
 
     /// `{ {`, `{name}`, `{name}}`, `{％`
@@ -87,6 +134,7 @@ private struct AccidentMatcher {
 
     /// `%name%`, but not `50%off%`.
     func percent() -> TypingAccident? {
+        if let doubled = named("%%", "%%", "'%% %%' makes no template") { return doubled }
         if start > 0, TemplateTokenizer.isNameScalar(scalars[start - 1]) || scalars[start - 1] == "%" { return nil }
         var next = start + 1
         guard let name = name(from: &next, takesSpaces: false), next < scalars.count, scalars[next] == "%", name.utf8.count > 1 else {
@@ -104,10 +152,10 @@ private struct AccidentMatcher {
                 "'<%' makes no template", remedy: "Write {{ column }}" + Self.raw, end: max(end, start + 2), isWarning: !isShown)
         }
         var next = start + 1
-        guard isShown, let name = name(from: &next, takesSpaces: false), next < scalars.count, scalars[next] == ">" else { return nil }
-        return accident(
-            "'<\(name)>' is shown as it stands", remedy: "For a column write {{ \(name) }}; a push shows no HTML.", end: next + 1,
-            isWarning: true)
+        guard isShown, let name = name(from: &next, takesSpaces: false), next < scalars.count, scalars[next] == ">",
+            !TextOddity.elements.contains(name.lowercased())
+        else { return nil }
+        return place("<\(name)>", name, "; a push shows no HTML", end: next + 1)
     }
 
     func named(_ open: String, _ close: String, _ message: String) -> TypingAccident? {

@@ -94,9 +94,11 @@ public struct ZoneDatabase: Sendable {
         let small = name.lowercased()
         if let same = names.first(where: { $0.lowercased() == small }) { return same }
         let city = small.split(separator: "/").last.map(String.init) ?? small
+        if let zone = ZoneCity.zones[city], names.contains(zone) { return zone }
         func cityOf(_ name: String) -> String { (name.split(separator: "/").last.map(String.init) ?? name).lowercased() }
         if let same = names.first(where: { cityOf($0) == city && $0.contains("/") }) { return same }
-        if let near = nearestName(to: name, among: names) { return near }
+        // Of a city that is no zone another city's name says nothing, however alike the rest is.
+        if let near = nearestName(to: name, among: names), nearestName(to: city, among: [cityOf(near)]) != nil { return near }
         let cities = names.filter { $0.contains("/") }.map(cityOf)
         return nearestName(to: city, among: cities).flatMap { near in names.first { $0.contains("/") && cityOf($0) == near } }
     }

@@ -64,7 +64,7 @@ struct Explainer {
         for row in trace.rows {
             let explained = Explanation.Row(
                 position: row.position, steps: steps(of: row), verdict: row.verdict,
-                decides: row.judgement != nil && row.verdict != .duplicateToken)
+                decides: row.token != nil && row.verdict != .duplicateToken)
             let names = Self.names(row)
             if let token = row.token, let place = places[token] {
                 devices[place].rows.append(explained)
@@ -90,7 +90,7 @@ struct Explainer {
     /// As far as planning looks at the row.
     private func steps(of row: TracedRow) -> [Explanation.Step] {
         var steps: [Explanation.Step] = []
-        for step in [selected, conditions, exclusion, token, suppression, newest, aliasLimit, frequency] {
+        for step in [newest, selected, conditions, exclusion, token, suppression, aliasLimit, frequency] {
             guard let step = step(row) else { continue }
             steps.append(step)
             if !step.holds { return steps }
@@ -147,10 +147,6 @@ struct Explainer {
             let names = row.exclusions.map { $0 == "list" ? "a file of devices" : Self.shown($0) }
             return Explanation.Step(kind: .excluded, holds: false, text: "'exclude' names it by \(names.joined(separator: ", "))")
         }
-        if row.verdict == .excluded, let other = row.decidedBy {
-            return Explanation.Step(
-                kind: .excluded, holds: false, text: "a row of the same device that is not older is excluded: \(Self.place(other))")
-        }
         let excludes =
             !(query.excludedTags + query.excludedAliases + query.excludedRegistrationIDs + query.excludedDevices).isEmpty
         return excludes ? Explanation.Step(kind: .excluded, holds: true, text: "nothing of 'exclude' names it") : nil
@@ -164,19 +160,21 @@ struct Explainer {
         return Explanation.Step(kind: .token, holds: false, text: text)
     }
 
+    /// nil for a row without a device.
     private func newest(_ row: TracedRow) -> Explanation.Step? {
+        guard row.token != nil else { return nil }
         let active = row.lastActive.isEmpty ? "it does not say when it was last active" : "last active \(Self.shown(row.lastActive))"
         if row.verdict == .duplicateToken, let other = row.decidedBy {
+            let tags = query.columns.rows == .merge ? ", and has the tags of both" : ""
             return Explanation.Step(
                 kind: .newest, holds: false,
-                text: "another row of the same device is newer, or came first: \(Self.place(other)) (\(active))")
+                text: "the newest row of the device decides, and another one is newer, or as new and read later: "
+                    + "\(Self.place(other))\(tags) (\(active))")
         }
-        return Explanation.Step(kind: .newest, holds: true, text: "this row counts for its device (\(active))")
+        return Explanation.Step(kind: .newest, holds: true, text: "the newest row of its device, which decides (\(active))")
     }
 
     private func suppression(_ row: TracedRow) -> Explanation.Step? {
-        // Of several rows of a device only the newest counts.
-        guard row.verdict != .duplicateToken else { return nil }
         if row.verdict == .suppressed, let since = row.suppressedSince {
             return Explanation.Step(
                 kind: .suppressed, holds: false,
@@ -187,7 +185,7 @@ struct Explainer {
     }
 
     private func frequency(_ row: TracedRow) -> Explanation.Step? {
-        guard row.verdict != .duplicateToken, query.capped != nil else { return nil }
+        guard query.capped != nil else { return nil }
         let caps = context.frequencyCaps.map(\.description).joined(separator: ", ")
         return row.verdict == .frequency
             ? Explanation.Step(kind: .frequency, holds: false, text: "it got as many pushes lately as it may: \(caps)")
@@ -214,15 +212,15 @@ struct Explainer {
         let messages = context.messages
         var chooser = MessageChooser(messages)
         var steps: [Explanation.Step] = []
-        let token = Array(recipient.token.hex.utf8)
         if !messages.variantNames.isEmpty {
-            let name = messages.variantNames[token.withUnsafeBufferPointer { chooser.variant(of: $0) }]
+            let name = messages.variantNames[chooser.variant(of: recipient)]
             let isHoldout = name == MessageVariant.holdoutName
             // Nobody is held back who could not have been sent to.
             if isHoldout, let failure = failureWithout(holdout: recipient, &chooser) {
                 return [Explanation.Step(kind: .payload, holds: false, text: words(failure))]
             }
-            let reason = "a hash of campaign and device decides, always alike"
+            let key = messages.dealing == .alias && !Blank.isCell(recipient.alias) ? "alias" : "device"
+            let reason = "a hash of campaign and \(key) decides, always alike"
             let text =
                 isHoldout ? "it is in the holdout, which gets nothing, to compare with (\(reason))" : "its variant is \(name) (\(reason))"
             steps.append(Explanation.Step(kind: .variant, holds: !isHoldout, text: text))
@@ -246,8 +244,8 @@ struct Explainer {
     /// Why somebody of the holdout could not have been sent to, as `PayloadJudge` sees it; nil when there is no reason.
     private func failureWithout(holdout recipient: Recipient, _ chooser: inout MessageChooser) -> RenderFailure? {
         let messages = context.messages
-        let (token, language) = (Array(recipient.token.hex.utf8), Array(recipient.language.utf8))
-        let variant = token.withUnsafeBufferPointer { chooser.variantWithoutHoldout(of: $0) }
+        let language = Array(recipient.language.utf8)
+        let variant = chooser.variantWithoutHoldout(of: recipient)
         let number = language.withUnsafeBufferPointer { chooser.message(variant: variant, language: $0) }
         var payload: [UInt8] = []
         return number.flatMap { messages.messages[$0].template.render(recipient.fields, language: recipient.language, into: &payload) }
@@ -261,7 +259,9 @@ struct Explainer {
         case .notADate(let column, let place): return "its \(column) is no date, as \(place) needs one"
         case .notHTTPS(let column, _): return "its \(column) makes no image address that begins with https://"
         case .notANumber(let column, let place): return "its \(column) is no number, as \(place) needs one"
-        case .nothingShown(let place): return "all its texts come out blank, the first of them that of \(place)"
+        case .blankText(let place): return "its text of \(place) comes out blank"
+        case .gap(let column, let place):
+            return "without \(column) it would read punctuation around nothing, as in 'Hi , welcome', where \(place) prints nothing"
         case .tooLarge(let bytes):
             let limit = context.messages.pushType.maximumPayloadBytes
             return "its payload would have \(TextFormat.count(bytes)) bytes, and APNs takes \(TextFormat.count(limit))"

@@ -74,7 +74,7 @@ struct RenderedLint {
     private func warnings(_ sample: PreviewSample) -> [Diagnostic] {
         let content = context.messages.messages[sample.message].content
         let places = ["title": content.title?.position, "subtitle": content.subtitle?.position, "body": content.body?.position]
-        return ShownPush((try? JSONValue(parsing: sample.payload)) ?? .null).texts.flatMap { key, text in
+        return ShownPush(sample.shownPayload).texts.flatMap { key, text in
             ShownText.warnings(
                 key, text, isWhole: true, at: places[key].flatMap(\.self) ?? content.payload?.position ?? content.position,
                 note: " for \(sample.token.redacted)")

@@ -20,6 +20,7 @@ extension Preview {
         if let holdout = groups.holdout {
             lines += ["Holdout       \(TextFormat.count(holdout)) device\(holdout == 1 ? " gets" : "s get") nothing, to compare with", ""]
         }
+        lines += exclusionLines
         lines += table("Skipped rows", skipped.map { ($0.name, $0.rows) }, of: audience.rows, width)
         lines += noteLines(width)
         if let bytes = payloadBytes {
@@ -61,6 +62,15 @@ extension Preview {
             } + [""]
     }
 
+    /// What each part of `exclude` leaves out, also when that is nothing.
+    private var exclusionLines: [String] {
+        guard !audience.exclusions.isEmpty else { return [] }
+        let rows = audience.exclusions.map { (TextFormat.printable($0.name), TextFormat.count($0.devices), $0.extent) }
+        let width = max(20, rows.map(\.0.count).max() ?? 0)
+        return ["Excluded by"]
+            + rows.map { "  \(TextFormat.padded($0.0, to: width)) \(TextFormat.aligned($0.1, to: 12))  \($0.2)" } + [""]
+    }
+
     /// What somebody should look into, below the table of skipped rows.
     private func noteLines(_ width: Int) -> [String] {
         let lines = notes.filter(\.isTrouble).flatMap { note in hanging("\(note.reason.rawValue): \(note.text).", width) }
@@ -78,7 +88,7 @@ extension Preview {
     }
 
     private func sampleLines(_ sample: PreviewSample, _ width: Int, _ isVerbose: Bool) -> [String] {
-        let payload = (try? JSONValue(parsing: sample.payload)) ?? .null
+        let payload = sample.shownPayload
         let names = ([sample.variant, sample.language].filter { !$0.isEmpty } + sample.selectedBy).joined(separator: ", ")
         let json = isVerbose ? payload.indentedText.split(separator: "\n").map { "    \($0)" } : []
         return ["", "Sample for \(sample.token.redacted) (\(names))"]

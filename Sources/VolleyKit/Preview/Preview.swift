@@ -52,6 +52,7 @@ struct Preview: Sendable {
 
     private var morePairs: [(String, JSONValue)] {
         var pairs = [("skipped_why", JSONValue.array(notes.map(\.json))), ("warnings", .array(lint.shown.map(\.json)))]
+        if !audience.exclusions.isEmpty { pairs.append(("excluded_by", .array(audience.exclusions.map(\.json)))) }
         if !lint.silenced.isEmpty { pairs.append(("silenced", lint.silencedJSON)) }
         if let schedule { pairs.append(("schedule", schedule.json)) }
         if let comparison { pairs.append(("compared_with", comparison.json)) }
@@ -87,6 +88,24 @@ struct Preview: Sendable {
     }
 }
 
+extension ExclusionCount {
+    /// For people: the list, or the key below `exclude`.
+    var name: String { kind == .devices ? list ?? "other lists" : kind.rawValue }
+
+    /// Of how much that is.
+    var extent: String {
+        let unit = kind == .devices ? "line" : "name"
+        return "of \(TextFormat.count(entries)) \(unit)\(entries == 1 ? "" : "s")"
+    }
+
+    /// As it stands in `preview --json`.
+    var json: JSONValue {
+        .object(
+            pairs: [("key", .string(kind.rawValue))] + (list.map { [("file", .string($0))] } ?? [])
+                + [("entries", .integer(Int64(entries))), ("devices", .integer(Int64(devices)))])
+    }
+}
+
 extension PreviewSample {
     /// A sample as it stands in `preview --json`.
     var json: JSONValue {
@@ -95,8 +114,7 @@ extension PreviewSample {
             pairs: [
                 ("device_token", .string(token.redacted)),
                 ("selected_by", .array(selectedBy.map { .string($0) })),
-                // Rendered payloads are JSON by construction; a null here would be the template's fault, and tests look for it.
-                ("payload", (try? JSONValue(parsing: payload)) ?? .null),
+                ("payload", shownPayload),
             ] + names)
     }
 }
@@ -114,6 +132,12 @@ struct PreviewSample: Sendable {
     var selectedBy: [String]
 
     var token: DeviceToken { recipient.token }
+
+    /// The payload as it may be shown: a column of tokens that a text prints is shortened.
+    var shownPayload: JSONValue {
+        // Rendered payloads are JSON by construction; a null here would be the template's fault, and tests look for it.
+        (try? JSONValue(parsing: Array(token.redacted(in: String(decoding: payload, as: UTF8.self)).utf8))) ?? .null
+    }
 }
 
 /// Sizes of all rendered payloads in bytes.

@@ -31,6 +31,7 @@ struct PreviewPage {
             \(schedule)
             <h2>Who does not</h2>
             \(skipped)
+            \(exclusions)
             \(comparison)
             <footer>Plan hash \(String(preview.planHash.prefix(16))) · made by Volley \(volleyVersion) at \(moment(madeAt)) · device tokens are shortened</footer>
             """)
@@ -122,7 +123,7 @@ struct PreviewPage {
     }
 
     private func card(_ sample: PreviewSample) -> HTML {
-        let payload = (try? JSONValue(parsing: sample.payload)) ?? .null
+        let payload = sample.shownPayload
         let push = ShownPush(payload)
         let names = sample.selectedBy.joined(separator: ", ")
         return """
@@ -188,6 +189,14 @@ struct PreviewPage {
             return "<tr>\(cells(name, rows, of: preview.audience.rows))</tr>\(notes)"
         }
         return "<table class=\"skipped\"><caption>Skipped rows</caption><tbody>\(lines)</tbody></table>"
+    }
+
+    private var exclusions: HTML {
+        guard !preview.audience.exclusions.isEmpty else { return "" }
+        let lines: [HTML] = preview.audience.exclusions.map {
+            "<tr><th scope=\"row\" dir=\"auto\">\($0.name)</th><td>\(TextFormat.count($0.devices))</td><td class=\"note\">\($0.extent)</td></tr>"
+        }
+        return "<table><caption>Excluded devices</caption><tbody>\(lines)</tbody></table>"
     }
 
     private var schedule: HTML {

@@ -114,9 +114,15 @@ struct PreviewSchedule: Sendable {
         case .now: return "at once, to everybody, whatever its schedule says"
         case .byHand: return "when it is sent\(quiet)"
         case .at(let occurrence):
-            let again = schedule.repeat.map { ", and again: \($0)" } ?? ""
+            let again = schedule.repeat.map { ", and again: \($0)\(Self.timesADay($0))" } ?? ""
             return Departure.words(occurrence, schedule) + quiet + again
         }
+    }
+
+    /// How often a rule comes true on one of its days, when that is more than once.
+    private static func timesADay(_ rule: CronRule) -> String {
+        let count = rule.timesOfDay { _ in true }.count
+        return count > 1 ? ", \(TextFormat.count(count)) times on each of its days" : ""
     }
 
     private func row(_ wave: RunWave) -> String {

@@ -32,13 +32,30 @@ struct SkipNotes {
         SkipReason.allCases.flatMap { reason -> [SkipNote] in
             guard let rows = result.skipped[reason], rows > 0 else { return [] }
             if reason == .renderError { return renderErrors }
-            return [SkipNote(reason: reason, rows: rows, text: text(of: reason, rows), isTrouble: Self.troubles.contains(reason))]
+            if reason == .filtered { return [note(reason, rows)] + unreadableCells }
+            return [note(reason, rows)]
         }
     }
 
     private static let troubles: Set<SkipReason> = [
         .badRow, .missingToken, .badToken, .suppressed, .aliasLimit, .renderError, .payloadTooLarge,
     ]
+
+    private func note(_ reason: SkipReason, _ rows: Int) -> SkipNote {
+        SkipNote(reason: reason, rows: rows, text: text(of: reason, rows), isTrouble: Self.troubles.contains(reason))
+    }
+
+    /// Rows that a condition cannot judge. The warning says it before the plan; this stands in the report, too.
+    private var unreadableCells: [SkipNote] {
+        result.conditions.filter { $0.unreadableRows > 0 }.map { condition in
+            let (name, rows) = (condition.condition.column.value, condition.unreadableRows)
+            let cells = condition.cells.map { "'\(TextFormat.foreign($0, maximumBytes: 40))'" }.joined(separator: ", ")
+            let hold = rows == 1 ? "1 row holds" : "\(TextFormat.count(rows)) rows hold"
+            return SkipNote(
+                reason: .filtered, rows: rows, text: "\(hold) something in \(name) that the condition cannot compare: \(cells)",
+                column: name, isTrouble: false)
+        }
+    }
 
     private var renderErrors: [SkipNote] {
         let counts = (result.skippedGroups[.renderError] ?? [:]).sorted { ($1.value, $0.key) < ($0.value, $1.key) }
@@ -51,8 +68,8 @@ struct SkipNotes {
     private func words(_ cause: RenderCause, _ devices: Int) -> (text: String, column: String?) {
         let (count, have) = (Self.devices(devices), devices == 1 ? "has" : "have")
         guard case .column(let number, let flaw) = cause, number < context.messages.columns.count else {
-            return cause == .nothingShown
-                ? ("of \(count) all texts come out blank; write a text for them into the template", nil)
+            return cause == .blankText
+                ? ("of \(count) a text comes out blank; write one for them into the template, behind {% else %} or 'default'", nil)
                 : ("\(count) \(have) cells that a text cannot be made of", nil)
         }
         let column = context.messages.columns[number]
@@ -61,6 +78,11 @@ struct SkipNotes {
             return (
                 "\(count) \(have) no \(column.value), which \(column.position) needs; "
                     + "write {{ \(column.value) | default: 'there' }}, with a text that suits, to reach them", column.value
+            )
+        case .gap:
+            return (
+                "\(count) would read punctuation around nothing, as in 'Hi , welcome', where \(column.value) is missing; "
+                    + "write a word for them behind {% else %} or 'default', or take blank and punctuation into the {% if %}", column.value
             )
         case .notADate:
             return ("\(count) \(have) no date in \(column.value), which \(column.position) needs; look at the export", column.value)
@@ -84,12 +106,20 @@ struct SkipNotes {
         case .filtered:
             let columns = audience.conditions.map(\.column.value).joined(separator: ", ")
             return "a condition of 'where' does not hold of them: \(columns)"
-        case .excluded: return "something below 'exclude' names them"
+        case .excluded:
+            let parts = result.exclusions.map { "\($0.name) (\($0.extent)): \(TextFormat.count($0.devices))" }
+            return "something below 'exclude' names them, by devices: \(parts.joined(separator: ", "))"
         case .missingToken: return "no device token stands in these rows, so there is nobody to send to"
-        case .badToken: return "what stands in the column of device tokens is no token in these rows; look at the export"
+        case .badToken:
+            let shapes = result.badTokens.prefix(3).map { found in
+                let place = "\(found.position.file):\(found.position.line)"
+                let rows = "\(TextFormat.count(found.rows)) row\(found.rows == 1 ? "" : "s")"
+                return "in \(rows) \(found.shape.clause(digits: found.bytes)) ('\(found.shown)', \(place))"
+            }
+            return "what stands in the column of device tokens is no token: \(shapes.joined(separator: "; "))"
         case .suppressed:
             return "APNs said earlier that the app is gone from these devices; `volley suppression list` shows since when"
-        case .duplicateToken: return "another row of the same device is newer, or came first"
+        case .duplicateToken: return "another row of the same device is newer, or as new and read later: that one decides"
         case .aliasLimit:
             return "an alias gets the push on the \(audience.aliasLimit) devices used last; write alias_limit below 'audience' for more"
         case .frequency:

@@ -177,7 +177,7 @@ struct AudienceRuleTests {
         #expect(try large.preview("everyone: true").int("audience") == 1)
     }
 
-    @Test("the newest row by last_active wins, then the first read")
+    @Test("the newest row by last_active decides what is read; where they tie, the one that is read last")
     func newestRow() throws {
         let content = "title: \"{{ name }}\""
         func title(_ devices: [(name: String, active: String)]) throws -> String? {
@@ -187,7 +187,7 @@ struct AudienceRuleTests {
             return try rules.payload(content)["aps"]?["alert"]?["title"]?.stringValue
         }
         #expect(try title([("old", "2026-01-01"), ("new", "2026-03-01"), ("mid", "2026-02-01")]) == "new")
-        #expect(try title([("first", "2026-01-01"), ("second", "2026-01-01")]) == "first")
+        #expect(try title([("first", "2026-01-01"), ("second", "2026-01-01")]) == "second")
         #expect(try title([("undated", ""), ("dated", "2026-01-01")]) == "dated")
         #expect(
             try title([("morning", "2026-01-01T08:00:00Z"), ("evening", "2026-01-01T20:00:00+08:00"), ("night", "1767304800")]) == "night")

@@ -35,10 +35,11 @@ struct WhereRuleTests {
         Notation(
             name: "a comparison \">= 3.2.0\": versions compare by number", cells: ["3.2.0", "3.10.0", "3.1.9", "3.2", "2.99", ""],
             condition: "\">= 3.2.0\"", holds: [1, 2, 4]),
-        Notation(name: "a comparison <", cells: ["3.2.0", "3.10", "3.1.9"], condition: "\"< 3.2\"", holds: [3]),
+        Notation(name: "a comparison <", cells: ["10.5", "10.25", "-5", "9"], condition: "\"< 10.5\"", holds: [2, 3, 4]),
+        Notation(name: "a comparison with a negative number", cells: ["-3", "-2.5", "0", "-10"], condition: "\"> -3\"", holds: [2, 3]),
         Notation(name: "a comparison >", cells: ["9", "10", "11"], condition: "\"> 9\"", holds: [2, 3]),
         Notation(name: "a comparison <=", cells: ["9", "10", "11"], condition: "\"<= 10\"", holds: [1, 2]),
-        Notation(name: "a comparison ==", cells: ["3.2", "3.2.0", "3.20"], condition: "\"== 3.2\"", holds: [1, 2]),
+        Notation(name: "a comparison ==", cells: ["3.2", "3.20", "3.21"], condition: "\"== 3.2\"", holds: [1, 2]),
         Notation(name: "a comparison !=", cells: ["free", "gold"], condition: "\"!= free\"", holds: [2]),
         Notation(
             name: "dates compare as dates", cells: ["2026-02-01", "2026-10-01", "2026-02-01T00:00:00+08:00", "1767225600"],
@@ -47,6 +48,8 @@ struct WhereRuleTests {
             name: "within 30 days", cells: [ago(1), ago(29), ago(31), "", "soon"], condition: "within 30 days", holds: [1, 2]),
         Notation(
             name: "older than 90 days", cells: [ago(91), ago(89), ago(400), ""], condition: "older than 90 days", holds: [1, 3]),
+        Notation(name: "true", cells: ["true", "TRUE", "yes", "1", "no", "0", ""], condition: "true", holds: [1, 2, 3, 4]),
+        Notation(name: "false", cells: ["true", "False", "n", "0", "yes", ""], condition: "false", holds: [2, 3, 4]),
         Notation(name: "present", cells: ["x", "", " "], condition: "present", holds: [1]),
         Notation(name: "missing", cells: ["x", "", " "], condition: "missing", holds: [2, 3]),
     ]

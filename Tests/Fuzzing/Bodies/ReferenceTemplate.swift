@@ -29,7 +29,10 @@ struct ReferenceTemplate {
 
     private func cell(_ column: SourceText) -> String { cells[column.value] ?? "" }
 
-    private func isMissing(_ text: String) -> Bool { text.unicodeScalars.allSatisfy(isInvisible) }
+    private func isMissing(_ text: String) -> Bool {
+        let isSign = ["-", "–", "—", "\\N", "N/A", "n/a", "#N/A", "NULL", "null"].contains(trimmed(text))
+        return isSign || text.unicodeScalars.allSatisfy(Blank.isInvisible)
+    }
 
     private func text(_ output: TemplateOutput) throws(Failure) -> String {
         let column = output.column.value
@@ -96,13 +99,17 @@ struct ReferenceTemplate {
         case .text(.equal, let text): return Array(cell.utf8) == Array(trimmedAll(text).utf8)
         case .text(.notEqual, let text): return Array(cell.utf8) != Array(trimmedAll(text).utf8)
         case .text(let comparison, let text):
-            let value = ComparisonValue(trimmedAll(text))
+            let value = ComparisonValue(trimmedAll(text), column: test.column.value)
+            return comparison.holds(Array(cell.utf8).withUnsafeBufferPointer { value.order(of: $0) })
+        case .number(let comparison, let text) where test.column.value.lowercased().contains("version"):
+            let value = ComparisonValue(text, column: test.column.value)
             return comparison.holds(Array(cell.utf8).withUnsafeBufferPointer { value.order(of: $0) })
         case .number(let comparison, let text):
             guard let left = ReferenceNumber(cell), let right = ReferenceNumber(text) else { return comparison == .notEqual }
             return comparison.holds(left.compare(right))
         case .truth(let comparison, let truth):
-            return (Array(cell.utf8).map { $0 | 0x20 } == Array("\(truth)".utf8)) == (comparison == .equal)
+            let words = truth ? ["true", "1", "yes", "y", "t", "on"] : ["false", "0", "no", "n", "f", "off"]
+            return words.contains { Array($0.utf8) == Array(cell.utf8).map { $0 | 0x20 } } == (comparison == .equal)
         }
     }
 

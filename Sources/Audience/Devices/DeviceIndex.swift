@@ -1,0 +1,111 @@
+import CSIMD
+import Glibc
+
+/// Finds the number of a device by its fingerprint: an open-addressing table of 32-bit entries. Each holds a number + 1 and, in the bits
+/// that numbers do not need yet, some of the fingerprint, so that a search hardly ever looks at a fingerprint that is another one. 5 to 7
+/// bytes a device once there are millions.
+struct DeviceIndex: ~Copyable {
+    private var entries: UnsafeMutablePointer<UInt32>
+    private(set) var capacity: Int
+    private var count = 0
+    /// The bits of an entry that hold a number + 1.
+    private var numberMask: UInt32
+
+    /// Filled beyond three quarters it grows.
+    private static let fullness = (numerator: 3, denominator: 4)
+    /// How far ahead places are looked for when it grows.
+    private static let prefetched = 16
+    private static let largePage = 2 << 20
+    /// From this capacity on it grows by a quarter: doubling would leave it half empty.
+    private static let largeCapacity = 4 << 20
+
+    init() {
+        capacity = 64
+        entries = Self.entries(capacity)
+        numberMask = Self.mask(capacity)
+    }
+
+    /// Entries, all free. Looking one up is a miss of the cache: a large table lies in large pages, so that it is not one of the address
+    /// translation, too.
+    private static func entries(_ capacity: Int) -> UnsafeMutablePointer<UInt32> {
+        let bytes = capacity * MemoryLayout<UInt32>.stride
+        let raw = UnsafeMutableRawPointer.allocate(byteCount: bytes, alignment: bytes >= largePage ? largePage : 16)
+        // Where there are none, small ones do.
+        if bytes >= largePage { madvise(raw, bytes, MADV_HUGEPAGE) }
+        return raw.initializeMemory(as: UInt32.self, repeating: 0, count: capacity)
+    }
+
+    deinit { entries.deallocate() }
+
+    private static func mask(_ capacity: Int) -> UInt32 {
+        // Numbers + 1 stay below the capacity.
+        UInt32(truncatingIfNeeded: UInt64(1) << UInt64(64 - UInt64(capacity).leadingZeroBitCount) - 1)
+    }
+
+    /// Where the search for a fingerprint begins. Its high bits decide; the low ones tell entries apart.
+    @inline(__always) private func place(of fingerprint: UInt64) -> Int {
+        Int(truncatingIfNeeded: fingerprint.multipliedFullWidth(by: UInt64(truncatingIfNeeded: capacity)).high)
+    }
+
+    @inline(__always) private func tag(of fingerprint: UInt64) -> UInt32 { UInt32(truncatingIfNeeded: fingerprint) & ~numberMask }
+
+    /// Says that a fingerprint will be looked for soon.
+    @inline(__always) func prefetch(_ fingerprint: UInt64) { volley_prefetch(entries + place(of: fingerprint)) }
+
+    /// The number of a fingerprint; -1 for none.
+    /// - Parameter devices: those of all numbers.
+    @inline(__always) func find(_ fingerprint: TokenFingerprint, _ devices: borrowing Blocks<DeviceTable.Entry>) -> Int {
+        var place = place(of: fingerprint.word)
+        let tag = tag(of: fingerprint.word)
+        while true {
+            let entry = entries[place]
+            if entry == 0 { return -1 }
+            if entry & ~numberMask == tag {
+                let number = Int(entry & numberMask) - 1
+                let device = devices[number]
+                if device.word == fingerprint.word, device.rest == fingerprint.rest { return number }
+            }
+            place += 1
+            if place == capacity { place = 0 }
+        }
+    }
+
+    /// Adds the newest number, whose fingerprint is the last of all and not in the table yet.
+    @inline(__always) mutating func append(_ devices: borrowing Blocks<DeviceTable.Entry>) {
+        count += 1
+        if count * Self.fullness.denominator > capacity * Self.fullness.numerator { return grow(devices) }
+        insert(devices[count - 1].word, number: count - 1)
+    }
+
+    @inline(__always) private func insert(_ fingerprint: UInt64, number: Int) {
+        var place = place(of: fingerprint)
+        while entries[place] != 0 {
+            place += 1
+            if place == capacity { place = 0 }
+        }
+        entries[place] = tag(of: fingerprint) | UInt32(truncatingIfNeeded: number + 1)
+    }
+
+    /// Makes room for so many devices at once.
+    mutating func reserve(_ devices: borrowing Blocks<DeviceTable.Entry>, count: Int) {
+        let wanted = count * Self.fullness.denominator / Self.fullness.numerator + 1
+        if wanted > capacity { resize(to: wanted, devices, count: self.count) }
+    }
+
+    private mutating func grow(_ devices: borrowing Blocks<DeviceTable.Entry>) {
+        resize(to: capacity < Self.largeCapacity ? capacity * 2 : capacity + capacity / 4, devices, count: count)
+    }
+
+    /// The old table goes before the new one comes: fingerprints alone tell where entries belong.
+    private mutating func resize(to newCapacity: Int, _ devices: borrowing Blocks<DeviceTable.Entry>, count: Int) {
+        entries.deallocate()
+        capacity = newCapacity
+        precondition(count < Int(UInt32.max) - 1, "more than four billion devices")
+        entries = Self.entries(capacity)
+        numberMask = Self.mask(capacity)
+        for number in 0..<count {
+            if number + Self.prefetched < count { prefetch(devices[number + Self.prefetched].word) }
+            insert(devices[number].word, number: number)
+        }
+    }
+}

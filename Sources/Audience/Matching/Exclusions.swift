@@ -1,0 +1,15 @@
+/// What excludes a device, as bits: tags, aliases, registration ids, and each of the lists of devices. A device that several exclude counts for
+/// each of them.
+struct Exclusions: OptionSet, Sendable {
+    let rawValue: Int
+
+    static let tags = Exclusions(rawValue: 1)
+    static let aliases = Exclusions(rawValue: 2)
+    static let registrationIDs = Exclusions(rawValue: 4)
+
+    /// Lists that are told apart; what is more shares the last one's bit. With the others they must be less than `Judgement.groupLimit`.
+    static let mostLists = 5
+
+    /// - Parameter mask: of `ExcludedDevices.lists`.
+    static func lists(_ mask: Int) -> Exclusions { Exclusions(rawValue: mask << 3) }
+}

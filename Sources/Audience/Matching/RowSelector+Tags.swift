@@ -1,0 +1,184 @@
+import Base
+import CSIMD
+
+/// The tags of a row. What a cell holds counts as volley.yaml separates it, or as a list; where a tag of the query would be found behind
+/// another separator, or in other letters, that is noted for the end (`TagForms`).
+extension RowSelector {
+    /// The tags of a row as they count, each once for each time that it stands there.
+    func tags(of row: CellRow, _ cell: Int) -> [[UInt8]] {
+        var tags: [[UInt8]] = []
+        if row.isArray(cell) {
+            row.forEachElement(cell) { tags.append(Array(trimmed($0))) }
+            return tags
+        }
+        let text = row.bytes(cell)
+        if TagListText.mayBe(text), list.read(text) {
+            list.forEach { tags.append(Array($0)) }
+            return tags
+        }
+        forEachPart(of: text, separator: compiled.separator) { tags.append(Array($0)) }
+        return tags
+    }
+
+    /// What the tags of a row have shown so far.
+    struct TagFindings {
+        var isAny = false
+        var all = 0
+        var isNone = false
+    }
+
+    @inline(__always) mutating func lookAtTags(_ row: CellRow, _ cell: Int) {
+        var findings = TagFindings()
+        if row.isArray(cell) {
+            row.forEachElement(cell) { lookAtElement(trimmed($0), &findings) }
+        } else {
+            lookAtText(row.bytes(cell), &findings)
+        }
+        guard compiled.selectsByTags else { return }
+        guard !findings.isNone, findings.all == compiled.allCount, findings.isAny || !compiled.hasAny else {
+            if !selected.isEmpty { selected.removeAll(keepingCapacity: true) }
+            return
+        }
+        for number in compiled.allSelectors where !selected.contains(number) { selected.append(number) }
+        if let number = compiled.selectors.noneOnly { selected.append(number) }
+        if selected.count > 1 { selected.sort() }
+    }
+
+    @inline(__always) private mutating func lookAtText(_ cell: UnsafeBufferPointer<UInt8>, _ findings: inout TagFindings) {
+        if TagListText.mayBe(cell), list.read(cell) { return lookAtListText(&findings) }
+        if compiled.separator.count == 1 {
+            lookAtList(cell, compiled.separator[0], &findings)
+        } else {
+            lookAtList(cell, compiled.separator[...], &findings)
+            lookForMarks(cell)
+        }
+    }
+
+    private mutating func lookAtListText(_ findings: inout TagFindings) {
+        let list = list
+        list.forEach { lookAtElement($0, &findings) }
+    }
+
+    @inline(__always)
+    private mutating func lookAtList(_ cell: UnsafeBufferPointer<UInt8>, _ separator: UInt8, _ findings: inout TagFindings) {
+        guard let base = cell.baseAddress, !cell.isEmpty else { return }
+        var (start, block) = (0, 0)
+        var (separators, marks): (UInt64, UInt64) = (0, 0)
+        while block < cell.count {
+            var found = volley_equal(base + block, separator)
+            if cell.count - block < 64 { found &= 1 &<< UInt64(truncatingIfNeeded: cell.count - block) &- 1 }
+            separators |= found
+            // A blank behind a separator is no mark.
+            marks |= volley_list_marks(base + block, Int64(truncatingIfNeeded: cell.count - block)) & ~(found | found &<< 1)
+            while found != 0 {
+                let place = block + found.trailingZeroBitCount
+                found &= found &- 1
+                lookAtTag(trimmed(UnsafeBufferPointer(start: base + start, count: place - start)), &findings)
+                start = place + 1
+            }
+            block += 64
+        }
+        lookAtTag(trimmed(UnsafeBufferPointer(start: base + start, count: cell.count - start)), &findings)
+        if separators != 0 { tagForms.usesSeparator = true }
+        if marks != 0 { lookForMarks(cell) }
+    }
+
+    private mutating func lookAtList(
+        _ cell: UnsafeBufferPointer<UInt8>, _ separator: ArraySlice<UInt8>, _ findings: inout TagFindings
+    ) {
+        let length = separator.count
+        var (start, place) = (0, 0)
+        while length > 0, place + length <= cell.count {
+            guard cell[place..<place + length].elementsEqual(separator) else {
+                place += 1
+                continue
+            }
+            lookAtTag(trimmed(UnsafeBufferPointer(rebasing: cell[start..<place])), &findings)
+            place += length
+            start = place
+        }
+        lookAtTag(trimmed(UnsafeBufferPointer(rebasing: cell[start...])), &findings)
+    }
+
+    @inline(__always) private mutating func lookAtTag(_ tag: UnsafeBufferPointer<UInt8>, _ findings: inout TagFindings) {
+        if rowsToSample > 0 { sample(tag) }
+        let number = compiled.tags.look(up: tag)
+        if number >= 0 {
+            noteTag(number, &findings)
+        } else if !tag.isEmpty, compiled.nearTags.mayHold(tag) {
+            nearTags.note(tag, compiled.nearTags)
+        }
+    }
+
+    private mutating func noteTag(_ number: Int, _ findings: inout TagFindings) {
+        guard lastRowOfTag[number] != rowNumber else { return }
+        lastRowOfTag[number] = rowNumber
+        seenTags.note(number)
+        if compiled.unitesRows { facts.append(UInt32(truncatingIfNeeded: number)) }
+        let role = compiled.roles[number]
+        if role.isAny {
+            findings.isAny = true
+            if let selector = role.selector { selected.append(selector) }
+        }
+        if role.isAll { findings.all += 1 }
+        if role.isNone { findings.isNone = true }
+        if role.isExcluded { exclusions.insert(.tags) }
+    }
+
+    private mutating func sample(_ tag: UnsafeBufferPointer<UInt8>) {
+        guard sampledTags.count < Self.sampledTagLimit, !tag.isEmpty else { return }
+        sampledTags.insert(String(decoding: tag, as: UTF8.self))
+    }
+
+    // MARK: - Other forms
+
+    /// An element of a list: what separates tags elsewhere may stand in it.
+    private mutating func lookAtElement(_ tag: UnsafeBufferPointer<UInt8>, _ findings: inout TagFindings) {
+        lookAtTag(tag, &findings)
+        guard let base = tag.baseAddress, !tag.isEmpty, volley_list_marks(base, Int64(truncatingIfNeeded: tag.count)) != 0 else { return }
+        lookForMarks(inTag: tag, TagMark.allCases, isElement: true)
+    }
+
+    /// Looks for tags of the query behind what may be meant as a separator.
+    @inline(never) private mutating func lookForMarks(_ cell: UnsafeBufferPointer<UInt8>) {
+        var tags: [UnsafeBufferPointer<UInt8>] = []
+        forEachPart(of: cell, separator: compiled.separator) { tags.append($0) }
+        for tag in tags { lookForMarks(inTag: tag, compiled.otherMarks, isElement: false) }
+    }
+
+    private mutating func lookForMarks(inTag tag: UnsafeBufferPointer<UInt8>, _ marks: [TagMark], isElement: Bool) {
+        guard !tag.isEmpty, compiled.tags.look(up: tag) < 0 else { return }
+        for mark in marks where tag.contains(where: mark.bytes.contains) {
+            for part in tag.split(whereSeparator: mark.bytes.contains) {
+                let number = compiled.tags.look(up: Self.withoutEnclosure(UnsafeBufferPointer(rebasing: part)))
+                if number >= 0 { return tagForms.note(mark, tag: number, cell: tag, isElement: isElement) }
+            }
+        }
+        let number = compiled.tags.look(up: Self.withoutEnclosure(tag))
+        if number >= 0 { return tagForms.note(.enclosure, tag: number, cell: tag, isElement: isElement) }
+        // Blanks may stand where the beginning is not alike.
+        nearTags.note(tag, compiled.nearTags)
+    }
+
+    /// Without the quotes and brackets of a list that could not be read.
+    private static func withoutEnclosure(_ part: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8> {
+        var (start, end) = (0, part.count)
+        while start < end, part[start] <= 0x20 || "[{(\"'".utf8.contains(part[start]) { start += 1 }
+        while end > start, part[end - 1] <= 0x20 || "]})\"'".utf8.contains(part[end - 1]) { end -= 1 }
+        return UnsafeBufferPointer(rebasing: part[start..<end])
+    }
+
+    private func forEachPart(of cell: UnsafeBufferPointer<UInt8>, separator: [UInt8], _ body: (UnsafeBufferPointer<UInt8>) -> Void) {
+        var (start, place) = (0, 0)
+        while let first = separator.first, place + separator.count <= cell.count {
+            guard cell[place] == first, cell[place..<place + separator.count].elementsEqual(separator) else {
+                place += 1
+                continue
+            }
+            body(trimmed(UnsafeBufferPointer(rebasing: cell[start..<place])))
+            place += separator.count
+            start = place
+        }
+        body(trimmed(UnsafeBufferPointer(rebasing: cell[start...])))
+    }
+}

@@ -1,0 +1,59 @@
+public import Base
+
+/// Rows with a text of one shape where the device token should be.
+public struct BadTokenCount: Hashable, Sendable {
+    /// What it seems to be.
+    public var shape: TokenShape
+    /// How many rows have one.
+    public var rows: Int
+    /// The first of them, shortened as a token, and how long it is in bytes.
+    public var shown: String, bytes: Int
+    /// Where that stands.
+    public var position: SourcePosition
+}
+
+/// Counts them.
+struct BadTokens: Sendable {
+    private struct First: Sendable {
+        var rows: Int
+        var shown: String
+        var bytes: Int
+        var file: String
+        var line: Int
+    }
+
+    private var shapes: [TokenShape: First] = [:]
+
+    /// Notes a cell of a block, whose lines count from its beginning.
+    mutating func note(_ cell: UnsafeBufferPointer<UInt8>, line: Int) {
+        let text = String(decoding: cell.prefix(4096), as: UTF8.self)
+        guard let shape = TokenShape(text) else { return }
+        if shapes[shape] != nil {
+            shapes[shape]?.rows += 1
+        } else {
+            let shown = TextFormat.foreign(text.count > 8 ? DeviceToken.redact(text) : text, maximumBytes: 40)
+            shapes[shape] = First(rows: 1, shown: shown, bytes: cell.count, file: "", line: line)
+        }
+    }
+
+    /// Adds those of a block that begins at a line of a file.
+    mutating func add(_ other: BadTokens, in file: String, from line: Int) {
+        for (shape, found) in other.shapes {
+            if shapes[shape] != nil {
+                shapes[shape]?.rows += found.rows
+            } else {
+                var first = found
+                (first.file, first.line) = (file, line + found.line - 1)
+                shapes[shape] = first
+            }
+        }
+    }
+
+    var list: [BadTokenCount] {
+        shapes.map { shape, found in
+            BadTokenCount(
+                shape: shape, rows: found.rows, shown: found.shown, bytes: found.bytes,
+                position: SourcePosition(file: found.file, line: found.line, column: 1))
+        }.sorted { ($1.rows, $0.shape.rawValue) < ($0.rows, $1.shape.rawValue) }
+    }
+}

@@ -1,0 +1,83 @@
+/// What counts as nothing: one rule for templates, `present` and `missing`.
+///
+/// A text is blank when a person would see nothing in it. A *cell* is blank, too, when it holds one of the signs that programs export for
+/// nothing, alone: `NULL`, `null`, `\N` (databases), `N/A`, `n/a`, `#N/A` (spreadsheets) or a single hyphen or dash (reports). `Null` is a
+/// family name, and stays one.
+public enum Blank {
+    /// Whether a person would see nothing in this text: it is empty, or holds only white space, control characters and characters
+    /// without a shape of their own (zero-width spaces, marks of direction).
+    public static func isText(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard let first = text.first else { return true }
+        if first > 0x20, first < 0x7F { return false }
+        var bytes = text.makeIterator()
+        var decoder = UTF8()
+        while true {
+            switch decoder.decode(&bytes) {
+            case .emptyInput: return true
+            // It would be shown as U+FFFD.
+            case .error: return false
+            case .scalarValue(let scalar): guard isInvisible(scalar) else { return false }
+            }
+        }
+    }
+
+    /// The same for a text that `JSONWriter` escaped.
+    public static func isText(escaped text: UnsafeBufferPointer<UInt8>) -> Bool {
+        let backslash = UInt8(ascii: "\\")
+        var index = 0
+        while index < text.count {
+            switch text[index] {
+            case backslash:
+                // A quote or a backslash can be seen; every other escape stands for a control character.
+                let escaped = text[index + 1]
+                if escaped == UInt8(ascii: "\"") || escaped == backslash { return false }
+                index += escaped == UInt8(ascii: "u") ? 6 : 2
+            case 0x21..<0x7F: return false
+            default:
+                let end = text[index...].firstIndex(of: backslash) ?? text.count
+                guard isText(UnsafeBufferPointer(rebasing: text[index..<end])) else { return false }
+                index = end
+            }
+        }
+        return true
+    }
+
+    /// Whether a cell of an export counts as blank.
+    public static func isCell(_ cell: UnsafeBufferPointer<UInt8>) -> Bool { isSign(cell) || isText(cell) }
+
+    /// Whether a value that stands in a campaign would be a blank cell in an export.
+    public static func isCell(_ text: String) -> Bool {
+        var text = text
+        return text.withUTF8 { isCell($0) }
+    }
+
+    /// The same for a cell that `JSONWriter` escaped.
+    @inlinable public static func isCell(escaped cell: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard let first = cell.first else { return true }
+        // Nearly every cell begins with a letter or digit that no sign begins with.
+        if first > UInt8(ascii: "-"), first < 0x7F, first != UInt8(ascii: "\\"), first | 0x20 != UInt8(ascii: "n") { return false }
+        return isSign(cell) || isText(escaped: cell)
+    }
+
+    /// Whether a text is a sign for nothing, white space around it or not. A backslash may be escaped for JSON.
+    @usableFromInline static func isSign(_ cell: UnsafeBufferPointer<UInt8>) -> Bool {
+        var (start, end) = (0, cell.count)
+        while start < end, cell[start] <= 0x20 { start += 1 }
+        while end > start, cell[end - 1] <= 0x20 { end -= 1 }
+        guard end - start <= 4 else { return false }
+        return signs.contains { $0.elementsEqual(cell[start..<end]) }
+    }
+
+    private static let signs = ["-", "–", "—", #"\N"#, #"\\N"#, "N/A", "n/a", "#N/A", "NULL", "null"].map { Array($0.utf8) }
+
+    /// Whether people would not see this character: white space, control characters, and those without a shape of their own.
+    public static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        // Latin to Hebrew, and Kana, Han, Hangul: none is invisible, and looking up properties takes longer than anything else here.
+        case 0xC0...0x5FF, 0x3001...0xD7FF: return false
+        default: break
+        }
+        let properties = scalar.properties
+        return properties.isWhitespace || properties.generalCategory == .control || properties.generalCategory == .format
+    }
+}

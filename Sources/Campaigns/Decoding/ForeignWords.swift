@@ -1,0 +1,90 @@
+/// What other tools, and APNs itself, call the keys of a campaign; and keys that would say the opposite elsewhere.
+enum ForeignWords {
+    /// What to do about a key that is called otherwise here, and the key of the group that is meant; nil for other keys.
+    static func remedy(for key: String, in group: KeyGroup) -> (text: String, meant: String?)? {
+        // What leaves devices out must not be moved to where it chooses them.
+        if group.name == CampaignKeys.exclude.name {
+            switch key {
+            case "where":
+                return ("'exclude' knows no conditions. Write what must hold of the others below 'where' of 'audience'.", nil)
+            case "everyone": return ("'exclude' takes tags, aliases, registration_ids and devices.", nil)
+            default: break
+            }
+        }
+        guard groups.contains(where: { $0.name == group.name && $0.valid == group.valid }) else { return nil }
+        let small = key.lowercased().replacing("-", with: "_")
+        if small == "icon" || small == "large_icon" || small == "small_icon" {
+            return ("A push has no icon of its own: phones show the app's. For a picture beside the text write image.", nil)
+        }
+        guard let home = words[small] else { return nil }
+        if group.valid.contains(home.key) { return ("Volley calls it '\(home.key)'.", home.key) }
+        guard group.name != home.group.name else { return nil }
+        return ("Volley calls it '\(home.key)', and it stands \(home.group.inWords).", nil)
+    }
+
+    /// Those of a campaign in which people write by heart.
+    private static let groups = [
+        CampaignKeys.root, CampaignKeys.audience, CampaignKeys.content, CampaignKeys.delivery, CampaignKeys.schedule,
+        CampaignKeys.variant, CampaignKeys.variantContent, CampaignKeys.translation,
+    ]
+
+    private static let words: [String: (key: String, group: KeyGroup)] = {
+        let table: [(KeyGroup, [String: [String]])] = [
+            (
+                CampaignKeys.content,
+                [
+                    "title": ["headline", "heading", "headings", "subject", "header"],
+                    "body": ["message", "msg", "text", "alert", "contents", "copy", "notification"],
+                    "image": [
+                        "picture", "media", "photo", "image_url", "big_picture", "attachment", "attachments", "ios_attachments",
+                        "rich_media",
+                    ],
+                    "link": [
+                        "url", "uri", "deeplink", "deep_link", "deep_link_url", "click_action", "action_url", "launch_url", "web_url",
+                        "href",
+                        "target_url", "landing_page",
+                    ],
+                    "data": ["extra", "extras", "custom", "custom_data", "additional_data", "custom_payload", "properties"],
+                    "badge": ["badge_count", "badge_number", "ios_badge"],
+                    "thread": ["thread_id", "thread_identifier", "group", "summary"],
+                    "languages": ["language", "locales", "locale", "translations", "localizations", "i18n"],
+                    "wake_app": ["content_available"], "silent": ["background"],
+                ]
+            ),
+            (
+                CampaignKeys.audience,
+                [
+                    "tags": ["segment", "segments", "included_segments", "topics", "labels", "lists"],
+                    "aliases": ["users", "user_ids", "external_ids", "customers", "recipients", "to", "external_user_ids"],
+                    "where": ["filter", "filters", "conditions", "condition", "criteria"], "everyone": ["all", "broadcast", "all_users"],
+                    "exclude": ["excluded_segments", "except", "excludes", "exclusions", "suppress", "suppression", "without"],
+                    "devices": ["export", "exports", "csv", "file"],
+                ]
+            ),
+            (
+                CampaignKeys.delivery,
+                [
+                    "expires": ["ttl", "time_to_live", "expiry", "expiration", "expire", "valid_until"],
+                    "pace": ["rate", "throttle", "speed", "rate_limit", "throttling", "max_rate", "throughput"],
+                    "collapse": ["collapse_id", "collapse_key"], "frequency": ["frequency_cap", "capping", "frequency_capping", "cap"],
+                    "priority": ["urgency"],
+                ]
+            ),
+            (
+                CampaignKeys.schedule,
+                [
+                    "at": ["send_at", "send_after", "send_time", "date", "datetime", "start", "start_at", "scheduled_at", "when"],
+                    "quiet_hours": ["dnd", "do_not_disturb", "quiet_time", "silent_hours"],
+                    "repeat": ["cron", "recurrence", "recurring", "rrule"],
+                    "timezone": ["tz", "time_zone", "zone"],
+                ]
+            ),
+            (CampaignKeys.root, ["variants": ["ab_test", "a_b_test", "ab", "experiment", "split", "split_test", "tests"]]),
+        ]
+        var words: [String: (key: String, group: KeyGroup)] = [:]
+        for (group, keys) in table {
+            for (key, others) in keys { for other in others { words[other] = (key, group) } }
+        }
+        return words
+    }()
+}

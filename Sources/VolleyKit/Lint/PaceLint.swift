@@ -1,0 +1,100 @@
+import Base
+import Campaigns
+import Runs
+import Scheduling
+
+/// Whom a slow pace keeps from being reached in time: before the push expires, before quiet hours begin, before the campaign's next time.
+struct PaceLint {
+    let context: CampaignContext
+    /// Recipients.
+    let audience: Int
+    let schedule: PreviewSchedule?
+    let now: Timestamp
+
+    /// What goes out from one moment on.
+    private struct Stretch {
+        var start: Timestamp
+        var devices: Int
+        var zone: ZoneRules?
+    }
+
+    var warnings: [Diagnostic] {
+        guard let pace = context.pace, audience > 0 else { return [] }
+        var (missed, held) = (0, 0)
+        var free = stretches[0].start
+        for stretch in stretches {
+            let begin = max(free, stretch.start)
+            func left(after seconds: Int64) -> Int {
+                stretch.devices - min(stretch.devices, Int(max(0, Double(seconds)) * pace.perSecond))
+            }
+            if let deadline = deadline(of: stretch) { missed += left(after: deadline.epochSeconds - begin.epochSeconds) }
+            if let quiet = quietHours, let zone = stretch.zone, !quiet.contains(begin, in: zone) {
+                held += left(after: quiet.begin(from: begin, in: zone).epochSeconds - begin.epochSeconds)
+            }
+            free = begin.adding(seconds: Double(stretch.devices) / pace.perSecond)
+        }
+        let seconds = Double(audience) / pace.perSecond
+        let fact = "at \(pace) \(Self.devices(audience)) take \(TextFormat.duration(seconds: seconds))"
+        var found: [Diagnostic] = []
+        if missed > 0, let expiry = context.campaign.delivery.expiry {
+            found.append(
+                warning(
+                    "\(fact), and the push expires \(Self.words(expiry)): \(Self.devices(missed)) would get none",
+                    "Write a faster pace, or a later expiry."))
+        }
+        if held > 0, let quiet = quietHours {
+            found.append(
+                warning(
+                    "\(fact), and the quiet hours \(quiet) begin before: \(Self.devices(held)) would get it only when they end",
+                    "Write a faster pace, or begin earlier."))
+        }
+        if let next = nextTime, free > next.begins {
+            found.append(
+                warning(
+                    "\(fact), and its next time is \(next.localTime.words): it would not be through by then",
+                    "Write a faster pace, or fewer times in 'repeat'."))
+        }
+        return found
+    }
+
+    private var stretches: [Stretch] {
+        let waves = schedule?.waves ?? []
+        guard !waves.isEmpty else { return [Stretch(start: now, devices: audience, zone: schedule?.schedule.zone.fallback)] }
+        return waves.map { wave in
+            Stretch(start: max(now, wave.due), devices: wave.ids.count, zone: try? ZoneDatabase.system.zone(named: wave.zone))
+        }
+    }
+
+    private var quietHours: QuietHours? { schedule?.departure == .now ? nil : schedule?.schedule.quietHours }
+
+    private func deadline(of stretch: Stretch) -> Timestamp? {
+        switch context.campaign.delivery.expiry {
+        case .after(let seconds)?: stretch.start.adding(seconds: Double(seconds))
+        case .at(let moment)?: moment
+        case .immediately?, nil: nil
+        }
+    }
+
+    /// The time behind the one that this is about.
+    private var nextTime: Occurrence? {
+        guard let schedule, case .at(let occurrence) = schedule.departure, schedule.schedule.repeat != nil else { return nil }
+        let week = 7.0 * 86_400
+        return schedule.schedule.occurrences(from: occurrence.begins.adding(seconds: 1), through: occurrence.begins.adding(seconds: week))
+            .first
+    }
+
+    private func warning(_ message: String, _ remedy: String) -> Diagnostic {
+        .warning(
+            .paceTooSlow, message, at: context.campaign.delivery.pacePosition ?? context.campaign.audience.position, remedy: remedy)
+    }
+
+    private static func words(_ expiry: Expiry) -> String {
+        switch expiry {
+        case .after(let seconds): "after \(TextFormat.duration(seconds: Double(seconds)))"
+        case .at(let moment): "at \(moment)"
+        case .immediately: "at once"
+        }
+    }
+
+    private static func devices(_ count: Int) -> String { "\(TextFormat.count(count)) device\(count == 1 ? "" : "s")" }
+}

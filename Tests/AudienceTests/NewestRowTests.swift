@@ -1,0 +1,175 @@
+import Base
+import Testing
+
+@testable import Audience
+
+/// A device's newest row decides everything about it.
+@Suite("The newest row of a device decides") struct NewestRowTests {
+    private let folder = TemporaryFolder()
+
+    /// Rows of `token,alias,tags,country,language,last_active`, the token as a number.
+    private func export(_ rows: [String], _ name: String = "devices.csv") -> String {
+        let lines = rows.map { row in
+            let cells = row.split(separator: ",", maxSplits: 1, omittingEmptySubsequences: false)
+            return "\(token(Int(cells[0]) ?? 0)),\(cells[1])"
+        }
+        return folder.file(name, (["token,alias,tags,country,language,last_active"] + lines).joined(separator: "\n"))
+    }
+
+    private func run(
+        _ rows: [String], _ change: (inout AudienceQuery) -> Void
+    ) throws -> (result: AudienceResult, sink: CollectingSink) {
+        // Which of two rows is read first does not matter where their dates differ.
+        let (reversed, _) = try AudienceQuery(export(rows.reversed(), "reversed.csv")).with(change).run()
+        let (result, sink) = try AudienceQuery(export(rows)).with(change).run()
+        #expect(result.audience == reversed.audience && result.skipped == reversed.skipped)
+        return (result, sink)
+    }
+
+    @Test("whose newest row says US is not reached by `country: DE` through last month's row")
+    func movedAway() throws {
+        let (result, _) = try run(["1,,,DE,de,2026-10-01", "1,,,US,en,2026-11-01"]) {
+            $0.everyone = true
+            $0.conditions = [condition("country", .oneOf(["DE"]))]
+        }
+        #expect(result.audience == 0 && result.skipped == [.filtered: 1, .duplicateToken: 1])
+    }
+
+    @Test("an alias does not reach the device of another person, to whom it belongs now")
+    func handedOn() throws {
+        let rows = ["1,anna,,,,2026-10-01", "1,bert,,,,2026-11-01", "2,anna,,,,2026-11-02"]
+        let (result, sink) = try run(rows) { $0.aliases = ["anna"] }
+        #expect(sink.recipients.map(\.token.hex) == [token(2)])
+        #expect(result.skipped == [.notMatched: 1, .duplicateToken: 1])
+        let (both, bothSink) = try run(rows) { ($0.aliases, $0.aliasLimit) = (["anna", "bert"], 1) }
+        #expect(bothSink.recipients.map(\.alias).sorted() == ["anna", "bert"])
+        #expect(both.skipped == [.duplicateToken: 1], "the device takes no place of her to whom it belonged")
+    }
+
+    @Test("`tags: {any: [news], none: [unsubscribed]}` does not reach who unsubscribed since")
+    func unsubscribedByNone() throws {
+        let (result, _) = try run(["1,,news,,,2026-10-01", "1,,news;unsubscribed,,,2026-11-01"]) {
+            ($0.anyTags, $0.noneTags) = (["news"], ["unsubscribed"])
+        }
+        #expect(result.audience == 0 && result.skipped == [.notMatched: 1, .duplicateToken: 1])
+    }
+
+    @Test("`older than 90 days` does not reach who was active yesterday")
+    func activeYesterday() throws {
+        let (result, _) = try run(["1,,,,,2026-01-01", "1,,,,,2026-11-19"]) {
+            $0.everyone = true
+            $0.conditions = [condition("last_active", .olderThan(seconds: 90 * 86_400))]
+        }
+        #expect(result.audience == 0 && result.skipped == [.filtered: 1, .duplicateToken: 1])
+    }
+
+    @Test("with equal dates, or without any, the last of the files counts", arguments: ["2026-11-01", ""])
+    func lastFile(date: String) throws {
+        let files = [export(["1,,old,,de,\(date)"], "2026-11-01.csv"), export(["1,,new,,en,\(date)"], "2026-11-02.csv")]
+        let (result, sink) = try AudienceQuery(files[0], files[1]).with { $0.anyTags = ["old", "new"] }.run()
+        #expect(result.selectors == ["tag:old": 0, "tag:new": 1] && sink.recipients.map(\.language) == ["en"])
+        #expect(try AudienceQuery(files[0], files[1]).with { $0.anyTags = ["old"] }.run().result.audience == 0)
+        #expect(try AudienceQuery(files[1], files[0]).with { $0.anyTags = ["old"] }.run().result.audience == 1)
+    }
+
+    @Test("who unsubscribed since is not reached through an older row")
+    func unsubscribedSince() throws {
+        let (result, _) = try run(["1,,news,,,2026-01-01", "1,,unsubscribed,,,2026-05-01"]) {
+            ($0.everyone, $0.excludedTags) = (true, ["unsubscribed"])
+        }
+        #expect(result.audience == 0 && result.skipped == [.excluded: 1, .duplicateToken: 1])
+    }
+
+    @Test("who subscribed again is reached")
+    func subscribedAgain() throws {
+        let (result, _) = try run(["1,,news,,,2026-05-01", "1,,unsubscribed,,,2026-01-01"]) {
+            ($0.everyone, $0.excludedTags) = (true, ["unsubscribed"])
+        }
+        #expect(result.audience == 1 && result.skipped == [.duplicateToken: 1])
+    }
+
+    @Test("of two equally new rows the one that is read last decides, also about exclusion")
+    func equallyNew() throws {
+        func audience(_ rows: [String]) throws -> Int {
+            try AudienceQuery(export(rows)).with { ($0.everyone, $0.excludedTags) = (true, ["unsubscribed"]) }.run().result.audience
+        }
+        #expect(try audience(["1,,news,,,", "1,,unsubscribed,,,"]) == 0)
+        #expect(try audience(["1,,unsubscribed,,,", "1,,news,,,"]) == 1)
+        #expect(try audience(["1,,news,,,2026-01-01", "1,,unsubscribed,,,never", "1,,unsubscribed,,,"]) == 1)
+    }
+
+    @Test("older rows count as duplicate_token and for nothing else, also where nothing selects the device")
+    func counts() throws {
+        let rows = ["1,,,,,2026-01-01", "1,,,,,2026-01-02", "1,,news,,,2026-01-03", "2,,,,,2026-01-01", "2,,,,,2026-01-02", "3,,news,,,"]
+        let (result, _) = try run(rows) { $0.anyTags = ["news"] }
+        #expect(result.skipped == [.notMatched: 1, .duplicateToken: 3] && result.audience == 2 && result.isBalanced)
+    }
+
+    @Test("a row that is selected later than a newer one of its device takes no recipient's place")
+    func slots() throws {
+        let rows = [
+            "1,,,,en,2026-05-01", "2,,news,,de,2026-01-01", "1,,news,,fr,2026-01-01", "3,,news,,es,2026-01-01", "2,,news,,it,2026-02-01",
+        ]
+        let (result, sink) = try AudienceQuery(export(rows)).with { $0.anyTags = ["news"] }.run()
+        #expect(sink.recipients.map(\.language) == ["it", "es"] && sink.finishedSlots == 3 && sink.dropped == [1])
+        #expect(result.firstRecipients[0]?.map(\.slot) == [0, 2])
+    }
+
+    // MARK: - A row for each tag
+
+    private func merging(_ rows: [String], _ change: (inout AudienceQuery) -> Void) throws -> (AudienceResult, CollectingSink) {
+        try run(rows) {
+            $0.columns.rows = .merge
+            change(&$0)
+        }
+    }
+
+    @Test("with `rows: merge` the tags of a device's rows are united")
+    func unitedTags() throws {
+        let rows = ["1,,news,,,2026-01-01", "1,,beta,,,2026-01-02", "2,,news,,,2026-01-01", "3,,,,,2026-01-01"]
+        let (result, sink) = try merging(rows) { $0.allTags = ["news", "beta"] }
+        #expect(sink.recipients.map(\.token.hex) == [token(1)] && result.selectors == ["tag:news": 1, "tag:beta": 1])
+        #expect(result.skipped == [.notMatched: 2, .duplicateToken: 1])
+        #expect(try merging(rows) { ($0.anyTags, $0.noneTags) = (["news"], ["beta"]) }.1.recipients.map(\.token.hex) == [token(2)])
+        let (excluded, _) = try merging(rows) { ($0.everyone, $0.excludedTags) = (true, ["news"]) }
+        #expect(excluded.audience == 1 && excluded.skipped == [.excluded: 2, .duplicateToken: 1])
+    }
+
+    @Test("with `rows: merge` the newest row decides all but the tags, also one that carries none of them")
+    func mergedRest() throws {
+        let rows = ["1,anna,news,DE,de,2026-01-01", "1,bert,,US,en,2026-01-02"]
+        let (_, sink) = try merging(rows) { $0.anyTags = ["news"] }
+        #expect(sink.recipients.map(\.alias) == ["bert"] && sink.recipients.map(\.language) == ["en"])
+        let german: (inout AudienceQuery) -> Void = {
+            $0.anyTags = ["news"]
+            $0.conditions = [condition("country", .oneOf(["DE"]))]
+        }
+        #expect(try merging(rows, german).0.skipped == [.filtered: 1, .duplicateToken: 1])
+        #expect(try merging(rows) { $0.aliases = ["anna"] }.0.skipped == [.notMatched: 1, .duplicateToken: 1])
+        #expect(try merging(rows) { ($0.everyone, $0.excludedAliases) = (true, ["anna"]) }.0.audience == 1)
+        #expect(try merging(rows) { ($0.everyone, $0.excludedAliases) = (true, ["bert"]) }.0.skipped == [.excluded: 1, .duplicateToken: 1])
+    }
+
+    @Test("an export that looks as if it had a row for each tag is warned of by name")
+    func rowForEachTag() throws {
+        func warnings(_ rows: [String], _ change: (inout AudienceQuery) -> Void = { $0.anyTags = ["news", "beta"] }) throws -> [Diagnostic]
+        {
+            try AudienceQuery(export(rows)).with(change).run().result.warnings.filter { $0.name == .rowForEachTag }
+        }
+        let rows = ["1,,news,,,2026-01-01", "2,,beta,,,2026-01-01", "1,,beta,,,2026-01-01"]
+        let found = try warnings(rows)
+        #expect(
+            found.map(\.message) == [
+                "the export seems to have a row for each tag: rows of the device 0000…0001 differ in their tags and not in last_active, "
+                    + "and only the last of them counts"
+            ])
+        #expect(found.first?.remedy?.contains("`columns: {rows: merge}`") == true)
+        #expect(try warnings(rows) { ($0.anyTags, $0.columns.rows) = (["news", "beta"], .merge) }.isEmpty)
+        #expect(try warnings(rows) { $0.everyone = true }.isEmpty, "nothing asks for tags")
+        #expect(try warnings(["1,,news,,,2026-01-01", "1,,news,,,2026-01-01"]).isEmpty)
+        #expect(try warnings(["1,,news,,,2026-01-01", "1,,beta,,,2026-01-02"]).isEmpty)
+        let files = [export(["1,,news,,,"], "a.csv"), export(["1,,beta,,,"], "b.csv")]
+        let daily = try AudienceQuery(files[0], files[1]).with { $0.anyTags = ["news", "beta"] }.run().result
+        #expect(!daily.warnings.contains { $0.name == .rowForEachTag }, "another day's export is no row for another tag")
+    }
+}

@@ -1,0 +1,110 @@
+import Base
+import Testing
+
+@testable import Audience
+
+/// Tags that stand behind another separator than the one that counts, or in other letters.
+@Suite struct TagFormTests {
+    private let folder = TemporaryFolder()
+
+    private func query(_ cells: [String], quoted: Bool = true, _ change: (inout AudienceQuery) -> Void) -> AudienceQuery {
+        let rows = cells.enumerated().map { number, cell in
+            "\(token(number + 1)),r\(number + 1),\(quoted ? "\"\(cell.replacing("\"", with: "\"\""))\"" : cell)\n"
+        }
+        return AudienceQuery(folder.file("a.csv", "token,registration_id,tags\n" + rows.joined())).with(change)
+    }
+
+    private func refusal(_ cells: [String], excluding tag: String = "unsubscribed") -> String {
+        query(cells) { ($0.everyone, $0.excludedTags) = (true, [tag]) }.mistakes().map { "\($0)" }.joined(separator: "\n")
+    }
+
+    @Test(
+        "a tag behind another separator is refused with the line that says so",
+        arguments: [(",", "','", "\",\""), ("|", "'|'", "\"|\""), (" ", "a blank", "\" \""), ("\t", "a tab", "\"\\t\"")])
+    func otherSeparator(mark: String, name: String, yaml: String) {
+        let said = refusal(["news", "news\(mark)unsubscribed", "", "unsubscribed\(mark)news\(mark)vip"])
+        #expect(
+            said.contains("the column 'tags' seems to separate tags by \(name), and not by ';': 2 rows hold 'unsubscribed' only so"),
+            "\(said)")
+        #expect(said.contains("`columns: {tags: {column: tags, separator: \(yaml)}}`"), "\(said)")
+    }
+
+    @Test("a column with two separators is refused, unless the campaign allows it")
+    func twoSeparators() throws {
+        let cells = ["news;vip", "news,unsubscribed", "vip"]
+        #expect(
+            refusal(cells).contains(
+                "separates tags by ';', and by ',' as well: 1 row holds 'unsubscribed' only so, as in 'news,unsubscribed'"))
+        let allowed = query(cells) { ($0.everyone, $0.excludedTags, $0.allowed) = (true, ["unsubscribed"], [.tagSeparator]) }
+        let result = try allowed.run().result
+        #expect(result.audience == 3 && result.warnings.map(\.name).contains(.tagSeparator))
+    }
+
+    @Test("a blank in a tag is a warning where the column uses its separator, and other marks in tags are nothing to say")
+    func partsOfTags() throws {
+        let blank = try query(["new customer;vip", "customer"]) { $0.anyTags = ["customer"] }.run()
+        #expect(blank.sink.ids == ["r2"] && blank.result.warnings.map(\.name) == [.tagSeparator])
+        let other = try query(["food, drink;vip", "sports"]) { $0.anyTags = ["sports"] }.run()
+        #expect(other.sink.ids == ["r2"] && other.result.warnings.isEmpty)
+        let named = try query(["food, drink;vip", "drink"]) { $0.anyTags = ["food, drink"] }.run()
+        #expect(named.sink.ids == ["r1"] && named.result.warnings.isEmpty)
+    }
+
+    @Test("blanks behind the separator are no mark")
+    func blanksBehind() throws {
+        let result = try query(["news; unsubscribed", "news;  vip ; daily"]) { ($0.everyone, $0.excludedTags) = (true, ["unsubscribed"]) }
+            .run()
+        #expect(result.sink.ids == ["r2"] && result.result.warnings.isEmpty)
+    }
+
+    @Test("the mark is found in any row, far behind the first ones, and beyond 64 bytes of a cell")
+    func farBehind() {
+        let cells = Array(repeating: "news", count: 5000) + [String(repeating: "x", count: 100) + ",unsubscribed"]
+        #expect(refusal(cells).contains("1 row holds 'unsubscribed' only so"))
+    }
+
+    @Test(
+        "a list in a cell is read",
+        arguments: [
+            #"["news","unsubscribed"]"#, #"[ "unsubscribed" ]"#, "['news', 'unsubscribed']", "{news,unsubscribed}",
+            #"{"a b",unsubscribed}"#,
+            "[news, unsubscribed]", #"["un\u0073ubscribed"]"#, #"["a;b","unsubscribed"]"#, "{NULL,unsubscribed}",
+        ])
+    func lists(cell: String) throws {
+        let query = query([cell, "[]", "{}", #"["news"]"#, "news"]) { ($0.everyone, $0.excludedTags) = (true, ["unsubscribed"]) }
+        let result = try query.run()
+        #expect(result.sink.ids == ["r2", "r3", "r4", "r5"] && result.result.skipped[.excluded] == 1)
+        #expect(result.result.warnings.isEmpty, "\(result.result.warnings)")
+        #expect(try query.trace(TraceSubject(token(1))).rows.map(\.exclusions) == [["tag:unsubscribed"]])
+    }
+
+    @Test(
+        "what looks like a list and is none is refused where a tag of the campaign is in it",
+        arguments: ["[news;unsubscribed]", "{unsubscribed", "[\"news\",\"unsubscribed", "\"unsubscribed\"", "(unsubscribed)"])
+    func brokenLists(cell: String) {
+        #expect(refusal([cell, "news;vip"]).contains("'unsubscribed' only so"), "\(refusal([cell, "news;vip"]))")
+    }
+
+    @Test("elements of a JSON list that hold a separator are refused")
+    func elements() {
+        let path = folder.file("a.jsonl", "{\"token\":\"\(token(1))\",\"tags\":[\"news,unsubscribed\"]}\n")
+        let mistakes = AudienceQuery(path).with { ($0.everyone, $0.excludedTags) = (true, ["unsubscribed"]) }.mistakes()
+        #expect(
+            mistakes.map(\.message) == [
+                "an element of the lists in 'tags' has ',' in it: 1 row holds 'unsubscribed' only so, as in 'news,unsubscribed'"
+            ])
+    }
+
+    @Test("tags that differ in capitals or blanks only are warned of by name, with the number of rows")
+    func spellings() throws {
+        let cells = ["news", "News", "NEWS;vip", "news\u{A0}", "newsletter", "ne ws;x"] + Array(repeating: "News", count: 300)
+        let result = try query(cells) { $0.anyTags = ["news", "Vip"] }.run(chunkSize: 700).result
+        #expect(
+            result.warnings.map(\.message) == [
+                "no row of the exports carries the tag 'Vip'",
+                "304 rows carry 'News', 'NEWS', 'ne ws' and 1 other spelling: the tag 'news' but for capitals or blanks, which does not count as it",
+            ], "\(result.warnings)")
+        #expect(result.warnings.map(\.remedy).first == "Did you mean 'vip'? 1 row carries 'vip'.")
+        #expect(try query(["news", "News"]) { $0.anyTags = ["news", "News"] }.run().result.warnings.isEmpty)
+    }
+}
