@@ -104,11 +104,35 @@ extension RunStore {
         return found
     }
 
-    /// Runs of a campaign that processes are sending just now, or have paused; also retries and tests. Files that cannot be opened are passed over.
-    /// - Throws: `Diagnostic`: the folder cannot be listed.
+    /// Runs of a campaign that processes are sending just now, or have paused; also retries and tests.
+    /// - Throws: `Diagnostic`: the folder cannot be listed; whether one of them is being sent cannot be seen, or which it is.
     public static func beingSent(of campaign: String, in folder: String) throws -> [RunStore] {
-        try names(ofRunsOf: campaign, in: folder).map { RunFile.join(folder, $0) }.filter(SendingLock.isSending)
-            .compactMap { try? RunStore(path: $0, readOnly: true) }.filter { $0.misnamed == nil }
+        try names(ofRunsOf: campaign, in: folder).compactMap { name -> RunStore? in
+            let path = RunFile.join(folder, name)
+            switch SendingLock.look(run: path) {
+            case .free: return nil
+            case .held(let since):
+                guard since > 0 else { return nil }
+                do { return try RunStore(path: path, readOnly: true) } catch {
+                    if RunFile.kind(path) == .missing { return nil }
+                    throw mayBeSending(campaign, path)
+                }
+            case .hidden: throw mayBeSending(campaign, path)
+            }
+        }.filter { $0.misnamed == nil }
+    }
+
+    private static func mayBeSending(_ campaign: String, _ path: String) -> Diagnostic {
+        Diagnostic(
+            "another run of '\(campaign)' may be being sent: this user may not read its file or its lock", file: path,
+            remedy: "Nothing was sent. Ask who owns that file, or send as that user: two runs at once would reach everybody twice.")
+    }
+
+    /// All runs of a campaign, oldest first; also retries and tests. Files that cannot be opened are passed over.
+    /// - Throws: `Diagnostic`: the folder cannot be listed.
+    public static func ofCampaign(_ campaign: String, in folder: String) throws -> [RunStore] {
+        try names(ofRunsOf: campaign, in: folder).compactMap { try? RunStore(path: RunFile.join(folder, $0), readOnly: true) }
+            .filter { $0.misnamed == nil }
     }
 
     private static func names(ofRunsOf campaign: String, in folder: String) throws -> [String] {

@@ -87,7 +87,13 @@ extension RunStore {
                 remedy: "Remove the other names; `\(RunFile.searchForNames(of: path))` lists them.")
         }
         let folder = RunDiagnostics.folder(of: path)
-        if let home, RunFile.kind(home) == .folder, RunFile.identity(home) != RunFile.identity(folder) {
+        guard let home else { return }
+        if RunFile.kind(home) == .forbidden {
+            throw Diagnostic(
+                "this file is a copy of a run that belongs into \(home), where this user may not look, or was moved", file: path,
+                remedy: "Only the file there is sent, by a user who may read that folder.")
+        }
+        if RunFile.kind(home) == .folder, RunFile.identity(home) != RunFile.identity(folder) {
             throw Diagnostic(
                 "this file is a copy of a run that belongs into \(home), or was moved", file: path,
                 remedy: "Only the file there is sent. If it is gone from there, move this one back.")

@@ -10,6 +10,8 @@ struct LastSending {
     let run: String
     let began: Timestamp
     let devices: Int
+    /// What sends to those of it that were not reached, and to nobody who may have been; blank when nothing does.
+    private let remedy: String
     private let now: Timestamp
 
     /// nil when the last run is older, went elsewhere, or only to the simulator.
@@ -19,6 +21,12 @@ struct LastSending {
             let settings = try? RunSettings(json: last.plan.settings, runFile: last.path), settings.environment.name == environment.name
         else { return nil }
         (run, self.began, devices, self.now) = (last.plan.id, began, last.plan.audience, now)
+        remedy =
+            switch try? last.status().state {
+            case .finished: " `volley retry \(run) --outcome failed` sends to those for whom it failed."
+            case .cancelled: GateRefusals.remedyForUnsent(last).map { " \($0)" } ?? ""
+            default: " `volley resume \(run)` goes on with it."
+            }
     }
 
     /// `2 h ago, at 2026-12-01T09:00:00Z, to 5,000 devices`
@@ -31,6 +39,6 @@ struct LastSending {
         .warning(
             .sentRecently, "this campaign was sent \(words); a new run sends it to them again",
             at: context.campaign.audience.position,
-            remedy: "`volley report \(run)` shows whom it reached; `volley retry \(run)` sends to the others only.")
+            remedy: "`volley report \(run)` shows whom it reached.\(remedy)")
     }
 }

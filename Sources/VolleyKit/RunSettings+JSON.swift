@@ -27,6 +27,7 @@ extension RunSettings {
             ("parent_life", optional(parentLife)),
             ("retried_outcomes", retriedOutcomes.map { .array($0.map(\.name).sorted().map { .string($0) }) } ?? .null),
             ("campaign_file", optional(realCampaignFile)),
+            ("scheduler", .bool(isOfScheduler)),
         ]
         return .object(pairs: members)
     }
@@ -69,6 +70,7 @@ extension RunSettings {
             retriedOutcomes = Set(names.compactMap { name in Outcome.allCases.first { $0.name == name.stringValue } })
         }
         realCampaignFile = json["campaign_file"]?.stringValue
+        isOfScheduler = json["scheduler"] == .bool(true)
         // Plans of older versions have none.
         if let limits = json["stop_when"], limits != .null { stopLimits = try need(StopLimits(json: limits), "stop_when") }
     }

@@ -34,6 +34,8 @@ struct RunSettings: Hashable, Sendable {
     var retriedOutcomes: Set<Outcome>?
     /// The campaign's file with its symbolic links resolved, as it was when it was planned; nil in plans of older versions.
     var realCampaignFile: String?
+    /// Whether `volley schedule` planned it, for the time of its schedule.
+    var isOfScheduler = false
     /// By which rules its payloads were measured (`MessageCatalog.renderingRules`).
     var renderingRules = MessageCatalog.renderingRules
 }

@@ -25,6 +25,7 @@ struct TestPlanner {
                 "the app '\(context.app.name.value)' has no test devices", at: context.app.name.position,
                 remedy: "Add them to it, for example: test_devices: [{name: Anna's iPhone, token: 7276…, language: de}].")
         }
+        try checkWhoseDevices()
         let examples = try examples(runsFolder)
         let pushes = context.app.testDevices.flatMap { device in
             messages(for: device).map { Push(device: device, message: $0, fields: fields(device, $0, examples)) }
@@ -36,6 +37,17 @@ struct TestPlanner {
                 remedy: "Give them cells for the columns of the templates, for example: cells: {first_name: Anna}.")
         }
         return try write(sendable, skipped, settings, runsFolder)
+    }
+
+    /// A test needs no approval: where one is demanded, only those are test devices whom the file names that demands it.
+    private func checkWhoseDevices() throws {
+        let file = context.campaign.file
+        let demand = CampaignDemand(app: context.app.name.value, campaignFile: file, realFile: FilePaths.absolute(file))
+        guard demand.binds, context.project.app(named: context.app.name.value)?.needsApproval != true else { return }
+        throw Diagnostic(
+            "the volley.yaml of the campaign demands approval, or cannot be read, and the test devices are those of \(context.project.file)",
+            at: context.app.name.position,
+            remedy: "Leave out --config: a test goes to the devices that the campaign's own volley.yaml names.")
     }
 
     // MARK: - What each device gets

@@ -92,6 +92,17 @@ import Testing
         #expect(try result(query, [folder.file("list.txt", others)]).warnings.count == 1)
     }
 
+    @Test("the first line of a plain list that is called .csv counts, unless it is the header of tokens", arguments: [1, 2, 40])
+    func plainTable(count: Int) throws {
+        let ids = folder.file("ids.csv", lines(count) { "reg\($0)" }), tokens = folder.file("tokens.csv", lines(count) { token($0) })
+        for list in [ids, tokens, folder.file("named.csv", "gone\n" + lines(count) { token($0) })] {
+            let found = try result(export(100), [list])
+            #expect(found.audience == 100 - count && found.warnings.isEmpty, "\(list) \(found.warnings)")
+        }
+        let withoutIDs = AudienceQuery(folder.file("a.csv", "token\n" + lines(100) { token($0) })).with { $0.everyone = true }
+        #expect(try result(withoutIDs, [folder.file("named.csv", "gone\n" + lines(count) { token($0) })]).audience == 100 - count)
+    }
+
     @Test("each of several lists is judged by itself")
     func severalLists() throws {
         let good = folder.file("good.txt", "\(token(5))\n"), bad = folder.file("bad.txt", "\(token(900))\n")

@@ -35,6 +35,23 @@ import Testing
         #expect(result.audience == 0 && result.skipped == [.filtered: 1, .duplicateToken: 1])
     }
 
+    @Test(
+        "dates of `last_active` that cannot be read are shown where a device has several rows, and no row is said to be one for each tag",
+        arguments: ["20/11/2026", "20 Nov 2026", "46346.5"])
+    func unreadDates(newest: String) throws {
+        let older = newest.replacing("20", with: "19").replacing("46346", with: "46300")
+        let rows = (1...3).flatMap { ["\($0),,out,,,\(newest)", "\($0),,news,,,\(older)"] }
+        func warnings(_ rows: [String]) throws -> [Diagnostic] {
+            try AudienceQuery(export(rows)).with { ($0.everyone, $0.excludedTags) = (true, ["out"]) }.run().result.warnings
+        }
+        let found = try warnings(rows)
+        #expect(found.map(\.name) == [.cellsNotCompared])
+        #expect(found.first?.message.hasPrefix("in 'last_active' 6 rows hold something else than a date") == true, "\(found)")
+        #expect(found.first?.message.contains("'\(newest)', '\(older)'") == true, "\(found)")
+        #expect(try warnings(["1,,out,,,\(newest)", "2,,news,,,\(older)"]).isEmpty)
+        #expect(try warnings(["1,,out,,,-", "1,,news,,,"]).map(\.name) == [.rowForEachTag])
+    }
+
     @Test("an alias does not reach the device of another person, to whom it belongs now")
     func handedOn() throws {
         let rows = ["1,anna,,,,2026-10-01", "1,bert,,,,2026-11-01", "2,anna,,,,2026-11-02"]

@@ -105,6 +105,18 @@ struct FileTests {
         #expect(Project.find(startingAt: inner) == nearer)
     }
 
+    @Test("volley.yml is found too, where there is no volley.yaml")
+    func otherEnding() throws {
+        let folder = try TemporaryFolder()
+        let inner = folder.folder("a")
+        let outer = folder.file("volley.yml", [])
+        #expect(Project.find(startingAt: inner) == outer)
+        let nearer = folder.file("a/volley.yml", [])
+        #expect(Project.find(startingAt: inner) == nearer)
+        let usual = folder.file("a/volley.yaml", [])
+        #expect(Project.find(startingAt: inner) == usual)
+    }
+
     @Test("a folder that is called volley.yaml, or a link of that name that leads nowhere, is not passed over, and cannot be read")
     func noFileOfThatName() throws {
         let folder = try TemporaryFolder()

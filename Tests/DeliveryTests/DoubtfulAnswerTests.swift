@@ -38,7 +38,7 @@ struct DoubtfulAnswerTests {
     @Test("an answer that was cut off says what its status says for certain: 200 and 410, and nothing else")
     func cutOff() {
         #expect(outcome(.init(status: 200, id: .own, isCutOff: true))?.outcome == .accepted)
-        let gone = outcome(.init(status: 410, isCutOff: true))
+        let gone = outcome(.init(status: 410, id: .own, isCutOff: true))
         #expect(gone?.outcome == .invalidToken && gone?.status == 410 && gone?.invalidSince == nil)
         for status in [400, 403, 404, 413, 429, 500, 503] {
             let settlement = outcome(.init(status: status, isCutOff: true))
@@ -46,13 +46,20 @@ struct DoubtfulAnswerTests {
         }
     }
 
+    /// What something else than APNs says beside 410.
+    struct StrangeAnswer: Sendable {
+        var reason = ""
+        var id = DeliveryMachine.Answer.Identity.missing
+        var isCutOff = false
+    }
+
     @Test(
-        "410 without any apns-id, and without a reason that Apple documents for it, is not APNs': the push is unknown, whatever `unknown` says, and the run stops",
-        arguments: ["", "Gone"], [false, true])
-    func stranger(answer: String, resends: Bool) {
+        "410 without the push's apns-id, and without a reason that Apple documents for it, is not APNs', also when it is cut off: the push is unknown, whatever `unknown` says, and the run stops",
+        arguments: [StrangeAnswer(), .init(isCutOff: true), .init(reason: "Gone"), .init(id: .other)], [false, true])
+    func stranger(answer: StrangeAnswer, resends: Bool) {
         var bench = Bench(pushes: 5) { $0.resendsUnknown = resends }
         bench.advance()
-        bench.machine.answered(0, .init(status: 410, reason: answer), at: bench.now)
+        bench.machine.answered(0, .init(status: 410, reason: answer.reason, id: answer.id, isCutOff: answer.isCutOff), at: bench.now)
         #expect(submitted(bench.advance(seconds: 100)).isEmpty)
         let first = bench.machine.settlements.first
         #expect(first?.outcome == .unknown && first?.status == 410, "\(bench.machine.settlements)")
@@ -61,11 +68,15 @@ struct DoubtfulAnswerTests {
         #expect(reason.contains("410 and without an apns-id") && reason.contains("volley doctor"))
     }
 
-    @Test("an apns-id that is spelt otherwise will do for 410, and a reason of APNs'; 200 needs neither")
+    @Test("the push's own apns-id will do for 410, or a reason of APNs'; 200 needs neither")
     func spelling() {
-        for id in [DeliveryMachine.Answer.Identity.missing, .other] { #expect(outcome(.init(status: 200, id: id))?.outcome == .accepted) }
-        #expect(outcome(.init(status: 410, id: .other))?.outcome == .invalidToken)
-        for reason in ["Unregistered", "ExpiredToken"] { #expect(outcome(.init(status: 410, reason: reason))?.outcome == .invalidToken) }
+        for id in [DeliveryMachine.Answer.Identity.missing, .other] {
+            #expect(outcome(.init(status: 200, id: id))?.outcome == .accepted)
+            for reason in ["Unregistered", "ExpiredToken"] {
+                #expect(outcome(.init(status: 410, reason: reason, id: id))?.outcome == .invalidToken)
+            }
+        }
+        #expect(outcome(.init(status: 410, reason: "SomethingNew", id: .own))?.outcome == .invalidToken)
     }
 
     @Test("what is in doubt is sent again when the campaign says so, after a while")

@@ -1,5 +1,3 @@
-import Glibc
-
 /// Elements in blocks that never move: growing costs a block, not a copy of everything.
 struct Blocks<Element: BitwiseCopyable>: ~Copyable {
     private var blocks: [UnsafeMutablePointer<Element>] = []
@@ -16,14 +14,9 @@ struct Blocks<Element: BitwiseCopyable>: ~Copyable {
         count += 1
     }
 
-    /// In large pages where there are any: a fault for each small one takes longer than what is written there.
-    @inline(never) private mutating func addBlock() {
-        let bytes = MemoryLayout<Element>.stride << Self.shift
-        let largePage = 2 << 20
-        let raw = UnsafeMutableRawPointer.allocate(byteCount: bytes, alignment: bytes >= largePage ? largePage : 16)
-        if !blocks.isEmpty, bytes >= largePage { madvise(raw, bytes, MADV_HUGEPAGE) }
-        blocks.append(raw.bindMemory(to: Element.self, capacity: 1 << Self.shift))
-    }
+    /// In small pages, of which a machine has some at hand: it may first have to be given a large one, which took longer than all that is written
+    /// there. Elements are read in their order, or hardly ever.
+    @inline(never) private mutating func addBlock() { blocks.append(.allocate(capacity: 1 << Self.shift)) }
 
     subscript(index: Int) -> Element {
         @inline(__always) get { blocks[index >> Self.shift][index & (1 << Self.shift - 1)] }

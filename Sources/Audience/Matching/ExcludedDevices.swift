@@ -122,6 +122,12 @@ final class ExcludedDevices: @unchecked Sendable {
 
     // MARK: - Reading
 
+    /// The first line of a plain list is an entry too, unless it is some header: of tokens those are told apart, and beside registration ids a header does no harm.
+    private func addFirst(_ line: String, isOnly: Bool, _ digits: borrowing TokenBuffer) {
+        var line = line
+        line.withUTF8 { if isOnly || hasRegistrationIDs || digits.normalize($0) != nil { add($0, line: 1, digits) } }
+    }
+
     private func load(_ path: String, _ columns: ExportColumns, _ limits: ReadingLimits) throws(Diagnostic) {
         let digits = TokenBuffer()
         guard let format = ExportFormat(path: path) else {
@@ -131,15 +137,16 @@ final class ExcludedDevices: @unchecked Sendable {
         case .delimited(let separator):
             var reader = try DelimitedReader.open(path: path, isGzip: format.isGzip, separator: separator, limits: limits)
             var cells = ListCells(ColumnResolver(columns: columns, header: reader.header, file: path))
-            if cells.columns.isEmpty, reader.header.count == 1 {
-                // A plain list that is called .csv: its first line is an entry too, unless it is some header.
-                var first = reader.header[0]
-                first.withUTF8 { if digits.normalize($0) != nil { add($0, line: 1, digits) } }
-                cells.columns = [0]
-            }
+            // A plain list that is called .csv.
+            let isPlain = cells.columns.isEmpty && reader.header.count == 1
+            if isPlain { cells.columns = [0] }
             try cells.check()
             reader.use(columns: cells.columns)
+            let known = (entries: lists[lists.count - 1].entries, hasRegistrationIDs: hasRegistrationIDs)
+            hasRegistrationIDs = false
             try add(from: &reader, cells, digits)
+            if isPlain { addFirst(reader.header[0], isOnly: lists[lists.count - 1].entries == known.entries, digits) }
+            hasRegistrationIDs = hasRegistrationIDs || known.hasRegistrationIDs
         case .jsonLines, .jsonArray:
             guard let header = try sampleKeys(path: path, format: format, limits: limits, until: { _ in false }) else { return }
             let cells = ListCells(ColumnResolver(columns: columns, header: header, file: path))

@@ -58,8 +58,9 @@ struct RowFilter {
         findings[index].wasAsked = true
         if isReached { findings[index].rows += 1 }
         if answer == .yes { return }
-        if isReached, answer == .unreadable { findings[index].unreadableRows += 1 }
-        if findings[index].wantsCell(isUnreadable: answer == .unreadable) { note(row, index, isUnreadable: answer == .unreadable) }
+        let isUnreadable = isReached && answer == .unreadable
+        if isUnreadable { findings[index].unreadableRows += 1 }
+        if findings[index].wantsCell(isUnreadable: isUnreadable) { note(row, index, isUnreadable: isUnreadable) }
     }
 
     private mutating func note(_ row: CellRow, _ index: Int, isUnreadable: Bool) {

@@ -134,7 +134,7 @@ struct BlockScanner: ~Copyable {
         let cell = row.bytes(columns.token)
         guard let token = tokens.normalize(cell) else { return reason ?? (cell.isEmpty ? .missingToken : .badToken) }
         let fingerprint = plan.hash.fingerprint(token)
-        let lastActive = lastActive(row, columns)
+        let lastActive = lastActive(row, columns, &harvest)
         if samplesTags { sampleTags(row, columns, token, fingerprint, lastActive, &harvest) }
         if let reason {
             let exclusions = reason == .excluded ? exclusions(row, columns, fingerprint) : []
@@ -165,7 +165,7 @@ struct BlockScanner: ~Copyable {
         var facts = selector.facts
         if !passes { facts.append(RowFacts.OfNewest.filtered.rawValue) }
         if isExcluded { facts += RowFacts.excluded(by: exclusions(row, columns, fingerprint).subtracting(.tags)) }
-        let lastActive = lastActive(row, columns)
+        let lastActive = lastActive(row, columns, &harvest)
         if passes && !isExcluded {
             add(row, columns, token, fingerprint, lastActive, facts, &harvest)
         } else {
@@ -180,6 +180,8 @@ struct BlockScanner: ~Copyable {
         _ harvest: inout Harvest
     ) {
         guard samplesAllTags || TagSample.isAlwaysTaken(token) else { return }
+        // Cells that are no dates may differ.
+        if lastActive == ActivityMoment.never, !Blank.isCell(row.bytes(columns.lastActive)) { return }
         let tags = SequenceDigest.element(row.bytes(columns.tags), with: 0)
         harvest.tagSamples.append(TagSample(fingerprint: fingerprint, lastActive: lastActive, tags: tags, token: token))
     }
@@ -237,8 +239,15 @@ struct BlockScanner: ~Copyable {
     }
 
     /// Milliseconds since 1970.
-    @inline(__always) private func lastActive(_ row: CellRow, _ columns: ColumnPlan) -> Int64 {
-        dateMilliseconds(row.bytes(columns.lastActive)) ?? ActivityMoment.never
+    @inline(__always) private func lastActive(_ row: CellRow, _ columns: ColumnPlan, _ harvest: inout Harvest) -> Int64 {
+        let cell = row.bytes(columns.lastActive)
+        if let moment = dateMilliseconds(cell) { return moment }
+        if !cell.isEmpty { note(noDate: cell, &harvest) }
+        return ActivityMoment.never
+    }
+
+    @inline(never) private func note(noDate cell: UnsafeBufferPointer<UInt8>, _ harvest: inout Harvest) {
+        if !Blank.isCell(cell) { harvest.unreadDates.note(cell) }
     }
 
     /// What a plan's hash holds of a recipient: all that decides what is sent to whom.

@@ -77,6 +77,7 @@ struct Harvest {
     var tagSpellings = SpellingCounts()
     var aliasSpellings = SpellingCounts()
     var badTokens = BadTokens()
+    var unreadDates = UnreadDates()
     var conditions: [ConditionFindings]
 
     /// Rows that have a device, in order.

@@ -41,7 +41,7 @@ extension HarvestMerger {
             skippedGroups: skippedByGroup, exclusions: exclusions(skippedByGroup[.excluded] ?? [:]),
             conditions: conditionCounts, badTokens: badTokens.list, badRows: badRows,
             warnings: warnings + duplicateKeys + rowsForTags + tagSeparators + unseenNames() + spellings + uselessNames + uselessLists
-                + conditionWarnings,
+                + conditionWarnings + unreadDates(rowsOfSeveral: rowsWithDevice > settled.devices),
             firstRecipients: settled.first.mapValues { recipients in
                 recipients.map {
                     FirstRecipient(slot: $0.place, selectors: devices.classes.selections[$0.selection].map { names[Int($0)] })
@@ -133,6 +133,12 @@ extension HarvestMerger {
                 remedy: "To unite the tags of a device's rows, say in volley.yaml: `columns: {rows: merge}`; else give each device one row."
             )
         ]
+    }
+
+    /// - Parameter rowsOfSeveral: whether some device has several rows. Beside that `last_active` decides who is left out beyond an alias's limit.
+    private func unreadDates(rowsOfSeveral: Bool) -> [Diagnostic] {
+        guard unreadDates.rows > 0, rowsOfSeveral || plan.selectors.selectors.alias != nil else { return [] }
+        return [unreadDates.warning(plan.query.columns.candidates(for: .lastActive)[0])]
     }
 
     private var conditionWarnings: [Diagnostic] {

@@ -26,6 +26,7 @@ struct HarvestMerger: ~Copyable {
     private(set) var aliasSpellings = SpellingCounts()
     private(set) var sampledAliases: Set<String> = []
     private(set) var badTokens = BadTokens()
+    private(set) var unreadDates = UnreadDates()
 
     var devices: DeviceCollector
     private(set) var exclusionMatches: ExclusionMatches
@@ -117,6 +118,7 @@ struct HarvestMerger: ~Copyable {
         tagSpellings.add(harvest.tagSpellings)
         aliasSpellings.add(harvest.aliasSpellings)
         badTokens.add(harvest.badTokens, in: plan.files[harvest.file].path, from: pending.place.line)
+        unreadDates.add(harvest.unreadDates)
         for index in conditions.indices { conditions[index].add(harvest.conditions[index]) }
         exclusionMatches.add(harvest.exclusionMatches)
         rows += harvest.rows

@@ -69,6 +69,8 @@ public struct SendGate: Sendable {
         case isTooLate
         /// Another run of the campaign is being sent.
         case isBesideAnother
+        /// Another run of the campaign has reached devices that are left of it.
+        case isSuperseded
         /// Another run has the time of the schedule, or it is another process's to send.
         case timeIsTaken
     }
@@ -115,18 +117,20 @@ public struct SendGate: Sendable {
         public var isTooLate: Bool
         /// Whether another run of the campaign is being sent, and this one belongs to no time of a schedule.
         public var isBesideAnother: Bool
+        /// Whether another run of the campaign has reached devices that are left of it, which was most likely planned in its place, or it in the other's.
+        public var isSuperseded: Bool
         /// Whose its time is.
         public var time: Time
 
         /// What was seen.
         public init(
             isInPlace: Bool, isOutdated: Bool, state: State, hasBegun: Bool, isUnchanged: Bool, settingsHold: Bool, lacksApproval: Bool,
-            isRetried: Bool, parentWentOn: Bool, isTooLate: Bool, isBesideAnother: Bool, time: Time
+            isRetried: Bool, parentWentOn: Bool, isTooLate: Bool, isBesideAnother: Bool, isSuperseded: Bool, time: Time
         ) {
             (self.isInPlace, self.isOutdated, self.state, self.hasBegun) = (isInPlace, isOutdated, state, hasBegun)
             (self.isUnchanged, self.settingsHold, self.lacksApproval) = (isUnchanged, settingsHold, lacksApproval)
             (self.isRetried, self.parentWentOn, self.isTooLate, self.time) = (isRetried, parentWentOn, isTooLate, time)
-            self.isBesideAnother = isBesideAnother
+            (self.isBesideAnother, self.isSuperseded) = (isBesideAnother, isSuperseded)
         }
     }
 
@@ -191,6 +195,7 @@ public struct SendGate: Sendable {
         if facts.time == .taken { return .timeIsTaken }
         if step == .begin, facts.isTooLate { return .isTooLate }
         if step == .begin, facts.isBesideAnother { return .isBesideAnother }
+        if step != .retry, facts.isSuperseded { return .isSuperseded }
         return nil
     }
 

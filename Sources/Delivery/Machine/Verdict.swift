@@ -41,9 +41,9 @@ enum Verdict: Hashable, Sendable {
         switch self {
         // 200 says all that matters.
         case .accepted: return
-        // So does 410 when APNs says it: its answers have an apns-id. Another one than the push's will do here, as a UUID may be spelt in capitals.
+        // So does 410 when APNs says it: its answers have the push's apns-id, also those that are cut off, as it comes with the status.
         case .invalidToken(blamesRun: false):
-            if answer.id == .missing, !answer.isCutOff, !Self.goneReasons.contains(answer.reason) { self = .stranger }
+            if answer.id != .own, !Self.goneReasons.contains(answer.reason) { self = .stranger }
             return
         default: if answer.isCutOff { self = .doubtful }
         }

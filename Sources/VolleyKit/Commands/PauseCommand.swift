@@ -73,11 +73,18 @@ public enum CancelCommand {
     private static func noteCancelled(_ run: RunStore, _ console: Console) {
         do {
             let record = SendingRecord(beside: run)
-            guard try !run.hasBegun(), try record.entry(of: run.plan.id) == nil else { return }
+            // One that was noted, and not begun, may have been killed between the two.
+            guard try !run.hasBegun(), try record.entry(of: run.plan.id).map({ try $0.formerLife == run.life() }) ?? true else { return }
             let (firings, _) = try ScheduleStore.read(folder: FilePaths.folder(of: run.path), since: Timestamp(epochMilliseconds: 0))
-            let hasTime = firings.contains { $0.run == run.plan.id }
             let settings = try RunSettings(json: run.plan.settings, runFile: run.path)
-            try record.noteCancelled(run, having: hasTime ? ScheduledTime.onRecord(run, settings) : nil)
+            let time = ScheduledTime.onRecord(run, settings)
+            // schedule.sqlite may have been lost.
+            let others = firings.filter {
+                $0.run != run.plan.id && $0.key.campaign == time?.campaign && $0.key.occurrence == time?.occurrence
+            }
+            let isFired = settings.isOfScheduler && run.plan.retryOf == nil
+            let hasTime = firings.contains { $0.run == run.plan.id } || isFired && others.isEmpty
+            try record.noteCancelled(run, having: hasTime ? time : nil)
         } catch { console.warn("That it is cancelled stands in its file only, not in the record beside it. \(error)") }
     }
 }

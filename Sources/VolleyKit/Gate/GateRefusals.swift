@@ -96,18 +96,20 @@ enum GateRefusals {
     static func remedyForChanges(_ run: RunStore, _ settings: RunSettings) throws -> String {
         let reached = try ReachedRuns(of: run)
         let start = "Take the change back, then go on; nothing more was sent."
-        if let (id, why) = reached.unknown.first {
-            return start + " A new plan would reach again those that were reached, and whom \(id) reached is not known: \(why)."
-        }
+        return reached.isNobody
+            ? start : "\(start) A new plan would reach again those that were reached: \(leavingOut(reached, run, settings))"
+    }
+
+    /// How a new plan leaves out whom runs have reached, or why that cannot be said.
+    private static func leavingOut(_ reached: ReachedRuns, _ run: RunStore, _ settings: RunSettings) -> String {
+        if let (id, why) = reached.unknown.first { return "whom \(id) reached is not known: \(why)." }
         if let id = reached.underway.first {
-            return start
-                + " A new plan would reach again those that were reached: first end \(id), which is being sent, with `volley cancel \(id)`; "
-                + "then this command says how to leave them out."
+            return "first end \(id), which is being sent, with `volley cancel \(id)`; then this command says how to leave them out."
         }
-        guard !reached.ids.isEmpty else { return start }
-        let folder = FilePaths.folder(of: run.plan.campaignFile)
-        // Named after their runs, and whole: what lies there from another time, or in another folder, is not taken for them.
-        let files = reached.ids.map { FilePaths.join(FilePaths.exists(folder) ? folder : FilePaths.anchored("."), "reached-\($0).csv") }
+        // Named after their runs, and whole: what lies there from another time, or in another folder, is not taken for them. Beside the campaign a glob of
+        // exports would find them.
+        let folder = FilePaths.folder(of: FilePaths.absolute(run.path))
+        let files = reached.ids.map { FilePaths.join(folder, "reached-\($0).csv") }
         let commands = zip(reached.ids, files).map {
             "`volley report \($0) --format csv --outcome accepted,unknown --output \(FilePaths.inShell($1))`"
         }
@@ -116,9 +118,25 @@ enum GateRefusals {
         let sending =
             ScheduledTime.onRecord(run, settings) == nil
             ? "" : "; `volley send \(FilePaths.inShell(run.plan.campaignFile)) --now` sends that plan"
-        return start
-            + " A new plan would reach again those that were reached: leave them out with \(commands.joined(separator: " and ")), and "
+        return "leave them out with \(commands.joined(separator: " and ")), and "
             + "`exclude: {devices: \(files.count == 1 ? list : "[\(list)]")}`\(sending).\(roomInAliases(reached.first))"
+    }
+
+    /// - Parameter other: one that has reached devices that are left of `run`.
+    static func isSuperseded(_ run: RunStore, _ settings: RunSettings, _ other: SupersedingRun) throws -> Diagnostic {
+        let isPlan = try run.plan.retryOf == nil && !run.hasBegun()
+        let whom =
+            switch other.shared {
+            case .some(let count):
+                "has reached \(TextFormat.count(count)) of the devices that \(isPlan ? "this plan goes to" : "are left of this one")"
+            case .none: "was sent since, and whom it reached is not known, as its recipients were pruned"
+            }
+        let reached = try ReachedRuns(of: run, and: other.run)
+        return Diagnostic(
+            "another run of '\(run.plan.campaign)', \(other.run.plan.id), \(whom); nothing\(isPlan ? "" : " more") was sent",
+            file: run.path,
+            remedy: "`volley cancel \(run.plan.id)` gives this one up. A new plan of the campaign (volley plan "
+                + "\(FilePaths.inShell(run.plan.campaignFile))) sends to them once more; or \(leavingOut(reached, run, settings))")
     }
 
     /// Who is excluded takes no place of an alias, so that the next device gets it: one that was not reached, of a person who was.

@@ -1,7 +1,7 @@
 import Base
 import Runs
 
-/// The begun runs of a chain, whose reports together say whom a new plan of the campaign would reach again.
+/// The begun runs of one or more chains, whose reports together say whom a new plan of the campaign would reach again.
 struct ReachedRuns {
     /// Those whose reports say it, in the order of the chain.
     private(set) var ids: [String] = []
@@ -9,14 +9,24 @@ struct ReachedRuns {
     private(set) var underway: [String] = []
     /// Those of which nobody knows whom they reached, and why, as a sentence without its full stop.
     private(set) var unknown: [(id: String, why: String)] = []
-    /// The first run of the chain that is there.
+    /// The first run of the first chain that is there.
     let first: RunStore
 
+    /// Whether nobody was reached.
+    var isNobody: Bool { ids.isEmpty && underway.isEmpty && unknown.isEmpty }
+
     /// Looks in the run's folder, and in the record beside it.
+    /// - Parameter other: a run of another chain in the same folder.
     /// - Throws: `Diagnostic`: the folder or the record cannot be read.
-    init(of run: RunStore) throws {
-        let chain = try RunChain(of: run), record = SendingRecord(beside: run)
+    init(of run: RunStore, and other: RunStore? = nil) throws {
+        let chain = try RunChain(of: run)
         first = chain.runs.first ?? run
+        try add(chain, beside: run)
+        if let other { try add(RunChain(of: other), beside: other) }
+    }
+
+    private mutating func add(_ chain: RunChain, beside run: RunStore) throws {
+        let record = SendingRecord(beside: run)
         for link in chain.runs {
             defer { link.close() }
             guard try link.hasBegun() || Self.mayHaveSent(link.plan.id, record) else { continue }

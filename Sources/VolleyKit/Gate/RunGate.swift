@@ -174,6 +174,11 @@ struct RunGate {
                 if let other = try runBeingSentBeside() { throw GateRefusals.isBesideAnother(run, other) }
             }
         }
+        look.facts.isSuperseded =
+            step != .retry
+            && !look.keep(.isSuperseded) {
+                if let other = try SupersedingRun.first(of: run, settings) { throw try GateRefusals.isSuperseded(run, settings, other) }
+            }
         if let time {
             let (whose, mistake) = try time.look(step)
             look.facts.time = whose
@@ -259,7 +264,7 @@ struct RunGate {
         case .isRetried: try GateRefusals.isRetried(run, by: retries().last, else: record.retries(of: run.plan.id).last)
         case .parentWentOn: GateRefusals.parentWentOn(run, settings)
         case .isTooLate: GateRefusals.isTooLate(run, settings)
-        case .isBusy, .isMisplaced, .isChanged, .settingsChanged, .timeIsTaken, .isBesideAnother:
+        case .isBusy, .isMisplaced, .isChanged, .settingsChanged, .timeIsTaken, .isBesideAnother, .isSuperseded:
             // These come with words of their own.
             Diagnostic("the run cannot be sent now", file: run.path, remedy: "Nothing was sent; try again.")
         }
@@ -274,7 +279,7 @@ extension SendGate.Facts {
     /// Nothing is in the way as far as nothing was looked at.
     fileprivate static let unknown = SendGate.Facts(
         isInPlace: true, isOutdated: false, state: .planned, hasBegun: false, isUnchanged: true, settingsHold: true, lacksApproval: false,
-        isRetried: false, parentWentOn: false, isTooLate: false, isBesideAnother: false, time: .unscheduled)
+        isRetried: false, parentWentOn: false, isTooLate: false, isBesideAnother: false, isSuperseded: false, time: .unscheduled)
 }
 
 extension SendGate.Facts.State {

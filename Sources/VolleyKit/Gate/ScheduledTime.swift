@@ -47,6 +47,11 @@ struct ScheduledTime {
         if let present, present.run != run.plan.id, isScheduler || present.state != .skipped { return (.taken, isTaken(by: present)) }
         // What was begun is known without the schedule's record, and under the campaign's former name.
         if let other = try SendingRecord(folder: folder).run(having: onRecord, besides: run.plan.id) { return (.taken, isTaken(by: other)) }
+        if step == .begin,
+            let other = try Self.runOfMoved(run.plan.campaignSource, run.plan.app, occurrence, in: folder, besides: run.plan.id)
+        {
+            return (.taken, isTaken(by: other))
+        }
         let isOwn = present?.run == run.plan.id
         if !isScheduler, step == .begin, ScheduleLock.isHeld(folder: folder),
             campaigns.contains(where: { $0.name == run.plan.campaign && !$0.times.isEmpty })
@@ -99,7 +104,26 @@ struct ScheduledTime {
         }
         let time = SendingRecord.Time(
             campaign: name, occurrence: "\(occurrence)", file: FilePaths.named(campaign.file), realFile: FilePaths.absolute(campaign.file))
-        return try SendingRecord(folder: folder).run(having: time, besides: "").map { isTaken(name, occurrence, by: $0, folder: folder) }
+        let other =
+            try SendingRecord(folder: folder).run(having: time, besides: "")
+            ?? runOfMoved(campaign.source, campaign.app.value, occurrence, in: folder, besides: "")
+        return other.map { isTaken(name, occurrence, by: $0, folder: folder) }
+    }
+
+    /// The run that was begun for a time by a campaign that differs in its name only, and whose file is gone: it was renamed and moved.
+    private static func runOfMoved(
+        _ source: String, _ app: String, _ occurrence: LocalTime, in folder: String, besides run: String
+    ) throws -> String? {
+        func nameless(_ source: String) -> [Substring] { source.split(separator: "\n").filter { !$0.hasPrefix("name:") } }
+        let text = nameless(source)
+        return try RunStore.all(in: folder).runs.last { other in
+            defer { other.close() }
+            let plan = other.plan
+            guard plan.id != run, plan.app == app, plan.retryOf == nil, !plan.isTest, !FilePaths.exists(plan.campaignFile),
+                nameless(plan.campaignSource) == text, try other.hasBegun()
+            else { return false }
+            return try RunSettings(json: plan.settings, runFile: other.path).schedule?.occurrence == occurrence
+        }?.plan.id
     }
 
     // MARK: - Words

@@ -45,7 +45,8 @@ struct FiringWork: Sendable {
                     "\(busy) was changed less than \(QuietFiles.seconds) seconds ago, and may still be being written; its time waits until it is left alone"
                 )
             }
-            let settings = try RunSettings(context)
+            var settings = try RunSettings(context)
+            settings.isOfScheduler = true
             _ = try context.route(settings, options)
             var planner = try Planner(context: context, memory: options.memory, console: console, now: now)
             planner.departure = .at(time)

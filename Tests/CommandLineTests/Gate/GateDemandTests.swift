@@ -42,6 +42,17 @@ struct GateDemandTests: GateTesting {
         #expect(try VolleyBinary.run(command, in: folder.url).status == 0)
     }
 
+    @Test("a test goes to no devices that another volley.yaml calls test devices where the campaign's own demands approval")
+    func testDevices() throws {
+        let folder = try campaignInFolder(demands: true)
+        let devices = "    test_devices: [{name: Anna, token: \(ProjectFolder.token(1))}]"
+        try Shell.run("cd '\(folder.url.path)'; echo '\(devices)' | tee -a other/volley.yaml >> camp/volley.yaml")
+        try expectRefusal(
+            folder, ["send", "camp/a.yaml", "--test", "--yes"] + Self.other, saying: "and the test devices are those of other/volley.yaml")
+        #expect(runs(folder).isEmpty)
+        #expect(try folder.volley("send", "camp/a.yaml", "--test", "--yes").status == 0)
+    }
+
     @Test("volley schedule sends nothing while the file that demanded approval is away")
     func awayFromSchedule() throws {
         let folder = try campaignInFolder(demands: true)
@@ -69,6 +80,33 @@ struct GateDemandTests: GateTesting {
         try expectRefusal(folder, command, saying: "camp/volley.yaml, the nearest to the campaign, cannot be read")
         try Shell.run("cd '\(folder.url.path)'; mv x camp/volley.yaml")
         #expect(try VolleyBinary.run(command, in: folder.url).status == 0)
+    }
+
+    @Test(
+        "approval that is demanded since the plan was made is not forgotten when the campaign's folder is away with its volley.yaml",
+        arguments: ["mv camp camp.old", "mv camp camp.old; mkdir camp", "mv camp/volley.yaml x"])
+    func awayTogether(change: String) throws {
+        let folder = try campaignInFolder(demands: false)
+        let planned = try VolleyBinary.run(["plan", "camp/a.yaml", "--json"], in: folder.url)
+        let run = try #require(try planned.json()["run"]?.stringValue, "\(planned.errors)")
+        try Shell.run("cd '\(folder.url.path)'; echo '    approval: required' >> camp/volley.yaml; \(change)")
+        let command = ["send", "--plan", "\(folder.url.path)/runs/\(run).sqlite", "--yes"]
+        for (place, config) in [("other", []), ("", Self.other)] {
+            let refused = try VolleyBinary.run(command + config, in: folder.url.appendingPathComponent(place))
+            #expect(refused.status == 2 && refused.errors.contains("nor is the campaign beside another volley.yaml"), "\(refused.errors)")
+        }
+        #expect(try attempts(folder, run) == 0)
+    }
+
+    @Test("a project that was moved as a whole needs no approval that its volley.yaml does not demand", arguments: [false, true])
+    func movedWhole(demands: Bool) throws {
+        let folder = try self.folder()
+        let run = try plan(folder)
+        if demands { try demandApproval(folder) }
+        try Shell.run("cd '\(folder.url.path)'; mkdir moved; mv volley.yaml campaign.yaml devices.csv runs moved/")
+        let sent = try VolleyBinary.run(["send", "--plan", run, "--yes"], in: folder.url.appendingPathComponent("moved"))
+        #expect(sent.status == (demands ? 2 : 0), "\(sent.errors)")
+        #expect(sent.errors.contains("demands approval in ") == demands, "\(sent.errors)")
     }
 
     @Test("a campaign behind a link whose folder was rotated away is sent as it was planned")

@@ -123,6 +123,62 @@ struct GateLossTests: GateTesting {
         #expect(running.finish().status == 130)
     }
 
+    @Test(
+        "another user who may not see whether a run of the campaign is being sent sends none beside it, nor a copy of a project that may not be looked into",
+        .enabled(if: getuid() == 0 && Shell.hasTool("setpriv")))
+    func otherUserBeside() throws {
+        let server = try LedgeredServer(app: "pace: 1000/s", devices: 12_000)
+        let folder = server.folder
+        try folder.writeCampaign(delivery: "unknown: skip")
+        let running = try server.startSending(["send", "campaign.yaml", "--yes"])
+        let run = try #require(runs(folder).first)
+        try Shell.run(
+            "cp '\(VolleyBinary.path)' '\(folder.url.path)/volley'; cd '\(folder.url.path)'; chmod -R a+rX .; chmod 777 runs; chmod 666 runs/sent.db; "
+                + "chmod 600 runs/\(run).sqlite*")
+        func asOther(_ command: String) throws -> VolleyBinary.Result {
+            try RunningVolley(
+                executable: "/bin/sh", ["-c", "setpriv --reuid=65534 --regid=65534 --clear-groups \(command)"], in: folder.url,
+                environment: [:], input: nil
+            ).finish()
+        }
+        let sent = try asOther("./volley send campaign.yaml --yes")
+        #expect(sent.status == 2 && sent.errors.contains("another run of 'test' may be being sent"), "\(sent)")
+        running.interrupt()
+        #expect(running.finish().status == 130)
+        try Shell.run(
+            "cd '\(folder.url.path)'; mkdir -p ../copy-\(run)/p; cp -a volley volley.yaml campaign.yaml devices.csv *.pem *.p8 runs ../copy-\(run)/p; "
+                + "chmod -R a+rwX ../copy-\(run); chmod 700 .")
+        let copy = "\(folder.url.path)/../copy-\(run)/p"
+        defer { try? Shell.run("rm -r '\(folder.url.path)/../copy-\(run)'") }
+        let resumed = try RunningVolley(
+            executable: "/bin/sh", ["-c", "cd '\(copy)'; setpriv --reuid=65534 --regid=65534 --clear-groups ./volley resume \(run)"],
+            in: URL(fileURLWithPath: "/"), environment: [:], input: nil
+        ).finish()
+        #expect(resumed.status == 2 && resumed.errors.contains("where this user may not look"), "\(resumed)")
+    }
+
+    @Test(
+        "a plan that was noted as begun, and not begun, is noted as cancelled: a copy of it from before is not sent",
+        .enabled(if: hasPython))
+    func notedOnly() throws {
+        let folder = try folder()
+        try folder.writeCampaign("other.yaml", name: "other")
+        #expect(try folder.volley("send", "other.yaml", "--yes").status == 0)
+        let run = try plan(folder)
+        try Shell.run("cd '\(folder.url.path)'; cp runs/\(run).sqlite kept")
+        try python(
+            folder,
+            """
+            import sqlite3
+            c = sqlite3.connect('runs/sent.db')
+            c.execute("INSERT INTO beginning VALUES ('\(run)', '', '1-ab', '', 0, 0, 0, '', '', '', '', 1795403000000)")
+            c.commit()
+            """)
+        #expect(try folder.volley("cancel", run).status == 0)
+        try Shell.run("cd '\(folder.url.path)'; mv kept runs/\(run).sqlite")
+        #expect(try folder.volley("send", "--plan", run, "--yes").status == 2)
+    }
+
     @Test("the files of one run that are put back together as they were while it was sent, marks and all, are an older copy")
     func ownBackup() throws {
         let server = try LedgeredServer(app: "pace: 1000/s", devices: 12_000)

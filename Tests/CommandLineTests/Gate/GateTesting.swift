@@ -19,8 +19,8 @@ extension GateTesting {
     }
 
     /// Plans the campaign; returns the run's id.
-    func plan(_ folder: ProjectFolder) throws -> String {
-        let planned = try folder.volley("plan", "campaign.yaml", "--json")
+    func plan(_ folder: ProjectFolder, _ campaign: String = "campaign.yaml") throws -> String {
+        let planned = try folder.volley("plan", campaign, "--json")
         return try #require(try planned.json()["run"]?.stringValue, "\(planned.errors)")
     }
 

@@ -37,8 +37,10 @@ struct GateTimeTests: GateTesting {
         #expect(!late.contains("--now"), "\(late)")
     }
 
-    @Test("a time that a person cancelled is not planned anew when the record of the schedule is gone; one of a plan made by hand is free")
-    func cancelledTime() throws {
+    @Test(
+        "a time that a person cancelled is not planned anew when the record of the schedule is gone, before or after; one of a plan made by hand is free",
+        arguments: [false, true])
+    func cancelledTime(isGoneBefore: Bool) throws {
         let folder = try folder(app: "environment: simulator\napproval: required", schedule: Self.due)
         let byHand = try plan(folder)
         #expect(try folder.volley("cancel", byHand).status == 0)
@@ -47,14 +49,31 @@ struct GateTimeTests: GateTesting {
         let running = try VolleyBinary.start(["schedule", "campaign.yaml"], in: folder.url)
         while running.isRunning, !running.errorsSoFar.contains("waits for approval") { usleep(20_000) }
         let run = try #require(runs(folder).first { $0 != byHand })
-        #expect(try folder.volley("cancel", run).status == 0)
+        func cancel() throws { #expect(try folder.volley("cancel", run).status == 0) }
+        if !isGoneBefore { try cancel() }
         running.interrupt()
         _ = running.finish()
         try Shell.run("rm '\(folder.url.path)'/runs/schedule.sqlite*")
+        if isGoneBefore { try cancel() }
         try folder.writeProject(app: "environment: simulator")
         try expectRefusal(folder, ["send", "campaign.yaml", "--yes"], saying: "was fired already")
         try expectRefusal(folder, ["plan", "campaign.yaml"], saying: "was fired already")
         #expect(runs(folder).count == 2)
+    }
+
+    @Test("a campaign that was renamed and moved at once goes out no second time; one beside it that differs in its name only goes out")
+    func renamedAndMoved() throws {
+        let folder = try folder(schedule: Self.due)
+        let campaign = try String(contentsOf: folder.url.appendingPathComponent("campaign.yaml"), encoding: .utf8)
+        #expect(try folder.volley("send", "campaign.yaml", "--yes").status == 0)
+        try folder.write("moved.yaml", campaign.replacing("name: test", with: "name: moved"))
+        let run = try plan(folder, "moved.yaml")
+        try Shell.run("rm '\(folder.url.path)/campaign.yaml'")
+        for command in [["send", "--plan", run, "--yes"], ["send", "moved.yaml", "--yes"], ["plan", "moved.yaml"]] {
+            try expectRefusal(folder, command, saying: "was fired already")
+        }
+        try folder.write("campaign.yaml", campaign)
+        #expect(try folder.volley("send", "--plan", run, "--yes").status == 0)
     }
 
     @Test(

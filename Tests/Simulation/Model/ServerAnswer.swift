@@ -44,8 +44,8 @@ struct ServerAnswer {
     static let gone = 14..<16
     static let badTokens = 16..<18
     static let rejections = 18..<20
-    static let fatal = 25..<37
-    static let doubtful = 37..<43
+    static let fatal = 25..<38
+    static let doubtful = 38..<44
 
     static let all: [ServerAnswer] = [
         .init(status: 200, meaning: .accepted, id: .own, encounter: .accepted),
@@ -88,6 +88,7 @@ struct ServerAnswer {
         .init(status: 404, reason: "BadPath", meaning: .fatal, encounter: .fatalAnswer),
         .init(status: 405, reason: "MethodNotAllowed", meaning: .fatal, encounter: .fatalAnswer),
         .init(status: 410, meaning: .stranger, encounter: .stranger),
+        .init(status: 410, meaning: .stranger, isCutOff: true, encounter: .stranger),
 
         .init(status: 502, meaning: .doubtful, encounter: .gatewayAnswer),
         .init(status: 503, meaning: .doubtful, encounter: .gatewayAnswer),

@@ -119,7 +119,7 @@ struct RunFolderModel {
             hasBegun: file.hasBegun || entry.map { $0.formerLife != file.life } ?? false, isUnchanged: !file.isChanged,
             settingsHold: plan.project == project, lacksApproval: (plan.needsApproval || demandsApproval) && !file.isApproved,
             isRetried: step == .goOn && (!standingRetries(of: file.plan).isEmpty || !begunRetries(of: file.plan).isEmpty),
-            parentWentOn: false, isTooLate: false, isBesideAnother: false, time: .unscheduled)
+            parentWentOn: false, isTooLate: false, isBesideAnother: false, isSuperseded: false, time: .unscheduled)
         if let parent = plan.retryOf {
             let state = files[.own(parent)]?.state
             facts.parentWentOn = record[parent].map { !$0.isLife(plan.parentLife) } ?? (state == .underway || state == .planned)

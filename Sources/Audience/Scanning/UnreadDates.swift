@@ -1,0 +1,31 @@
+import Base
+
+/// Cells of `last_active` that hold no date: such a row counts as older than all of its device that have one.
+struct UnreadDates: Sendable {
+    private(set) var rows = 0
+    /// The first different ones.
+    private var cells: [String] = []
+
+    mutating func note(_ cell: UnsafeBufferPointer<UInt8>) {
+        rows += 1
+        if cells.count < ConditionCount.mostCells { keep(String(decoding: cell.prefix(200), as: UTF8.self)) }
+    }
+
+    mutating func add(_ other: UnreadDates) {
+        rows += other.rows
+        for cell in other.cells { keep(cell) }
+    }
+
+    private mutating func keep(_ cell: String) {
+        if cells.count < ConditionCount.mostCells, !cells.contains(cell) { cells.append(cell) }
+    }
+
+    /// - Parameter column: what the exports call it.
+    func warning(_ column: String) -> Diagnostic {
+        let hold = rows == 1 ? "1 row holds" : "\(TextFormat.count(rows)) rows hold"
+        return .warning(
+            .cellsNotCompared,
+            "in '\(column)' \(hold) something else than a date, and count as older than all that have one: another row of the device may decide: "
+                + ConditionFindings.list(cells), remedy: "Write dates in the export as 2026-11-30 or 2026-11-30T09:00:00Z.")
+    }
+}
