@@ -92,7 +92,7 @@ struct AudienceCompiler {
                             remedy: FilePaths.nearest(to: missing).map { "Did you mean \($0)?" }
                                 ?? "Paths are relative to the file that names them."))
                 }
-                files += found.filter { !files.contains($0) && FilePaths.exists($0) }
+                files += found.map(FilePaths.plain).filter { !files.contains($0) && FilePaths.exists($0) }
             } catch let error as Diagnostics {
                 mistakes += error.all.map { placed($0, at: path.position) }
             } catch {

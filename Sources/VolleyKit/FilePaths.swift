@@ -17,6 +17,12 @@ enum FilePaths {
         return slash == file.startIndex ? "/" : String(file[..<slash])
     }
 
+    /// The same path without what says nothing: `./b.csv` and `b.csv` are one file, and one name.
+    static func plain(_ path: String) -> String {
+        let parts = path.split(separator: "/").filter { $0 != "." }.joined(separator: "/")
+        return path.hasPrefix("/") ? "/" + parts : parts
+    }
+
     /// An absolute path, symbolic links resolved; the path itself when it does not exist.
     static func absolute(_ path: String) -> String {
         guard let resolved = realpath(path, nil) else { return path }

@@ -52,6 +52,15 @@ import Testing
         #expect(try warnings(["1,,out,,,-", "1,,news,,,"]).map(\.name) == [.rowForEachTag])
     }
 
+    @Test("signs for nothing are blank in what is kept of a device, too")
+    func blankSigns() throws {
+        let (result, sink) = try AudienceQuery(export(["1,NULL,,,N/A,", #"2,\N,,,NULL,"#, "3,-,,,,", "4,anna,,,de,"])).with {
+            $0.everyone = true
+        }.run()
+        #expect(result.languages == ["": 3, "de": 1])
+        #expect(sink.recipients.map { [$0.alias, $0.language] } == [["", ""], ["", ""], ["", ""], ["anna", "de"]])
+    }
+
     @Test("an alias does not reach the device of another person, to whom it belongs now")
     func handedOn() throws {
         let rows = ["1,anna,,,,2026-10-01", "1,bert,,,,2026-11-01", "2,anna,,,,2026-11-02"]

@@ -78,6 +78,12 @@ struct MistakesInAudienceTests {
             campaign.yaml:1:11: 'none' takes devices away, but nothing selects any. Add tags, aliases or registration_ids, or write everyone: true to send to all devices.
             """),
         Mistake(
+            "only tags to leave out, beside an alias",
+            "audience: {aliases: [anna], tags: {none: [beta]}}\n",
+            """
+            campaign.yaml:1:35: 'none' takes devices away, but no tag selects any: it would add all devices that have none of these tags. Name tags below 'any' or 'all' as well; to leave devices out write: exclude: {tags: […]}.
+            """),
+        Mistake(
             "everyone: yes",
             "audience: {everyone: yes}\n",
             "campaign.yaml:1:22: 'everyone' must be true or false, not 'yes'. Write everyone: true."),

@@ -74,22 +74,22 @@ struct PreviewSampleTests {
         \(ProjectFolder.token(1)),anna,x,en,2026-11-01,Anna,Lyon
         \(ProjectFolder.token(2)),anna,x,en,2026-11-02,Anna,Lyon
         \(ProjectFolder.token(3)),anna,x,en,2026-11-03,Anna,Lyon
-        \(ProjectFolder.token(4)),,,de,2026-11-03,Zoë,
-        \(ProjectFolder.token(5)),,,zh-Hans,2026-11-03,小明,上海
-        \(ProjectFolder.token(6)),,,fi,2026-11-03,,\(String(repeating: "x", count: 5000))
-        \(ProjectFolder.token(7)),,,en,2026-11-03,,
-        \(ProjectFolder.token(8)),,,zh_CN,2026-11-03,,北京
-        \(ProjectFolder.token(8)),,,zh_CN,2026-11-04,,北京
-        \(ProjectFolder.token(40)),,,en,2026-11-03,Ada,
-        ,,,en,2026-11-04,,Lyon
-        nonsense,,,en,2026-11-04,,Lyon
+        \(ProjectFolder.token(4)),,y,de,2026-11-03,Zoë,
+        \(ProjectFolder.token(5)),,y,zh-Hans,2026-11-03,小明,上海
+        \(ProjectFolder.token(6)),,y,fi,2026-11-03,,\(String(repeating: "x", count: 5000))
+        \(ProjectFolder.token(7)),,y,en,2026-11-03,,
+        \(ProjectFolder.token(8)),,y,zh_CN,2026-11-03,,北京
+        \(ProjectFolder.token(8)),,y,zh_CN,2026-11-04,,北京
+        \(ProjectFolder.token(40)),,y,en,2026-11-03,Ada,
+        ,,y,en,2026-11-04,,Lyon
+        nonsense,,y,en,2026-11-04,,Lyon
 
         """
 
     @Test("a preview reads as it did: cards as on a phone, reasons with what to do")
     func text() throws {
         let folder = try ProjectFolder(export: Self.mixed)
-        try folder.write("campaign.yaml", Self.campaign.replacing("everyone: true", with: "aliases: [anna], tags: {none: [x]}"))
+        try folder.write("campaign.yaml", Self.campaign.replacing("everyone: true", with: "aliases: [anna], tags: {any: [y], none: [x]}"))
         let result = try folder.volley("preview", "campaign.yaml")
         #expect(result.status == 0, "\(result.errors)")
         try expectSnapshot(result.output + "--- standard error ---\n" + result.errors, "preview/mixed.txt")

@@ -39,7 +39,7 @@ struct BlockLanguages: ~Copyable {
         }
         (words[place], numbers[place]) = (word, Int32(names.count))
         count += 1
-        names.append(String(decoding: language, as: UTF8.self))
+        names.append(Blank.isCell(language) ? "" : String(decoding: language, as: UTF8.self))
         return numbers[place]
     }
 

@@ -10,14 +10,19 @@ extension RecipientBatch {
     ) {
         bytes.append(contentsOf: token)
         end(.token)
-        row.appendText(columns.registrationID, separator: separator, to: &bytes)
+        append(row, columns.registrationID, separator)
         end(.registrationID)
-        row.appendText(columns.alias, separator: separator, to: &bytes)
+        append(row, columns.alias, separator)
         end(.alias)
-        row.appendText(columns.language, separator: separator, to: &bytes)
+        append(row, columns.language, separator)
         end(.language)
         appendFields(row, columns.fields, separator)
         end(.fields)
+    }
+
+    /// Signs for nothing (`NULL`, `N/A`) are blank.
+    @inline(__always) private mutating func append(_ row: CellRow, _ cell: Int, _ separator: [UInt8]) {
+        if !Blank.isCell(row.bytes(cell)) { row.appendText(cell, separator: separator, to: &bytes) }
     }
 
     @inline(__always) private mutating func appendFields(_ row: CellRow, _ cells: [Int], _ separator: [UInt8]) {

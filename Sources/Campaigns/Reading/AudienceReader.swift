@@ -69,6 +69,13 @@ struct AudienceReader {
         // A selector that was refused, or is misspelt, is reported already.
         let nodes = selectors.compactMap(section.node)
         let selects = nodes.contains { !isEmptySelector($0) && !isOnlyNone($0) }
+        if selects, let tags = section.node("tags"), isOnlyNone(tags) {
+            section.findings.error(
+                "'none' takes devices away, but no tag selects any: it would add all devices that have none of these tags",
+                at: tags.position,
+                remedy: "Name tags below 'any' or 'all' as well; to leave devices out write: exclude: {tags: […]}.")
+            return
+        }
         let isMisspelt = selectors.contains { section.mentions($0) && !section.has($0) }
         guard !selects, !isMisspelt, !section.truthIsUnclear("everyone") else { return }
         let onlyNone = nodes.contains(where: isOnlyNone)
