@@ -20,7 +20,7 @@ enum ProgressWait: Hashable, Sendable {
     /// - Parameter pace: the campaign's; nil when there is none.
     func words(pace: Pace?) -> String {
         switch self {
-        case .runFile: "waiting for the run file: the disk is slow, or another program holds it"
+        case .runFile: "waiting for the disk, or a lock on the run file"
         case .delivery(.connection): "waiting for a connection to APNs"
         case .delivery(.outage(let seconds)): "APNs has taken no push for \(TextFormat.span(seconds: Int64(seconds))); trying again"
         case .delivery(.canary(let answers)): "the first go ahead: waiting for \(Self.answers(answers))"

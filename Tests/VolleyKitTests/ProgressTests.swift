@@ -20,7 +20,7 @@ struct ProgressTests {
             (.delivery(.last(answers: 1200, again: 3)), "waiting for the last 1,200 answers; 3 are tried again"),
             (.delivery(.throttle(perSecond: 1234.4)), "slower, as APNs takes no more than 1,234/s now"),
             (.delivery(.server), "as fast as APNs answers"), (.delivery(.pace), "at the pace of 500/s"),
-            (.runFile, "waiting for the run file: the disk is slow, or another program holds it"),
+            (.runFile, "waiting for the disk, or a lock on the run file"),
         ] as [(ProgressWait, String)])
     func words(wait: ProgressWait, words: String) {
         #expect(wait.words(pace: pace) == words)
