@@ -3,18 +3,23 @@ public enum CSVCell {
     /// Appends a cell, in quotes where they are needed. One that a spreadsheet would run as a formula (first character `= + - @`, tab or
     /// line break) gets an apostrophe in front. Other control characters than tab and line break are written as escapes, `\u001B`: they would
     /// steer the terminal that shows the file.
-    public static func append(_ text: String, to bytes: inout [UInt8]) {
+    public static func append(_ text: String, _ form: CSVForm = .plain, to bytes: inout [UInt8]) {
         var text = text
-        text.withUTF8 { append($0, to: &bytes) }
+        text.withUTF8 { append($0, form, to: &bytes) }
     }
 
     /// The same for the bytes of a text in UTF-8.
-    public static func append(_ text: UnsafeBufferPointer<UInt8>, to bytes: inout [UInt8]) {
+    public static func append(_ text: UnsafeBufferPointer<UInt8>, _ form: CSVForm = .plain, to bytes: inout [UInt8]) {
         guard text.first != nil else { return }
+        if form.isForExcel, ExcelText.changes(text) {
+            guard text.contains(where: mayNeedEscape) else { return ExcelText.append(text, to: &bytes) }
+            var shown = escaped(text)
+            return shown.withUTF8 { ExcelText.append($0, to: &bytes) }
+        }
         // Each byte is looked at, as an early end would keep several from being looked at at once.
         var needsQuotes = false, mayNeedEscapes = false
         for byte in text {
-            needsQuotes = needsQuotes || Self.needsQuotes(byte)
+            needsQuotes = needsQuotes || Self.needsQuotes(byte, form.separator)
             mayNeedEscapes = mayNeedEscapes || Self.mayNeedEscape(byte)
         }
         guard mayNeedEscapes else { return append(text, inQuotes: needsQuotes, to: &bytes) }
@@ -60,7 +65,7 @@ public enum CSVCell {
         }
     }
 
-    private static func needsQuotes(_ byte: UInt8) -> Bool {
-        byte == UInt8(ascii: ",") || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r")
+    private static func needsQuotes(_ byte: UInt8, _ separator: UInt8) -> Bool {
+        byte == separator || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r")
     }
 }

@@ -90,6 +90,20 @@ public enum TextFormat {
         return "\(whole / 3600) h \(whole / 60 % 60) min"
     }
 
+    /// `45 s`, `30 min`, `4 h`, `2 h 5 min`, `3 days`: a length of time as people say it, hours and days without what hardly counts beside them.
+    public static func span(seconds: Int64) -> String {
+        switch seconds {
+        case ..<60: return "\(seconds) s"
+        case ..<3600: return "\(seconds / 60) min"
+        case ..<172_800:
+            let minutes = seconds / 60 % 60
+            return "\(seconds / 3600) h" + (minutes == 0 ? "" : " \(minutes) min")
+        default:
+            let hours = seconds / 3600 % 24
+            return "\(seconds / 86_400) days" + (hours == 0 ? "" : " \(hours) h")
+        }
+    }
+
     /// `1.4 MB`, in powers of ten.
     public static func bytes(_ number: Int) -> String {
         var value = Double(number)

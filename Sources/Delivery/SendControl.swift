@@ -15,6 +15,8 @@ public final class SendControl: Sendable {
     /// Pushes that the sender has begun with so far: in flight, waiting for another attempt, or settled.
     public let started = WatchedCount()
     private let settled = Atomic(0)
+    /// What each loop waits for, by its place.
+    private let waits = Mutex<[Int: SendWait?]>([:])
     /// Woken by `interrupt`.
     private let listeners = Mutex<[Wakeup]>([])
 
@@ -43,6 +45,15 @@ public final class SendControl: Sendable {
 
     /// Pushes of which the sender knows what became so far, whether or not anybody was told yet.
     public var pushesSettled: Int { settled.load(ordering: .acquiring) }
+
+    /// What holds the sender up just now, not older than a second; nil when nothing does.
+    public var wait: SendWait? { SendWait.together(waits.withLock { Array($0.values) }) }
+
+    /// A loop waits for this now.
+    func note(_ wait: SendWait?, of loop: Int) { waits.withLock { $0[loop] = .some(wait) } }
+
+    /// A loop has ended, and waits for nothing any more.
+    func forget(_ loop: Int) { waits.withLock { _ = $0.removeValue(forKey: loop) } }
 
     /// A loop has begun with, or settled, so many more pushes than when it said so last.
     func add(started: Int, settled: Int) {

@@ -6,6 +6,7 @@ struct SenderLoop {
     private static let longestSleep: Int64 = 500_000_000
     private static let flushInterval: Int64 = 100_000_000
     private static let groupLimit = 1000
+    private static let tellingInterval: Int64 = 200_000_000
 
     private let settings: SenderSettings
     private let source: BoundedQueue<PushBatch>
@@ -18,6 +19,7 @@ struct SenderLoop {
     private var actions: [DeliveryMachine.Action] = []
     private var isSourceEmpty = false
     private var flushedAt: Int64 = 0
+    private var waitToldAt: Int64 = 0
     private var tokenWatch = TokenWatch()
     private var load = ThreadLoad()
     private var hasAskedForHelp = false
@@ -56,7 +58,9 @@ struct SenderLoop {
             carryOut(at: now)
             flush(at: now)
             tellPushesStarted()
+            tellWait(at: now)
             if let end = machine.end {
+                team.control.forget(place)
                 team.leave()
                 return end
             }
@@ -90,6 +94,13 @@ struct SenderLoop {
             team.control.add(started: started - pushesStarted, settled: settled - pushesSettled)
         }
         (pushesStarted, pushesSettled) = (started, settled)
+    }
+
+    /// What is waited for changes with every push; who looks at it looks a few times a second.
+    private mutating func tellWait(at now: Moment) {
+        guard now.nanoseconds - waitToldAt >= Self.tellingInterval else { return }
+        waitToldAt = now.nanoseconds
+        team.control.note(machine.wait(at: now), of: place)
     }
 
     private func sleepEnd(after now: Moment) -> Int64 {

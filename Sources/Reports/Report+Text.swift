@@ -12,9 +12,12 @@ extension Report {
     public func text(width: Int, colour: Bool) -> String {
         let style = TextStyle(width: width, colour: colour)
         var lines = style.wrapped(headline, indent: 0).map { style.paint($0, missedForGood > 0 ? .red : .bold) }
+        for step in nextSteps {
+            lines += style.wrapped("Next: \(step.words)", indent: 0)
+            if let command = step.command { lines += style.wrapped(command, indent: 6) }
+        }
         lines.append("")
         lines += facts(style)
-        lines += section("Skipped rows", skippedTable, style)
         if status.state != .planned, plan.audience > 0 { lines += section("Outcomes", outcomeTable, style) }
         lines += testLines(style)
         lines += section("Reasons", reasonTable, style)
@@ -26,6 +29,7 @@ extension Report {
         lines += groupLines("Languages", languages, style)
         lines += groupLines(
             "Variants", variants, style, last: holdout.map { ("holdout", "\(Self.devices($0)) kept back: they got nothing") })
+        lines += section("Skipped rows", skippedTable, style)
         lines += chainLines(style)
         let speed = speedFacts
         if !speed.isEmpty { lines += [""] + table(speed, style) }
@@ -77,9 +81,11 @@ extension Report {
 
     private func facts(_ style: TextStyle) -> [String] {
         var facts: [(String, String)] = [
-            ("Campaign", plan.campaign + (plan.isTest ? " [test]" : "")), ("App", plan.app), ("Run", plan.id),
-            ("State", status.state.rawValue),
+            ("Campaign", plan.campaign + (plan.isTest ? " [test]" : "")), ("App", plan.app),
         ]
+        if let environment { facts.append(("Environment", environment)) }
+        if let text { facts.append(("Text", text)) }
+        facts += [("Run", plan.id), ("State", status.state.rawValue)]
         if let first = plan.retryOf { facts.append(("Retry of", first)) }
         if !status.reason.isEmpty { facts.append(("Because", TextStyle.safe(status.reason, limit: 2000))) }
         facts.append(("Planned", TextStyle.moment(plan.plannedAt)))
@@ -100,6 +106,27 @@ extension Report {
         let devices = "\(TextFormat.count(plan.audience)) \(plan.audience == 1 ? "device" : "devices")"
         facts.append(("Audience", "\(devices) from \(TextFormat.count(plan.rows)) \(plan.rows == 1 ? "row" : "rows")"))
         return table(facts, style)
+    }
+
+    /// Where it went, or is to go; nil when the plan does not say.
+    private var environment: String? {
+        guard let environment = plan.settings["environment"] else { return nil }
+        if let host = environment["host"]?.stringValue { return "\(host):\(environment["port"]?.integerValue ?? 443)" }
+        return environment.stringValue.map { $0 == "simulator" ? "simulator: no phone gets it" : $0 }
+    }
+
+    /// The text that most devices read, as the campaign writes it; nil when there is nothing to read, or the plan does not keep it.
+    private var text: String? {
+        guard case .array(let messages)? = plan.preview["messages"] else { return nil }
+        let texts = messages.map { message in
+            let lines = ["title", "subtitle", "body"].compactMap { message[$0]?.stringValue }.filter { !$0.isEmpty }
+            let words = lines.joined(separator: " · ").split(whereSeparator: \.isNewline).joined(separator: " ")
+            return (words: words, recipients: message["recipients"]?.integerValue ?? 0)
+        }
+        guard let first = texts.first(where: { text in texts.allSatisfy { $0.recipients <= text.recipients } }), !first.words.isEmpty else {
+            return nil
+        }
+        return TextStyle.safe(first.words, limit: 160) + (texts.count > 1 ? " (one of \(texts.count) texts)" : "")
     }
 
     /// What became of each push of a test.
@@ -131,7 +158,7 @@ extension Report {
         return ["", style.paint(title, .bold)] + table(facts + (last.map { [$0] } ?? []), style)
     }
 
-    private static func devices(_ count: Int) -> String { "\(TextFormat.count(count)) \(count == 1 ? "device" : "devices")" }
+    static func devices(_ count: Int) -> String { "\(TextFormat.count(count)) \(count == 1 ? "device" : "devices")" }
 
     /// Every run of the chain, and what they came to together: a retry's devices are some of an earlier run's.
     private func chainLines(_ style: TextStyle) -> [String] {
@@ -185,7 +212,11 @@ extension Report {
     }
 
     private var outcomeTable: BarTable {
-        let rows = Outcome.allCases.map { outcome in
+        // The largest loss first.
+        let losses = Outcome.allCases.filter { $0 != .accepted }.enumerated().sorted {
+            (count($1.element), $0.offset) < (count($0.element), $1.offset)
+        }
+        let rows = ([.accepted] + losses.map(\.element)).map { outcome in
             BarTable.Row(
                 name: outcome.name, number: count(outcome),
                 ink: outcome == .unsent && missedForGood > 0 ? .red : OutcomeGuide.ink(outcome),

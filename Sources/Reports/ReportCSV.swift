@@ -4,13 +4,16 @@ public import Runs
 /// The report as CSV, one line per recipient, streamed.
 ///
 /// RFC 4180 with one departure: lines end with LF alone, because the file is read by scripts (cut, awk, sort) as often as by
-/// spreadsheets, and every reader of CSV takes both. A cell that a spreadsheet would run as a formula (first character `= + - @`,
+/// spreadsheets, and every reader of CSV takes both; unless it is written for Excel (`CSVForm`). A cell that a spreadsheet would run as a formula (first character `= + - @`,
 /// tab or carriage return) gets an apostrophe in front. `variant` is blank when the campaign
 /// has no variants.
 public enum ReportCSV {
-    /// The first line, without its end.
-    public static let header =
-        "device_token,registration_id,alias,language,variant,outcome,status,reason,attempts,apns_id,latency_ms,settled_at"
+    /// What its columns are called.
+    public static let columns = [
+        "device_token", "registration_id", "alias", "language", "variant", "outcome", "status", "reason", "attempts", "apns_id",
+        "latency_ms",
+        "settled_at",
+    ]
 
     private static let chunk = 64 << 10
 
@@ -31,11 +34,12 @@ public enum ReportCSV {
     /// - Returns: how many recipients got a line.
     /// - Throws: `Diagnostic` when the run file is damaged or its recipients were pruned; whatever `write` throws.
     @discardableResult
-    public static func write(_ run: RunStore, _ filter: Filter = Filter(), to write: ([UInt8]) throws -> Void) throws -> Int {
-        var line = LineWriter(seed: run.plan.seed)
+    public static func write(
+        _ run: RunStore, _ filter: Filter = Filter(), as form: CSVForm = .plain, to write: ([UInt8]) throws -> Void
+    ) throws -> Int {
+        var line = LineWriter(seed: run.plan.seed, form: form)
         line.bytes.reserveCapacity(chunk + 4096)
-        line.bytes.append(contentsOf: header.utf8)
-        line.bytes.append(UInt8(ascii: "\n"))
+        line.bytes += form.header(columns)
         let test = FilterTest(filter)
         var lines = 0
         try run.forEachStoredResult { result in
@@ -72,31 +76,37 @@ private struct FilterTest {
 
 private struct LineWriter {
     let seed: RunSeed
+    let form: CSVForm
+    private let lineEnd: [UInt8]
     var bytes: [UInt8] = []
     /// Neighbours mostly share their second, so its text is made once.
     private var second = Int64.min
     private var secondText: [UInt8] = []
     private let names = Outcome.allCases.map { Array($0.name.utf8) }
 
-    init(seed: RunSeed) { self.seed = seed }
+    init(seed: RunSeed, form: CSVForm) {
+        (self.seed, self.form) = (seed, form)
+        lineEnd = form.lineEnd
+    }
 
     mutating func append(_ result: StoredResult) {
-        bytes.append(contentsOf: result.token)
+        // Hex digits: no sign of a formula, no comma.
+        if form.isForExcel { CSVCell.append(result.token, form, to: &bytes) } else { bytes.append(contentsOf: result.token) }
         comma()
-        CSVCell.append(result.registrationID, to: &bytes)
+        CSVCell.append(result.registrationID, form, to: &bytes)
         comma()
-        CSVCell.append(result.alias, to: &bytes)
+        CSVCell.append(result.alias, form, to: &bytes)
         comma()
-        CSVCell.append(result.language, to: &bytes)
+        CSVCell.append(result.language, form, to: &bytes)
         comma()
-        CSVCell.append(result.variant, to: &bytes)
+        CSVCell.append(result.variant, form, to: &bytes)
         comma()
         bytes.append(contentsOf: names[result.outcome.rawValue])
         comma()
         let hasAnswer = result.status > 0
         if hasAnswer { number(result.status) }
         comma()
-        if !result.reason.isEmpty { CSVCell.append(result.reason, to: &bytes) }
+        if !result.reason.isEmpty { CSVCell.append(result.reason, form, to: &bytes) }
         comma()
         number(result.attempts)
         comma()
@@ -106,10 +116,10 @@ private struct LineWriter {
         if hasAnswer { number(result.latencyMilliseconds) }
         comma()
         if let moment = result.settledAt { append(moment) }
-        bytes.append(UInt8(ascii: "\n"))
+        bytes += lineEnd
     }
 
-    private mutating func comma() { bytes.append(UInt8(ascii: ",")) }
+    private mutating func comma() { bytes.append(form.separator) }
 
     private mutating func number(_ value: Int) {
         if value < 10 { return bytes.append(UInt8(ascii: "0") + UInt8(value)) }

@@ -56,6 +56,9 @@ public final class Console: Sendable {
     /// Whether progress lines are wanted and can be overwritten.
     var showsProgress: Bool { errorIsTerminal && !options.isQuiet && options.hasProgress }
 
+    /// Whether the progress of a single run is worth a line now and then, where lines cannot be overwritten.
+    var staysInformed: Bool { !errorIsTerminal && !options.isQuiet && options.hasProgress }
+
     /// A result, with a line break behind it.
     public func out(_ text: String) throws { try write(Array((TextFormat.printable(text, keepsStyles: colour) + "\n").utf8)) }
 

@@ -2,7 +2,7 @@ import Base
 import Campaigns
 import Runs
 
-/// When a campaign was sent last, if that is only hours ago: the same push twice in a day is mostly a slip.
+/// When a campaign was sent last, where and to how many. Only hours later it is mostly a slip: the same push twice in a day.
 struct LastSending {
     /// Longer ago is another day's sending.
     static let hours = 12
@@ -12,33 +12,55 @@ struct LastSending {
     let devices: Int
     /// What sends to those of it that were not reached, and to nobody who may have been; blank when nothing does.
     private let remedy: String
+    /// How many accepted it; nil while that is not counted.
+    let accepted: Int?
+    /// Where it went, as `FrozenEnvironment.name`.
+    let environment: String
     private let now: Timestamp
 
-    /// nil when the last run is older, went elsewhere, or only to the simulator.
-    init?(of last: RunStore, environment: FrozenEnvironment, now: Timestamp) {
-        guard environment.name != "simulator", let began = try? last.status().startedAt,
-            now.epochSeconds - began.epochSeconds < Int64(Self.hours * 3600),
-            let settings = try? RunSettings(json: last.plan.settings, runFile: last.path), settings.environment.name == environment.name
+    /// nil when the last run's file cannot be read.
+    init?(of last: RunStore, now: Timestamp) {
+        guard let status = try? last.status(), let began = status.startedAt,
+            let settings = try? RunSettings(json: last.plan.settings, runFile: last.path)
         else { return nil }
         (run, self.began, devices, self.now) = (last.plan.id, began, last.plan.audience, now)
         remedy =
-            switch try? last.status().state {
+            switch status.state {
             case .finished: " `volley retry \(run) --outcome failed` sends to those for whom it failed."
             case .cancelled: GateRefusals.remedyForUnsent(last).map { " \($0)" } ?? ""
             default: " `volley resume \(run)` goes on with it."
             }
+        // Counted once when a run ends; before that it would take as long as reading all of it.
+        accepted = status.state.hasEnded ? (try? last.figures())?.outcomes[.accepted, default: 0] : nil
+        environment = settings.environment.name
     }
 
-    /// `2 h ago, at 2026-12-01T09:00:00Z, to 5,000 devices`
-    var words: String {
-        let ago = TextFormat.duration(seconds: Double(max(0, now.epochSeconds - began.epochSeconds)))
-        return "\(ago) ago, at \(began), to \(TextFormat.count(devices)) device\(devices == 1 ? "" : "s")"
+    /// Whether the devices of an environment got it only hours ago; the simulator's are nobody's.
+    func isRecent(in environment: FrozenEnvironment) -> Bool {
+        environment.name != "simulator" && self.environment == environment.name
+            && now.epochSeconds - began.epochSeconds < Int64(Self.hours * 3600)
+    }
+
+    private var ago: String { "\(TextFormat.span(seconds: max(0, now.epochSeconds - began.epochSeconds))) ago" }
+
+    /// `2 h 5 min ago (2026-12-01 09:00 UTC): 4,990 of 5,000 devices accepted it`
+    /// - Parameter here: the environment of what is about to be sent; another one is named.
+    func words(here: String) -> String {
+        let all = "\(TextFormat.count(devices)) device\(devices == 1 ? "" : "s")"
+        let result = accepted.map { "\(TextFormat.count($0)) of \(all) accepted it" } ?? "to \(all), not over yet"
+        return "\(ago) (\(began.minuteText)): \(result)" + (environment == here ? "" : ", in \(environment)")
     }
 
     func warning(_ context: CampaignContext) -> Diagnostic {
-        .warning(
-            .sentRecently, "this campaign was sent \(words); a new run sends it to them again",
+        let reached = "\(ago), at \(began), to \(TextFormat.count(devices)) device\(devices == 1 ? "" : "s")"
+        return .warning(
+            .sentRecently, "this campaign was sent \(reached); a new run sends it to them again",
             at: context.campaign.audience.position,
             remedy: "`volley report \(run)` shows whom it reached.\(remedy)")
     }
+}
+
+extension Timestamp {
+    /// `2026-12-01 09:00 UTC`
+    var minuteText: String { description.prefix(16).replacing("T", with: " ") + " UTC" }
 }

@@ -39,7 +39,9 @@ enum OutputTarget {
     }
 
     /// First lines of results, which the next result may replace.
-    private static let results = [ReportCSV.header, SuppressionCommand.header]
+    private static let results = [ReportCSV.columns, SuppressionCommand.columns].flatMap {
+        [$0.joined(separator: ","), $0.joined(separator: ";")]
+    }
 
     /// PEM by what it begins with, PKCS #12 by its ending.
     private static func isKey(_ file: String) -> Bool {

@@ -179,8 +179,10 @@ struct Planner {
         guard !isUnattended, let last else { return [] }
         defer { last.close() }
         let unfinished = unfinishedWarning(last)
-        return try [unfinished ?? LastSending(of: last, environment: RunSettings(context).environment, now: now)?.warning(context)]
-            .compactMap(\.self)
+        if let unfinished { return [unfinished] }
+        let environment = try RunSettings(context).environment
+        guard let sending = LastSending(of: last, now: now), sending.isRecent(in: environment) else { return [] }
+        return [sending.warning(context)]
     }
 
     private func unfinishedWarning(_ last: RunStore) -> Diagnostic? {

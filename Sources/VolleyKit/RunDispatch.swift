@@ -99,6 +99,7 @@ struct RunDispatch {
         stage.threads = gate.options.threads
         run.expectReaders(stage.renderers)
         let sender = try stage.sender()
+        console.progress("looking whether it may be sent: is the plan unchanged, does another command hold it")
         let pass = try gate.pass(step)
         (stage.marks, stage.files) = (pass.marks, pass.files)
         notices.post(Notice(.started, of: run, occurrence: occurrence))
@@ -110,6 +111,8 @@ struct RunDispatch {
 
     /// Leaves one file behind, and puts the devices that turned out to be gone on their list.
     func settle(_ console: Console) throws {
+        console.progress("leaving the run file in order, and devices without the app out of later campaigns")
+        defer { console.clearProgress() }
         try run.settleDown()
         // What a test says of a device is no word about the audience.
         if !run.plan.isTest { SuppressionList.absorb(run, console) }

@@ -7,14 +7,13 @@ extension SendStage {
     /// Shows the progress, and passes on what is asked for here and in other terminals, until the delivery has ended.
     /// - Parameter moment: when nothing more may go out; nil for never.
     func watch(_ state: SendState, _ control: SendControl, until moment: Timestamp?) {
-        var meter = ProgressMeter()
+        var shown = ShownProgress()
         let rest = { control.isInterrupted ? Interruption.longestRest : self.rest(until: moment) }
         Interruption.pass(to: control, until: state.ended, console, rest: rest) {
             isAlive()
             if !control.isInterrupted { obey(control, state) }
             if let moment, !control.isInterrupted, clock.now() >= moment { control.interrupt(.quietHours) }
-            guard console.showsProgress else { return }
-            if let rate = meter.rate(state.progress.done) { console.progress(state.progress.line(rate: rate)) }
+            shown.show(state, control, console, pace: settings.pace)
         }
         console.clearProgress()
     }
@@ -67,13 +66,26 @@ extension SendStage {
     }
 }
 
-/// Pushes per second over the last two seconds.
-private struct ProgressMeter {
+/// How far a run is and what it waits for: a line that is overwritten on a terminal, few lines elsewhere.
+private struct ShownProgress {
     private let clock = ContinuousClock()
+    private let start = ContinuousClock.now
     private var marks: [(at: ContinuousClock.Instant, done: Int)] = []
+    private var recording = RecordingWatch()
+    private var sparse = SparseProgress()
 
-    /// nil when it was asked only a moment ago.
-    mutating func rate(_ done: Int) -> Double? {
+    mutating func show(_ state: SendState, _ control: SendControl, _ console: Console, pace: Pace?) {
+        guard console.showsProgress || console.staysInformed, let rate = rate(state.progress.done) else { return }
+        let seconds = (clock.now - start) / .seconds(1)
+        let isStuck = recording.isStuck(answered: state.progress.doneHere - state.capped, recorded: state.recorded.value, at: seconds)
+        let wait = isStuck ? .runFile : control.wait.map { ProgressWait.delivery($0) }
+        let line = state.progress.line(rate: rate, waitingFor: wait?.words(pace: pace))
+        if console.showsProgress { return console.progress(line) }
+        if sparse.isDue(wait, at: seconds) { console.say(line) }
+    }
+
+    /// Pushes per second over the last two seconds; nil when it was asked only a moment ago.
+    private mutating func rate(_ done: Int) -> Double? {
         if let last = marks.last, clock.now - last.at < .milliseconds(200) { return nil }
         marks.append((clock.now, done))
         if marks.count > 10 { marks.removeFirst() }

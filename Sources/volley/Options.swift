@@ -61,6 +61,12 @@ extension MemoryAllowance: ExpressibleByArgument {
     public init?(argument: String) { self.init(argument) }
 }
 
+/// What a CSV for Excel is.
+enum ExcelHelp {
+    static let text: ArgumentHelp =
+        "The csv as Excel opens it: with a byte order mark, semicolons where the locale (LC_ALL, LC_NUMERIC, LANG) has a decimal comma, and ids that stay texts."
+}
+
 /// A campaign file.
 let campaignCompletion = CompletionKind.file(extensions: ["yaml", "yml"])
 

@@ -210,6 +210,9 @@ struct Report: ParsableCommand {
     @Option(name: .long, help: "Of a csv only devices of this variant.")
     var variant: String?
 
+    @Flag(name: .long, help: ExcelHelp.text)
+    var excel = false
+
     @Option(name: .long, help: "A file instead of standard output.", completion: .file())
     var output: String?
 
@@ -222,8 +225,8 @@ struct Report: ParsableCommand {
         try perform(console, json) {
             let form = json.json ? .json : ReportCommand.Format(rawValue: format.rawValue) ?? .text
             return try ReportCommand.run(
-                target.run, comparedWith: compare, format: form, lines: lines, output: output, options: shared.common(json: json),
-                console: console)
+                target.run, comparedWith: compare, format: form, lines: lines, output: output, isForExcel: excel,
+                options: shared.common(json: json), console: console)
         }
     }
 }

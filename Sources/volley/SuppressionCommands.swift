@@ -70,6 +70,9 @@ struct SuppressionExport: ParsableCommand {
     @Option(name: .long, help: "A file, which only its owner may read; - is standard output, even on a terminal.", completion: .file())
     var output: String?
 
+    @Flag(name: .long, help: ExcelHelp.text)
+    var excel = false
+
     @OptionGroup var list: ListOption
     @OptionGroup var json: JSONOption
     @OptionGroup var shared: SharedOptions
@@ -81,7 +84,8 @@ struct SuppressionExport: ParsableCommand {
     func run() throws {
         let console = shared.console
         try perform(console, json) {
-            try SuppressionCommand.export(app: list.app, output: output, options: shared.common(json: json), console: console)
+            try SuppressionCommand.export(
+                app: list.app, output: output, isForExcel: excel, options: shared.common(json: json), console: console)
         }
     }
 }

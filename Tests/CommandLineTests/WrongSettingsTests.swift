@@ -183,7 +183,7 @@ struct WrongSettingsTests {
             try folder.writeCampaign()
             let sent = try folder.volley("send", "campaign.yaml", "--test")
             #expect(sent.status == status, "\(sent.errors)")
-            #expect(sent.output.contains("State     finished"), "\(sent.output)")
+            #expect(sent.output.contains("State        finished"), "\(sent.output)")
             #expect(sent.output.contains("invalid_token (BadDeviceToken)") == devices.contains(bad), "\(sent.output)")
             #expect(sent.errors.contains("the tokens of most test devices") == (status == 1), "\(sent.errors)")
         }

@@ -64,8 +64,10 @@ public struct ReferenceCSV {
         guard next != nil else { return nil }
         let (startIndex, startLine) = (index, line)
         var cells: [[UInt8]] = []
+        var areQuoted: [Bool] = []
         var isBroken = false
         repeat {
+            areQuoted.append(next == UInt8(ascii: "\""))
             guard let cell = field(&isBroken) else {
                 isRefused = hasZeroBytes(from: startIndex)
                 let endsLine = bytes.last == 0x0A || bytes.last == 0x0D
@@ -80,7 +82,7 @@ public struct ReferenceCSV {
         let texts = cells.compactMap { String(validating: $0, as: UTF8.self) }
         isBroken =
             isBroken || texts.count < cells.count || cells.contains { $0.contains(0) } || header.map { $0.count != cells.count } ?? false
-        return Row(line: startLine, cells: isBroken ? nil : texts.map(trim), lines: lines)
+        return Row(line: startLine, cells: isBroken ? nil : zip(texts, areQuoted).map(read), lines: lines)
     }
 
     /// Whether a line of a cell but its first is a row with a device token; the last one may lack fields.
@@ -158,6 +160,14 @@ public struct ReferenceCSV {
             index += 1
         }
         return cell
+    }
+
+    /// A formula around a text, in quotes for Excel's sake, is that text.
+    private func read(_ cell: String, isQuoted: Bool) -> String {
+        let text = trim(cell), scalars = text.unicodeScalars
+        guard isQuoted, scalars.count >= 3, scalars.starts(with: "=\"".unicodeScalars), scalars.last == "\"" else { return text }
+        let inside = scalars.dropFirst(2).dropLast()
+        return inside.contains("\"") ? text : trim(String(inside))
     }
 
     private func trim(_ text: String) -> String {

@@ -27,7 +27,7 @@ struct Cell {
 /// The cells of the current row that the query uses. Valid until the reader moves on.
 ///
 /// Cells are found and made readable on first use; the file's bytes are never written to. Spaces, tabs and line breaks around a cell do
-/// not count.
+/// not count, nor does the formula around a text that a cell in quotes may hold for Excel's sake: `"=""0012"""` is `0012`.
 struct CellRow {
     /// One more than the query uses; the last is always blank.
     let cells: UnsafeMutableBufferPointer<Cell>
@@ -191,8 +191,9 @@ struct CellRow {
         case .plain: break
         case .array: return
         case .delimited:
-            unquote(&cell)
+            let isQuoted = unquote(&cell)
             trim(&cell)
+            if isQuoted { takeOutOfFormula(&cell) }
         case .escaped:
             let target = take(cell.count)
             cell.count = unescapeJSON(cell.start, count: cell.count, into: target)
@@ -204,11 +205,12 @@ struct CellRow {
         readyForRow[index] = rowNumber.pointee
     }
 
-    private func unquote(_ cell: inout Cell) {
-        guard cell.count >= 2, cell.start.pointee == UInt8(ascii: "\"") else { return }
+    /// - Returns: whether it was in quotes.
+    private func unquote(_ cell: inout Cell) -> Bool {
+        guard cell.count >= 2, cell.start.pointee == UInt8(ascii: "\"") else { return false }
         cell.start += 1
         cell.count -= 2
-        guard memchr(cell.start, Int32(UInt8(ascii: "\"")), cell.count) != nil else { return }
+        guard memchr(cell.start, Int32(UInt8(ascii: "\"")), cell.count) != nil else { return true }
         let target = take(cell.count)
         var (source, count) = (0, 0)
         while source < cell.count {
@@ -218,6 +220,18 @@ struct CellRow {
             count += 1
         }
         (cell.start, cell.count) = (UnsafePointer(target), count)
+        return true
+    }
+
+    /// `="0012"`, by which Volley and others keep Excel from reading a text as a number, is that text.
+    private func takeOutOfFormula(_ cell: inout Cell) {
+        let quote = UInt8(ascii: "\"")
+        guard cell.count >= 3, cell.start[0] == UInt8(ascii: "="), cell.start[1] == quote, cell.start[cell.count - 1] == quote,
+            memchr(cell.start + 2, Int32(quote), cell.count - 3) == nil
+        else { return }
+        cell.start += 2
+        cell.count -= 3
+        trim(&cell)
     }
 
     private func unescapedElement(_ text: UnsafePointer<UInt8>, count: Int) -> UnsafeBufferPointer<UInt8> {

@@ -9,7 +9,8 @@ struct Canary {
 
     private let size: Int
     private var admitted = 0
-    private var awaited = 0
+    /// Answers of it that are missing.
+    private(set) var awaited = 0
     private(set) var isJudged = false
 
     /// - Parameter size: pushes that go ahead; 0 for none, which is over at once.

@@ -29,10 +29,14 @@ public enum ReportCommand {
     ///   - run: an id, a path, or `last`.
     ///   - earlier: a run to compare it with, instead of its own report.
     ///   - output: a file instead of standard output.
+    ///   - isForExcel: `--excel`: a CSV laid out for Excel.
     public static func run(
         _ argument: String, comparedWith earlier: String? = nil, format: Format, lines: Lines = Lines(), output: String?,
-        options: CommonOptions, console: Console
+        isForExcel: Bool = false, options: CommonOptions, console: Console
     ) throws -> ExitStatus {
+        guard !isForExcel || format == .csv else {
+            throw Diagnostic("--excel lays out the CSV, and the format is \(format.rawValue)", remedy: "Add --format csv.")
+        }
         guard lines.areAll || format == .csv else {
             throw Diagnostic(
                 "--outcome, --language and --variant choose lines of the CSV, and the format is \(format.rawValue)",
@@ -58,8 +62,11 @@ public enum ReportCommand {
             // A page keeps what it shows from steering a terminal by itself.
             let shown = format == .html ? document : TextFormat.printable(document, keepsStyles: output == nil && console.colour)
             try sink.write(Array(shown.utf8))
-        } else if try ReportCSV.write(run, filter, to: { try sink.write($0) }) == 0, run.plan.audience > 0 {
-            console.say("No device matches; the file holds the header only.")
+        } else {
+            let form = isForExcel ? ExcelLocale.form : .plain
+            let count = try ReportCSV.write(run, filter, as: form) { try sink.write($0) }
+            if count == 0, run.plan.audience > 0 { console.say("No device matches; the file holds the header only.") }
+            ExcelLocale.warn(ofLines: count, form, console)
         }
         try sink.finish()
         return .done

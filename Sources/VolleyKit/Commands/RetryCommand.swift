@@ -81,7 +81,6 @@ public enum RetryCommand {
     /// Asks where somebody can answer. Elsewhere whoever wrote the command has decided: these devices were agreed to once.
     private static func isAgreed(_ run: RunStore, _ settings: RunSettings, _ isConfirmed: Bool, _ console: Console) throws -> Bool {
         if isConfirmed || !console.inputIsTerminal { return true }
-        let devices = "\(TextFormat.count(run.plan.audience)) device\(run.plan.audience == 1 ? "" : "s")"
-        return try console.confirms("Send '\(run.plan.campaign)' again to \(devices) of \(run.plan.app) (\(settings.environment.name))?")
+        return try console.confirms(SendQuestion(run, settings, now: .now()).text)
     }
 }

@@ -148,13 +148,6 @@ public enum SendCommand {
     private static func isAgreed(_ run: RunStore, _ settings: RunSettings, _ isConfirmed: Bool, _ console: Console) throws -> Bool {
         if run.plan.audience == 0 { console.warn("No device is in the audience: there is nothing to send.") }
         if isConfirmed { return true }
-        let devices = "\(TextFormat.count(run.plan.audience)) device\(run.plan.audience == 1 ? "" : "s")"
-        let last = try RunStore.lastBegun(of: run.plan.campaign, in: FilePaths.folder(of: run.path)).flatMap {
-            LastSending(of: $0, environment: settings.environment, now: .now())
-        }
-        let again = last.map { "It was sent \($0.words). " } ?? ""
-        return try console.confirms(
-            "\(again)Send\(last == nil ? "" : " it again:") '\(run.plan.campaign)' to \(devices) of \(run.plan.app) (\(settings.environment.name))?"
-        )
+        return try console.confirms(SendQuestion(run, settings, now: .now()).text)
     }
 }

@@ -7,8 +7,8 @@ import Runs
 /// `volley suppression`: the devices that get no more pushes because their tokens are invalid. Each command acts on the list of one app, for the
 /// environment that volley.yaml gives it.
 public enum SuppressionCommand {
-    /// The first line of an export, without its end.
-    static let header = "device_token,reason,invalid_since,added_at,run"
+    /// The columns of an export.
+    static let columns = ["device_token", "reason", "invalid_since", "added_at", "run"]
     /// Entries that `list` shows.
     private static let shownEntries = 5
     /// How far another machine's clock, or its time zone, may be ahead.
@@ -70,8 +70,12 @@ public enum SuppressionCommand {
     }
 
     /// Writes all entries as CSV: the one place where whole tokens are shown.
-    /// - Parameter output: a file, which only its owner may read; `-` or nil for standard output, where it is no terminal or `-` says so.
-    public static func export(app: String?, output: String?, options: CommonOptions, console: Console) throws -> ExitStatus {
+    /// - Parameters:
+    ///   - output: a file, which only its owner may read; `-` or nil for standard output, where it is no terminal or `-` says so.
+    ///   - isForExcel: `--excel`: laid out for Excel.
+    public static func export(
+        app: String?, output: String?, isForExcel: Bool = false, options: CommonOptions, console: Console
+    ) throws -> ExitStatus {
         let list = try self.list(app, options).list
         let file = output.flatMap { $0 == "-" || OutputSink.isStandardOutput($0) ? nil : $0 }
         try OutputTarget.check(file, option: "--output", what: "list", runsFolder: Project.runsFolder(options))
@@ -82,15 +86,21 @@ public enum SuppressionCommand {
         }
         let sink = try OutputSink(
             file: file, console: console, isPrivate: true, what: "list", remedy: "The list itself is unharmed; try another --output.")
-        var chunk = Array("\(header)\n".utf8)
+        let form = isForExcel ? ExcelLocale.form : .plain
+        var chunk = form.header(columns)
         var count = 0
         try list.forEach { device in
-            chunk += device.token.hex.utf8
-            for cell in [device.reason, device.invalidSince.descriptionWithMilliseconds, device.addedAt.description, device.run] {
-                chunk.append(UInt8(ascii: ","))
-                CSVCell.append(cell, to: &chunk)
+            CSVCell.append(device.token.hex, form, to: &chunk)
+            chunk.append(form.separator)
+            CSVCell.append(device.reason, form, to: &chunk)
+            // Excel leaves moments with T and Z alone.
+            for moment in [device.invalidSince.descriptionWithMilliseconds, device.addedAt.description] {
+                chunk.append(form.separator)
+                chunk += moment.utf8
             }
-            chunk.append(UInt8(ascii: "\n"))
+            chunk.append(form.separator)
+            CSVCell.append(device.run, form, to: &chunk)
+            chunk += form.lineEnd
             count += 1
             guard chunk.count >= 1 << 16 else { return }
             try sink.write(chunk)
@@ -98,6 +108,7 @@ public enum SuppressionCommand {
         }
         try sink.write(chunk)
         try sink.finish()
+        ExcelLocale.warn(ofLines: count, form, console)
         guard let file else { return .done }
         let done = "\(name(list)): \(devices(count)) in \(file)"
         let answer = document(list, [("devices", .integer(Int64(count))), ("output", .string(file))])

@@ -83,16 +83,23 @@ extension SendStage {
         var wasPaused = false
         let seconds = Double(moment.epochMilliseconds - clock.now().epochMilliseconds) / 1000
         let others = left > 1 ? "; \(left - 1) more time\(left == 2 ? "" : "s") after that" : ""
+        // Quiet hours hold back what was due before.
+        let why = moment > wave.due && settings.schedule?.quietHours != nil ? " for the end of quiet hours" : ""
         console.say(
-            "Waiting \(TextFormat.duration(seconds: seconds)) until \(localWords(wave, moment))\(others). "
+            "Waiting \(TextFormat.duration(seconds: seconds))\(why) until \(localWords(wave, moment))\(others). "
                 + "Ctrl-C ends here, and `volley resume \(run.plan.id)` goes on.")
         var rests = 0
+        defer { console.clearProgress() }
         while clock.now() < moment {
             clock.rest()
             isAlive()
             rests += 1
             if Interruption.isRequested { return (.interrupted, wasPaused) }
             guard rests % Self.restsPerLook == 0 else { continue }
+            if console.showsProgress {
+                let left = max(0, moment.epochSeconds - clock.now().epochSeconds)
+                console.progress("waiting  \(TextFormat.span(seconds: left))\(why) until \(localWords(wave, moment))")
+            }
             if let loss = loss(while: "the run was waiting") { return (.stopped(reason: loss), wasPaused) }
             switch try? run.status().state {
             case .paused:

@@ -1,0 +1,60 @@
+import Base
+
+/// What holds a sender up just now. Facts only; the words are for whoever shows them.
+public enum SendWait: Hashable, Sendable {
+    /// There is no connection to the server yet, or not again.
+    case connection
+    /// The service takes nothing, for so many seconds by now.
+    case outage(seconds: Int)
+    /// The first pushes go ahead of all others; the answers to so many of them are missing.
+    case canary(answers: Int)
+    /// All are on their way: so many answers are missing, and so many pushes were refused for now and wait for another attempt.
+    case last(answers: Int, again: Int)
+    /// The service had no time for what it was sent, so that fewer leave: so many a second.
+    case throttle(perSecond: Double)
+    /// Every stream that the server allows is in use.
+    case server
+    /// The pace.
+    case pace
+}
+
+extension SendWait {
+    /// What several loops of a sender wait for together.
+    /// - Parameter waits: what each waits for; nil for one that nothing holds up.
+    static func together(_ waits: [SendWait?]) -> SendWait? {
+        let known = waits.compactMap(\.self)
+        // These tell of the service, which is one for all.
+        let outages = known.compactMap { if case .outage(let seconds) = $0 { seconds } else { nil } }
+        if let longest = outages.max() { return .outage(seconds: longest) }
+        let rates = known.compactMap { if case .throttle(let rate) = $0 { rate } else { nil } }
+        if !rates.isEmpty { return .throttle(perSecond: rates.reduce(0, +)) }
+        guard known.count == waits.count, let first = known.first else { return nil }
+        let rest = known.filter { if case .last = $0 { false } else { true } }
+        if let other = rest.first { return other }
+        return known.dropFirst().reduce(first) { sum, wait in
+            guard case .last(let answers, let again) = sum, case .last(let more, let moreAgain) = wait else { return sum }
+            return .last(answers: answers + more, again: again + moreAgain)
+        }
+    }
+}
+
+extension DeliveryMachine {
+    /// What keeps pushes from leaving, or the run from ending; nil when nothing does.
+    func wait(at now: Moment) -> SendWait? {
+        guard end == nil, heldCount > 0 else { return nil }
+        if let since = serviceHealth.lastsSince { return .outage(seconds: Int((now.nanoseconds - since) / 1_000_000_000)) }
+        guard !fresh.isEmpty || !again.isEmpty else {
+            return isSourceEnded || ending != nil ? .last(answers: inFlightCount, again: waiting.count) : nil
+        }
+        if inFlightCount == 0, !connections.contains(where: { $0.state == .open }) { return restsForPace(at: now) ? .pace : .connection }
+        if !canaryAllowsNext { return .canary(answers: canary.awaited) }
+        if let rate = throttle.rate, rate < settings.pace?.perSecond ?? .infinity { return .throttle(perSecond: rate) }
+        if connectionWithRoom() == nil { return .server }
+        return pacer == nil && paceShare == nil ? nil : .pace
+    }
+
+    /// With a pace of one push in many minutes a connection is opened only when its time comes.
+    private func restsForPace(at now: Moment) -> Bool {
+        pacer?.nextTime.map { $0 - now.nanoseconds > Int64(nanosecondsFromSeconds: settings.connectTimeoutSeconds) } ?? false
+    }
+}

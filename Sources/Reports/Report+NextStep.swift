@@ -1,0 +1,88 @@
+import Base
+import Runs
+
+/// What to do about a run, and with which command.
+struct NextStep: Hashable, Sendable {
+    var words: String
+    /// nil where there is nothing to type.
+    var command: String?
+}
+
+extension Report {
+    /// What is left to do, what concerns most devices first; empty when nothing is.
+    var nextSteps: [NextStep] {
+        let id = plan.id
+        if isPruned { return [] }
+        switch status.state {
+        case .planned: return [stepOfPlan]
+        case .running where status.reason.isEmpty:
+            return [NextStep(words: "it is being sent; this shows newer figures:", command: "volley report \(id)")]
+        case .running, .paused: return [NextStep(words: "this goes on with it:", command: "volley resume \(id)")]
+        case .stopped where blamesSettings:
+            return [NextStep(words: "put the settings right, then plan and send it anew:", command: "volley send \(plan.campaignFile)")]
+        case .stopped: return [NextStep(words: "see to the cause, then this goes on where it stopped:", command: "volley resume \(id)")]
+        case .cancelled:
+            return status.startedAt == nil ? [] : [NextStep(words: "if it is to go on after all:", command: "volley resume \(id)")]
+        case .finished where plan.isTest:
+            return [
+                NextStep(words: "if it looks right on the devices, send it to its audience:", command: "volley send \(plan.campaignFile)")
+            ]
+        case .finished: return chain.contains { $0.retryOf == id } ? [] : stepsAfterEnd
+        }
+    }
+
+    private var stepOfPlan: NextStep {
+        if plan.settings["approval"]?.stringValue == "required", approval == nil {
+            return NextStep(words: "somebody has to approve it:", command: "volley approve \(plan.id) --by NAME")
+        }
+        if plan.settings["schedule"]?["occurrence"]?.stringValue != nil {
+            return NextStep(words: "`volley schedule` sends it at its time.")
+        }
+        return NextStep(words: "this sends it:", command: "volley send --plan \(plan.id)")
+    }
+
+    private var stepsAfterEnd: [NextStep] {
+        var steps: [(count: Int, step: NextStep)] = []
+        let (failed, unknown) = (count(.failed), count(.unknown))
+        if failed + unknown > 0 {
+            let words =
+                unknown == 0
+                ? "\(Self.devices(failed)) failed for the moment; this sends to \(failed == 1 ? "it" : "them") again:"
+                : failed == 0
+                    ? "\(Self.devices(unknown)) gave no answer and may have got it; if twice is better than never:"
+                    : "\(Self.devices(failed)) failed for the moment; this sends to them again, but not to those who gave no answer and may have got it:"
+            let outcome = unknown == 0 || failed > 0 ? "failed" : "unknown"
+            steps.append((failed + unknown, NextStep(words: words, command: "volley retry \(plan.id) --outcome \(outcome)")))
+        }
+        if missedForGood > 0 {
+            steps.append(
+                (
+                    missedForGood,
+                    NextStep(
+                        words:
+                            "\(Self.devices(missedForGood)) \(missedForGood == 1 ? "was" : "were") never sent to; if the message still holds:",
+                        command: "volley retry \(plan.id) --outcome unsent")
+                ))
+        }
+        if doubtsTokens, count(.invalidToken) > 0 {
+            steps.append(
+                (
+                    count(.invalidToken),
+                    NextStep(
+                        words: "\(Self.devices(count(.invalidToken))) had a token that APNs refused; this checks the settings:",
+                        command: "volley doctor \(plan.app)")
+                ))
+        }
+        let rejected = count(.rejected)
+        if rejected > 0 {
+            steps.append(
+                (
+                    rejected,
+                    NextStep(
+                        words:
+                            "\(Self.devices(rejected)) \(rejected == 1 ? "was" : "were") refused for good; the reasons say what to change.")
+                ))
+        }
+        return steps.sorted { $0.count > $1.count }.map(\.step)
+    }
+}
