@@ -11,6 +11,8 @@ struct PreviewGroups: Sendable {
         /// The language of `content.languages`; blank for the text above them.
         var language: String
         var recipients: Int
+        /// What people read, as the campaign writes it, by the keys of `content`; empty for a payload by hand.
+        var texts: [(key: String, text: String)]
     }
 
     /// Every message of the campaign, also those that nobody gets.
@@ -23,7 +25,11 @@ struct PreviewGroups: Sendable {
 
     init(_ catalog: MessageCatalog, _ result: AudienceResult) {
         messages = catalog.messages.enumerated().map { number, message in
-            Group(variant: message.variant, language: message.language, recipients: result.groups[number, default: 0])
+            let content = message.content
+            let texts = [("title", content.title), ("subtitle", content.subtitle), ("body", content.body)]
+            return Group(
+                variant: message.variant, language: message.language, recipients: result.groups[number, default: 0],
+                texts: texts.compactMap { key, text in text.map { (key, $0.value) } })
         }
         holdout = catalog.variantNames.contains(MessageVariant.holdoutName) ? result.skipped[.holdout, default: 0] : nil
     }
@@ -57,16 +63,16 @@ struct PreviewGroups: Sendable {
         return sums
     }
 
-    /// What `preview --json` holds in addition: `texts`, recipients by the language of the text that they read, and `messages`, one object for
-    /// each variant in each language; nothing when all get the same.
+    /// What `preview --json` holds in addition: `messages`, one object for each variant in each language with its texts as the campaign writes them,
+    /// and, where there are several, `texts`, recipients by the language of the text that they read.
     var pairs: [(String, JSONValue)] {
-        guard messages.count > 1 else { return [] }
-        let messages = messages.map { group in
-            JSONValue.object(pairs: [
-                ("variant", .string(group.variant)), ("language", .string(group.language)),
-                ("recipients", .integer(Int64(group.recipients))),
-            ])
+        let all = messages.map { group in
+            JSONValue.object(
+                pairs: [
+                    ("variant", .string(group.variant)), ("language", .string(group.language)),
+                    ("recipients", .integer(Int64(group.recipients))),
+                ] + group.texts.map { ($0.key, .string($0.text)) })
         }
-        return [("texts", Preview.counts(texts)), ("messages", .array(messages))]
+        return (messages.count > 1 ? [("texts", Preview.counts(texts))] : []) + [("messages", .array(all))]
     }
 }
