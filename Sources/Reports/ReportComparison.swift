@@ -225,7 +225,7 @@ public struct ReportComparison: Sendable {
         let tables: [HTML] = sections.map { section in
             let lines = rows.filter { $0.section == section }.map { row in
                 DataTable.Row(
-                    name: "\(TextStyle.safe(row.name, limit: 200))",
+                    name: section == "Languages" ? LanguageName.html(row.name) : "\(TextStyle.safe(row.name, limit: 200))",
                     cells: [
                         Self.figure("before/\(row.path)", row.before, row.beforeShare),
                         Self.figure("after/\(row.path)", row.after, row.afterShare),

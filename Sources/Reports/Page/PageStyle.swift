@@ -105,7 +105,7 @@ public enum PageStyle {
           :root { font-size: 12px; }
           body { font-size: 1rem; line-height: 1.4; }
           main { max-width: none; padding: 0; }
-          .panel { border: 0; border-top: 1px solid var(--line); border-radius: 0; padding: .5rem 0; margin-top: .5rem; }
+          .panel { border: 0; border-top: 1px solid var(--line); border-radius: 0; padding: .4rem 0 0; margin-top: .4rem; }
           .hero { grid-template-columns: minmax(0, 1fr) minmax(0, 16rem); }
           .panel.short { break-inside: avoid; }
           .panel.folds:not(:has(details[open])) { display: none; }

@@ -54,7 +54,9 @@ extension ReportPage {
         let why = whyInPreview
         let ofRows = OutcomeGuide.unintended.compactMap { reason -> Loss? in
             guard let rows = report.plan.skipped[reason], rows > 0 else { return nil }
-            let notes: [HTML] = (why[reason.rawValue] ?? [OutcomeGuide.note(skipped: reason.rawValue)]).map(Prose.html)
+            let notes: [HTML] = (why[reason.rawValue] ?? [OutcomeGuide.note(skipped: reason.rawValue)]).map {
+                Prose.html($0.prefix(1).uppercased() + $0.dropFirst())
+            }
             return Loss(
                 count: rows,
                 item: BarList.Item(

@@ -13,7 +13,9 @@ extension ReportPage {
                 """
         }
         let main: HTML = state == .finished && repeats == 0 ? "" : "<p>\(words) <code>\(command)</code></p>"
-        return "<section class=\"warnings\" id=\"next\"><h2>\(title)</h2>\(reason)\(main)\(missedAdvice)</section>"
+        // What waits for nobody but its sender is no trouble.
+        let look: HTML = state == .planned || state == .running ? "panel next" : "warnings"
+        return "<section class=\"\(look)\" id=\"next\"><h2>\(title)</h2>\(reason)\(main)\(missedAdvice)</section>"
     }
 
     /// Devices that a retry could still reach.

@@ -13,6 +13,22 @@ struct PreviewGroups: Sendable {
         var recipients: Int
         /// What people read, as the campaign writes it, by the keys of `content`; empty for a payload by hand.
         var texts: [(key: String, text: String)]
+
+        init(_ message: MessageCatalog.Message, recipients: Int) {
+            (variant, language, self.recipients) = (message.variant, message.language, recipients)
+            let content = message.content
+            texts = [("title", content.title), ("subtitle", content.subtitle), ("body", content.body)].compactMap { key, text in
+                text.map { (key, $0.value) }
+            }
+        }
+
+        /// As it stands in `preview --json`, and in the plan of a run.
+        var json: JSONValue {
+            .object(
+                pairs: [
+                    ("variant", .string(variant)), ("language", .string(language)), ("recipients", .integer(Int64(recipients))),
+                ] + texts.map { ($0.key, .string($0.text)) })
+        }
     }
 
     /// Every message of the campaign, also those that nobody gets.
@@ -24,13 +40,7 @@ struct PreviewGroups: Sendable {
     static let defaultLanguage = "default"
 
     init(_ catalog: MessageCatalog, _ result: AudienceResult) {
-        messages = catalog.messages.enumerated().map { number, message in
-            let content = message.content
-            let texts = [("title", content.title), ("subtitle", content.subtitle), ("body", content.body)]
-            return Group(
-                variant: message.variant, language: message.language, recipients: result.groups[number, default: 0],
-                texts: texts.compactMap { key, text in text.map { (key, $0.value) } })
-        }
+        messages = catalog.messages.enumerated().map { Group($1, recipients: result.groups[$0, default: 0]) }
         holdout = catalog.variantNames.contains(MessageVariant.holdoutName) ? result.skipped[.holdout, default: 0] : nil
     }
 
@@ -66,13 +76,6 @@ struct PreviewGroups: Sendable {
     /// What `preview --json` holds in addition: `messages`, one object for each variant in each language with its texts as the campaign writes them,
     /// and, where there are several, `texts`, recipients by the language of the text that they read.
     var pairs: [(String, JSONValue)] {
-        let all = messages.map { group in
-            JSONValue.object(
-                pairs: [
-                    ("variant", .string(group.variant)), ("language", .string(group.language)),
-                    ("recipients", .integer(Int64(group.recipients))),
-                ] + group.texts.map { ($0.key, .string($0.text)) })
-        }
-        return (messages.count > 1 ? [("texts", Preview.counts(texts))] : []) + [("messages", .array(all))]
+        (messages.count > 1 ? [("texts", Preview.counts(texts))] : []) + [("messages", .array(messages.map(\.json)))]
     }
 }

@@ -81,7 +81,7 @@ public struct BarList {
           .line .number { grid-column: 2; }
           .line .share { min-width: 3.4rem; }
         }
-        @media print { .track, .track i { print-color-adjust: exact; -webkit-print-color-adjust: exact; } }
+        @media print { .bars li { padding: .2rem 0; } .track, .track i { print-color-adjust: exact; -webkit-print-color-adjust: exact; } }
 
         """
 }

@@ -135,7 +135,7 @@ struct Chart {
         .rejected-base { fill: var(--rejected); } .failed-base { fill: var(--failed); } .unknown-base { fill: var(--unknown); }
         .unsent-base { fill: var(--unsent); } .gap { fill: var(--paper); }
         .whole { display: block; width: 100%; height: 1.1rem; border-radius: .35rem; margin: .6rem 0 .2rem; background: var(--track); }
-        @media print { .plot svg { height: 6.5rem; } .chart, .whole, .swatch { print-color-adjust: exact; -webkit-print-color-adjust: exact; } }
+        @media print { .plot svg { height: 5.5rem; } .chart, .whole, .swatch { print-color-adjust: exact; -webkit-print-color-adjust: exact; } }
 
         """
 }

@@ -25,7 +25,7 @@ extension PreviewPage {
             let (rows, unreadable) = (condition.count.rows, condition.count.unreadableRows)
             var notes: [HTML] = ["of \(figure("conditions/\(number)/rows", rows)) rows that come to it"]
             if unreadable > 0 {
-                let cells = condition.count.cells.joined(separator: ", ")
+                let cells = condition.count.cells.map(AudienceWords.shown).joined(separator: ", ")
                 notes.append(
                     "<span class=\"trouble\">\(figure("conditions/\(number)/unreadable", unreadable)) hold something that cannot be compared: \(cells)</span>"
                 )

@@ -22,12 +22,12 @@ struct AudienceWords {
     private static func words(_ test: ColumnTest) -> String {
         switch test {
         case .oneOf(let values): "is \(listed(shortened(values), with: "or"))"
-        case .comparison(.less, let value): "is below \(value)"
-        case .comparison(.lessOrEqual, let value): "is at most \(value)"
-        case .comparison(.equal, let value): "is \(value)"
-        case .comparison(.notEqual, let value): "is not \(value)"
-        case .comparison(.greaterOrEqual, let value): "is at least \(value)"
-        case .comparison(.greater, let value): "is above \(value)"
+        case .comparison(.less, let value): "is below \(shown(value))"
+        case .comparison(.lessOrEqual, let value): "is at most \(shown(value))"
+        case .comparison(.equal, let value): "is \(shown(value))"
+        case .comparison(.notEqual, let value): "is not \(shown(value))"
+        case .comparison(.greaterOrEqual, let value): "is at least \(shown(value))"
+        case .comparison(.greater, let value): "is above \(shown(value))"
         case .within(let seconds): "is within the last \(TextFormat.days(seconds))"
         case .olderThan(let seconds): "is more than \(TextFormat.days(seconds)) ago"
         case .present: "is filled in"
@@ -68,10 +68,13 @@ struct AudienceWords {
     }
 
     private static func shortened(_ names: [String]) -> [String] {
-        let shown = names.map { TextFormat.foreign($0, maximumBytes: 60) }
+        let shown = names.map(Self.shown)
         guard shown.count > shownNames + 1 else { return shown }
         return shown.prefix(shownNames) + ["\(TextFormat.count(shown.count - shownNames)) more"]
     }
+
+    /// What somebody wrote, or an export holds, in a sentence; a device token is shortened.
+    static func shown(_ text: String) -> String { TextFormat.foreign(DeviceToken(text)?.redacted ?? text, maximumBytes: 60) }
 
     /// `a, b or c`
     private static func listed(_ parts: [String], with word: String) -> String {
