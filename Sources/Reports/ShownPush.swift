@@ -2,7 +2,7 @@ public import Base
 
 /// What a phone makes of a payload: what people see and hear of it, and what only the app reads.
 public struct ShownPush: Sendable {
-    /// What people read, by the keys of `content`; blank where there is none.
+    /// What people read, by the keys of `content`; blank where a push has no such text.
     public private(set) var title = "", subtitle = "", body = ""
     /// Whether nobody sees it: a background push.
     public private(set) var isSilent = false

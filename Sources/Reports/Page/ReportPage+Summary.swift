@@ -38,7 +38,7 @@ extension ReportPage {
         return "\(devices) never sent to: \(report.missedBecause("the push expired", isOne: count == 1)). "
     }
 
-    /// The run in a few sentences, for whoever reads nothing else.
+    /// The run in a few sentences, for those who read nothing else.
     private var story: HTML {
         let (plan, accepted) = (report.plan, report.count(.accepted))
         guard plan.audience > 0 else { return "Nobody was in the audience, so nothing was sent." }

@@ -95,7 +95,7 @@ struct Preview: Sendable {
 }
 
 extension ConditionCount {
-    /// As it stands in `preview --json`.
+    /// Its member of `conditions` in `preview --json`.
     func json(words: String) -> JSONValue {
         .object(pairs: [
             ("column", .string(condition.column.value)), ("condition", .string(words)), ("rows", .integer(Int64(rows))),

@@ -22,7 +22,7 @@ struct PreviewGroups: Sendable {
             }
         }
 
-        /// As it stands in `preview --json`, and in the plan of a run.
+        /// Its member of `messages` in `preview --json`, and in the plan of a run.
         var json: JSONValue {
             .object(
                 pairs: [

@@ -14,7 +14,7 @@ public struct BarList {
         ///   - number: as it is shown.
         ///   - share: of what the list is about, in words; blank for none.
         ///   - parts: of the bar, from left to right.
-        ///   - notes: paragraphs below it; what somebody should look into is of the class `trouble`.
+        ///   - notes: paragraphs below it; what deserves a look is of the class `trouble`.
         public init(_ name: HTML, _ number: HTML, share: String = "", parts: [Part], notes: [HTML] = []) {
             (self.name, self.number, self.share, self.parts, self.notes) = (name, number, share, parts, notes)
         }

@@ -5,7 +5,7 @@ import Runs
 /// labels are text beside it, so that they stay legible at every width. What the columns say also stands in a table, as not everybody sees them.
 struct Chart {
     struct Column {
-        /// What it stands for, said when somebody points at it.
+        /// What it stands for, said when the pointer is on it.
         var title: String
         var parts: [Part]
 

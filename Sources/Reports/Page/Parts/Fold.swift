@@ -1,6 +1,6 @@
 public import Base
 
-/// A part of a page that is folded until somebody asks for it. Print leaves out what is folded.
+/// A part of a page that is folded until the reader opens it. Print leaves out what is folded.
 public struct Fold {
     let title: HTML
     let content: HTML

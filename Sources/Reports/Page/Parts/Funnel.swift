@@ -8,7 +8,7 @@ public struct Funnel {
         var text: String
         var isTrouble: Bool
 
-        /// - Parameter isTrouble: whether somebody should look into it.
+        /// - Parameter isTrouble: whether it deserves a look.
         public init(_ text: String, isTrouble: Bool) { (self.text, self.isTrouble) = (text, isTrouble) }
     }
 

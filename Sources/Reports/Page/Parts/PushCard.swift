@@ -23,7 +23,7 @@ public struct PushCard {
             """
     }
 
-    /// What cannot be seen on the card: sound, badge, own keys; nothing when there is none of it.
+    /// What cannot be seen on the card: sound, badge, own keys; an empty piece without them.
     public var marks: HTML {
         var chips: [HTML] = push.marks.map { "<li>\($0.name) <b>\($0.value)</b></li>" }
         if !push.image.isEmpty { chips.insert("<li>image <b>\(push.image)</b></li>", at: 0) }

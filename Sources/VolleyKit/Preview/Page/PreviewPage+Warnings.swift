@@ -1,7 +1,7 @@
 import Base
 import Reports
 
-/// What somebody should look at before the campaign is sent.
+/// What deserves a look before the campaign is sent.
 extension PreviewPage {
     /// Warnings of one name that are shown one by one.
     private static let shownOfAKind = 3

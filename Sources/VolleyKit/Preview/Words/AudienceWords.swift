@@ -73,7 +73,7 @@ struct AudienceWords {
         return shown.prefix(shownNames) + ["\(TextFormat.count(shown.count - shownNames)) more"]
     }
 
-    /// What somebody wrote, or an export holds, in a sentence; a device token is shortened.
+    /// A name from a campaign, or a cell of an export, in a sentence; a device token is shortened.
     static func shown(_ text: String) -> String { TextFormat.foreign(DeviceToken(text)?.redacted ?? text, maximumBytes: 60) }
 
     /// `a, b or c`

@@ -2,7 +2,7 @@ import Base
 import Campaigns
 import Glibc
 
-/// What a campaign asks for, in the words of whoever reads a preview or a report and never wrote a campaign.
+/// What a campaign asks for, in words for those who read a preview or a report and never wrote a campaign.
 struct PreviewWords: Sendable {
     /// An export, and when it was written.
     struct Export: Sendable {
