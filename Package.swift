@@ -116,7 +116,7 @@ let package = Package(
         tests(
             "VolleyKit",
             [
-                "APNsSimulator", "Audience", "Base", "Campaigns", "Content", "Cryptography", "Delivery", "Runs", "Scheduling",
+                "APNsSimulator", "Audience", "Base", "Campaigns", "Content", "Cryptography", "Delivery", "Reports", "Runs", "Scheduling",
                 "TestServers", "TestSupport", "VolleyKit",
             ]),
         tests("CommandLine", ["APNsSimulator", "Base", "Cryptography", "TestCommands", "TestServers", "volley"]),

@@ -7,6 +7,19 @@ public enum APNsReason {
     /// What a reason means and what to do, one to three sentences; nil for one that Volley does not know.
     public static func explanation(of reason: String) -> String? { meanings[reason] }
 
+    /// The outcome to which a reason leads as a rule; nil where it may be any. A gateway's answer with the same words can lead to another one.
+    static func outcome(of reason: String) -> Outcome? {
+        switch reason {
+        case "Unregistered", "ExpiredToken", "BadDeviceToken", "DeviceTokenNotForTopic": .invalidToken
+        case "TooManyRequests", "TooManyProviderTokenUpdates", "InternalServerError", "ServiceUnavailable", "Shutdown", "IdleTimeout":
+            .failed
+        case "ConnectionLost", "StreamReset", "NoAnswer": .unknown
+        case "Expired", "TooLate", Outcome.frequencyCap, "QuietHours", "Paused", "Stopped", "Interrupted", "Cancelled": .unsent
+        case "OtherReason": nil
+        default: .rejected
+        }
+    }
+
     private static let campaign = "Correct the campaign or volley.yaml, then plan it again: every push would have failed."
 
     private static let credentials = "Check the app's key or certificate in volley.yaml."

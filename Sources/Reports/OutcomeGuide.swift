@@ -16,6 +16,36 @@ enum OutcomeGuide {
         }
     }
 
+    /// As a heading.
+    /// - Parameter doubtsTokens: whether wrong settings may be why tokens were refused.
+    static func title(_ outcome: Outcome, in state: RunState, doubtsTokens: Bool) -> String {
+        let isUnderway = state == .running || state == .paused
+        return switch outcome {
+        case .accepted: "Got it"
+        case .invalidToken: doubtsTokens ? "Token refused" : "App gone"
+        case .rejected: "Refused"
+        case .failed: "Not reached in time"
+        case .unknown: isUnderway ? "No answer yet" : "No answer"
+        case .unsent: isUnderway ? "Not sent yet" : "Never sent"
+        }
+    }
+
+    /// Why rows that were meant did not become devices, as against those that a campaign leaves out on purpose.
+    static let unintended: [SkipReason] = [.badRow, .missingToken, .badToken, .suppressed, .renderError, .payloadTooLarge]
+
+    /// As a heading.
+    static func title(skipped reason: SkipReason) -> String {
+        switch reason {
+        case .badRow: "Row cannot be read"
+        case .missingToken: "No device token"
+        case .badToken: "Not a device token"
+        case .suppressed: "App known to be gone"
+        case .renderError: "Text has a blank"
+        case .payloadTooLarge: "Message too large"
+        default: note(skipped: reason.rawValue)
+        }
+    }
+
     /// What it means for whoever never heard of APNs, in a sentence or two.
     static func meaning(_ outcome: Outcome, in state: RunState, doubtsTokens: Bool) -> String {
         let isUnderway = state == .running || state == .paused

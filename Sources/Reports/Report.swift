@@ -154,11 +154,14 @@ struct EarlierRun: Sendable {
     var audience: Int
     var accepted: Int
     var invalidToken: Int
+    /// Where it went; nil when its plan does not say.
+    var badge: EnvironmentBadge?
 
     /// nil when the file is damaged.
     init?(_ run: RunStore) {
         guard let figures = try? run.figures() else { return nil }
         (id, plannedAt, audience) = (run.plan.id, run.plan.plannedAt, run.plan.audience)
+        badge = EnvironmentBadge(settings: run.plan.settings)
         (accepted, invalidToken) = (figures.outcomes[.accepted, default: 0], figures.outcomes[.invalidToken, default: 0])
     }
 }

@@ -223,26 +223,30 @@ public struct ReportComparison: Sendable {
         var sections: [String] = []
         for row in rows where sections.last != row.section { sections.append(row.section) }
         let tables: [HTML] = sections.map { section in
-            let lines: [HTML] = rows.filter { $0.section == section }.map { row in
-                """
-                <tr><th scope="row" dir="auto">\(TextStyle.safe(row.name, limit: 200))</th><td>\(Self.figure("before/\(row.path)", row.before, row.beforeShare))</td>\
-                <td>\(Self.figure("after/\(row.path)", row.after, row.afterShare))</td><td>\(row.change.map { $0 == 0 ? "=" : Self.signed($0) } ?? "–")</td></tr>
-                """
+            let lines = rows.filter { $0.section == section }.map { row in
+                DataTable.Row(
+                    name: section == "Languages" ? LanguageName.html(row.name) : "\(TextStyle.safe(row.name, limit: 200))",
+                    cells: [
+                        Self.figure("before/\(row.path)", row.before, row.beforeShare),
+                        Self.figure("after/\(row.path)", row.after, row.afterShare),
+                        "\(row.change.map { $0 == 0 ? "=" : Self.signed($0) } ?? "–")",
+                    ])
             }
-            return """
-                <section><h2>\(section)</h2>
-                <div class="scroll"><table><thead><tr><th scope="col"></th><th scope="col">before</th><th scope="col">after</th><th scope="col">change</th></tr></thead><tbody>\(lines)</tbody></table></div></section>
-                """
+            let table = DataTable(columns: ["", "before", "after", "change"], rows: lines)
+            return "<section class=\"panel\"><h2>\(section)</h2>\(table.html)</section>"
+        }
+        let runs = [("Before", before), ("After", after)].map { name, report in
+            (name, "\(Self.name(report)) \(EnvironmentBadge(settings: report.plan.settings)?.html ?? "")" as HTML)
         }
         return PageStyle.document(
-            title: "\(before.plan.id) and \(after.plan.id)", style: ReportStyle.sheet,
+            title: "\(before.plan.id) and \(after.plan.id)", style: "",
             """
             <header>
             <p class="eyebrow">Two runs beside one another</p>
             <h1 dir="auto">\(after.plan.campaign)</h1>
-            <dl class="facts"><dt>Before</dt><dd>\(Self.name(before))</dd><dt>After</dt><dd>\(Self.name(after))</dd></dl>
+            \(ReportPage.facts(runs))
             </header>
-            <section><h2>What differs</h2><ul>\(words)</ul>
+            <section class="panel"><h2>What differs</h2><ul>\(words)</ul>
             <p class="note">Shares of outcomes, reasons, languages and variants are of the run’s audience, those of skipped rows of the export’s rows. The page of each run explains its figures.</p></section>
             \(tables)
             <footer>Made by \(madeBy) at \(ReportPage.moment(madeAt)) · times are UTC</footer>

@@ -138,7 +138,8 @@ struct Planner {
             lastRunWarnings(last) + PaceLint(context: context, audience: result.audience, schedule: schedule, now: now).warnings)
         console.show(lint)
         let preview = Preview(
-            campaign: context.campaign.name.value, app: context.app.name.value, destination: context.app.destination, audience: result,
+            campaign: context.campaign.name.value, app: context.app.name.value, destination: context.app.destination,
+            words: PreviewWords(context, try RunSettings(context), exports: query.files), audience: result,
             payloadBytes: PayloadBytes(counts: result.payloadBytes), pace: context.pace,
             groups: PreviewGroups(messages, result), samples: samples == 0 ? [] : found,
             notes: SkipNotes(context: context, result: result).all, comparison: comparison, schedule: schedule, lint: lint,

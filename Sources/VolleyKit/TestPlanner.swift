@@ -134,7 +134,17 @@ struct TestPlanner {
                 campaignFile: FilePaths.named(context.campaign.file), campaignSource: context.campaign.source,
                 projectFile: FilePaths.anchored(context.project.file), seed: seed, fields: context.messages.columns.map(\.value),
                 plannedAt: now, planHash: "", rows: pushes.count + skipped.values.reduce(0, +), audience: pushes.count, skipped: skipped,
-                settings: settings.json, preview: .null, previewText: summary(pushes), isTest: true))
+                settings: settings.json, preview: preview(pushes), previewText: summary(pushes), isTest: true))
+    }
+
+    /// What a report shows of a test: the texts that went to the devices.
+    private func preview(_ pushes: [Push]) -> JSONValue {
+        let sent = context.messages.messages.enumerated().compactMap { number, message in
+            let count = pushes.count { $0.message == number }
+            return count == 0 ? nil : PreviewGroups.Group(message, recipients: count).json
+        }
+        let description = context.campaign.description.map { [("description", JSONValue.string($0))] } ?? []
+        return .object(pairs: [("messages", .array(sent))] + description)
     }
 
     private func summary(_ pushes: [Push]) -> String {

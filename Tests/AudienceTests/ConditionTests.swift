@@ -185,6 +185,7 @@ import Testing
         }
         let result = try query.run(chunkSize: 64).result
         #expect(result.audience == 2 && result.skipped[.filtered] == 6)
+        #expect(result.conditions.map(\.holdingRows) == [7, 2])
         #expect(result.conditions.map(\.rows) == [8, 7] && result.conditions.map(\.unreadableRows) == [0, 2])
         #expect(
             result.warnings.map(\.message) == [

@@ -20,7 +20,7 @@ struct PreviewTests {
                 "campaign", "app", "rows", "audience", "skipped", "selected_by", "languages", "variants", "payload_bytes",
                 "seconds_at_pace", "samples", "plan_hash",
             ])
-        #expect(preview.names.dropFirst(12) == ["skipped_why", "warnings"])
+        #expect(preview.names.dropFirst(12) == ["messages", "skipped_why", "warnings", "environment", "in_words", "exports"])
         #expect(preview.int("rows") == 20)
         #expect(preview.int("audience") == 11)
         #expect(preview["skipped"] == .object(pairs: [("not_matched", .integer(9))]))

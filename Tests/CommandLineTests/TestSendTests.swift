@@ -65,6 +65,12 @@ struct TestSendTests {
         #expect(!(sent.output + sent.errors).contains(Self.anna) && (sent.output + sent.errors).contains("aa11…ab01"))
 
         #expect(try server.folder.volley("report", "last").output.contains("test [test]"))
+        let page = try server.folder.volley("report", "last", "--format", "html").output
+        for words in [
+            "The test devices of shop", "One of 4 texts", "Hallo {{ first_name }}", "This was a test.", "data-environment=\"server\"",
+        ] {
+            #expect(page.contains(words), "\(words)")
+        }
         let runs = try server.folder.volley("runs").output
         #expect(runs.contains("finished [test]"), "\(runs)")
         #expect(try server.folder.volley("retry", "last", "--yes").errors.contains("the run is a test"))

@@ -1,4 +1,5 @@
 import Base
+import Reports
 import Testing
 
 @testable import VolleyKit

@@ -6,6 +6,8 @@ struct ConditionFindings: Sendable {
     var wasAsked = false
     /// Rows that came so far: the conditions before it held.
     var rows = 0
+    /// Those of them of which it holds.
+    var holdingRows = 0
     /// Those whose cell cannot be what the condition compares.
     var unreadableRows = 0
     /// By value of a list, else of the only one: whether some row has it.
@@ -46,6 +48,7 @@ struct ConditionFindings: Sendable {
     mutating func add(_ other: ConditionFindings) {
         wasAsked = wasAsked || other.wasAsked
         rows += other.rows
+        holdingRows += other.holdingRows
         unreadableRows += other.unreadableRows
         for index in isSeen.indices where other.isSeen[index] { isSeen[index] = true }
         for cell in other.unreadableCells { Self.add(cell, to: &unreadableCells, atMost: ConditionCount.mostCells) }

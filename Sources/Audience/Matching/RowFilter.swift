@@ -57,7 +57,10 @@ struct RowFilter {
     @inline(__always) private mutating func count(_ answer: ConditionTest.Answer, _ row: CellRow, _ index: Int, isReached: Bool) {
         findings[index].wasAsked = true
         if isReached { findings[index].rows += 1 }
-        if answer == .yes { return }
+        if answer == .yes {
+            if isReached { findings[index].holdingRows += 1 }
+            return
+        }
         let isUnreadable = isReached && answer == .unreadable
         if isUnreadable { findings[index].unreadableRows += 1 }
         if findings[index].wantsCell(isUnreadable: isUnreadable) { note(row, index, isUnreadable: isUnreadable) }

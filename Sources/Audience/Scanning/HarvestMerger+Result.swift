@@ -150,7 +150,9 @@ extension HarvestMerger {
 
     private var conditionCounts: [ConditionCount] {
         zip(plan.query.conditions, conditions).map { condition, found in
-            ConditionCount(condition: condition, rows: found.rows, unreadableRows: found.unreadableRows, cells: found.unreadableCells)
+            ConditionCount(
+                condition: condition, rows: found.rows, holdingRows: found.holdingRows, unreadableRows: found.unreadableRows,
+                cells: found.unreadableCells)
         }
     }
 

@@ -1,7 +1,7 @@
 public import Base
 
-/// How Volley's pages look, a preview as well as a report. Everything is drawn by the browser: no fonts, images or scripts are loaded.
-/// Text has a contrast of at least 4.5 to what it stands on, in both themes (WCAG 2.2, 1.4.3).
+/// How Volley's pages look, a preview as well as a report; parts have their look beside them. Everything is drawn by the browser: no fonts, images or
+/// scripts are loaded. Text has a contrast of at least 4.5 to what it stands on, in both themes (WCAG 2.2, 1.4.3).
 public enum PageStyle {
     /// A whole page, which loads nothing from anywhere and runs no script.
     /// - Parameters:
@@ -18,7 +18,7 @@ public enum PageStyle {
         <meta name="referrer" content="no-referrer">
         <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'">
         <title>\(title)</title>
-        <style>\(sheet)\(style)</style>
+        <style>\(colours)\(sheet)\(parts)\(style)</style>
         </head>
         <body>
         <main>
@@ -30,63 +30,86 @@ public enum PageStyle {
         """
     }
 
+    private static let parts = HTML([
+        EnvironmentBadge.style, PushCard.style, BarList.style, Funnel.style, DataTable.style, TextMatrix.style, Fold.style,
+    ])
+
+    private static let colours: HTML = """
+
+        :root { --ink: #1c1c1e; --soft: #5f5f68; --line: #dfdfe5; --ground: #f4f4f7; --paper: #ffffff; --bar: #3d6fd9; --warn: #8a5a00;
+          --warn-ground: #fff5dd; --track: #e8e8ee; --link: #2b58b5; --live: #14532d; --on-live: #ffffff; --lost: #b4532a;
+          --accepted: #1b7a3d; --invalid: #8a5a00; --rejected: #b3261e; --failed: #7b3fa0; --unknown: #2f5fa8; --unsent: #63636b; }
+        @media (prefers-color-scheme: dark) {
+          :root { --ink: #f2f2f5; --soft: #a9a9b3; --line: #38383f; --ground: #121215; --paper: #1d1d21; --bar: #7ea2f5; --warn: #ffd27a;
+            --warn-ground: #33290f; --track: #323238; --link: #9dbbff; --live: #7fdc9f; --on-live: #06260f; --lost: #f2976b;
+            --accepted: #6fd08f; --invalid: #ffc857; --rejected: #ff9a90; --failed: #d9b0f5; --unknown: #93bbff; --unsent: #a5a5ae; }
+        }
+        @media print {
+          :root { --ink: #000; --soft: #444; --line: #bbb; --ground: #fff; --paper: #fff; --bar: #555; --warn: #000; --warn-ground: #fff;
+            --track: #e6e6e6; --link: #000; --live: #000; --on-live: #fff; --lost: #777;
+            --accepted: #1b7a3d; --invalid: #8a5a00; --rejected: #b3261e; --failed: #7b3fa0; --unknown: #2f5fa8; --unsent: #63636b; }
+        }
+
+        """
+
     private static let sheet: HTML = """
 
-        :root { --ink: #1c1c1e; --soft: #63636b; --line: #d9d9de; --ground: #f4f4f7; --paper: #ffffff; --bar: #3d6fd9; --warn: #8a5a00;
-          --warn-ground: #fff5dd; --track: #e6e6eb; }
-        @media (prefers-color-scheme: dark) {
-          :root { --ink: #f2f2f5; --soft: #a5a5ae; --line: #3a3a40; --ground: #121215; --paper: #1d1d21; --bar: #7ea2f5; --warn: #ffd27a;
-            --warn-ground: #33290f; --track: #34343a; }
-        }
         * { box-sizing: border-box; }
         body { margin: 0; background: var(--ground); color: var(--ink); font: 16px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif;
           -webkit-text-size-adjust: 100%; overflow-wrap: anywhere; }
         main { max-width: 68rem; margin: 0 auto; padding: 1.5rem 1rem 3rem; }
-        h1 { font-size: 1.9rem; line-height: 1.2; margin: .1rem 0 .4rem; overflow-wrap: anywhere; }
-        h2 { font-size: 1.2rem; margin: 2.2rem 0 .8rem; }
-        h3 { font-size: 1rem; margin: 0 0 .6rem; }
-        h2, h3 { break-after: avoid; }
+        h1 { font-size: 2rem; line-height: 1.15; letter-spacing: -.01em; margin: .3rem 0 .3rem; overflow-wrap: anywhere; }
+        h2 { font-size: 1.25rem; line-height: 1.3; margin: 0 0 .2rem; }
+        h3 { font-size: 1rem; margin: 1.2rem 0 .4rem; }
+        h2, h3, h2 + .note, h3 + .note { break-after: avoid; }
         p { margin: 0; }
-        .eyebrow, .note, caption, footer { color: var(--soft); font-size: .875rem; }
-        .note { font-weight: normal; overflow-wrap: anywhere; }
-        .lead { color: var(--soft); }
-        .figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(13rem, 1fr)); gap: .75rem; margin-top: 1.4rem; }
-        .figure, .warnings, table, .silenced { background: var(--paper); border: 1px solid var(--line); border-radius: .75rem; padding: .8rem 1rem; }
-        .figure b { font-size: 1.6rem; font-variant-numeric: tabular-nums; }
-        .warnings { background: var(--warn-ground); margin-top: 1.2rem; }
-        .warnings h2 { margin: 0 0 .4rem; color: var(--warn); font-size: 1rem; }
-        .silenced { margin-top: .75rem; }
-        .warnings ul, .silenced ul { margin: 0; padding-left: 1.1rem; }
-        .warnings li, .silenced li { overflow-wrap: anywhere; margin: .25rem 0; }
+        header { margin-bottom: 1.2rem; }
+        .eyebrow, .note, footer { color: var(--soft); font-size: .875rem; }
+        .eyebrow { display: flex; flex-wrap: wrap; gap: .3rem .5rem; align-items: center; }
+        .note { overflow-wrap: anywhere; }
+        .lead { font-size: 1.0625rem; max-width: 46rem; overflow-wrap: anywhere; }
+        .about { color: var(--soft); max-width: 46rem; overflow-wrap: anywhere; }
+        .code { color: var(--soft); font-size: .8125rem; font-weight: normal; white-space: nowrap; }
+        .panel { background: var(--paper); border: 1px solid var(--line); border-radius: .9rem; padding: 1.1rem 1.3rem; margin-top: 1rem; }
+        .panel > h2 + .note { margin-bottom: .7rem; max-width: 46rem; }
+        .hero { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 22rem); gap: 1.2rem 2rem; align-items: start; }
+        .hero .big { font-size: 1.125rem; }
+        .hero .big b { font-size: 2.75rem; line-height: 1.1; letter-spacing: -.02em; font-variant-numeric: tabular-nums; }
+        .hero aside .note { margin-top: .5rem; }
+        .warnings { background: var(--warn-ground); border: 1px solid var(--line); border-radius: .9rem; padding: .9rem 1.3rem; margin-top: 1rem;
+          overflow-wrap: anywhere; break-inside: avoid; }
+        .warnings h2 { margin: 0 0 .3rem; color: var(--warn); font-size: 1.0625rem; }
+        .warnings ul { margin: 0; padding-left: 1.1rem; }
+        .warnings li { overflow-wrap: anywhere; margin: .25rem 0; }
+        .warnings p + p { margin-top: .4rem; }
         code, pre { font: .8125rem/1.45 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
+        code { overflow-wrap: anywhere; }
         .chip { display: inline-block; border: 1px solid currentColor; border-radius: 1rem; padding: 0 .5rem; font-size: .75rem; overflow-wrap: anywhere; }
-        .chips { list-style: none; display: flex; flex-wrap: wrap; gap: .35rem; margin: .65rem 0 0; padding: 0; font-size: .8125rem; }
-        .chips li { border: 1px solid var(--line); border-radius: .5rem; padding: .05rem .5rem; overflow-wrap: anywhere; min-width: 0; }
-        .chips b { font-weight: 600; }
-        .chips .own { border-style: dashed; }
-        summary { cursor: pointer; color: var(--soft); font-size: .875rem; margin-top: .4rem; }
         pre { white-space: pre-wrap; overflow-wrap: anywhere; margin: .4rem 0 0; }
-        .columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 24rem), 1fr)); gap: 1rem; align-items: start; }
-        table { width: 100%; border-spacing: 0; font-size: .9375rem; display: block; overflow-x: auto; break-inside: avoid; }
-        tbody { display: table; width: 100%; }
-        caption { display: block; text-align: left; padding-bottom: .3rem; }
-        th { text-align: left; font-weight: normal; overflow-wrap: anywhere; }
-        th, td { padding: .2rem .6rem .2rem 0; vertical-align: top; }
-        td { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; width: 1%; }
-        td.share { color: var(--soft); }
-        td.bar { width: 30%; padding-right: 0; vertical-align: middle; }
-        td.bar div { height: .55rem; border-radius: .3rem; background: var(--bar); min-width: 0; }
-        .why td { color: var(--soft); font-size: .875rem; text-align: left; white-space: normal; padding: 0 0 .5rem; overflow-wrap: anywhere; }
-        .why.trouble td { color: var(--warn); }
-        footer { margin-top: 2.5rem; border-top: 1px solid var(--line); padding-top: .8rem; overflow-wrap: anywhere; }
-        @media (max-width: 30rem) { td.bar { display: none; } main { padding-top: 1rem; } }
+        .columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 26rem), 1fr)); gap: 0 2.5rem; align-items: start; }
+        .facts { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: .25rem 1.1rem; margin: 0; font-size: .9375rem; }
+        .facts dt { color: var(--soft); }
+        .facts dd { margin: 0; overflow-wrap: anywhere; grid-column: 2; }
+        .hero .facts { margin-top: 1.1rem; }
+        footer { margin-top: 2rem; border-top: 1px solid var(--line); padding-top: .8rem; overflow-wrap: anywhere; }
+        @media (max-width: 52rem) { .hero { grid-template-columns: minmax(0, 1fr); } }
+        @media (max-width: 30rem) {
+          main { padding: 1rem .75rem 2rem; }
+          h1 { font-size: 1.6rem; }
+          .panel, .warnings { padding: .9rem .9rem; }
+          .facts { grid-template-columns: minmax(0, 1fr); gap: 0; }
+          .facts dd { grid-column: 1; margin-bottom: .45rem; }
+        }
         @media print {
-          :root { --ink: #000; --soft: #444; --line: #bbb; --ground: #fff; --paper: #fff; --bar: #555; --warn: #000; --warn-ground: #fff;
-            --track: #eee; }
-          body { font-size: 11pt; }
+          @page { margin: 14mm; }
+          :root { font-size: 12px; }
+          body { font-size: 1rem; line-height: 1.4; }
           main { max-width: none; padding: 0; }
-          td.bar div { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
-          details:not([open]) { display: none; }
+          .panel { border: 0; border-top: 1px solid var(--line); border-radius: 0; padding: .4rem 0 0; margin-top: .4rem; }
+          .hero { grid-template-columns: minmax(0, 1fr) minmax(0, 16rem); }
+          .panel.short { break-inside: avoid; }
+          .panel.folds:not(:has(details[open])) { display: none; }
+          p { orphans: 3; widows: 3; }
         }
 
         """

@@ -3,8 +3,10 @@ import Runs
 
 /// A report as a page: one file that needs no network and no script, for a phone, a large screen or paper.
 ///
-/// Every figure says in words what it is. Those that `report --format json` holds too carry `data-figure`, the names of the members that lead to
-/// it with slashes between, and `data-value`, the number; tests compare them. Device tokens are shortened.
+/// The first screen answers what was sent to whom, when and where, what came of it, and what to do next; then come what was lost and why, the way from
+/// the export to the devices, and the groups. What few people ask for is folded. Every figure says in words what it is. Those that `report --format json`
+/// holds too carry `data-figure`, the names of the members that lead to it with slashes between, and `data-value`, the number; tests compare them.
+/// Device tokens are shortened.
 public struct ReportPage {
     let report: Report
     let madeBy: String
@@ -22,180 +24,52 @@ public struct ReportPage {
     /// Whether anything can have come of it.
     var hasBegun: Bool { report.status.startedAt != nil }
 
+    /// Where it went; nil when the plan does not say.
+    var badge: EnvironmentBadge? { EnvironmentBadge(settings: report.plan.settings) }
+
+    var isSimulated: Bool { badge?.name == "simulator" }
+
+    /// Rows of a list that a person can still read.
+    static let shownRows = 100
+
     /// The document.
     public var html: HTML {
-        PageStyle.document(
-            title: "Report of \(report.plan.campaign)", style: "\(ReportStyle.sheet)\(report.missedForGood > 0 ? ReportStyle.missed : "")",
+        let environment = badge.map { ", \($0.name)" } ?? ""
+        return PageStyle.document(
+            title: "Report of \(report.plan.campaign)\(environment)",
+            style: "\(Chart.style)\(Self.groupStyle)\(report.missedForGood > 0 ? Self.missedStyle : "")",
             """
             \(head)
             \(Chart.patterns)
-            \(alert)
-            \(tiles)
-            \(outcomes)
-            \(reasons)
+            \(summary)
+            \(nextStep)
+            \(losses)
+            \(audience)
+            \(variants)
+            \(languages)
+            \(texts)
             \(timeline)
-            \(groups)
-            \(planned)
             \(testDevices)
-            \(speed)
-            \(chain)
-            \(earlierRuns)
-            \(facts)
-            <footer>Made by \(madeBy) at \(Self.moment(madeAt)) · times are UTC · device tokens are shortened</footer>
+            \(otherRuns)
+            \(details)
+            <footer>Made by \(madeBy) at \(Self.moment(madeAt)) · times are UTC · device tokens are shortened\
+            <span class="when-printed"> · what is folded on the page is not printed</span></footer>
             """)
     }
 
-    // MARK: - What came of it
-
     private var head: HTML {
         let plan = report.plan
-        var chips: [HTML] = ["<span class=\"chip\">\(state.rawValue)</span>"]
+        var chips: [HTML] = [badge?.html ?? "", "<span class=\"chip\">\(state.rawValue)</span>"]
         if plan.isTest { chips.append("<span class=\"chip\">test</span>") }
-        if isSimulated { chips.append("<span class=\"chip\">simulator</span>") }
         if plan.retryOf != nil { chips.append("<span class=\"chip\">retry</span>") }
-        let note: HTML = hasBegun && plan.audience > 0 ? "<p class=\"note\">\(whatGettingItMeans)</p>" : ""
+        let about: HTML = plan.preview["description"]?.stringValue.map { "<p class=\"about\" dir=\"auto\">\($0)</p>" } ?? ""
         return """
             <header>
-            <p class="eyebrow">Delivery report \(chips)</p>
+            <p class="eyebrow"><span>Delivery report</span> \(chips)</p>
             <h1 dir="auto">\(plan.campaign)</h1>
-            <p class="\(report.missedForGood > 0 ? "lead missed" : "lead")" id="headline">\(missed)\(story)</p>
-            \(note)
+            \(about)
             </header>
             """
-    }
-
-    private var isSimulated: Bool { report.plan.settings["environment"]?.stringValue == "simulator" }
-
-    private var whatGettingItMeans: String {
-        if isSimulated { return "This run went to the built-in simulator, for practice: no device got anything." }
-        return "“Got it” means that APNs, Apple’s push service, took the push over. A device that is switched off gets it later; "
-            + "who looked at it, nobody can tell from here."
-    }
-
-    /// How many never got a chance, before all else.
-    private var missed: HTML {
-        let count = report.missedForGood
-        guard count > 0 else { return "" }
-        let devices = count == 1 ? "1 device was" : "\(TextFormat.count(count)) devices were"
-        return "\(devices) never sent to: \(report.missedBecause("the push expired", isOne: count == 1)). "
-    }
-
-    /// The run in a few sentences, for whoever reads nothing else.
-    private var story: HTML {
-        let (plan, accepted) = (report.plan, report.count(.accepted))
-        guard plan.audience > 0 else { return "Nobody was in the audience, so nothing was sent." }
-        let all: HTML = "\(figure("audience", plan.audience)) \(plan.audience == 1 ? "device" : "devices")"
-        guard state != .planned, hasBegun || state.hasEnded else { return "Planned for \(all), and not sent yet." }
-        let beginning: HTML =
-            switch state {
-            case .running, .paused: "So far \(figure("outcomes/accepted", accepted)) of \(all) got it."
-            case .finished where accepted == plan.audience:
-                plan.audience == 1
-                    ? "The one device got it.\(hidden("outcomes/accepted", accepted))\(hidden("audience", 1))" : "All \(all) got it."
-            default: "\(figure("outcomes/accepted", accepted)) of \(all) got it."
-            }
-        let rest: [(Outcome, String, String)] = [
-            report.doubtsTokens
-                ? (.invalidToken, "had its token refused", "had their tokens refused")
-                : (.invalidToken, "no longer has the app", "no longer have the app"), (.rejected, "was refused", "were refused"),
-            (.failed, "could not be reached in time", "could not be reached in time"),
-            (.unknown, "gave no answer", "gave no answer"),
-            state == .running || state == .paused
-                ? (.unsent, "is still to come", "are still to come") : (.unsent, "was never sent to", "were never sent to"),
-        ]
-        let isTold = report.missedForGood == report.count(.unsent)
-        let parts = rest.filter { report.count($0.0) > 0 && !($0.0 == .unsent && isTold) }.sorted {
-            report.count($0.0) > report.count($1.0)
-        }.map { outcome, one, many in
-            let count = report.count(outcome)
-            return "\(figure("outcomes/\(outcome.name)", count)) \(count == 1 ? one : many)" as HTML
-        }
-        let list = parts.enumerated().map { place, part -> HTML in
-            place == 0 ? part : place == parts.count - 1 ? " and \(part)" : ", \(part)"
-        }
-        return parts.isEmpty ? beginning : "\(beginning) \(HTML(joined: list))."
-    }
-
-    /// What keeps the run from being done, and what to do about it.
-    private var alert: HTML {
-        let id = report.plan.id
-        let repeats = report.count(.failed) + report.count(.unknown)
-        let reason: HTML = report.status.reason.isEmpty ? "" : "<p dir=\"auto\">\(report.status.reason)</p>"
-        let (title, todo): (String, String) =
-            switch state {
-            case .planned: ("Not sent yet", "volley send --plan \(id)")
-            case .running: ("Still running: these figures are as of \(Self.moment(madeAt))", "volley report \(id)")
-            case .paused: ("Paused", "volley resume \(id)")
-            case .stopped where report.blamesSettings: ("Why it stopped", "volley send \(report.plan.campaignFile)")
-            case .stopped: ("Why it stopped", "volley resume \(id)")
-            case .cancelled: ("Cancelled", "volley resume \(id)")
-            case .finished: ("Some can be sent to again", "volley retry \(id)")
-            }
-        let words: HTML =
-            switch state {
-            case .planned: "This sends it:"
-            case .running: "This makes a newer report:"
-            case .paused: "This goes on where it paused:"
-            case .stopped where report.blamesSettings:
-                "This run keeps the settings that it was planned with. Once they are put right, this plans the campaign again and sends it\(report.count(.accepted) > 0 ? ", also to those who got it" : ""):"
-            case .stopped: "Once that is put right, this goes on where it stopped; who got the push does not get it twice:"
-            case .cancelled: "If it shall go on after all:"
-            case .finished:
-                "\(TextFormat.count(repeats)) \(repeats == 1 ? "device" : "devices") failed or gave no answer. Those without an answer may have got it. This sends to them again:"
-            }
-        let isDone = repeats + report.missedForGood == 0
-        if state == .finished, isDone || report.isPruned || report.plan.isTest || report.chain.contains(where: { $0.retryOf == id }) {
-            return ""
-        }
-        if report.isPruned {
-            return """
-                <section class="warnings"><h2>\(title)</h2>\(reason)<p>Its recipients were removed from the run file, so that nothing more can be sent from it.</p></section>
-                """
-        }
-        let main: HTML = state == .finished && repeats == 0 ? "" : "<p>\(words) <code>\(todo)</code></p>"
-        return "<section class=\"warnings\"><h2>\(title)</h2>\(reason)\(main)\(missedAdvice)</section>"
-    }
-
-    /// How those who were missed can still get it.
-    private var missedAdvice: HTML {
-        let count = report.missedForGood
-        guard count > 0 else { return "" }
-        let devices = count == 1 ? "1 device was" : "\(TextFormat.count(count)) devices were"
-        let others = report.count(.unsent) > count ? ", and to those whom frequency left out" : ""
-        return """
-            <p>\(devices) never sent to. If the message still holds, and its expiry names no moment that has passed, this sends to \(count == 1 ? "it" : "them")\(others): \
-            <code>volley retry \(report.plan.id) --outcome unsent</code></p>
-            """
-    }
-
-    // MARK: - Figures
-
-    private var tiles: HTML {
-        let plan = report.plan
-        var tiles = [
-            tile(figure("audience", plan.audience), plan.audience == 1 ? "device" : "devices", "were to get it: one push for each device")
-        ]
-        if hasBegun, plan.audience > 0 {
-            let accepted = report.count(.accepted)
-            tiles.append(tile("\(percent(accepted))", "", "got it: APNs took the push over for delivery"))
-            tiles.append(
-                tile(
-                    figure("outcomes/invalid_token", report.count(.invalidToken)), report.doubtsTokens ? "refused" : "gone",
-                    report.doubtsTokens
-                        ? "had their tokens refused; only those that are gone for certain are left out from now on"
-                        : "have removed the app since; they are left out from now on"))
-        }
-        if let milliseconds = report.milliseconds {
-            tiles.append(tile("\(TextFormat.duration(seconds: Double(milliseconds) / 1000))", "", "from the first push to the last answer"))
-        }
-        if let mean = report.meanPerSecond, report.figures.attempts > 0 {
-            tiles.append(tile(figure("rate/mean_per_second", mean), "a second", "on average, pauses included"))
-        }
-        return "<section class=\"figures\" aria-label=\"The run in figures\">\(tiles)</section>"
-    }
-
-    private func tile(_ value: HTML, _ unit: String, _ note: String) -> HTML {
-        "<div class=\"figure\"><p><b>\(value)</b> \(unit)</p><p class=\"note\">\(note)</p></div>"
     }
 
     // MARK: - Pieces
@@ -206,7 +80,7 @@ public struct ReportPage {
     }
 
     /// A number that a sentence tells in words.
-    private func hidden(_ path: String, _ number: Int) -> HTML {
+    func hidden(_ path: String, _ number: Int) -> HTML {
         "<span data-figure=\"\(path)\" data-value=\"\(number)\" hidden></span>"
     }
 
@@ -217,21 +91,24 @@ public struct ReportPage {
         TextFormat.percent(total == 0 ? 0 : Double(count) / Double(total))
     }
 
+    /// `1 device`, `12 devices`
+    static func devices(_ count: Int) -> String { "\(TextFormat.count(count)) device\(count == 1 ? "" : "s")" }
+
     /// `2026-12-01 09:00:00`
     static func moment(_ moment: Timestamp) -> String { String(moment.description.dropLast().replacing("T", with: " ")) }
 
-    /// A number, its share and a bar: the cells behind a row's name.
-    func cells(_ path: String, _ count: Int, of total: Int) -> HTML {
-        let share = total == 0 ? 0 : Double(count) / Double(total)
-        let width = count == 0 ? "0" : "\(max(0.5, (share * 1000).rounded() / 10))"
-        return """
-            <td>\(figure(path, count))</td><td class="share">\(TextFormat.percent(share))</td>\
-            <td class="bar"><div style="width:\(width)%"></div></td>
-            """
+    /// Names with what is known of them.
+    static func facts(_ facts: [(name: String, value: HTML)]) -> HTML {
+        let rows: [HTML] = facts.map { "<dt>\($0.name)</dt><dd dir=\"auto\">\($0.value)</dd>" }
+        return "<dl class=\"facts\">\(rows)</dl>"
     }
 
-    /// What a row means, below it.
-    func explanation(_ text: String, isTrouble: Bool = false) -> HTML {
-        text.isEmpty ? "" : "<tr class=\"why\(isTrouble ? " trouble" : "")\"><td colspan=\"4\">\(text)</td></tr>"
-    }
+    /// Devices that were missed are no grey matter.
+    private static let missedStyle: HTML = """
+
+        :root { --unsent: #9a3412; }
+        @media (prefers-color-scheme: dark) { :root { --unsent: #ffab7a; } }
+        .lead.missed { border-left: .35rem solid var(--unsent); padding-left: .8rem; }
+
+        """
 }

@@ -18,7 +18,7 @@ public enum PreviewCommand {
         planner.departure = .ofPreview(context.campaign, now: now)
         let preview = try planner.preview(
             samples: samples ?? (context.messages.hasChoice ? 1 : 3), runsFolder: context.runsFolder(options))
-        if let page { try write(PreviewPage(preview: preview, description: context.campaign.description, madeAt: now), to: page, console) }
+        if let page { try write(PreviewPage(preview: preview, madeAt: now), to: page, console) }
         if options.isJSON {
             try console.out(preview.json)
         } else {

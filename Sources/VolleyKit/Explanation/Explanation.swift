@@ -271,7 +271,7 @@ struct Explainer {
 
 extension TextFormat {
     /// `30 days`, `12 hours`, as conditions are written.
-    fileprivate static func days(_ seconds: Int) -> String {
+    static func days(_ seconds: Int) -> String {
         for (unit, length) in [("day", 86_400), ("hour", 3600), ("minute", 60)] where seconds >= length && seconds % length == 0 {
             return "\(seconds / length) \(unit)\(seconds == length ? "" : "s")"
         }

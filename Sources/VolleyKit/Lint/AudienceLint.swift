@@ -1,5 +1,6 @@
 import Audience
 import Base
+import Reports
 import Campaigns
 import Content
 

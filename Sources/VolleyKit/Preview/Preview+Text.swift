@@ -1,5 +1,6 @@
 import Audience
 import Base
+import Reports
 
 /// The preview as a person reads it.
 extension Preview {

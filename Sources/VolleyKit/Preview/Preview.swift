@@ -7,6 +7,8 @@ struct Preview: Sendable {
     var app: String
     /// Where the pushes would go, for people.
     var destination: String
+    /// What the campaign asks for, for people.
+    var words: PreviewWords
     var audience: AudienceResult
     var payloadBytes: PayloadBytes?
     var pace: Pace?
@@ -45,13 +47,17 @@ struct Preview: Sendable {
         }
     }
 
+    /// What each condition of `where` met, with its words.
+    var conditions: [(words: String, count: ConditionCount)] { Array(zip(words.conditions, audience.conditions)) }
+
     /// The document of `preview --json`.
     var json: JSONValue {
-        .object(pairs: contractPairs + groups.pairs + morePairs)
+        .object(pairs: contractPairs + groups.pairs + morePairs + [("environment", .string(destination))] + words.pairs)
     }
 
     private var morePairs: [(String, JSONValue)] {
         var pairs = [("skipped_why", JSONValue.array(notes.map(\.json))), ("warnings", .array(lint.shown.map(\.json)))]
+        if !audience.conditions.isEmpty { pairs.append(("conditions", .array(conditions.map { $0.count.json(words: $0.words) }))) }
         if !audience.exclusions.isEmpty { pairs.append(("excluded_by", .array(audience.exclusions.map(\.json)))) }
         if !lint.silenced.isEmpty { pairs.append(("silenced", lint.silencedJSON)) }
         if let schedule { pairs.append(("schedule", schedule.json)) }
@@ -85,6 +91,16 @@ struct Preview: Sendable {
 
     static func counts(_ pairs: [(String, Int)]) -> JSONValue {
         .object(pairs: pairs.map { ($0.0, .integer(Int64($0.1))) })
+    }
+}
+
+extension ConditionCount {
+    /// Its member of `conditions` in `preview --json`.
+    func json(words: String) -> JSONValue {
+        .object(pairs: [
+            ("column", .string(condition.column.value)), ("condition", .string(words)), ("rows", .integer(Int64(rows))),
+            ("holds", .integer(Int64(holdingRows))), ("unreadable", .integer(Int64(unreadableRows))),
+        ])
     }
 }
 

@@ -11,6 +11,24 @@ struct PreviewGroups: Sendable {
         /// The language of `content.languages`; blank for the text above them.
         var language: String
         var recipients: Int
+        /// What people read, as the campaign writes it, by the keys of `content`; empty for a payload by hand.
+        var texts: [(key: String, text: String)]
+
+        init(_ message: MessageCatalog.Message, recipients: Int) {
+            (variant, language, self.recipients) = (message.variant, message.language, recipients)
+            let content = message.content
+            texts = [("title", content.title), ("subtitle", content.subtitle), ("body", content.body)].compactMap { key, text in
+                text.map { (key, $0.value) }
+            }
+        }
+
+        /// Its member of `messages` in `preview --json`, and in the plan of a run.
+        var json: JSONValue {
+            .object(
+                pairs: [
+                    ("variant", .string(variant)), ("language", .string(language)), ("recipients", .integer(Int64(recipients))),
+                ] + texts.map { ($0.key, .string($0.text)) })
+        }
     }
 
     /// Every message of the campaign, also those that nobody gets.
@@ -22,9 +40,7 @@ struct PreviewGroups: Sendable {
     static let defaultLanguage = "default"
 
     init(_ catalog: MessageCatalog, _ result: AudienceResult) {
-        messages = catalog.messages.enumerated().map { number, message in
-            Group(variant: message.variant, language: message.language, recipients: result.groups[number, default: 0])
-        }
+        messages = catalog.messages.enumerated().map { Group($1, recipients: result.groups[$0, default: 0]) }
         holdout = catalog.variantNames.contains(MessageVariant.holdoutName) ? result.skipped[.holdout, default: 0] : nil
     }
 
@@ -57,16 +73,9 @@ struct PreviewGroups: Sendable {
         return sums
     }
 
-    /// What `preview --json` holds in addition: `texts`, recipients by the language of the text that they read, and `messages`, one object for
-    /// each variant in each language; nothing when all get the same.
+    /// What `preview --json` holds in addition: `messages`, one object for each variant in each language with its texts as the campaign writes them,
+    /// and, where there are several, `texts`, recipients by the language of the text that they read.
     var pairs: [(String, JSONValue)] {
-        guard messages.count > 1 else { return [] }
-        let messages = messages.map { group in
-            JSONValue.object(pairs: [
-                ("variant", .string(group.variant)), ("language", .string(group.language)),
-                ("recipients", .integer(Int64(group.recipients))),
-            ])
-        }
-        return [("texts", Preview.counts(texts)), ("messages", .array(messages))]
+        (messages.count > 1 ? [("texts", Preview.counts(texts))] : []) + [("messages", .array(messages.map(\.json)))]
     }
 }

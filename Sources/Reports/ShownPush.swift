@@ -1,21 +1,20 @@
-import Base
+public import Base
 
 /// What a phone makes of a payload: what people see and hear of it, and what only the app reads.
-struct ShownPush: Sendable {
-    var title = ""
-    var subtitle = ""
-    var body = ""
+public struct ShownPush: Sendable {
+    /// What people read, by the keys of `content`; blank where a push has no such text.
+    public private(set) var title = "", subtitle = "", body = ""
     /// Whether nobody sees it: a background push.
-    var isSilent = false
+    public private(set) var isSilent = false
     /// The address of the image beside the text; blank when there is none.
-    var image = ""
+    public private(set) var image = ""
     /// What else aps says, as people would say it: sound, badge, category, …
-    var marks: [(name: String, value: String)] = []
+    public private(set) var marks: [(name: String, value: String)] = []
     /// Own keys beside aps, with their values as JSON; texts without quotes.
-    var ownKeys: [(name: String, value: String)] = []
+    public private(set) var ownKeys: [(name: String, value: String)] = []
 
     /// - Parameter payload: a JSON object.
-    init(_ payload: JSONValue) {
+    public init(_ payload: JSONValue) {
         guard case .object(let members) = payload else { return }
         for member in members {
             if member.name == "aps", case .object(let aps) = member.value {
@@ -29,8 +28,13 @@ struct ShownPush: Sendable {
         }
     }
 
+    /// A push of which nothing is known but its texts, as a campaign writes them.
+    init(title: String, subtitle: String, body: String) { (self.title, self.subtitle, self.body) = (title, subtitle, body) }
+
     /// Texts that people read, by the keys of `content`.
-    var texts: [(key: String, text: String)] { [("title", title), ("subtitle", subtitle), ("body", body)].filter { !$0.text.isEmpty } }
+    public var texts: [(key: String, text: String)] {
+        [("title", title), ("subtitle", subtitle), ("body", body)].filter { !$0.text.isEmpty }
+    }
 
     private mutating func read(_ key: JSONMember) {
         switch (key.name, key.value) {

@@ -1,0 +1,87 @@
+public import Base
+
+/// Names with numbers and bars, one below the other. Bars share one scale, so that they can be compared.
+public struct BarList {
+    /// A line.
+    public struct Item {
+        var name: HTML
+        var number: HTML
+        var share: String
+        var parts: [Part]
+        var notes: [HTML]
+
+        /// - Parameters:
+        ///   - number: as it is shown.
+        ///   - share: of what the list is about, in words; blank for none.
+        ///   - parts: of the bar, from left to right.
+        ///   - notes: paragraphs below it; what deserves a look is of the class `trouble`.
+        public init(_ name: HTML, _ number: HTML, share: String = "", parts: [Part], notes: [HTML] = []) {
+            (self.name, self.number, self.share, self.parts, self.notes) = (name, number, share, parts, notes)
+        }
+    }
+
+    /// A part of a bar.
+    public struct Part {
+        var value: Int
+        var ink: String
+
+        /// - Parameter ink: an outcome, or `plain`.
+        public init(_ value: Int, ink: String = "plain") { (self.value, self.ink) = (value, ink) }
+    }
+
+    let items: [Item]
+    let whole: Int
+
+    /// - Parameter whole: what a bar over the whole width stands for; nil for the largest of them.
+    public init(_ items: [Item], whole: Int? = nil) {
+        self.items = items
+        self.whole = max(1, whole ?? items.map { $0.parts.reduce(0) { $0 + $1.value } }.max() ?? 1)
+    }
+
+    /// The list; nothing without items.
+    public var html: HTML {
+        guard !items.isEmpty else { return "" }
+        return "<ul class=\"bars\">\(items.map(line))</ul>"
+    }
+
+    private func line(_ item: Item) -> HTML {
+        let notes: [HTML] = item.notes.map { "<p class=\"note\">\($0)</p>" }
+        return """
+            <li><div class="line"><span class="name">\(item.name)</span><span class="number"><b>\(item.number)</b> <span class="share">\(item.share)</span></span>\
+            <span class="track" aria-hidden="true">\(item.parts.filter { $0.value > 0 }.map(bar))</span></div>\(notes)</li>
+            """
+    }
+
+    private func bar(_ part: Part) -> HTML {
+        // Something is always visible where there is something.
+        let width = max(0.4, (Double(part.value) / Double(whole) * 1000).rounded() / 10)
+        return "<i class=\"\(part.ink)-bar\" style=\"width:\("\(width)")%\"></i>"
+    }
+
+    static let style: HTML = """
+
+        .bars { list-style: none; margin: 0; padding: 0; }
+        .bars li { padding: .45rem 0; border-top: 1px solid var(--line); break-inside: avoid; }
+        .bars li:first-child { border-top: 0; }
+        .line { display: grid; grid-template-columns: minmax(9rem, 15rem) minmax(0, 1fr) minmax(8.5rem, auto); gap: 0 1rem; align-items: center; }
+        .line .name { grid-column: 1; min-width: 0; overflow-wrap: anywhere; }
+        .line .number { grid-column: 3; grid-row: 1; text-align: right; font-variant-numeric: tabular-nums; }
+        .line .share { display: inline-block; min-width: 4rem; color: var(--soft); font-size: .875rem; }
+        .track { grid-column: 2; grid-row: 1; display: flex; height: .7rem; background: var(--track); border-radius: .35rem; overflow: hidden; }
+        .track i { display: block; height: 100%; flex: none; }
+        .plain-bar { background: var(--bar); } .accepted-bar { background: var(--accepted); } .invalid_token-bar { background: var(--invalid); }
+        .rejected-bar { background: var(--rejected); } .failed-bar { background: var(--failed); } .unknown-bar { background: var(--unknown); }
+        .unsent-bar { background: var(--unsent); } .lost-bar { background: var(--lost); }
+        .bars .note { max-width: 46rem; margin-top: .15rem; }
+        .trouble { color: var(--warn); }
+        .columns .line { grid-template-columns: minmax(0, 1.6fr) minmax(3rem, 1fr) minmax(8rem, auto); }
+        @media (max-width: 40rem) {
+          .line { grid-template-columns: minmax(0, 1fr) auto; }
+          .track { grid-column: 1 / -1; grid-row: 2; height: .5rem; margin-top: .2rem; }
+          .line .number { grid-column: 2; }
+          .line .share { min-width: 3.4rem; }
+        }
+        @media print { .bars li { padding: .2rem 0; } .track, .track i { print-color-adjust: exact; -webkit-print-color-adjust: exact; } }
+
+        """
+}

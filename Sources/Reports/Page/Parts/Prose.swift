@@ -1,0 +1,11 @@
+public import Base
+
+/// A sentence that terminals show too: what stands between backticks is something to type, or a name in a file.
+public enum Prose {
+    /// The sentence with its commands as code; a backtick without a partner stays one.
+    public static func html(_ text: String) -> HTML {
+        let parts = text.split(separator: "`", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count > 1, parts.count % 2 == 1 else { return "\(text)" }
+        return HTML(joined: parts.enumerated().map { $0 % 2 == 0 ? "\($1)" : "<code>\($1)</code>" })
+    }
+}

@@ -1,0 +1,45 @@
+import Base
+
+/// A text of a run's campaign, as its plan keeps it.
+struct PlannedText {
+    /// Blank without variants.
+    var variant: String
+    /// Blank for the text above `languages`.
+    var language: String
+    /// Devices that were to read it.
+    var recipients: Int
+    /// As the first of its recipients reads it, else as the campaign writes it.
+    var push: ShownPush
+    /// Whether it is what a recipient reads.
+    var isExample: Bool
+
+    /// In the order of the campaign; empty for plans that keep none.
+    static func all(in preview: JSONValue) -> [PlannedText] {
+        let samples = array(preview["samples"])
+        func example(_ variant: String, _ language: String) -> ShownPush? {
+            samples.first { ($0["variant"]?.stringValue ?? "") == variant && ($0["language"]?.stringValue ?? "") == language }?["payload"]
+                .map { ShownPush($0) }
+        }
+        return array(preview["messages"]).compactMap { message in
+            let (variant, language) = (message["variant"]?.stringValue ?? "", message["language"]?.stringValue ?? "")
+            let push = example(variant, language)
+            let texts = ["title", "subtitle", "body"].map { message[$0]?.stringValue ?? "" }
+            guard push != nil || texts != ["", "", ""] else { return nil }
+            return PlannedText(
+                variant: variant, language: language, recipients: Int(message["recipients"]?.integerValue ?? 0),
+                push: push ?? ShownPush(title: texts[0], subtitle: texts[1], body: texts[2]), isExample: push != nil)
+        }
+    }
+
+    private static func array(_ value: JSONValue?) -> [JSONValue] {
+        if case .array(let values)? = value { values } else { [] }
+    }
+
+    /// Its place among the others, for people: `German, variant short`.
+    func place(among texts: [PlannedText]) -> String {
+        let language = language.isEmpty ? "every other language" : LanguageName.english(language) ?? language
+        return [
+            texts.contains { !$0.language.isEmpty } ? language : "", variant.isEmpty ? "" : "variant \(variant)",
+        ].filter { !$0.isEmpty }.joined(separator: ", ")
+    }
+}

@@ -1,0 +1,80 @@
+import Base
+import Runs
+
+/// Who it was for: the way from the export to the devices.
+extension ReportPage {
+    var audience: HTML {
+        let plan = report.plan
+        // A retry or a test has no export of its own.
+        guard plan.retryOf == nil || !plan.skipped.isEmpty else { return "\(hidden("rows", plan.rows))" }
+        var funnel = Funnel(rows: plan.rows, skipped: plan.skipped, audience: plan.audience, notes: notes, figure: figure)
+        if hasBegun, plan.audience > 0 {
+            let lost = plan.audience - report.count(.accepted)
+            funnel.end(
+                accepted: report.count(.accepted),
+                losses: lost > 0
+                    ? [
+                        "− \(TextFormat.count(lost)) \(state == .running || state == .paused ? "not yet, or" : "" as HTML) for the reasons above"
+                    ] : [])
+        }
+        return """
+            <section class="panel"><h2>From the export to the devices</h2>
+            <p class="note">Each step keeps a part of the one before. Shares are of the export’s rows.</p>
+            \(funnel.html)
+            \(Fold("What selected them", selectedBy).html)
+            </section>
+            """
+    }
+
+    private var notes: [SkipReason: [Funnel.Note]] {
+        // What is trouble stands among the losses.
+        let texts = whyInPreview.map { name, texts in (SkipReason(rawValue: name), texts.map { Funnel.Note($0, isTrouble: false) }) }
+        return texts.reduce(into: [:]) { all, note in if let reason = note.0 { all[reason] = note.1 } }
+    }
+
+    /// Sentences of the preview, by skip reason.
+    var whyInPreview: [String: [String]] {
+        guard case .array(let notes)? = report.plan.preview["skipped_why"], report.plan.retryOf == nil else { return [:] }
+        var texts: [String: [String]] = [:]
+        for note in notes {
+            guard let reason = note["reason"]?.stringValue, let why = note["why"]?.stringValue, !why.isEmpty else { continue }
+            texts[reason, default: []].append(why)
+        }
+        return texts
+    }
+
+    private var selectedBy: HTML {
+        guard case .object(let members)? = report.plan.preview["selected_by"], report.plan.retryOf == nil, !report.plan.isTest else {
+            return ""
+        }
+        let items = members.prefix(Self.shownRows).compactMap { member -> BarList.Item? in
+            guard let count = member.value.integerValue.map({ Int($0) }) else { return nil }
+            return BarList.Item(
+                "<span dir=\"auto\">\(member.name)</span>", "\(TextFormat.count(count))", share: percent(count), parts: [.init(count)])
+        }
+        guard !items.isEmpty else { return "" }
+        return """
+            <p class="note">A device counts under everything that names it, so that shares may add up to more than 100 %.</p>
+            \(BarList(items, whole: report.plan.audience).html)
+            """
+    }
+
+    var testDevices: HTML {
+        guard !report.testPushes.isEmpty else { return "" }
+        let rows = report.testPushes.map { push in
+            DataTable.Row(
+                name: "\(push.device)",
+                cells: [
+                    "<code>\(push.token.redacted)</code>", "\(push.variant)", "\(push.language)",
+                    "\(push.outcome.name)\(push.reason.isEmpty ? "" : " (\(TextStyle.safe(push.reason)))")",
+                ])
+        }
+        return """
+            <section class="panel">
+            <h2>Test devices</h2>
+            <p class="note">This was a test: it went to the app’s test devices and to nobody of the audience. \(badge?.html ?? "")</p>
+            \(DataTable(columns: ["Device", "Token", "Variant", "Language", "Outcome"], rows: rows).html)
+            </section>
+            """
+    }
+}

@@ -1,0 +1,87 @@
+import Base
+import Runs
+
+/// What keeps the run from being done, and what to do about it.
+extension ReportPage {
+    var nextStep: HTML {
+        if state == .finished, isDone || report.isPruned || report.plan.isTest || isRetried { return nothingToDo }
+        let (title, words, command) = advice
+        let reason: HTML = report.status.reason.isEmpty ? "" : "<p dir=\"auto\">\(Prose.html(report.status.reason))</p>"
+        if report.isPruned {
+            return """
+                <section class="warnings" id="next"><h2>\(title)</h2>\(reason)<p>Its recipients were removed from the run file, so that nothing more can be sent from it.</p></section>
+                """
+        }
+        let main: HTML = state == .finished && repeats == 0 ? "" : "<p>\(words) <code>\(command)</code></p>"
+        // What waits for nobody but its sender is no trouble.
+        let look: HTML = state == .planned || state == .running ? "panel next" : "warnings"
+        return "<section class=\"\(look)\" id=\"next\"><h2>\(title)</h2>\(reason)\(main)\(missedAdvice)</section>"
+    }
+
+    /// Devices that a retry could still reach.
+    private var repeats: Int { report.count(.failed) + report.count(.unknown) }
+
+    private var isDone: Bool { repeats + report.missedForGood == 0 }
+
+    private var isRetried: Bool { report.chain.contains { $0.retryOf == report.plan.id } }
+
+    private var nothingToDo: HTML {
+        let gone = report.count(.invalidToken)
+        let words: HTML =
+            if isRetried {
+                "A retry was made of this run; what both came to together stands below."
+            } else if report.isPruned, !isDone {
+                "Its recipients were removed from the run file, so that nothing more can be sent from it."
+            } else if report.plan.isTest {
+                "This was a test. If it looks as it should, the campaign can be sent: <code>volley send \(report.plan.campaignFile)</code>"
+            } else if gone > 0, !report.doubtsTokens, report.count(.rejected) == 0 {
+                "Nothing is left to do. \(gone == 1 ? "The device" : "The devices") without the app \(gone == 1 ? "is" : "are") left out from now on."
+            } else if report.count(.rejected) > 0 {
+                "Sending again would not help. The reasons below say what to change before the next campaign."
+            } else {
+                "Nothing is left to do."
+            }
+        return "<section class=\"panel next\" id=\"next\"><p><b>Next step.</b> \(words)</p></section>"
+    }
+
+    private var advice: (title: String, words: HTML, command: String) {
+        let id = report.plan.id
+        switch state {
+        case .planned: return ("Next step: send it", "This sends it:", "volley send --plan \(id)")
+        case .running:
+            return ("Still running: these figures are as of \(Self.moment(madeAt))", "This makes a newer report:", "volley report \(id)")
+        case .paused: return ("Paused", "This goes on where it paused:", "volley resume \(id)")
+        case .stopped where report.blamesSettings:
+            let again = report.count(.accepted) > 0 ? ", also to those who got it" : ""
+            return (
+                "Why it stopped",
+                "This run keeps the settings that it was planned with. Once they are put right, this plans the campaign again and sends it\(again):",
+                "volley send \(report.plan.campaignFile)"
+            )
+        case .stopped:
+            return (
+                "Why it stopped", "Once that is put right, this goes on where it stopped; who got the push does not get it twice:",
+                "volley resume \(id)"
+            )
+        case .cancelled: return ("Cancelled", "If it shall go on after all:", "volley resume \(id)")
+        case .finished:
+            return (
+                "Next step: some can be sent to again",
+                "\(TextFormat.count(repeats)) \(repeats == 1 ? "device" : "devices") failed or gave no answer. Those without an answer may have got it. This sends to them again:",
+                "volley retry \(id)"
+            )
+        }
+    }
+
+    /// How those who were missed can still get it.
+    private var missedAdvice: HTML {
+        let count = report.missedForGood
+        guard count > 0 else { return "" }
+        let devices = count == 1 ? "1 device was" : "\(TextFormat.count(count)) devices were"
+        let others = report.count(.unsent) > count ? ", and to those whom frequency left out" : ""
+        return """
+            <p>\(devices) never sent to. If the message still holds, and its expiry names no moment that has passed, this sends to \(count == 1 ? "it" : "them")\(others): \
+            <code>volley retry \(report.plan.id) --outcome unsent</code></p>
+            """
+    }
+}

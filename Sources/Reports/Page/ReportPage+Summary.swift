@@ -1,0 +1,164 @@
+import Base
+import Runs
+
+/// The first screen: what came of it, to whom, when and where it went, and the text as people read it.
+extension ReportPage {
+    var summary: HTML {
+        let share: HTML =
+            hasBegun && report.plan.audience > 0
+            ? "<p class=\"big\"><b>\(percent(report.count(.accepted)))</b> got it\(state == .running || state == .paused ? " so far" : "" as HTML)</p>\(whole)"
+            : ""
+        let note: HTML = hasBegun && report.plan.audience > 0 ? "<p class=\"note\">\(whatGettingItMeans)</p>" : ""
+        return """
+            <section class="panel hero" aria-label="The run at a glance">
+            <div>
+            \(share)
+            <p class="\(report.missedForGood > 0 ? "lead missed" : "lead")" id="headline">\(missed)\(story)</p>
+            \(note)
+            \(Self.facts(answers))
+            </div>
+            \(card)
+            </section>
+            """
+    }
+
+    private var whatGettingItMeans: String {
+        if isSimulated { return "This run went to the built-in simulator, for practice: no device got anything." }
+        return "“Got it” means that APNs, Apple’s push service, took the push over. A device that is switched off gets it later; "
+            + "who looked at it, nobody can tell from here."
+    }
+
+    // MARK: - In words
+
+    /// How many never got a chance, before all else.
+    private var missed: HTML {
+        let count = report.missedForGood
+        guard count > 0 else { return "" }
+        let devices = count == 1 ? "1 device was" : "\(TextFormat.count(count)) devices were"
+        return "\(devices) never sent to: \(report.missedBecause("the push expired", isOne: count == 1)). "
+    }
+
+    /// The run in a few sentences, for those who read nothing else.
+    private var story: HTML {
+        let (plan, accepted) = (report.plan, report.count(.accepted))
+        guard plan.audience > 0 else { return "Nobody was in the audience, so nothing was sent." }
+        let all: HTML = "\(figure("audience", plan.audience)) \(plan.audience == 1 ? "device" : "devices")"
+        guard state != .planned, hasBegun || state.hasEnded else { return "Planned for \(all), and not sent yet." }
+        let beginning: HTML =
+            switch state {
+            case .running, .paused: "So far \(figure("outcomes/accepted", accepted)) of \(all) got it."
+            case .finished where accepted == plan.audience:
+                plan.audience == 1
+                    ? "The one device got it.\(hidden("outcomes/accepted", accepted))\(hidden("audience", 1))" : "All \(all) got it."
+            default: "\(figure("outcomes/accepted", accepted)) of \(all) got it."
+            }
+        let rest: [(Outcome, String, String)] = [
+            report.doubtsTokens
+                ? (.invalidToken, "had its token refused", "had their tokens refused")
+                : (.invalidToken, "no longer has the app", "no longer have the app"), (.rejected, "was refused", "were refused"),
+            (.failed, "could not be reached in time", "could not be reached in time"),
+            (.unknown, "gave no answer", "gave no answer"),
+            state == .running || state == .paused
+                ? (.unsent, "is still to come", "are still to come") : (.unsent, "was never sent to", "were never sent to"),
+        ]
+        let isTold = report.missedForGood == report.count(.unsent)
+        let parts = rest.filter { report.count($0.0) > 0 && !($0.0 == .unsent && isTold) }.sorted {
+            report.count($0.0) > report.count($1.0)
+        }.map { outcome, one, many in
+            let count = report.count(outcome)
+            return "\(figure("outcomes/\(outcome.name)", count)) \(count == 1 ? one : many)" as HTML
+        }
+        let list = parts.enumerated().map { place, part -> HTML in
+            place == 0 ? part : place == parts.count - 1 ? " and \(part)" : ", \(part)"
+        }
+        return parts.isEmpty ? beginning : "\(beginning) \(HTML(joined: list))."
+    }
+
+    /// The audience as one bar.
+    private var whole: HTML {
+        let total = report.plan.audience
+        var left = 0.0
+        let parts = Outcome.allCases.filter { report.count($0) > 0 }
+        let rects: [HTML] = parts.map { outcome in
+            // Half a hundredth is still seen.
+            let width = max(5, Double(report.count(outcome)) / Double(total) * 1000)
+            defer { left += width }
+            return """
+                <rect class="\(outcome.name)" x="\(String(Int(left)))" y="0" width="\(String(Int(width.rounded(.up))))" height="24"><title>\(outcome.name): \(TextFormat.count(report.count(outcome)))</title></rect>
+                """
+        }
+        let words = parts.map { "\($0.name) \(percent(report.count($0)))" }.joined(separator: ", ")
+        let legend = parts.map { outcome in
+            (
+                outcome,
+                "\(OutcomeGuide.title(outcome, in: state, doubtsTokens: report.doubtsTokens)) \(percent(report.count(outcome)))" as HTML
+            )
+        }
+        return """
+            <svg class="whole" viewBox="0 0 \(String(Int(left.rounded(.up)))) 24" preserveAspectRatio="none" role="img" aria-label="Outcomes: \(words)">\(rects)</svg>
+            \(Chart.legend(legend))
+            """
+    }
+
+    // MARK: - To whom, when, where
+
+    private var answers: [(name: String, value: HTML)] {
+        [("To", audienceInWords)].compactMap { name, words in words.map { (name, $0) } } + [("When", time), ("Where", place)]
+    }
+
+    /// nil when the plan does not tell.
+    private var audienceInWords: HTML? {
+        let plan = report.plan
+        if plan.isTest { return "The test devices of \(plan.app)" }
+        if let first = plan.retryOf {
+            let outcomes: [String] =
+                if case .array(let names)? = plan.settings["retried_outcomes"] { names.compactMap(\.stringValue) } else { [] }
+            let which = outcomes.isEmpty ? "" : ", those that were \(outcomes.joined(separator: " or "))"
+            return "Again to devices of \(first)\(which)"
+        }
+        return plan.preview["in_words"]?["audience"]?.stringValue.map { "\($0)" }
+    }
+
+    private var time: HTML {
+        let status = report.status
+        guard let start = status.startedAt else { return "Not yet; planned \(Self.moment(report.plan.plannedAt)) UTC" }
+        guard let end = status.finishedAt else { return "Since \(Self.moment(start)) UTC" }
+        let length = report.milliseconds.map {
+            " UTC, \(TextFormat.duration(seconds: Double($0) / 1000)) from the first push to the last answer"
+        }
+        // On the same day the time is enough.
+        let isSameDay = Self.moment(start).prefix(10) == Self.moment(end).prefix(10)
+        return
+            "\(Self.moment(start)) – \(isSameDay ? String(Self.moment(end).dropFirst(11)) : Self.moment(end))\(length ?? " UTC; the clock was set back meanwhile")"
+    }
+
+    private var place: HTML { "\(report.plan.app) \(badge?.html ?? "")" }
+
+    // MARK: - What they read
+
+    private var card: HTML {
+        let texts = PlannedText.all(in: report.plan.preview)
+        guard let text = texts.max(by: { $0.recipients < $1.recipients }) else { return "" }
+        let place = text.place(among: texts)
+        let which = texts.count == 1 ? "" : "What most devices read: \(place). One of \(texts.count) texts; the others stand below. "
+        let how = text.isExample ? "As the first of its devices reads it." : "As the campaign writes it."
+        return "<aside>\(PushCard(app: report.plan.app, text.push).html)<p class=\"note\">\(which)\(how)</p></aside>"
+    }
+
+    /// All texts of a campaign that has several.
+    var texts: HTML {
+        let texts = PlannedText.all(in: report.plan.preview)
+        guard texts.count > 1 else { return "" }
+        // A retry goes to some of those whom its first run was planned for.
+        let hasCounts = report.plan.retryOf == nil && !report.plan.isTest
+        let cells = texts.map {
+            TextMatrix.Cell(
+                variant: $0.variant, language: $0.language, recipients: hasCounts ? $0.recipients : nil,
+                cards: [PushCard(app: report.plan.app, $0.push).html])
+        }
+        return """
+            <section class="panel folds"><h2>What it said</h2>
+            \(Fold("All \(texts.count) texts, by language and variant", TextMatrix(cells).html).html)</section>
+            """
+    }
+}

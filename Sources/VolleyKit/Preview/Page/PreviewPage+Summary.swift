@@ -1,0 +1,84 @@
+import Audience
+import Base
+import Reports
+
+/// The first screen: how many get what, when, where, and by which rules.
+extension PreviewPage {
+    var summary: HTML {
+        let rows: [HTML] = answers.map { "<dt>\($0.name)</dt><dd dir=\"auto\">\($0.value)</dd>" }
+        let count = preview.audience.audience
+        return """
+            <section class="panel hero" aria-label="The campaign at a glance">
+            <div>
+            <p class="big"><b>\(figure("audience", count))</b> \(count == 1 ? "device" : "devices") would get it</p>
+            <p class="lead" dir="auto">\(preview.words.audience)</p>
+            <dl class="facts">\(rows)</dl>
+            </div>
+            \(card)
+            </section>
+            """
+    }
+
+    private var answers: [(name: String, value: HTML)] {
+        var answers: [(String, HTML)] = [
+            ("Where", "\(preview.app) \(badge.html)"), ("When", "\(preview.schedule?.headline ?? "when it is sent")"), ("Takes", duration),
+            ("Expires", "\(preview.words.expiry)"), ("Priority", "\(preview.words.priority)"), ("Frequency", "\(preview.words.frequency)"),
+            ("Export", exports),
+        ]
+        if let bytes = preview.payloadBytes {
+            let size =
+                bytes.min == bytes.max ? "\(bytes.max) bytes each" : "\(bytes.min)–\(bytes.max) bytes, half of them at most \(bytes.p50)"
+            answers.append(("Payload", "\(size)"))
+        }
+        if let comparison = preview.comparison {
+            answers.append(("Last run", "\(comparison.text), planned at \(moment(comparison.plannedAt))"))
+        }
+        return answers
+    }
+
+    private var duration: HTML {
+        guard let pace = preview.pace, let seconds = preview.secondsAtPace else { return "no pace is set: as fast as the server allows" }
+        return "\(TextFormat.duration(seconds: seconds)) at \(pace.description)"
+    }
+
+    /// How old the exports are: the oldest and the newest.
+    private var exports: HTML {
+        let known = preview.words.exports.compactMap(\.writtenAt).sorted()
+        guard let oldest = known.first, let newest = known.last else { return "of unknown age" }
+        let age = age(of: oldest)
+        guard preview.words.exports.count > 1 else { return "written \(age) ago, at \(moment(oldest))" }
+        let span = age == self.age(of: newest) ? age : "\(self.age(of: newest)) to \(age)"
+        return "\(TextFormat.count(preview.words.exports.count)) files, written \(span) ago, the oldest at \(moment(oldest))"
+    }
+
+    private func age(of moment: Timestamp) -> String {
+        let seconds = max(0, madeAt.epochSeconds - moment.epochSeconds)
+        for (unit, length) in [("day", Int64(86_400)), ("hour", 3600), ("minute", 60)] where seconds >= length {
+            return "\(seconds / length) \(unit)\(seconds / length == 1 ? "" : "s")"
+        }
+        return "less than a minute"
+    }
+
+    private var card: HTML {
+        let groups = preview.groups.messages
+        let number = groups.indices.max { groups[$0].recipients < groups[$1].recipients } ?? 0
+        guard groups.count > 1, let sample = preview.samples.first(where: { $0.message == number }) else {
+            return preview.samples.first.map { aside($0, "As \(recipient($0)) reads it.") } ?? ""
+        }
+        return aside(
+            sample, "What most devices read: \(name(number)). One of \(groups.count) texts; the others stand below.")
+    }
+
+    private func aside(_ sample: PreviewSample, _ words: String) -> HTML {
+        "<aside>\(PushCard(app: preview.app, ShownPush(sample.shownPayload)).html)<p class=\"note\">\(words)</p></aside>"
+    }
+
+    private func recipient(_ sample: PreviewSample) -> String { "the device \(sample.token.redacted)" }
+
+    private func name(_ number: Int) -> String {
+        let group = preview.groups.messages[number]
+        let language = group.language.isEmpty ? "every other language" : LanguageName.english(group.language) ?? group.language
+        if group.variant.isEmpty { return language }
+        return preview.groups.texts.isEmpty ? "variant \(group.variant)" : "\(language), variant \(group.variant)"
+    }
+}

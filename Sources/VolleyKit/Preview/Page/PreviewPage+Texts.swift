@@ -1,0 +1,43 @@
+import Base
+import Reports
+
+/// Every text, as its first recipients read it: a row for each language, a column for each variant.
+extension PreviewPage {
+    var texts: HTML {
+        let groups = preview.groups.messages
+        guard groups.contains(where: { $0.recipients > 0 }) else {
+            return "<section class=\"panel\"><h2>What people read</h2><p class=\"note\">Nobody gets this campaign.</p></section>"
+        }
+        let cells = groups.indices.map { number in
+            TextMatrix.Cell(
+                variant: groups[number].variant, language: groups[number].language, recipients: groups[number].recipients,
+                cards: cards(number))
+        }
+        let holdout: HTML =
+            preview.groups.holdout.map {
+                "<p class=\"note\">Beside them \(Self.devices($0)) of the holdout get nothing, to compare with.</p>"
+            } ?? ""
+        let note: HTML =
+            groups.count > 1
+            ? "<p class=\"note\">\(groups.count) texts, each as one of its devices reads it; what nobody reads stands as the campaign writes it.</p>"
+            : "<p class=\"note\">One text, as the first of its devices read it.</p>"
+        return "<section class=\"panel\"><h2>What people read</h2>\(note)\(TextMatrix(cells).html)\(holdout)</section>"
+    }
+
+    private func cards(_ number: Int) -> [HTML] {
+        let samples = preview.samples.filter { $0.message == number }
+        guard samples.isEmpty else { return samples.map(card) }
+        let texts: [HTML] = preview.groups.messages[number].texts.map { key, text in "<p class=\"\(key)\" dir=\"auto\">\(text)</p>" }
+        return texts.isEmpty ? [] : ["<div class=\"unread\">\(texts)</div>"]
+    }
+
+    private func card(_ sample: PreviewSample) -> HTML {
+        let payload = sample.shownPayload
+        let card = PushCard(app: preview.app, ShownPush(payload))
+        let names = sample.selectedBy.joined(separator: ", ")
+        let detail: HTML = """
+            \(card.marks)<p class="note">\(sample.token.redacted)\(names.isEmpty ? "" : " · \(names)")</p><pre dir="ltr">\(payload.indentedText)</pre>
+            """
+        return "<article>\(card.html)\(Fold("Payload, \(sample.payload.count) bytes", detail).html)</article>"
+    }
+}

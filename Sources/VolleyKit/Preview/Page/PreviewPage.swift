@@ -1,0 +1,64 @@
+import Audience
+import Base
+import Reports
+
+/// A preview as a page: one file that needs no network and no script, for a phone, a large screen or paper.
+///
+/// The first screen answers how many get what, when, where and by which rules; then come warnings, every text, and who gets it and who does not.
+struct PreviewPage {
+    let preview: Preview
+    let madeAt: Timestamp
+
+    var badge: EnvironmentBadge { EnvironmentBadge(preview.destination) }
+
+    var html: HTML {
+        PageStyle.document(
+            title: "Preview of \(preview.campaign), \(preview.destination)", style: "",
+            """
+            \(head)
+            \(summary)
+            \(warnings)
+            \(texts)
+            \(audience)
+            \(groups)
+            \(schedule)
+            \(comparison)
+            <footer>Plan hash \(String(preview.planHash.prefix(16))) · made by Volley \(volleyVersion) at \(moment(madeAt)) · device tokens are shortened\
+            <span class="when-printed"> · what is folded on the page is not printed</span></footer>
+            """)
+    }
+
+    private var head: HTML {
+        let about: HTML = preview.words.description.map { "<p class=\"about\" dir=\"auto\">\($0)</p>" } ?? ""
+        return """
+            <header>
+            <p class="eyebrow"><span>Preview · nothing was sent</span> \(badge.html)</p>
+            <h1>\(preview.campaign)</h1>
+            \(about)
+            </header>
+            """
+    }
+
+    // MARK: - Pieces
+
+    /// `2026-12-01 09:00 UTC`
+    func moment(_ moment: Timestamp) -> String {
+        moment.description.prefix(16).replacing("T", with: " ") + " UTC"
+    }
+
+    static func devices(_ count: Int) -> String { "\(TextFormat.count(count)) device\(count == 1 ? "" : "s")" }
+
+    /// A number that `preview --json` holds too: the names that lead to it, with slashes between.
+    func figure(_ path: String, _ number: Int) -> HTML {
+        "<span data-figure=\"\(path)\" data-value=\"\(number)\">\(TextFormat.count(number))</span>"
+    }
+
+    /// Names with their numbers, on one scale.
+    func bars(_ rows: [(name: HTML, number: HTML, count: Int)], of total: Int) -> HTML {
+        let items = rows.map { name, number, count in
+            BarList.Item(
+                name, number, share: TextFormat.percent(total == 0 ? 0 : Double(count) / Double(total)), parts: [.init(count)])
+        }
+        return BarList(items, whole: total).html
+    }
+}
