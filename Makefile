@@ -20,7 +20,7 @@ STRICT := --explicit-target-dependency-import-check error
 RELEASE := .build/release
 SOURCES := Package.swift Sources Tests
 
-.PHONY: help setup servers build demo test test-servers test-browser sanitize faults races fuzz simulate simulate-breakages bench lint format install clean
+.PHONY: help setup servers build demo test oracle test-servers test-browser sanitize faults races fuzz simulate simulate-breakages bench lint format install clean
 
 help: ## List these commands
 	@echo "Volley sends push campaigns to APNs. What can be done here:"
@@ -102,6 +102,12 @@ faults: setup ## Play every fault, and kill 200 runs (twenty minutes); report ag
 	@$(call install,$(FAULT_PACKAGES))
 	VOLLEY_FAULT_RECIPIENTS=$(FAULT_RECIPIENTS) VOLLEY_FAULT_KILLS=$(FAULT_KILLS) \
 	    $(SWIFT) test $(STRICT) -c release -Xswiftc -enable-testing --scratch-path .build/faults --filter "CommandLineTests\..*FaultTests"
+
+EXPORTS ?= 1000
+
+oracle: setup ## Hold what commands say of EXPORTS=1000 random exports against rules that were written a second time (minutes)
+	$(SWIFT) build $(STRICT) --product volley
+	/usr/bin/python3 Tests/Fixtures/audience_compare.py "$$($(SWIFT) build $(STRICT) --show-bin-path)/volley" 1 $(EXPORTS)
 
 # As `faults` an optimised build of its own. RACE=retry+retry chooses races, with commas between; SEED=7 repeats one round.
 RACES ?= 100

@@ -51,7 +51,7 @@ struct BadExportTests {
             export:
                 "device_token,first_name\n\(tokens[0]),Ada\n\(tokens[1]),A\0a\n\(tokens[2]),Ada,extra\n\(tokens[3])\n\(tokens[4]),Ada\n\(tokens[5]),Ada\n"
         )
-        try expectRefused(preview(folder, "devices.csv"), "devices.csv:3", "max_bad_rows", in: folder)
+        try expectRefused(preview(folder, "devices.csv"), "devices.csv:3", "at most 1 % are allowed", in: folder)
         let allowed = try preview(folder, "devices.csv", audience: "everyone: true\nmax_bad_rows: 60%")
         let document = try allowed.json()
         #expect(document["skipped"]?.int("bad_row") == 3)

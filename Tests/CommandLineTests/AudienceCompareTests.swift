@@ -1,0 +1,21 @@
+import Foundation
+import TestCommands
+import Testing
+
+/// The rules of campaign-language.md were written a second time from that text alone, and are held against what the commands say of random dirty
+/// exports of every form: counts of `preview` and `plan`, recipients of the report. `make oracle` goes on to a thousand.
+@Suite("the audience: commands against rules that were written a second time")
+struct AudienceCompareTests {
+    @Test("random dirty exports of every form select the same devices", .enabled(if: hasPython), arguments: 0..<4)
+    func dirtyExports(part: Int) throws {
+        let script = #filePath.split(separator: "/").dropLast(2).reduce("") { $0 + "/" + $1 } + "/Fixtures/audience_compare.py"
+        let folder = try ProjectFolder()
+        let seeds = (part * 15 + 1, part * 15 + 15)
+        let compared = try RunningVolley(
+            executable: "/usr/bin/python3", [script, VolleyBinary.path, "\(seeds.0)", "\(seeds.1)"], in: folder.url,
+            environment: ["TMPDIR": folder.url.path, "PYTHONDONTWRITEBYTECODE": "1"], input: nil
+        ).finish()
+        #expect(compared.status == 0, "\(compared.output)\(compared.errors)")
+        #expect(compared.output.contains(" 0 differ"), "\(compared.output)")
+    }
+}
