@@ -1,6 +1,7 @@
 /// What a text that is no device token seems to be instead, by its shape.
 public enum TokenShape: String, CaseIterable, Hashable, Sendable {
-    case brackets, shortened, uuid, blanks, oddDigits, prefix, exponent, word, email, fcm, base64, tooShort, tooLong, other
+    case brackets, shortened, uuid, blanks, separated, oddDigits, prefix, exponent, word, email, surrounded, fcm, base64, tooShort, tooLong,
+        other
 
     /// The shape of a text, of which nothing else is known than that it is no token; nil when it is one, and for a blank text.
     public init?(_ text: String) {
@@ -22,6 +23,8 @@ public enum TokenShape: String, CaseIterable, Hashable, Sendable {
             { $0.split(separator: "-", omittingEmptySubsequences: false).map(\.utf8.count) == [8, 4, 4, 4, 12] && isHex($0, but: "-") }
         ),
         (.blanks, { $0.contains(where: \.isWhitespace) && isHex($0, but: " \t\u{A0}") }),
+        (.surrounded, { !tokens(in: $0).isEmpty }),
+        (.separated, { $0.utf8.count > 40 && isHex($0, but: "-:._") }),
         (.prefix, { $0.lowercased().hasPrefix("0x") && isHex(String($0.dropFirst(2)), but: "") }),
         (.exponent, { isExponent($0) }),
         (
@@ -50,9 +53,40 @@ public enum TokenShape: String, CaseIterable, Hashable, Sendable {
         return parts.count == 2 && parts[1].first == "+" && parts[0].allSatisfy { $0.isNumber || ".,".contains($0) }
     }
 
-    /// Whether nothing else than a device token was meant, so that the text can be no name of another kind either.
-    public func wasToken(digits: Int) -> Bool {
-        [.brackets, .shortened, .blanks, .prefix, .exponent].contains(self) || self == .oddDigits && digits > 32
+    /// Where tokens stand in a text: 32 hex digits or more, with no letter or digit beside them.
+    private static func tokens(in text: String) -> [Range<Int>] {
+        let bytes = Array(text.utf8)
+        func isName(_ byte: UInt8) -> Bool { isHexDigit(byte) || (byte | 0x20) &- 0x61 < 26 }
+        var (found, start): ([Range<Int>], Int) = ([], 0)
+        for end in 0...bytes.count where end == bytes.count || !isName(bytes[end]) {
+            let part = bytes[start..<end]
+            if part.count >= 32, part.count % 2 == 0, part.allSatisfy(isHexDigit) { found.append(start..<end) }
+            start = end + 1
+        }
+        return found
+    }
+
+    /// A text in which each token is shortened; as a whole where it is long and holds none.
+    public static func shortened(_ text: String) -> String {
+        let (bytes, tokens) = (Array(text.utf8), tokens(in: text))
+        if tokens.isEmpty { return text.count < 20 ? text : DeviceToken.redact(text) }
+        var (shown, start) = ("", 0)
+        for token in tokens {
+            shown += String(decoding: bytes[start..<token.lowerBound], as: UTF8.self)
+            shown += DeviceToken.redact(String(decoding: bytes[token], as: UTF8.self))
+            start = token.upperBound
+        }
+        return shown + String(decoding: bytes[start...], as: UTF8.self)
+    }
+
+    /// Whether nothing else than a device token was meant by a text of this shape, so that it can be no name of another kind either.
+    public func wasToken(_ text: String) -> Bool {
+        switch self {
+        case .brackets, .shortened, .blanks, .separated, .prefix, .exponent: true
+        case .oddDigits: text.utf8.count > 32
+        case .surrounded: text.utf8.contains { !(Self.isHexDigit($0) || ($0 | 0x20) &- 0x61 < 26 || "-_.:/@+".utf8.contains($0)) }
+        default: false
+        }
     }
 
     /// "it …", and what to do where that is known.
@@ -62,6 +96,8 @@ public enum TokenShape: String, CaseIterable, Hashable, Sendable {
         case .shortened: "it is shortened, as tokens are where they are shown"
         case .uuid: "it is a UUID, as of an installation or an advertising id"
         case .blanks: "it has blanks between its digits"
+        case .separated: "it has hyphens or other signs between its digits"
+        case .surrounded: "it has something else beside the token's digits"
         case .oddDigits: "its \(digits) digits are no even number: it is cut off, or one is too many"
         case .prefix: "it begins with 0x"
         case .exponent: "a spreadsheet has made a number of it; format the column as text"

@@ -101,7 +101,9 @@ public enum WarningName: String, CaseIterable, Hashable, Sendable {
         case .textCutOff, .doubleBlank, .placeholderInText, .markupInText, .escapeInText, .garbledText, .invisibleInText: [.files, .rows]
         // Which devices it is too late for only the rows show.
         case .expiresBeforeSchedule: [.files, .rows]
-        case .columnNotFound, .columnTwice, .staleExport, .timezoneNotFound: [.headers]
+        // Keys of JSON may come in any object.
+        case .columnTwice: [.headers, .rows]
+        case .columnNotFound, .staleExport, .timezoneNotFound: [.headers]
         case .badRow, .keyTwice, .rowForEachTag, .tagSeparator, .tagSpelling, .tagNotFound, .aliasNotFound, .registrationIDNotFound,
             .exclusionNotFound,
             .conditionNeverHolds, .cellsNotCompared, .valueNotFound,

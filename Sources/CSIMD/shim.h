@@ -37,19 +37,20 @@ static inline uint64_t volley_any_of_three(const void *bytes, uint8_t a, uint8_t
     return mask;
 }
 
-/// Bit i: byte i of the first `count` (at most 64) at `bytes` may separate the parts of a list, or enclose it: a control character, a blank, one of
-/// !"#$%&'()*+, or one of ; [ { | < \. Up to 15 bytes more are read.
+/// Bit i: byte i of the first `count` (at most 64) at `bytes` is seldom part of a word: it may separate the parts of a list, or enclose it. That is a
+/// control character, a blank, one of !"#$%&'()*+,/: or of ; < = > [ \ ] ^ { | } ~, and all that is not ASCII. Up to 15 bytes more are read.
 static inline uint64_t volley_list_marks(const void *bytes, int64_t count) {
     const __m128i *lanes = (const __m128i *)bytes;
     uint64_t mask = 0;
     for (int part = 0; part < 4 && 16 * part < count; part++) {
         const __m128i some = _mm_loadu_si128(lanes + part);
-        // ; [ { differ in these bits only, as do < \ |.
-        const __m128i alike = _mm_or_si128(some, _mm_set1_epi8(0x60));
+        // ; [ { differ in these bits only, as do < \ | and = ] } and > ^ ~.
+        const __m128i alike = _mm_sub_epi8(_mm_or_si128(some, _mm_set1_epi8(0x60)), _mm_set1_epi8('{'));
         const __m128i found = _mm_or_si128(
-            _mm_or_si128(_mm_cmpeq_epi8(alike, _mm_set1_epi8('{')), _mm_cmpeq_epi8(alike, _mm_set1_epi8('|'))),
-            _mm_cmpeq_epi8(_mm_min_epu8(some, _mm_set1_epi8(',')), some));
-        mask |= volley_mask16(found) << (16 * part);
+            _mm_or_si128(_mm_cmpeq_epi8(_mm_min_epu8(alike, _mm_set1_epi8(3)), alike), _mm_cmpeq_epi8(some, _mm_set1_epi8('/'))),
+            _mm_or_si128(_mm_cmpeq_epi8(_mm_min_epu8(some, _mm_set1_epi8(',')), some), _mm_cmpeq_epi8(some, _mm_set1_epi8(':'))));
+        // What is not ASCII has the high bit already.
+        mask |= volley_mask16(_mm_or_si128(found, some)) << (16 * part);
     }
     return count < 64 ? mask & (((uint64_t)1 << count) - 1) : mask;
 }
@@ -106,8 +107,8 @@ static inline uint64_t volley_list_marks(const void *bytes, int64_t count) {
     const uint8_t *some = (const uint8_t *)bytes;
     uint64_t mask = 0;
     for (int i = 0; i < 64 && i < count; i++) {
-        const uint8_t alike = some[i] | 0x60;
-        mask |= (uint64_t)((alike == '{') | (alike == '|') | (some[i] <= ',')) << i;
+        const uint8_t alike = (uint8_t)((some[i] | 0x60) - '{');
+        mask |= (uint64_t)((alike <= 3) | (some[i] <= ',') | (some[i] == '/') | (some[i] == ':') | (some[i] >= 0x80)) << i;
     }
     return mask;
 }

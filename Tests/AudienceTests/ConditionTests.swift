@@ -37,7 +37,7 @@ import Testing
         ])
     func unreadableCells(cell: String, right: String) {
         for comparison in ComparisonOperator.allCases {
-            let expected: ConditionTest.Answer = comparison == .notEqual ? .yes : .unreadable
+            let expected: ConditionTest.Answer = comparison == .notEqual ? .unlike : .unreadable
             #expect(answer(.comparison(comparison, right), cell) == expected, "\(cell) \(comparison.rawValue) \(right)")
         }
         #expect(answer(.within(seconds: 9), "soon") == .unreadable && answer(.olderThan(seconds: 9), "01.11.2026") == .unreadable)
@@ -88,7 +88,16 @@ import Testing
     @Test("values are compared to the letter; languages hold for their regions and scripts")
     func values() {
         #expect(holds(.oneOf(["en", "de"]), "de") && !holds(.oneOf(["en"]), "EN") && !holds(.oneOf(["en"]), "en-US"))
-        #expect(!holds(.oneOf(["3.2.0"]), "3.2"))
+        for (value, cell, column) in [
+            ("1000", "1000.0", "points"), ("1000", "+1000", "x"), ("1.5", "1.50", "x"), ("3.2.0", "3.2", "x"), ("3.2.0", "v3.2.0", "x"),
+            ("3.2", "3.2.0", "app_version"), ("2026-11-01", "2026-11-01T00:00:00Z", "x"),
+        ] { #expect(holds(.oneOf([value]), cell, in: column) == (cell != "+1000"), "\(value) \(cell)") }
+        // Post codes and telephone numbers are no numbers.
+        for (value, cell) in [
+            ("01067", "1067"), ("1067", "01067"), ("1000", "1,000"), ("1000", "1.000"), ("3.2", "3.2.0"), ("3.2.0", "3.2.1"),
+        ] {
+            #expect(answer(.oneOf([value]), cell) == .no, "\(value) \(cell)")
+        }
         for (value, tag) in [
             ("en", "en-US"), ("de", "de_DE"), ("DE", "de"), ("zh-hans", "zh-Hans"), ("zh-Hant", "zh-TW"), ("he", "iw"), ("pt_BR", "pt-BR"),
         ] {
@@ -110,16 +119,25 @@ import Testing
         }
         #expect(answer(.oneOf(["true"]), "maybe") == .unreadable && answer(.oneOf(["true", "maybe"]), "maybe") == .yes)
         #expect(answer(.oneOf(["yes"]), "true") == .no && answer(.oneOf(["1"]), "yes") == .no)
+        for cell in ["true", "TRUE", "1", "Y"] {
+            #expect(holds(.comparison(.equal, "true"), cell) && answer(.comparison(.notEqual, "true"), cell) == .no, "\(cell)")
+            #expect(holds(.comparison(.notEqual, "False"), cell) && answer(.comparison(.equal, "false"), cell) == .no, "\(cell)")
+        }
+        for comparison in [ComparisonOperator.equal, .notEqual] {
+            #expect(answer(.comparison(comparison, "true"), "WAHR") == .unreadable && !holds(.comparison(comparison, "true"), ""))
+        }
     }
 
-    @Test("within and older than split the past at one moment; the future is within")
+    @Test("within and older than split the past at one moment; what is more than a day ahead is neither")
     func ages() {
         let day = 86400
         #expect(holds(.within(seconds: 30 * day), "2026-10-21T12:00:00Z") && !holds(.within(seconds: 30 * day), "2026-10-21T11:59:59Z"))
         #expect(
             !holds(.olderThan(seconds: 30 * day), "2026-10-21T12:00:00Z") && holds(.olderThan(seconds: 30 * day), "2026-10-21T11:59:59Z"))
         #expect(
-            holds(.within(seconds: day), "2026-12-24") && !holds(.within(seconds: day), "soon") && !holds(.olderThan(seconds: day), "soon"))
+            holds(.within(seconds: day), "2026-11-21T12:00:00Z") && answer(.within(seconds: day), "2026-11-21T12:00:01Z") == .unreadable
+                && answer(.within(seconds: day), "2569-11-22") == .unreadable && answer(.olderThan(seconds: day), "2569-11-22") == .no
+                && !holds(.within(seconds: day), "soon") && !holds(.olderThan(seconds: day), "soon"))
     }
 
     @Test("a blank cell satisfies nothing but missing")
@@ -208,6 +226,62 @@ import Testing
                 "no selected device has 'Rome' in 'city'. Other cells are for example 'Lyon', 'Paris'. [value-not-found]",
                 "no selected device has 'de' in 'language' [value-not-found]",
             ], "\(result.warnings)")
+    }
+
+    private func warnings(_ cells: [String], _ test: ColumnTest, column: String = "level") throws -> [String] {
+        let rows = cells.enumerated().map { "\(token($0.offset + 1)),\"\($0.element)\"\n" }
+        let query = AudienceQuery(folder.file("w.csv", "token,\(column)\n" + rows.joined())).with {
+            ($0.everyone, $0.conditions) = (true, [condition(column, test)])
+        }
+        return try query.run().result.warnings.map { "\($0.name?.rawValue ?? ""): \($0.message)|\($0.remedy ?? "")" }
+    }
+
+    @Test("what `!=` compares with and no row has is warned of, unless it is a number or a truth value")
+    func unseenOperands() throws {
+        #expect(
+            try warnings(["gold", "silver"], .comparison(.notEqual, "godl")) == [
+                "value-not-found: no selected device has 'godl' in 'level', so that the condition leaves nobody out|Did you mean 'gold'?"
+            ])
+        #expect(try warnings(["gold", "silver"], .comparison(.notEqual, "gold")).isEmpty)
+        #expect(try warnings(["1", "2"], .comparison(.notEqual, "0")).isEmpty)
+        #expect(try warnings(["no", "false"], .comparison(.notEqual, "true")).isEmpty)
+    }
+
+    @Test("cells that mean the operand of `==` and `!=`, or a value, and are written otherwise, are shown")
+    func spellings() throws {
+        for test in [ColumnTest.comparison(.notEqual, "gold"), .comparison(.equal, "gold"), .oneOf(["gold"])] {
+            let found = try warnings(["gold", "Gold", "GOLD", "silver"], test)
+            #expect(
+                found.count == 1 && found[0].hasPrefix("tag-spelling: cells of 'level' hold 'Gold', 'GOLD', which do not count as 'gold'"),
+                "\(found)")
+        }
+        let form = try warnings(["\u{130}zmir", "I\u{307}zmir"], .oneOf(["\u{130}zmir"]))
+        #expect(form.count == 1 && form[0].contains("NFC and NFD"), "\(form)")
+        let alone = try warnings(["I\u{307}zmir"], .oneOf(["\u{130}zmir"]))
+        #expect(alone.count == 1 && alone[0].contains("A cell looks the same but for the form of its letters"), "\(alone)")
+        let groups = try warnings(["1000", "1,000", "1.000"], .oneOf(["1000"]))
+        #expect(groups.count == 1 && groups[0].contains("'1,000', '1.000'") && groups[0].contains("without groups"), "\(groups)")
+        let languages = try warnings(["zh-CN", "zh-Hans-CN", "zh-Hans", "zh-TW", "en"], .oneOf(["zh-CN"]), column: "language")
+        #expect(languages.count == 1 && languages[0].contains("'zh-Hans-CN', 'zh-Hans', which do not count as 'zh-CN'"), "\(languages)")
+    }
+
+    @Test("cells that `!=` cannot compare pass, and are counted; moments that lie ahead are named")
+    func counted() throws {
+        #expect(
+            try warnings(["0", "5", "0,0"], .comparison(.notEqual, "0")).map { $0.prefix { $0 != "|" } } == [
+                "cells-not-compared: in 'level' 1 row holds something else than a number, which counts as different from it: '0,0'"
+            ])
+        let ahead = try warnings(["2026-11-19", "2569-11-22"], .within(seconds: 86_400 * 30))
+        #expect(
+            ahead.map { $0.prefix { $0 != "|" } } == [
+                "cells-not-compared: in 'level' 1 row holds something else than a date that has passed, so that the condition cannot hold of them: '2569-11-22'"
+            ], "\(ahead)")
+        let years = try warnings(["1990-12-01"], .comparison(.less, "1990"))
+        #expect(years.count == 1 && years[0].hasSuffix("Where dates are meant write a whole one: \"< 1990-01-01\"."), "\(years)")
+        let version = try warnings(["3.2.0", "3.9"], .oneOf(["3.x"]), column: "app_version")
+        #expect(version.count == 1 && version[0].hasSuffix("For a version and all later ones write app_version: \">= 3\"."), "\(version)")
+        let list = try warnings(["Lyon", "Berlin", "Paris"], .oneOf(["!= Lyon", "!= Berlin"]))
+        #expect(list.count == 1 && list[0].hasSuffix("List the values that are meant: level: [Paris, …]."), "\(list)")
     }
 
     @Test("dates read as Base reads them, quick way or not")

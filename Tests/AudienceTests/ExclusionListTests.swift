@@ -173,4 +173,68 @@ import Testing
             "\(nameless?.all ?? [])")
         #expect(nameless?.all.first?.remedy?.contains("'apns_token' or 'device_token', or that of its registration ids 'uid'") == true)
     }
+
+    @Test(
+        "a token with something beside it is refused with its line",
+        arguments: [
+            "T,T", "T;", "T # Anna", "\"T\"", "2) T", "- T", "token=T", "1、T", "（T）", "T，", "T <a@b.de>", "T|Anna", "=\"T\"", "'T", "T;T",
+            "; T",
+            "\u{FEFF}T", "\u{200B}T", "• T", "[T]", "T T", "{\"token\":\"T\"}",
+        ])
+    func besideTokens(form: String) throws {
+        let line = form.replacing("T", with: "aa" + token(10).dropFirst(2))
+        // A BOM at the beginning of a file is none of the line.
+        let list = folder.file("a.txt", "\(token(1))\n\(line)\n")
+        let mistakes = export(20).with { $0.excludedDevices = [list] }.mistakes()
+        #expect(mistakes.map(\.position?.line) == [2], "\(mistakes)")
+        #expect(mistakes.first?.message.contains("is neither a device token nor a registration id") == true, "\(mistakes)")
+        #expect(mistakes.first?.message.contains("aa" + token(10).dropFirst(2)) == false)
+    }
+
+    @Test(
+        "lines that could be registration ids, and are none of the exports, are counted and warned of",
+        arguments: [
+            ("user1", "'user1'"), ("ios:T", "'ios:aa00…000a'"), ("T.", "'aa00…000a.'"), ("rid:reg1", "'rid:reg1'"), ("reg1,", "'reg1,'"),
+        ])
+    func unknownForms(form: String, shown: String) throws {
+        let line = form.replacing("T", with: "aa" + token(10).dropFirst(2))
+        for beside in [[token(0)], [token(0), "reg2"]] where beside.count == 1 || form != "user1" {
+            let list = folder.file("a.txt", (beside + [line]).joined(separator: "\n"))
+            let found = try result(export(20), [list])
+            #expect(found.audience == 20 - beside.count)
+            #expect(found.warnings.map(\.name) == [.exclusionNotFound] && found.warnings.first?.position?.line == beside.count + 1)
+            #expect(
+                found.warnings.first?.message
+                    == "1 of its \(beside.count + 1) lines is neither a device token nor a registration id of the exports, and so excludes nobody: \(shown)",
+                "\(found.warnings)")
+            #expect(found.exclusions.map(\.unmatched) == [1])
+        }
+        let ids = folder.file("ids.txt", "reg1\nreg2\nreg900\n\(token(0x777))\n")
+        let silent = try result(export(20), [ids])
+        #expect(silent.warnings.isEmpty && silent.exclusions.map(\.unmatched) == [2], "\(silent.warnings)")
+    }
+
+    @Test("rows that name no device, or only with a sign for nothing, are counted and warned of")
+    func blankRows() throws {
+        let tables = [
+            ("a.csv", "device_token,alias\n\(token(0)),user0\n,user1\n,user2\n", 2, 3),
+            ("b.csv", "alias,token\nuser0,\(token(0))\nuser1,NULL\nx,N/A\ny,-\nz,none\n", 4, 5),
+            ("c.csv", "device_token,id\n\(token(0)),\n,reg1\n", 1, 2),
+            ("d.jsonl", "{\"device_token\":\"\(token(0))\"}\n{\"token\":\"\(token(1))\"}\n{\"deviceToken\":\"\(token(2))\"}\n", 2, 3),
+            ("e.txt", "\(token(0))\nNULL\nn/a\n", 2, 3),
+        ]
+        for (name, text, blanks, lines) in tables {
+            let found = try result(export(20), [folder.file(name, text)])
+            #expect(
+                found.audience == 19 && found.exclusions.map(\.unmatched) == [blanks] && found.exclusions.map(\.entries) == [lines],
+                "\(name)")
+            #expect(found.warnings.map(\.name) == [.exclusionNotFound])
+            #expect(
+                found.warnings.first?.message.hasPrefix("\(blanks) of its \(lines) lines name\(blanks == 1 ? "s" : "") no device") == true,
+                "\(found.warnings)")
+        }
+        let report = "device_token,registration_id,note\n\(token(0)),,x\n,reg1,x\n\(token(0x900)),reg2,x\n"
+        let found = try result(export(20), [folder.file("f.csv", report)])
+        #expect(found.warnings.isEmpty && found.exclusions.map(\.unmatched) == [0] && found.audience == 17, "\(found.warnings)")
+    }
 }

@@ -37,7 +37,9 @@ import Testing
 
     @Test(
         "dates of `last_active` that cannot be read are shown where a device has several rows, and no row is said to be one for each tag",
-        arguments: ["20/11/2026", "20 Nov 2026", "46346.5"])
+        arguments: [
+            "20/11/2026", "20 Nov 2026", "46346.5", "2026/11/20", "1.20E+09", "1795341600.120", "11/20/2026", "20.11.2026",
+        ])
     func unreadDates(newest: String) throws {
         let older = newest.replacing("20", with: "19").replacing("46346", with: "46300")
         let rows = (1...3).flatMap { ["\($0),,out,,,\(newest)", "\($0),,news,,,\(older)"] }

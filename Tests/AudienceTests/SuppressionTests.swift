@@ -109,6 +109,21 @@ import Testing
         #expect(try digest(suppress((3, "2026-07-01"), (101, "2026-05-01"))) == third)
     }
 
+    @Test("dates of `registered_at` that cannot be read are counted and shown, of devices that they decide about")
+    func unreadRegistrations() throws {
+        let rows = ["r1,\(token(1)),,t,,2026/11/22", "r2,\(token(2)),,t,,22.11.2026", "r3,\(token(3)),,t,,soon", "r4,\(token(4)),,t,,"]
+        let suppressed = SuppressedDevices(capacity: 3) { insert in
+            for number in [1, 2, 4] { Array(token(number).utf8).withUnsafeBufferPointer { insert($0, noon) } }
+        }
+        let result = try export(rows).with { ($0.anyTags, $0.suppressed) = (["t"], suppressed) }.run().result
+        #expect(result.skipped == [.suppressed: 3])
+        #expect(
+            result.warnings.map(\.message) == [
+                "in 'registered_at' 2 rows hold something else than a date, so that their devices, whose tokens were invalid, stay suppressed: "
+                    + "'2026/11/22', '22.11.2026'"
+            ], "\(result.warnings)")
+    }
+
     @Test("registered_at is looked for by the name that volley.yaml gives it, and only when devices are suppressed")
     func column() throws {
         let rows = ["r1,\(token(1)),,t,2026-01-01,2026-06-01"]

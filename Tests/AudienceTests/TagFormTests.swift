@@ -107,4 +107,90 @@ import Testing
         #expect(result.warnings.map(\.remedy).first == "Did you mean 'vip'? 1 row carries 'vip'.")
         #expect(try query(["news", "News"]) { $0.anyTags = ["news", "News"] }.run().result.warnings.isEmpty)
     }
+
+    @Test(
+        "separators of other scripts are refused, with what to write where there is but one",
+        arguments: ["，", "、", "；", "｜", "؛", "،", "·", "•"])
+    func otherScripts(mark: String) {
+        let only = refusal(["news\(mark)unsubscribed", "unsubscribed"])
+        #expect(only.contains("seems to separate tags by '\(mark)', and not by ';': 1 row holds 'unsubscribed' only so"), "\(only)")
+        #expect(only.contains("separator: \"\(mark)\""), "\(only)")
+        let both = refusal(["vip;news\(mark)unsubscribed", "unsubscribed"])
+        #expect(both.contains("separates tags by ';', and by '\(mark)' as well"), "\(both)")
+    }
+
+    @Test(
+        "marks that are often part of a tag are warned of, and so is what stands around one",
+        arguments: [
+            ("news/unsubscribed", "may separate tags by '/' as well"), ("news+unsubscribed", "'+' as well"),
+            ("a > unsubscribed", "'>' as well"),
+            ("news~unsubscribed", "'~' as well"), ("news:unsubscribed", "':' as well"), ("#unsubscribed", "stand behind '#'"),
+            ("vip;#unsubscribed", "stand behind '#'"), ("unsubscribed=true", "stand beside values"),
+            ("news:1;unsubscribed:1", "stand beside values"),
+        ])
+    func oftenParts(cell: String, words: String) throws {
+        let query = query([cell, "vip;unsubscribed", "vip"]) { ($0.everyone, $0.excludedTags) = (true, ["unsubscribed"]) }
+        let warnings = try query.run().result.warnings
+        #expect(warnings.map(\.name) == [.tagSeparator] && warnings.first?.message.contains(words) == true, "\(warnings)")
+        #expect(warnings.first?.message.contains("1 row holds 'unsubscribed' only so") == true, "\(warnings)")
+    }
+
+    @Test("objects in cells are refused where they hold a tag of the campaign, but for what they say is false")
+    func objects() throws {
+        for cell in [#"{"unsubscribed":"true","vip":"1"}"#, #"{"vip":"1", "unsubscribed": 1}"#] {
+            #expect(
+                refusal([cell, "vip;news"]).contains("holds objects with names and values: 1 row holds 'unsubscribed' only so"),
+                "\(refusal([cell]))")
+        }
+        let query = query([#"{"unsubscribed":"false"}"#, "unsubscribed=0", "unsubscribed"]) {
+            ($0.everyone, $0.excludedTags) = (true, ["unsubscribed"])
+        }
+        #expect(try query.run().result.warnings.isEmpty)
+    }
+
+    @Test(
+        "tags with characters that nobody sees, in other forms of letters or with other hyphens are warned of",
+        arguments: [
+            ("unsubscribed", "\u{200B}unsubscribed", "nobody sees (U+200B)"), ("unsubscribed", "\u{FEFF}unsubscribed", "(U+FEFF)"),
+            ("unsubscribed", "\u{A0}unsubscribed", "(U+00A0)"), ("unsubscribed", "un\u{AD}subscribed", "(U+00AD)"),
+            ("VIP", "ＶＩＰ", "form of its letters"), ("indirim", "İndirim", "form of its letters"),
+            ("indirim", "İNDİRİM", "form of its letters"),
+            ("opt-out", "opt_out", "hyphens"), ("opt-out", "opt out", "hyphens"), ("opt-out", "opt–out", "hyphens"),
+            ("opt-out", "optout", "hyphens"),
+            ("opt_out", "Opt-Out", "hyphens"), ("optout", "opt-out", "hyphens"), ("unsubscribed", "Unsubscribed.", "hyphens"),
+        ])
+    func alike(tag: String, cell: String, words: String) throws {
+        for cells in [[tag, cell, "x;news"], [tag, "x;\(cell)", "x;news"]] {
+            let warnings = try query(cells) { ($0.everyone, $0.excludedTags) = (true, [tag]) }.run().result.warnings
+            #expect(warnings.map(\.name) == [.tagSpelling] && warnings.first?.message.contains(words) == true, "\(warnings)")
+        }
+        let unseen = try query([cell]) { ($0.everyone, $0.excludedTags) = (true, [tag]) }.run().result.warnings
+        #expect(unseen.map(\.name) == [.tagNotFound] && unseen.first?.remedy != nil, "\(unseen)")
+        if words.hasPrefix("(U+") { #expect(unseen.first?.remedy?.contains(words) == true, "\(unseen)") }
+    }
+
+    @Test("other tags with such marks are nothing to say, however many there are")
+    func otherTags() throws {
+        let cells = (0..<3000).map { ["折扣，新\($0)", "city:berlin-\($0);a/b", "1-2;un·known", "c++;#x\($0)", "v1.2;12;opt-in"][$0 % 5] }
+        let result = try query(cells) { ($0.everyone, $0.excludedTags) = (true, ["unsubscribed", "opt-out", "12"]) }.run(chunkSize: 2000)
+            .result
+        #expect(result.warnings.map(\.name) == [.tagNotFound, .tagNotFound], "\(result.warnings)")
+    }
+
+    @Test("keys of JSON objects that are like a used one, in objects that lack it, are counted")
+    func lookalikes() throws {
+        let lines = [
+            #""tags":["a"]"#, #""Tags":["unsubscribed"]"#, #""tag":["unsubscribed"]"#, #""tags":["unsubscribed"],"Tags":["x"]"#,
+            #""tag":"x""#,
+        ].enumerated().map { "{\"token\":\"\(token($0.offset + 1))\",\($0.element)}" }
+        for (name, text) in [("k.jsonl", lines.joined(separator: "\n")), ("k.json", "[\(lines.joined(separator: ","))]")] {
+            let query = AudienceQuery(folder.file(name, text)).with { ($0.everyone, $0.excludedTags) = (true, ["unsubscribed"]) }
+            let result = try query.run(chunkSize: 100).result
+            #expect(
+                result.warnings.map(\.message) == [
+                    "1 object names the key 'Tags', which is not read, and lacks the one like it that others have",
+                    "2 objects name the key 'tag', which is not read, and lack the one like it that others have",
+                ], "\(result.warnings)")
+        }
+    }
 }

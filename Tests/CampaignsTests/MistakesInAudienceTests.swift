@@ -12,6 +12,20 @@ struct MistakesInAudienceTests {
 
     static let mistakes: [Mistake] = [
         Mistake(
+            "tags of 'exclude' in the long form",
+            "audience:\n  everyone: true\n  exclude: {tags: {any: [a]}}\n",
+            """
+            campaign.yaml:3:20: 'tags' below 'exclude' is a plain list, and has no 'any'. Whoever has one of them is left out: exclude: {tags: [one, two]}.
+            """),
+        Mistake(
+            "several values behind an operator for one",
+            "audience:\n  everyone: true\n  where: {a: \"!= gold, silver\", b: \"!= [gold, silver]\", c: \"== gold|silver\"}\n",
+            """
+            campaign.yaml:3:14: '!=' compares with a single value, and 'gold, silver' is taken for one. To leave out several, list the values that are meant: a: [one, two].
+            campaign.yaml:3:36: '!=' compares with a single value, and '[gold, silver]' is taken for one. To leave out several, list the values that are meant: b: [one, two].
+            campaign.yaml:3:60: '==' compares with a single value, and 'gold|silver' is taken for one. For any of several values write a list: c: [gold, silver].
+            """),
+        Mistake(
             "a list of names without spaces behind the hyphens",
             "audience:\n  tags:\n    -discount\n    -daily\n",
             """

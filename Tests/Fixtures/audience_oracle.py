@@ -99,18 +99,31 @@ def satisfies(cell, condition, now):
         return kind == "present"
     if kind in ("within", "older"):
         moment = date(cell)
-        return moment is not None and (now - moment <= condition["seconds"] * 1000) == (kind == "within")
+        if moment is None or kind == "within" and moment > now + 86_400_000:
+            return False
+        return (now - moment <= condition["seconds"] * 1000) == (kind == "within")
     if kind == "one_of":
-        return any(is_value(cell, value, is_language) for value in condition["values"])
+        return any(is_value(cell, value, is_language, condition["column"]) for value in condition["values"])
     return compare(cell, condition["value"], condition["operator"], condition["column"])
 
 
-def is_value(cell, value, is_language):
-    """A language holds for its regions and scripts, true and false for what is written instead, all else to the letter."""
+def is_code(text):
+    """A post code or telephone number."""
+    return re.match(r"\+.|0[^.]", text, re.DOTALL)
+
+
+def is_value(cell, value, is_language, column):
+    """A language holds for its regions and scripts, true and false for what is written instead; numbers, versions and dates as such; all else to
+    the letter."""
     if is_language:
         return (cell.lower().replace("_", "-") + "-").startswith(value.lower() + "-")
     words = {"true": ("true", "yes", "y", "t", "on", "1"), "false": ("false", "no", "n", "f", "off", "0")}.get(value.lower())
-    return cell.lower() in words if words else cell == value
+    if words or cell == value:
+        return cell.lower() in words if words else True
+    kind = kind_of(value, column)
+    if kind == str.encode or kind == number and (is_code(value) or is_code(cell)):
+        return False
+    return compare(cell, value, "==", column)
 
 
 def number(text):

@@ -13,14 +13,17 @@ struct FingerprintSet: ~Copyable {
 
     deinit { table.deallocate() }
 
-    @inline(__always) func contains(_ fingerprint: UInt64) -> Bool {
-        if fingerprint == 0 { return hasZero }
+    @inline(__always) func contains(_ fingerprint: UInt64) -> Bool { place(of: fingerprint) >= 0 }
+
+    /// Where a fingerprint is, which stays the same until the next one is added; -1 for one that is not in the set.
+    @inline(__always) func place(of fingerprint: UInt64) -> Int {
+        if fingerprint == 0 { return hasZero ? mask + 1 : -1 }
         var place = Int(truncatingIfNeeded: fingerprint) & mask
         while table[place] != 0 {
-            if table[place] == fingerprint { return true }
+            if table[place] == fingerprint { return place }
             place = (place + 1) & mask
         }
-        return false
+        return -1
     }
 
     mutating func insert(_ fingerprint: UInt64) {

@@ -61,7 +61,7 @@ final class CompiledSelectors: Sendable {
         self.selectors = selectors
         isEveryone = query.everyone
         separator = Array(query.columns.tagSeparator.utf8)
-        otherMarks = TagMark.allCases.filter { [separator] in !separator.contains(where: $0.bytes.contains) }
+        otherMarks = TagMark.allCases.filter { mark in !query.columns.tagSeparator.contains { mark.characters.contains($0) } }
         nearTags = NearSpellings(tags.names)
         nearAliases = NearSpellings(aliases.names)
         unitesRows = query.columns.rows == .merge

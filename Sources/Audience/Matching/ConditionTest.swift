@@ -7,10 +7,15 @@ struct ConditionTest {
         case yes, no
         /// The cell cannot be what the condition compares.
         case unreadable
+        /// The same of `!=`, which holds of it.
+        case unlike
+
+        /// Whether the condition holds.
+        var holds: Bool { self == .yes || self == .unlike }
     }
 
     private let test: ColumnTest
-    /// The right sides of `oneOf`.
+    /// The right sides of `oneOf`, and the one of `==` and `!=` where it is a language or says true or false.
     private let values: [Value]
     /// The right side of a comparison.
     private let compared: ComparisonValue?
@@ -24,7 +29,12 @@ struct ConditionTest {
         var bytes: [UInt8]
         /// What `true` and `false` stand for; nil for other values.
         var truth: Bool?
+        /// A number, version or date, which cells may write otherwise; nil for other values.
+        var comparable: ComparisonValue?
     }
+
+    /// A moment so far ahead is none of the past, whatever the clocks say that wrote it.
+    private static let grace: Int64 = 86_400_000
 
     /// - Parameter isLanguage: whether the column holds the devices' languages.
     init(_ condition: ColumnCondition, now: Timestamp, isLanguage: Bool) {
@@ -33,39 +43,59 @@ struct ConditionTest {
         var texts: [String] = []
         switch test {
         case .oneOf(let list): texts = list.map(trimmedText)
-        case .comparison(.equal, let text), .comparison(.notEqual, let text): texts = isLanguage ? [trimmedText(text)] : []
+        case .comparison(.equal, let text), .comparison(.notEqual, let text):
+            texts = isLanguage || Self.isTruth(trimmedText(text)) ? [trimmedText(text)] : []
         default: break
         }
+        let column = condition.column.value
         values = texts.map { text in
             let bytes = Array(text.utf8)
-            let isTruth = ["true", "false"].contains(text.lowercased())
-            return Value(bytes: bytes, truth: isTruth ? bytes.withUnsafeBufferPointer(truthValue) : nil)
+            let truth = Self.isTruth(text) ? bytes.withUnsafeBufferPointer(truthValue) : nil
+            return Value(bytes: bytes, truth: truth, comparable: truth == nil && !isLanguage ? Self.comparable(text, column) : nil)
         }
         self.isLanguage = isLanguage && !texts.isEmpty
         speaks = LanguageAnswers(texts)
         if case .comparison(_, let text) = test {
-            compared = ComparisonValue(trimmedText(text), column: condition.column.value)
+            compared = ComparisonValue(trimmedText(text), column: column)
         } else {
             compared = nil
         }
     }
 
+    private static func isTruth(_ text: String) -> Bool { ["true", "false"].contains(text.lowercased()) }
+
+    /// A plain value that cells may write otherwise. What begins with a zero or a plus sign is a post code or a telephone number.
+    private static func comparable(_ text: String, _ column: String) -> ComparisonValue? {
+        let value = ComparisonValue(text, column: column)
+        return value.kind == .text || value.kind == .number && isCode(Array(text.utf8)) ? nil : value
+    }
+
+    private static func isCode(_ text: some RandomAccessCollection<UInt8>) -> Bool {
+        guard let first = text.first, let second = text.dropFirst().first else { return false }
+        return first == UInt8(ascii: "+") || first == UInt8(ascii: "0") && second != UInt8(ascii: ".")
+    }
+
     /// What the condition says of a cell. A blank cell satisfies nothing but `missing`.
-    /// - Parameter value: set to the number of the value of a list that holds.
+    /// - Parameter value: set to the number of the value of a list that holds, and to 1 where the cell is what `!=` compares with.
     func answer(_ cell: UnsafeBufferPointer<UInt8>, _ value: inout Int) -> Answer {
         if Blank.isCell(cell) { return test == .missing ? .yes : .no }
         switch test {
         case .present: return .yes
         case .missing: return .no
-        case .within(let seconds): return age(cell).map { $0 <= Int64(seconds) * 1000 ? .yes : .no } ?? .unreadable
+        case .within(let seconds):
+            guard let age = age(cell), age >= -Self.grace else { return .unreadable }
+            return age <= Int64(seconds) * 1000 ? .yes : .no
         case .olderThan(let seconds): return age(cell).map { $0 > Int64(seconds) * 1000 ? .yes : .no } ?? .unreadable
         case .oneOf: return find(cell, &value)
         case .comparison(let comparison, _):
-            if isLanguage {
+            if !values.isEmpty {
                 let answer = find(cell, &value)
-                return comparison == .equal || answer == .unreadable ? answer : answer == .yes ? .no : .yes
+                guard comparison == .notEqual, answer != .unreadable else { return answer }
+                value = answer == .yes ? 1 : 0
+                return answer == .yes ? .no : .yes
             }
-            guard let order = compared?.order(of: cell) else { return comparison == .notEqual ? .yes : .unreadable }
+            guard let order = compared?.order(of: cell) else { return comparison == .notEqual ? .unlike : .unreadable }
+            if comparison == .notEqual, order == 0 { value = 1 }
             return comparison.holds(order) ? .yes : .no
         }
     }
@@ -79,7 +109,8 @@ struct ConditionTest {
                 if said == nil { isUnreadable = true }
                 guard said == truth else { continue }
             } else if wanted.bytes.count != cell.count || !wanted.bytes.elementsEqual(cell) {
-                continue
+                guard let comparable = wanted.comparable, comparable.order(of: cell) == 0 else { continue }
+                if comparable.kind == .number, Self.isCode(cell) { continue }
             }
             value = number
             return .yes
@@ -92,6 +123,7 @@ struct ConditionTest {
         switch test {
         case .within, .olderThan: "a date"
         case .comparison where isLanguage: "a language"
+        case .comparison where !values.isEmpty: "true or false"
         case .comparison:
             switch compared?.kind {
             case .number: "a number"

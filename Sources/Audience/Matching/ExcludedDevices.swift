@@ -6,7 +6,7 @@ import Base
 ///
 /// `@unchecked Sendable`: nothing changes after init.
 ///
-/// A list that no device is in is worth a warning, as it excludes nobody whom somebody wanted excluded.
+/// Lines that are no device of the exports are counted: they exclude nobody whom their author wanted excluded.
 final class ExcludedDevices: @unchecked Sendable {
     private var entries = FingerprintSet()
     /// By which list an entry is in; none of them when there is a single list, whose entries are all.
@@ -41,14 +41,14 @@ final class ExcludedDevices: @unchecked Sendable {
 
     var isEmpty: Bool { entries.count == 0 }
 
-    /// Whether a normalised token is listed.
+    /// Where a normalised token is in the lists; -1 for one that is not listed.
     /// - Parameter fingerprint: the token's, with the hash of the scan.
-    func contains(token fingerprint: UInt64) -> Bool { entries.contains(fingerprint) }
+    @inline(__always) func place(ofToken fingerprint: UInt64) -> Int { entries.place(of: fingerprint) }
 
-    /// Whether a registration id is listed.
+    /// Where a registration id is in the lists; -1 for one that is not listed.
     /// - Parameter digits: room for the case that it could be a token.
-    func contains(registrationID: UnsafeBufferPointer<UInt8>, _ digits: borrowing TokenBuffer) -> Bool {
-        !registrationID.isEmpty && entries.contains(fingerprint(of: registrationID, digits).value)
+    @inline(__always) func place(ofID registrationID: UnsafeBufferPointer<UInt8>, _ digits: borrowing TokenBuffer) -> Int {
+        registrationID.isEmpty ? -1 : entries.place(of: fingerprint(of: registrationID, digits).value)
     }
 
     /// The lists that a device is in, by their bits; those from the last bit on share it.
@@ -64,20 +64,16 @@ final class ExcludedDevices: @unchecked Sendable {
         return mask
     }
 
-    /// Notes the lists that a row's device is in.
-    /// - Parameter token: the fingerprint of its token, if it has one.
-    func note(
-        _ matches: inout ExclusionMatches, token: UInt64?, registrationID: UnsafeBufferPointer<UInt8>, _ digits: borrowing TokenBuffer
-    ) {
-        func mark(_ fingerprint: UInt64) {
-            guard entries.contains(fingerprint) else { return }
-            if entriesOfLists.isEmpty { matches[0] = true }
-            for list in entriesOfLists.indices where !matches[list] && entriesOfLists[list].set.contains(fingerprint) {
-                matches[list] = true
-            }
-        }
-        if let token { mark(token) }
-        if !registrationID.isEmpty { mark(fingerprint(of: registrationID, digits).value) }
+    /// By list: how many of its lines are no device of the exports.
+    /// - Parameter found: places of entries that are.
+    func unmatched(_ found: BitSet) -> [Int] {
+        lists.map { list in list.unmatched { found.contains(entries.place(of: $0)) } }
+    }
+
+    /// What is worth saying of the lists.
+    /// - Parameter found: places of entries that are devices of the exports.
+    func warnings(_ found: BitSet) -> [Diagnostic] {
+        lists.flatMap { list in list.warnings { found.contains(entries.place(of: $0)) } }
     }
 
     private final class ListEntries {
@@ -89,20 +85,32 @@ final class ExcludedDevices: @unchecked Sendable {
         return (hash(entry), false)
     }
 
-    /// - Parameter besideToken: the same row lists the device's token as well, so that exports can do without its registration id.
-    /// - Returns: whether the entry can be a token.
-    @discardableResult
-    private func add(_ entry: UnsafeBufferPointer<UInt8>, line: Int, _ digits: borrowing TokenBuffer, besideToken: Bool = false) -> Bool {
-        guard !entry.isEmpty else { return false }
-        if !besideToken { lists[lists.count - 1].add(entry) }
-        let (fingerprint, isToken) = fingerprint(of: entry, digits)
-        if !isToken, !besideToken {
-            hasRegistrationIDs = true
-            if Self.mayBeFlawed(entry) { judge(entry, line: line) }
+    /// Adds what a row names a device by: its token, its registration id, or both.
+    private func add(row cells: some Sequence<UnsafeBufferPointer<UInt8>>, line: Int, _ digits: borrowing TokenBuffer) {
+        var (isFirst, hasToken) = (true, false)
+        for cell in cells where !Self.isBlank(cell) {
+            let (fingerprint, isToken) = fingerprint(of: cell, digits)
+            if !isToken, !hasToken {
+                // Beside a token exports can do without the registration id.
+                hasRegistrationIDs = true
+                if Self.mayBeFlawed(cell) { judge(cell, line: line) }
+            }
+            if isFirst {
+                lists[lists.count - 1].add(cell, fingerprint, isToken: isToken, line: line)
+            } else {
+                lists[lists.count - 1].addBeside(fingerprint)
+            }
+            entries.insert(fingerprint)
+            entriesOfLists.last?.set.insert(fingerprint)
+            (isFirst, hasToken) = (false, hasToken || isToken)
         }
-        entries.insert(fingerprint)
-        entriesOfLists.last?.set.insert(fingerprint)
-        return isToken
+        if isFirst { lists[lists.count - 1].addBlank(line: line) }
+    }
+
+    /// Nothing, or what programs write for nothing.
+    private static func isBlank(_ cell: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard let first = cell.first, cell.count <= 9, !Blank.isCell(cell) else { return Blank.isCell(cell) }
+        return "nNuU#".utf8.contains(first) && TokenShape(String(decoding: cell, as: UTF8.self)) == .word
     }
 
     /// Whether an entry that is no token is worth a closer look; most registration ids are not.
@@ -113,11 +121,14 @@ final class ExcludedDevices: @unchecked Sendable {
     /// Notes an entry that nobody can have written for a registration id: it would exclude nobody.
     private func judge(_ entry: UnsafeBufferPointer<UInt8>, line: Int) {
         let text = String(decoding: entry, as: UTF8.self)
-        guard let shape = TokenShape(text), shape.wasToken(digits: entry.count) || shape == .email && !takesAddresses else { return }
-        let shown = TextFormat.foreign(text.count < 20 ? text : DeviceToken.redact(text), maximumBytes: 60)
+        guard let shape = TokenShape(text) else { return }
+        guard shape.wasToken(text) || shape == .email && !takesAddresses else { return }
         flaws.add(
-            "'\(shown)' is neither a device token nor a registration id: \(shape.clause(digits: entry.count))", line: line,
-            remedy: "It would exclude nobody. Write tokens or registration ids as in the exports.")
+            "'\(TextFormat.foreign(TokenShape.shortened(text), maximumBytes: 60))' is neither a device token nor a registration id: "
+                + shape.clause(digits: entry.count), line: line,
+            remedy: shape == .surrounded
+                ? "It would exclude nobody. Write one token a line, and nothing else beside it."
+                : "It would exclude nobody. Write tokens or registration ids as in the exports.")
     }
 
     // MARK: - Reading
@@ -125,13 +136,15 @@ final class ExcludedDevices: @unchecked Sendable {
     /// The first line of a plain list is an entry too, unless it is some header: of tokens those are told apart, and beside registration ids a header does no harm.
     private func addFirst(_ line: String, isOnly: Bool, _ digits: borrowing TokenBuffer) {
         var line = line
-        line.withUTF8 { if isOnly || hasRegistrationIDs || digits.normalize($0) != nil { add($0, line: 1, digits) } }
+        line.withUTF8 { if isOnly || hasRegistrationIDs || digits.normalize($0) != nil { add(row: CollectionOfOne($0), line: 1, digits) } }
     }
 
     private func load(_ path: String, _ columns: ExportColumns, _ limits: ReadingLimits) throws(Diagnostic) {
         let digits = TokenBuffer()
         guard let format = ExportFormat(path: path) else {
-            return try NameFile.forEachName(in: path, limits: limits) { name, line in add(name, line: line, digits) }
+            return try NameFile.forEachName(in: path, limits: limits) { name, line in
+                add(row: CollectionOfOne(name), line: line, digits)
+            }
         }
         switch format.records {
         case .delimited(let separator):
@@ -142,6 +155,7 @@ final class ExcludedDevices: @unchecked Sendable {
             if isPlain { cells.columns = [0] }
             try cells.check()
             reader.use(columns: cells.columns)
+            lists[lists.count - 1].columns = isPlain ? "" : cells.names
             let known = (entries: lists[lists.count - 1].entries, hasRegistrationIDs: hasRegistrationIDs)
             hasRegistrationIDs = false
             try add(from: &reader, cells, digits)
@@ -152,6 +166,7 @@ final class ExcludedDevices: @unchecked Sendable {
             let cells = ListCells(ColumnResolver(columns: columns, header: header, file: path))
             try cells.check()
             let keys = cells.columns.map { header[$0] }
+            lists[lists.count - 1].columns = cells.names
             if format.records == .jsonLines {
                 var reader = try JSONLinesReader(path: path, isGzip: format.isGzip, keys: keys, tagsCell: nil, limits: limits)
                 try add(from: &reader, cells, digits)
@@ -170,11 +185,8 @@ final class ExcludedDevices: @unchecked Sendable {
             switch try reader.next() {
             case .row:
                 rows += 1
-                var hasToken = false
-                let line = reader.rowLine
-                for cell in cells.columns.indices {
-                    hasToken = add(reader.row.bytes(cell), line: line, digits, besideToken: hasToken) || hasToken
-                }
+                let row = reader.row
+                add(row: cells.columns.indices.lazy.map { row.bytes($0) }, line: reader.rowLine, digits)
             case .badRow:
                 var mistake = reader.badRow
                 mistake.remedy = "Every line of a list of excluded devices must be readable: whoever it hides would get the push."

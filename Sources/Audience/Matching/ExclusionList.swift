@@ -1,51 +1,147 @@
 import Base
 
-/// One of the lists of excluded devices, by what is needed to say that it excludes nobody.
+/// One of the lists of excluded devices, by what is needed to say how many of its lines exclude nobody.
 struct ExclusionList: Sendable {
     /// As the query names it.
     let path: String
-    /// Entries, those that came twice as well.
+    /// Lines that name a device, those that came twice as well.
     private(set) var entries = 0
-    /// The first of them, for a message.
+    /// Rows that name none: blank, or with a sign for nothing such as NULL; and the line of the first.
+    private(set) var blanks = 0
+    private(set) var firstBlankLine = 0
+    /// What its columns of devices are called, for a message; blank for a plain list.
+    var columns = ""
+    /// The first entry, for a message.
     private(set) var first = ""
+
+    /// By entry: what it is found by, and what else its row names the device by (0 for nothing).
+    private var fingerprints: [UInt64] = []
+    private var others: [UInt64] = []
+    /// Entries that are no tokens, by their number.
+    private var texts: [Int: Text] = [:]
+    /// How many of the entries are no tokens.
+    private var otherForms = 0
+
+    private struct Text: Sendable {
+        var text: String
+        var line: Int
+    }
+
+    /// Entries whose texts are kept, of those in usual form and of those in odd form.
+    private static let mostTexts = 1_000
+    private var oddTexts = 0
 
     init(path: String) { self.path = path }
 
-    mutating func add(_ entry: UnsafeBufferPointer<UInt8>) {
+    /// Lines that should name a device.
+    var lines: Int { entries + blanks }
+
+    /// Adds an entry.
+    mutating func add(_ entry: UnsafeBufferPointer<UInt8>, _ fingerprint: UInt64, isToken: Bool, line: Int) {
         if entries == 0 { first = String(decoding: entry, as: UTF8.self) }
+        if !isToken {
+            otherForms += 1
+            let isOdd = entry.contains(where: Self.isMark)
+            if isOdd ? oddTexts < Self.mostTexts : texts.count - oddTexts < Self.mostTexts {
+                texts[entries] = Text(text: String(decoding: entry, as: UTF8.self), line: line)
+                if isOdd { oddTexts += 1 }
+            }
+        }
+        fingerprints.append(fingerprint)
         entries += 1
     }
 
-    /// That no device of the exports is in it.
-    var warning: Diagnostic {
+    /// Adds what else the last entry's row names the device by.
+    mutating func addBeside(_ fingerprint: UInt64) {
+        others.append(contentsOf: repeatElement(0, count: entries - 1 - others.count))
+        others.append(fingerprint)
+    }
+
+    mutating func addBlank(line: Int) {
+        if blanks == 0 { firstBlankLine = line }
+        blanks += 1
+    }
+
+    /// Letters, digits, hyphens and underscores are in every name.
+    private static func isMark(_ byte: UInt8) -> Bool {
+        !((byte | 0x20) &- 0x61 < 26 || byte &- 0x30 <= 9 || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_"))
+    }
+
+    // MARK: - What excludes nobody
+
+    /// - Parameter isDevice: whether the exports have a device of that fingerprint.
+    /// - Returns: how many lines are no device of the exports, blank ones included.
+    func unmatched(_ isDevice: (UInt64) -> Bool) -> Int {
+        blanks + fingerprints.indices.count { !isMatched($0, isDevice) }
+    }
+
+    private func isMatched(_ entry: Int, _ isDevice: (UInt64) -> Bool) -> Bool {
+        isDevice(fingerprints[entry]) || entry < others.count && others[entry] != 0 && isDevice(others[entry])
+    }
+
+    /// What is worth saying: a list that excludes nobody, lines without a device, and lines that cannot be meant as they are. A token that the exports
+    /// do not have (any more) is nothing to say.
+    func warnings(_ isDevice: (UInt64) -> Bool) -> [Diagnostic] {
+        let unmatched = unmatched(isDevice)
+        if unmatched == lines { return [uselessWarning] }
+        return blankWarnings + formWarnings(isDevice)
+    }
+
+    private var uselessWarning: Diagnostic {
         guard entries > 0 else {
             return .warning(
                 .exclusionNotFound, "the list of excluded devices has no entry, so that it excludes nobody", file: path,
                 remedy: "Was it written to its end?")
         }
-        let lines = entries == 1 ? "its only line is no device" : "none of its \(TextFormat.count(entries)) lines is a device"
-        // Long enough for a token, of which no more is shown.
-        let shown = TextFormat.foreign(first.count < 20 ? first : DeviceToken.redact(first), maximumBytes: 60)
+        let said = lines == 1 ? "its only line is no device" : "none of its \(TextFormat.count(lines)) lines is a device"
         return .warning(
-            .exclusionNotFound, "the list of excluded devices excludes nobody: \(lines) of the exports", file: path,
-            remedy: "Its first one is '\(shown)'. A list holds device tokens or registration ids, written as in the exports, one a line.")
-    }
-}
-
-/// Which of the lists had a device, of the first 64; the others are not followed.
-struct ExclusionMatches: Hashable, Sendable {
-    private var bits: UInt64
-
-    /// None of so many.
-    init(lists: Int) { bits = lists < 64 ? ~0 << UInt64(lists) : 0 }
-
-    /// Whether nothing is left to be found.
-    var isComplete: Bool { bits == ~0 }
-
-    subscript(list: Int) -> Bool {
-        get { list >= 64 || bits & 1 << UInt64(list) != 0 }
-        set { if newValue, list < 64 { bits |= 1 << UInt64(list) } }
+            .exclusionNotFound, "the list of excluded devices excludes nobody: \(said) of the exports", file: path,
+            remedy:
+                "Its first one is '\(Self.shown(first))'. A list holds device tokens or registration ids, written as in the exports, one a line."
+        )
     }
 
-    mutating func add(_ other: ExclusionMatches) { bits |= other.bits }
+    private var blankWarnings: [Diagnostic] {
+        guard blanks > 0 else { return [] }
+        let have =
+            blanks == 1
+            ? "1 of its \(TextFormat.count(lines)) lines names" : "\(TextFormat.count(blanks)) of its \(TextFormat.count(lines)) lines name"
+        let place = columns.isEmpty ? "" : ": there is nothing in \(columns)"
+        return [
+            .warning(
+                .exclusionNotFound, "\(have) no device, and so \(blanks == 1 ? "excludes" : "exclude") nobody\(place)",
+                at: SourcePosition(file: path, line: firstBlankLine, column: 1),
+                remedy: "Write the token or registration id of each device; people are left out with exclude: {aliases: {file: names.txt}}."
+            )
+        ]
+    }
+
+    /// Lines that are no tokens, and no registration ids of the exports either: all of that form, or those that are written otherwise than the ones that are found.
+    private func formWarnings(_ isDevice: (UInt64) -> Bool) -> [Diagnostic] {
+        guard otherForms > 0 else { return [] }
+        let known = texts.keys.sorted()
+        let found = known.filter { isMatched($0, isDevice) }
+        let marks = Set(found.flatMap { (texts[$0]?.text ?? "").utf8.filter(Self.isMark) })
+        var missing = known.filter { !isMatched($0, isDevice) }
+        if !found.isEmpty { missing = missing.filter { texts[$0]?.text.utf8.contains { Self.isMark($0) && !marks.contains($0) } ?? false } }
+        guard let first = missing.first.flatMap({ texts[$0] }) else { return [] }
+        // Of a long list whose forms are all alike not every text is kept.
+        let count = found.isEmpty ? max(missing.count, otherForms) : missing.count
+        let shown = missing.prefix(3).compactMap { texts[$0].map { "'\(Self.shown($0.text))'" } }.joined(separator: ", ")
+        let are =
+            count == 1
+            ? "1 of its \(TextFormat.count(lines)) lines is" : "\(TextFormat.count(count)) of its \(TextFormat.count(lines)) lines are"
+        return [
+            .warning(
+                .exclusionNotFound,
+                "\(are) neither a device token nor a registration id of the exports, and so \(count == 1 ? "excludes" : "exclude") nobody: \(shown)",
+                at: SourcePosition(file: path, line: first.line, column: 1),
+                remedy:
+                    "Write tokens or registration ids as in the exports, one a line and nothing else; people are left out with exclude: {aliases: {file: names.txt}}."
+            )
+        ]
+    }
+
+    /// Long enough for a token, of which no more is shown.
+    private static func shown(_ text: String) -> String { TextFormat.foreign(TokenShape.shortened(text), maximumBytes: 60) }
 }

@@ -22,9 +22,11 @@ struct ListCells {
             file: resolver.file, remedy: remedy)
     }
 
+    /// The columns as a message names them.
+    var names: String { ColumnResolver.list(columns.map { resolver.header[$0] }) }
+
     /// What to say of a list whose rows are blank where the devices should be: nobody would be excluded.
     func nothingListed(rows: Int) -> Diagnostic {
-        let names = ColumnResolver.list(columns.map { resolver.header[$0] })
         let whose = rows == 1 ? "the only row" : "none of the \(TextFormat.count(rows)) rows"
         return Diagnostic(
             "\(whose) of the list of excluded devices has \(rows == 1 ? "nothing" : "anything") in \(names), so that it would exclude nobody: "

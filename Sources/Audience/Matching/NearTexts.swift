@@ -1,4 +1,4 @@
-/// Texts of a block that are no name of the query, but are one but for capitals and blanks: how many rows have them. One for each thread.
+/// Texts of a block that are no name of the query, but are one but for what people overlook: how many rows have them. One for each thread.
 struct NearTexts {
     private struct Text {
         var bytes: [UInt8]
@@ -47,18 +47,20 @@ struct NearTexts {
 
 /// Rows by name of the query and how it is spelt instead.
 struct SpellingCounts: Sendable {
-    private struct Spelling: Hashable {
+    private struct Key: Hashable {
         var name: Int
         var text: String
     }
 
-    private var rows: [Spelling: Int] = [:]
+    private var rows: [Key: Int] = [:]
 
     /// Spellings that are counted one by one.
     private static let mostSpellings = 100
 
+    func has(_ text: String, of name: Int) -> Bool { rows[Key(name: name, text: text)] != nil }
+
     mutating func add(_ text: String, of name: Int, rows count: Int) {
-        let spelling = Spelling(name: name, text: text)
+        let spelling = Key(name: name, text: text)
         guard rows[spelling] != nil || rows.count < Self.mostSpellings else { return }
         rows[spelling, default: 0] += count
     }

@@ -41,27 +41,22 @@ struct RowFilter {
             var value = 0
             let answer = answer(tests[index], row, cells[index], &value)
             count(answer, row, index, isReached: passes)
-            guard answer == .yes else {
-                passes = false
-                continue
-            }
-            guard !findings[index].isComplete else { continue }
+            if !answer.holds { passes = false }
+            guard answer.holds || value > 0, !findings[index].isComplete else { continue }
             findings[index].isSeen[value] = true
             if findings[index].isComplete { unseenCount -= 1 }
         }
         return passes
     }
 
-    /// Counts what the condition was asked of, and keeps some of the cells that do not satisfy it.
+    /// Counts what the condition was asked of, and keeps some of the cells that do not satisfy it, or are another than that of `!=`.
     /// - Parameter isReached: whether the conditions before it hold.
     @inline(__always) private mutating func count(_ answer: ConditionTest.Answer, _ row: CellRow, _ index: Int, isReached: Bool) {
         findings[index].wasAsked = true
         if isReached { findings[index].rows += 1 }
-        if answer == .yes {
-            if isReached { findings[index].holdingRows += 1 }
-            return
-        }
-        let isUnreadable = isReached && answer == .unreadable
+        if isReached, answer.holds { findings[index].holdingRows += 1 }
+        if answer == .yes, !findings[index].isNotEqual { return }
+        let isUnreadable = isReached && (answer == .unreadable || answer == .unlike)
         if isUnreadable { findings[index].unreadableRows += 1 }
         if findings[index].wantsCell(isUnreadable: isUnreadable) { note(row, index, isUnreadable: isUnreadable) }
     }
@@ -73,7 +68,7 @@ struct RowFilter {
     /// The numbers of all conditions that a row does not satisfy.
     func failing(_ row: CellRow) -> [Int] {
         var value = 0
-        return tests.indices.filter { answer(tests[$0], row, cells[$0], &value) != .yes }
+        return tests.indices.filter { !answer(tests[$0], row, cells[$0], &value).holds }
     }
 
     private func answer(_ test: ConditionTest, _ row: CellRow, _ cell: Int, _ value: inout Int) -> ConditionTest.Answer {

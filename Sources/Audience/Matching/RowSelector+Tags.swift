@@ -68,14 +68,16 @@ extension RowSelector {
             var found = volley_equal(base + block, separator)
             if cell.count - block < 64 { found &= 1 &<< UInt64(truncatingIfNeeded: cell.count - block) &- 1 }
             separators |= found
-            // A blank behind a separator is no mark.
-            marks |= volley_list_marks(base + block, Int64(truncatingIfNeeded: cell.count - block)) & ~(found | found &<< 1)
+            var usual = found
             while found != 0 {
                 let place = block + found.trailingZeroBitCount
                 found &= found &- 1
                 lookAtTag(trimmed(UnsafeBufferPointer(start: base + start, count: place - start)), &findings)
                 start = place + 1
+                // A blank behind a separator is no mark.
+                if base[start] == 0x20 { usual |= 1 << UInt64(start - block) }
             }
+            marks |= volley_list_marks(base + block, Int64(truncatingIfNeeded: cell.count - block)) & ~usual
             block += 64
         }
         lookAtTag(trimmed(UnsafeBufferPointer(start: base + start, count: cell.count - start)), &findings)
@@ -136,36 +138,36 @@ extension RowSelector {
     private mutating func lookAtElement(_ tag: UnsafeBufferPointer<UInt8>, _ findings: inout TagFindings) {
         lookAtTag(tag, &findings)
         guard let base = tag.baseAddress, !tag.isEmpty, volley_list_marks(base, Int64(truncatingIfNeeded: tag.count)) != 0 else { return }
-        lookForMarks(inTag: tag, TagMark.allCases, isElement: true)
+        lookForMarks(inTag: tag, isElement: true)
     }
 
-    /// Looks for tags of the query behind what may be meant as a separator.
+    /// Looks for tags of the query in other forms.
     @inline(never) private mutating func lookForMarks(_ cell: UnsafeBufferPointer<UInt8>) {
+        let hash = OddTags.hash(cell)
+        if odd.isPlain(hash) { return }
+        if cell.first == UInt8(ascii: "{"), lookForMarks(inTag: cell, isElement: false, onlyObject: true) { return }
         var tags: [UnsafeBufferPointer<UInt8>] = []
         forEachPart(of: cell, separator: compiled.separator) { tags.append($0) }
-        for tag in tags { lookForMarks(inTag: tag, compiled.otherMarks, isElement: false) }
+        var isPlain = true
+        for tag in tags where lookForMarks(inTag: tag, isElement: false) { isPlain = false }
+        if isPlain { odd.notePlain(hash) }
     }
 
-    private mutating func lookForMarks(inTag tag: UnsafeBufferPointer<UInt8>, _ marks: [TagMark], isElement: Bool) {
-        guard !tag.isEmpty, compiled.tags.look(up: tag) < 0 else { return }
-        for mark in marks where tag.contains(where: mark.bytes.contains) {
-            for part in tag.split(whereSeparator: mark.bytes.contains) {
-                let number = compiled.tags.look(up: Self.withoutEnclosure(UnsafeBufferPointer(rebasing: part)))
-                if number >= 0 { return tagForms.note(mark, tag: number, cell: tag, isElement: isElement) }
-            }
+    /// - Returns: whether there was something to note.
+    @discardableResult
+    private mutating func lookForMarks(inTag tag: UnsafeBufferPointer<UInt8>, isElement: Bool, onlyObject: Bool = false) -> Bool {
+        guard !tag.isEmpty, compiled.tags.look(up: tag) < 0 else { return false }
+        switch odd.finding(tag, isElement: isElement) {
+        case .nothing: return false
+        case .mark(let mark, let number):
+            if onlyObject, mark != .object { return false }
+            tagForms.note(mark, tag: number, cell: tag, isElement: isElement)
+        case .near:
+            if onlyObject { return false }
+            // What begins like a name was noted when it was looked up.
+            if !compiled.nearTags.mayHold(tag) { nearTags.note(tag, compiled.nearTags) }
         }
-        let number = compiled.tags.look(up: Self.withoutEnclosure(tag))
-        if number >= 0 { return tagForms.note(.enclosure, tag: number, cell: tag, isElement: isElement) }
-        // Blanks may stand where the beginning is not alike.
-        nearTags.note(tag, compiled.nearTags)
-    }
-
-    /// Without the quotes and brackets of a list that could not be read.
-    private static func withoutEnclosure(_ part: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8> {
-        var (start, end) = (0, part.count)
-        while start < end, part[start] <= 0x20 || "[{(\"'".utf8.contains(part[start]) { start += 1 }
-        while end > start, part[end - 1] <= 0x20 || "]})\"'".utf8.contains(part[end - 1]) { end -= 1 }
-        return UnsafeBufferPointer(rebasing: part[start..<end])
+        return true
     }
 
     private func forEachPart(of cell: UnsafeBufferPointer<UInt8>, separator: [UInt8], _ body: (UnsafeBufferPointer<UInt8>) -> Void) {

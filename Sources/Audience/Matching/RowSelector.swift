@@ -24,10 +24,11 @@ struct RowSelector {
     var seenTags: NameSightings
     /// Tags of the block's rows in other forms than those that count.
     var tagForms = TagForms()
-    /// Tags and aliases that differ from those of the query in capitals or blanks only.
+    /// Tags and aliases that differ from those of the query only in what people overlook.
     var nearTags = NearTexts()
     private(set) var nearAliases = NearTexts()
     let list: TagListText
+    var odd: OddTags
     private var seenAliases: NameSightings
     private var seenRegistrationIDs: NameSightings
 
@@ -43,6 +44,7 @@ struct RowSelector {
     init(_ compiled: CompiledSelectors) {
         self.compiled = compiled
         list = TagListText(separator: compiled.separator)
+        odd = OddTags(compiled)
         lastRowOfTag = Array(repeating: 0, count: compiled.tags.names.count)
         seenTags = NameSightings(compiled.tags)
         seenAliases = NameSightings(compiled.aliases)

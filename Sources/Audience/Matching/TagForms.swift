@@ -1,51 +1,70 @@
 import Base
 
-/// What may stand between tags where a column separates them otherwise than volley.yaml says.
+/// In what form a tag may stand in a cell where it does not count: behind another separator than volley.yaml says, or with something around it.
 enum TagMark: Int, CaseIterable, Sendable {
     case comma, semicolon, bar, tab, lineBreak, blank
+    case wideComma, ideographicComma, wideSemicolon, wideBar, arabicComma, arabicSemicolon, middleDot, bullet
+    case slash, plus, greater, colon, tilde
     /// Brackets or quotes of a list that cannot be read.
     case enclosure
+    /// An object with tags for names, such as `{"vip": "true"}`.
+    case object
+    /// `#vip`
+    case hash
+    /// `vip=true`
+    case value
 
-    /// The bytes of it.
-    var bytes: [UInt8] {
+    /// What separates tags; none for a form that is no separator.
+    var characters: [Character] {
         switch self {
-        case .comma: [UInt8(ascii: ",")]
-        case .semicolon: [UInt8(ascii: ";")]
-        case .bar: [UInt8(ascii: "|")]
-        case .tab: [0x09]
-        case .lineBreak: [0x0A, 0x0D]
-        case .blank: [0x20]
-        case .enclosure: []
+        case .comma: [","]
+        case .semicolon: [";"]
+        case .bar: ["|"]
+        case .tab: ["\t"]
+        case .lineBreak: ["\n", "\r", "\r\n"]
+        case .blank: [" "]
+        case .wideComma: ["，"]
+        case .ideographicComma: ["、"]
+        case .wideSemicolon: ["；"]
+        case .wideBar: ["｜"]
+        case .arabicComma: ["،"]
+        case .arabicSemicolon: ["؛"]
+        case .middleDot: ["·"]
+        case .bullet: ["•"]
+        case .slash: ["/"]
+        case .plus: ["+"]
+        case .greater: [">"]
+        case .colon: [":"]
+        case .tilde: ["~"]
+        case .enclosure, .object, .hash, .value: []
         }
     }
 
     /// In a message.
     var name: String {
         switch self {
-        case .comma: "','"
-        case .semicolon: "';'"
-        case .bar: "'|'"
         case .tab: "a tab"
         case .lineBreak: "a line break"
         case .blank: "a blank"
         case .enclosure: "brackets or quotes"
+        default: "'\(characters.first.map(String.init) ?? "")'"
         }
     }
 
     /// As volley.yaml names it; nil where it cannot.
     var yaml: String? {
         switch self {
-        case .comma: "\",\""
-        case .semicolon: "\";\""
-        case .bar: "\"|\""
         case .tab: "\"\\t\""
-        case .lineBreak, .enclosure: nil
-        case .blank: "\" \""
+        case .lineBreak: nil
+        default: characters.first.map { "\"\($0)\"" }
         }
     }
+
+    /// Whether it stands in a tag as likely as between two, so that it is warned of and not refused.
+    var isOftenPart: Bool { [.slash, .plus, .greater, .colon, .tilde, .hash, .value].contains(self) }
 }
 
-/// How cells hold tags of the query where they do not count: behind other separators.
+/// How cells hold tags of the query where they do not count.
 struct TagForms: Sendable {
     /// Rows that hold a tag of the query in a form that does not count.
     struct Sighting: Sendable {

@@ -73,7 +73,8 @@ public enum TokenList {
 
     private static func noToken(_ text: String) -> String {
         guard let shape = TokenShape(text) else { return "there is no device token" }
-        return "'\(DeviceToken.redact(text))' cannot be a device token: \(shape.clause(digits: text.utf8.count))"
+        let shown = shape == .surrounded ? TextFormat.foreign(TokenShape.shortened(text), maximumBytes: 60) : DeviceToken.redact(text)
+        return "'\(shown)' cannot be a device token: \(shape.clause(digits: text.utf8.count))"
     }
 
     /// The cells of an entry; the last one, which is always blank, where a column is missing.

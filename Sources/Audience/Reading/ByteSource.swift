@@ -85,6 +85,17 @@ struct ByteSource: ~Copyable {
         if let change = SourceFiles.change(of: file, from: opened.stamp, to: FileStamp(path: file)) { throw change }
     }
 
+    /// What to say of a file whose first byte no gzip file has.
+    private static func noGzip(_ input: UnsafeMutableBufferPointer<UInt8>, _ file: String) -> Diagnostic {
+        if input.starts(with: [UInt8(ascii: "P"), UInt8(ascii: "K"), 3, 4]) {
+            return Diagnostic(
+                "this is a zip archive or a spreadsheet, though its name ends in .gz", file: file,
+                remedy: "Export it as CSV, UTF-8; compress it with gzip, or not at all.")
+        }
+        return Diagnostic(
+            "the file is not compressed, though its name ends in .gz", file: file, remedy: "Rename it to \(file.dropLast(3)).")
+    }
+
     private mutating func inflate(into target: UnsafeMutableBufferPointer<UInt8>) throws(Diagnostic) -> Int {
         while true {
             if inflater?.needsInput == true, let input = inflater?.input {
@@ -96,6 +107,10 @@ struct ByteSource: ~Copyable {
             case .end, nil: return 0
             case .needsInput: continue
             case .failed(let message, let consumed, let produced):
+                // The first byte decides what kind of file it is.
+                if consumed == 0, produced == 0, let input = inflater?.input, input[0] != Inflater.firstByte {
+                    throw Self.noGzip(input, file)
+                }
                 throw Diagnostic(
                     "the gzip data \(message), after \(consumed) compressed bytes (\(produced) bytes of text)", file: file,
                     remedy: "Was the upload cut off? Export the file again.")

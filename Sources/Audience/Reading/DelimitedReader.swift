@@ -104,6 +104,7 @@ struct DelimitedReader: RowReader, ~Copyable {
     var rowLine: Int { recordLine }
 
     var rowsWithDuplicateKeys: Int { 0 }
+    var rowsWithLookalikes: [String: Int] { [:] }
 
     var consumed: Int { buffer.start }
 

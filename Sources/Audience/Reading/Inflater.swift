@@ -97,7 +97,7 @@ struct Inflater: ~Copyable {
     }
 
     /// RFC 1952, section 2.3.1.
-    private static let firstByte: UInt8 = 0x1F
+    static let firstByte: UInt8 = 0x1F
 
     private var noMember: String { membersRead > 0 ? "is followed by something else" : "is damaged" }
 

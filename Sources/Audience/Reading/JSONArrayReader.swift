@@ -47,6 +47,7 @@ struct JSONArrayReader: JSONReader, ~Copyable {
     var seenKeys: [String] { objects.keys.map { String(decoding: $0.name, as: UTF8.self) } }
 
     var rowsWithDuplicateKeys: Int { objects.objectsWithDuplicateKeys }
+    var rowsWithLookalikes: [String: Int] { objects.objectsWithLookalikes }
     var consumed: Int { buffer.start }
     var rowLine: Int { place(of: elementStart).line }
     var place: TextPlace { place(of: buffer.start) }
@@ -69,7 +70,7 @@ struct JSONArrayReader: JSONReader, ~Copyable {
             switch (state, buffer.base[place]) {
             case (.start, UInt8(ascii: "[")): state = .recordOrEnd
             case (.start, _):
-                throw failure("the file is no JSON array", at: place, remedy: "A file with an object on each line must end in .jsonl.")
+                throw noArray(at: place)
             case (.recordOrEnd, UInt8(ascii: "]")), (.separatorOrEnd, UInt8(ascii: "]")): state = .nothing
             case (.separatorOrEnd, UInt8(ascii: ",")): state = .record
             case (.separatorOrEnd, _): throw failure("expected ',' or ']' after an element", at: place)
@@ -78,6 +79,19 @@ struct JSONArrayReader: JSONReader, ~Copyable {
             }
             buffer.start = place + 1
         }
+    }
+
+    private func noArray(at place: Int) -> Diagnostic {
+        let text = UnsafeBufferPointer(start: buffer.base + place, count: min(200, buffer.end - place))
+        let start = String(decoding: text, as: UTF8.self).filter { !$0.isWhitespace }
+        // An object that holds the list below a name of its own: {"devices": [{
+        if start.first == "{", let colon = start.firstIndex(of: ":"), start[colon...].hasPrefix(":[{") {
+            return failure(
+                "the file is an object with the list of devices in it, below \(start[start.index(after: start.startIndex)..<colon])",
+                at: place,
+                remedy: "Export the list alone: [{…}, {…}].")
+        }
+        return failure("the file is no JSON array", at: place, remedy: "A file with an object on each line must end in .jsonl.")
     }
 
     private static let cutOff = "Was the upload cut off? Export the file again."

@@ -39,6 +39,7 @@ struct JSONLinesReader: JSONReader, ~Copyable {
 
     var state: ReadingState { .record }
     var rowsWithDuplicateKeys: Int { objects.objectsWithDuplicateKeys }
+    var rowsWithLookalikes: [String: Int] { objects.objectsWithLookalikes }
     var consumed: Int { buffer.start }
     var rowLine: Int { line - 1 }
     var place: TextPlace { TextPlace(line: line) }

@@ -37,6 +37,11 @@ struct JSONObjectReader {
     /// The same for keys beyond the first 64.
     private var laterKeysSeen: Set<Int> = []
     private var hasDuplicate = false
+    /// Of the first 64 keys those that are a used key but for what people overlook: its bit, and the cell that is meant.
+    private var lookalikes: [(bit: UInt64, cell: Int)] = []
+    private var lookalikeBits: UInt64 = 0
+    /// Objects so far that have such a key and not the used one, by key.
+    private(set) var objectsWithLookalikes: [String: Int] = [:]
     /// The first thing that makes the current object unusable although it is JSON.
     private(set) var flaw: (offset: Int, message: String)?
 
@@ -90,6 +95,7 @@ struct JSONObjectReader {
             }
             guard try take(UInt8(ascii: "}")) else { throw broken("expected ',' or '}'") }
             if hasDuplicate { objectsWithDuplicateKeys += 1 }
+            if firstKeysSeen & lookalikeBits != 0 { noteLookalikes() }
             return position
         }
     }
@@ -133,10 +139,32 @@ struct JSONObjectReader {
             guard keys.count < Self.maximumKeys else { return cell.map { -2 - $0 } ?? -1 }
             keys.append(Key(name: name, cell: cell, next: 0))
             index = keys.count - 1
+            if cell == nil, keys.count <= 64 { noteLookalike(name, index: keys.count - 1) }
         }
         guard let index else { return -1 }
         if last < 0 { firstKey = index } else { keys[last].next = index }
         return index
+    }
+
+    /// Notes a key such as `Tags` or `tag` for `tags`.
+    private mutating func noteLookalike(_ name: [UInt8], index: Int) {
+        let form = Self.form(name)
+        guard !form.isEmpty, let cell = usedKeys.firstIndex(where: { Self.form($0) == form }) else { return }
+        lookalikes.append((1 << UInt64(index), cell))
+        lookalikeBits |= 1 << UInt64(index)
+    }
+
+    private static func form(_ name: [UInt8]) -> String {
+        let form = Spelling.folded(String(decoding: name, as: UTF8.self))
+        return form.last == "s" ? String(form.dropLast()) : form
+    }
+
+    private mutating func noteLookalikes() {
+        for (bit, cell) in lookalikes where firstKeysSeen & bit != 0 {
+            let isThere = keys.prefix(64).indices.contains { keys[$0].cell == cell && firstKeysSeen >> UInt64($0) & 1 != 0 }
+            guard !isThere else { continue }
+            objectsWithLookalikes[String(decoding: keys[bit.trailingZeroBitCount].name, as: UTF8.self), default: 0] += 1
+        }
     }
 
     private func equals(_ name: [UInt8], _ bytes: UnsafePointer<UInt8>, _ count: Int) -> Bool {

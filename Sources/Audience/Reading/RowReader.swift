@@ -53,6 +53,8 @@ protocol RowReader: ~Copyable {
     var badRowLines: Int { get }
     /// JSON objects so far that name a key twice; the last value counts.
     var rowsWithDuplicateKeys: Int { get }
+    /// JSON objects so far that lack a used key and have one like it, such as `Tags` for `tags`: how many by that key.
+    var rowsWithLookalikes: [String: Int] { get }
     /// Goes to the next row.
     /// - Throws: a mistake after which nothing in the file can be trusted.
     mutating func next() throws(Diagnostic) -> RowEvent

@@ -72,6 +72,8 @@ public struct ExclusionCount: Hashable, Sendable {
     public var list: String?
     /// Names, or lines of a list.
     public var entries: Int
+    /// Lines of a list that are no device of the exports, or name none; 0 for names.
+    public var unmatched = 0
     /// A device that several of them leave out counts for each.
     public var devices: Int
 }

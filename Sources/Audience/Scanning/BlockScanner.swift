@@ -20,7 +20,6 @@ struct BlockScanner: ~Copyable {
     private var wantsRecords = true
     /// Of any block so far that have a device: room for as many is made at once.
     private var mostRows = 0
-    private var seeksExclusions = false
     /// Whether tags of rows are looked at for a row for each tag, and of all rows of the block.
     private var samplesTags = false
     private var samplesAllTags = false
@@ -51,7 +50,7 @@ struct BlockScanner: ~Copyable {
         var harvest = Harvest(block, expecting: state, plan)
         let export = plan.files[block.file]
         harvest.devices.reserveCapacity(mostRows)
-        (wantsRecords, seeksExclusions) = (wants.records, wants.exclusions && !harvest.exclusionMatches.isComplete)
+        wantsRecords = wants.records
         if file != block.file { filter.use(export.plan) }
         file = block.file
         languages.clear()
@@ -101,7 +100,7 @@ struct BlockScanner: ~Copyable {
         harvest.tagForms = selector.tagForms
         (harvest.tagSpellings, harvest.aliasSpellings) = (selector.nearTags.counts, selector.nearAliases.counts)
         harvest.sampledAliases = selector.sampledAliases
-        harvest.rowsWithDuplicateKeys = reader.rowsWithDuplicateKeys
+        (harvest.rowsWithDuplicateKeys, harvest.rowsWithLookalikes) = (reader.rowsWithDuplicateKeys, reader.rowsWithLookalikes)
         (harvest.consumed, harvest.end, harvest.state) = (reader.consumed, reader.place, reader.state)
     }
 
@@ -118,15 +117,15 @@ struct BlockScanner: ~Copyable {
     /// Takes a row as far as it goes. Also one that is not meant is noted with its device: it may be the device's newest, which decides.
     /// - Returns: why it goes no further when it has no device.
     @inline(__always) private mutating func take(_ row: CellRow, _ columns: ColumnPlan, _ harvest: inout Harvest) -> SkipReason? {
-        if seeksExclusions { seekExclusions(row, columns, &harvest) }
         if plan.selectors.unitesRows { return takeFacts(row, columns, &harvest) }
         let isSelected = selector.look(at: row, columns)
+        let isIDListed = hasExcludedDevices && isIDListed(row, columns, &harvest)
         let reason: SkipReason? =
             if !isSelected {
                 .notMatched
             } else if hasConditions && !filter.passes(row) {
                 .filtered
-            } else if selector.isExcluded || excludesByID(row, columns) {
+            } else if selector.isExcluded || isIDListed {
                 .excluded
             } else {
                 nil
@@ -134,12 +133,13 @@ struct BlockScanner: ~Copyable {
         let cell = row.bytes(columns.token)
         guard let token = tokens.normalize(cell) else { return reason ?? (cell.isEmpty ? .missingToken : .badToken) }
         let fingerprint = plan.hash.fingerprint(token)
+        let isListed = hasExcludedDevices && isListed(fingerprint, &harvest)
         let lastActive = lastActive(row, columns, &harvest)
         if samplesTags { sampleTags(row, columns, token, fingerprint, lastActive, &harvest) }
         if let reason {
             let exclusions = reason == .excluded ? exclusions(row, columns, fingerprint) : []
             harvest.devices.append(DeviceRow(fingerprint, ActivityMoment(lastActive), reason: reason, exclusions: exclusions))
-        } else if hasExcludedDevices && plan.excluded.contains(token: fingerprint.word) {
+        } else if isListed {
             let exclusions = exclusions(row, columns, fingerprint)
             harvest.devices.append(DeviceRow(fingerprint, ActivityMoment(lastActive), reason: .excluded, exclusions: exclusions))
         } else {
@@ -152,16 +152,17 @@ struct BlockScanner: ~Copyable {
     private mutating func takeFacts(_ row: CellRow, _ columns: ColumnPlan, _ harvest: inout Harvest) -> SkipReason? {
         let isSelected = selector.look(at: row, columns)
         let passes = !hasConditions || filter.passes(row)
+        let isIDListed = hasExcludedDevices && isIDListed(row, columns, &harvest)
         let cell = row.bytes(columns.token)
         guard let token = tokens.normalize(cell) else {
             if !isSelected { return .notMatched }
             if !passes { return .filtered }
-            if selector.isExcluded || excludesByID(row, columns) { return .excluded }
+            if selector.isExcluded || isIDListed { return .excluded }
             return cell.isEmpty ? .missingToken : .badToken
         }
         let fingerprint = plan.hash.fingerprint(token)
-        let isListed = hasExcludedDevices && plan.excluded.contains(token: fingerprint.word)
-        let isExcluded = !selector.exclusions.subtracting(.tags).isEmpty || isListed || excludesByID(row, columns)
+        let isListed = hasExcludedDevices && isListed(fingerprint, &harvest)
+        let isExcluded = !selector.exclusions.subtracting(.tags).isEmpty || isListed || isIDListed
         var facts = selector.facts
         if !passes { facts.append(RowFacts.OfNewest.filtered.rawValue) }
         if isExcluded { facts += RowFacts.excluded(by: exclusions(row, columns, fingerprint).subtracting(.tags)) }
@@ -186,21 +187,25 @@ struct BlockScanner: ~Copyable {
         harvest.tagSamples.append(TagSample(fingerprint: fingerprint, lastActive: lastActive, tags: tags, token: token))
     }
 
-    /// Every row counts here, also one that nothing selects: until each list was seen to hold a device that the exports have.
-    private mutating func seekExclusions(_ row: CellRow, _ columns: ColumnPlan, _ harvest: inout Harvest) {
-        let token = tokens.normalize(row.bytes(columns.token)).map { plan.hash.token($0) }
-        plan.excluded.note(&harvest.exclusionMatches, token: token, registrationID: row.bytes(columns.registrationID), tokens)
-        if harvest.exclusionMatches.isComplete { seeksExclusions = false }
+    /// Whether a list of excluded devices has the token. That is noted of every row, also of one that nothing selects: lines of lists that are no
+    /// device at all are warned of.
+    @inline(__always) private func isListed(_ fingerprint: TokenFingerprint, _ harvest: inout Harvest) -> Bool {
+        let place = plan.excluded.place(ofToken: fingerprint.word)
+        if place >= 0 { harvest.listedDevices.append(UInt32(truncatingIfNeeded: place)) }
+        return place >= 0
+    }
+
+    /// The same of the row's registration id.
+    @inline(__always) private func isIDListed(_ row: CellRow, _ columns: ColumnPlan, _ harvest: inout Harvest) -> Bool {
+        let place = plan.excluded.place(ofID: row.bytes(columns.registrationID), tokens)
+        if place >= 0 { harvest.listedDevices.append(UInt32(truncatingIfNeeded: place)) }
+        return place >= 0
     }
 
     /// All that excludes a row that something excludes.
     private func exclusions(_ row: CellRow, _ columns: ColumnPlan, _ fingerprint: TokenFingerprint) -> Exclusions {
         let lists = plan.excluded.lists(of: fingerprint.word, registrationID: row.bytes(columns.registrationID), tokens)
         return selector.exclusions.union(.lists(lists))
-    }
-
-    private func excludesByID(_ row: CellRow, _ columns: ColumnPlan) -> Bool {
-        hasExcludedDevices && plan.excluded.contains(registrationID: row.bytes(columns.registrationID), tokens)
     }
 
     /// Adds a row whose device is a recipient when it is the newest one, and what the judge says.
@@ -223,7 +228,7 @@ struct BlockScanner: ~Copyable {
         }
         // Asked last, when what was prefetched has come; as reasons they come before those of the judge.
         if let capped, capped.contains(fingerprint.word) { judgement = Judgement(reason: .frequency) }
-        if isSuppressed(fingerprint.word, row, columns) { judgement = Judgement(reason: .suppressed) }
+        if isSuppressed(fingerprint.word, row, columns, &harvest) { judgement = Judgement(reason: .suppressed) }
         harvest.digest.append(element)
         if !wantsRecords { harvest.records.removeLast() }
         let language = languages.number(of: row.bytes(columns.language), &harvest.languages)
@@ -232,9 +237,14 @@ struct BlockScanner: ~Copyable {
 
     /// Whether the token is known to be invalid, and the row does not say that it was registered since. What the device's newest row says
     /// counts in the end, as with all that is judged here.
-    @inline(__always) private func isSuppressed(_ fingerprint: UInt64, _ row: CellRow, _ columns: ColumnPlan) -> Bool {
+    @inline(__always)
+    private func isSuppressed(_ fingerprint: UInt64, _ row: CellRow, _ columns: ColumnPlan, _ harvest: inout Harvest) -> Bool {
         guard let suppressed, let since = suppressed.invalidSince(fingerprint) else { return false }
-        guard let registered = dateMilliseconds(row.bytes(columns.registeredAt)) else { return true }
+        let cell = row.bytes(columns.registeredAt)
+        guard let registered = dateMilliseconds(cell) else {
+            if !Blank.isCell(cell) { harvest.unreadRegistrations.note(cell) }
+            return true
+        }
         return registered <= since
     }
 

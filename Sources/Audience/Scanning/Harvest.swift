@@ -69,6 +69,8 @@ struct Harvest {
 
     /// JSON objects that name a key twice.
     var rowsWithDuplicateKeys = 0
+    /// JSON objects that lack a used key and have one like it, by that key.
+    var rowsWithLookalikes: [String: Int] = [:]
     var seen = SeenNames()
     /// Tags of its first rows, if it is one of the first blocks.
     var sampledTags: Set<String> = []
@@ -78,6 +80,8 @@ struct Harvest {
     var aliasSpellings = SpellingCounts()
     var badTokens = BadTokens()
     var unreadDates = UnreadDates()
+    /// The same of `registered_at`, of devices whose tokens are known to be invalid.
+    var unreadRegistrations = UnreadDates()
     var conditions: [ConditionFindings]
 
     /// Rows that have a device, in order.
@@ -87,8 +91,8 @@ struct Harvest {
     var languages: [String] = []
     var aliasHits: [AliasHit] = []
     var tagSamples: [TagSample] = []
-    /// The lists of excluded devices that its rows' devices are in, as far as that was asked.
-    var exclusionMatches: ExclusionMatches
+    /// Places in the lists of excluded devices where its rows' devices are.
+    var listedDevices: [UInt32] = []
     /// The texts of the rows that have some, in the same order; empty when they are not wanted.
     var records = RecipientBatch()
     /// Of the rows that have texts, in order.
@@ -103,7 +107,6 @@ struct Harvest {
 
     init(_ block: Block, expecting state: ReadingState, _ plan: ScanPlan) {
         conditions = plan.query.conditions.map(ConditionFindings.init)
-        exclusionMatches = ExclusionMatches(lists: plan.excluded.lists.count)
         (number, file, bytesRead) = (block.number, block.file, block.bytesRead)
         expected = state
         self.state = state

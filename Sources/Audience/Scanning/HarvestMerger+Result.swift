@@ -40,8 +40,9 @@ extension HarvestMerger {
             languages: Dictionary(spoken, uniquingKeysWith: +), payloadBytes: byPayloadBytes, groups: byGroup, waves: byWave,
             skippedGroups: skippedByGroup, exclusions: exclusions(skippedByGroup[.excluded] ?? [:]),
             conditions: conditionCounts, badTokens: badTokens.list, badRows: badRows,
-            warnings: warnings + duplicateKeys + rowsForTags + tagSeparators + unseenNames() + spellings + uselessNames + uselessLists
-                + conditionWarnings + unreadDates(rowsOfSeveral: rowsWithDevice > settled.devices),
+            warnings: warnings + duplicateKeys + lookalikes + rowsForTags + tagSeparators + unseenNames() + spellings + uselessNames
+                + plan.excluded.warnings(listedDevices)
+                + conditionWarnings + unreadDates(rowsOfSeveral: rowsWithDevice > settled.devices) + unreadRegistrationDates,
             firstRecipients: settled.first.mapValues { recipients in
                 recipients.map {
                     FirstRecipient(slot: $0.place, selectors: devices.classes.selections[$0.selection].map { names[Int($0)] })
@@ -66,11 +67,14 @@ extension HarvestMerger {
             ExclusionCount(kind: $0.0, list: nil, entries: $0.1.count, devices: devices($0.2))
         }
         let lists = plan.excluded.lists
+        let unmatched = plan.excluded.unmatched(listedDevices)
         for (number, list) in lists.enumerated().prefix(Exclusions.mostLists) {
             let isShared = number == Exclusions.mostLists - 1 && lists.count > Exclusions.mostLists
-            let entries = isShared ? lists[number...].reduce(0) { $0 + $1.entries } : list.entries
+            let last = isShared ? lists.count - 1 : number
             counts.append(
-                ExclusionCount(kind: .devices, list: isShared ? nil : list.path, entries: entries, devices: devices(.lists(1 << number))))
+                ExclusionCount(
+                    kind: .devices, list: isShared ? nil : list.path, entries: lists[number...last].reduce(0) { $0 + $1.lines },
+                    unmatched: unmatched[number...last].reduce(0, +), devices: devices(.lists(1 << number))))
         }
         return counts
     }
@@ -122,6 +126,29 @@ extension HarvestMerger {
         return [.warning(.keyTwice, "\(objects) a key twice; the last value counts")]
     }
 
+    /// Objects whose keys are like one that is used, and not read.
+    private var lookalikes: [Diagnostic] {
+        rowsWithLookalikes.sorted { $0.key < $1.key }.map { key, rows in
+            .warning(
+                .columnTwice,
+                "\(rows == 1 ? "1 object names" : "\(TextFormat.count(rows)) objects name") the key '\(TextFormat.foreign(key, maximumBytes: 60))', which is not read, "
+                    + "and \(rows == 1 ? "lacks" : "lack") the one like it that others have",
+                remedy: "Name keys alike in all objects of the export.")
+        }
+    }
+
+    /// Dates that would say that a device registered since its token was invalid.
+    private var unreadRegistrationDates: [Diagnostic] {
+        guard unreadRegistrations.rows > 0 else { return [] }
+        return [
+            unreadRegistrations.warning(
+                plan.query.columns.candidates(for: .registeredAt)[0],
+                unreadRegistrations.rows == 1
+                    ? "so that its device, whose token was invalid, stays suppressed"
+                    : "so that their devices, whose tokens were invalid, stay suppressed")
+        ]
+    }
+
     private var rowsForTags: [Diagnostic] {
         guard let found = tagRows.found else { return [] }
         return [
@@ -138,7 +165,9 @@ extension HarvestMerger {
     /// - Parameter rowsOfSeveral: whether some device has several rows. Beside that `last_active` decides who is left out beyond an alias's limit.
     private func unreadDates(rowsOfSeveral: Bool) -> [Diagnostic] {
         guard unreadDates.rows > 0, rowsOfSeveral || plan.selectors.selectors.alias != nil else { return [] }
-        return [unreadDates.warning(plan.query.columns.candidates(for: .lastActive)[0])]
+        let effect =
+            "and \(unreadDates.rows == 1 ? "counts" : "count") as older than all that have one: another row of the device may decide"
+        return [unreadDates.warning(plan.query.columns.candidates(for: .lastActive)[0], effect)]
     }
 
     private var conditionWarnings: [Diagnostic] {
@@ -154,10 +183,6 @@ extension HarvestMerger {
                 condition: condition, rows: found.rows, holdingRows: found.holdingRows, unreadableRows: found.unreadableRows,
                 cells: found.unreadableCells)
         }
-    }
-
-    private var uselessLists: [Diagnostic] {
-        plan.excluded.lists.enumerated().filter { !exclusionMatches[$0.offset] }.map(\.element.warning)
     }
 
     /// Names below `exclude` of which no row carries a single one.
@@ -203,7 +228,7 @@ extension HarvestMerger {
     ) -> [Diagnostic] {
         let missing = zip(names, wasSeen).filter { !$0.1 }.map(\.0)
         var warnings = missing.prefix(10).map { name in
-            let message = "no row of the exports carries the \(kind) '\(DeviceToken(name)?.redacted ?? name)'"
+            let message = "no row of the exports carries the \(kind) '\(Self.shown(name))'"
             let remedy = remedy(forUnseen: name, kind, among: valid)
             guard let place = places[name] else { return Diagnostic.warning(warning, message, remedy: remedy) }
             return Diagnostic.warning(warning, message, at: place, remedy: remedy)
@@ -216,8 +241,14 @@ extension HarvestMerger {
         return warnings
     }
 
+    /// A name as it may be shown: a number is no token.
+    private static func shown(_ name: String) -> String {
+        name.allSatisfy(\.isNumber) && name.utf8.count < 32 ? name : DeviceToken(name)?.redacted ?? name
+    }
+
     private func remedy(forUnseen name: String, _ kind: String, among valid: Set<String>) -> String? {
-        if DeviceToken(name) != nil {
+        // Telephone numbers, and ids that a spreadsheet has rounded, are hex digits too.
+        if let token = DeviceToken(name), !token.hex.allSatisfy(\.isNumber), token.hex.utf8.count >= 32 || kind == "alias" {
             let excluded = kind == "alias" ? plan.query.excludedAliases : plan.query.excludedRegistrationIDs
             if excluded.contains(name) { return "It looks like a device token: write `exclude: {devices: FILE}` for a list of tokens." }
             let columns = plan.query.columns.candidates(for: kind == "alias" ? .alias : .registrationID).map { "'\($0)'" }
@@ -226,10 +257,17 @@ extension HarvestMerger {
         }
         if kind == "tag", name.contains(",") {
             let parts = name.split(separator: ",").map { trimmedText(String($0)) }
+            // What has no place comes from a file of its own.
+            if plan.query.places.tags[name] == nil { return "Are several meant? In a file of tags each stands on a line of its own." }
             return "Are several meant? Write each in quotes of its own, or none in quotes: tags: [\(parts.joined(separator: ", "))]."
         }
-        let (counts, names) = kind == "tag" ? (tagSpellings, plan.selectors.tags.names) : (aliasSpellings, plan.selectors.aliases.names)
+        let (counts, names) = kind == "tag" ? (allTagSpellings, plan.selectors.tags.names) : (aliasSpellings, plan.selectors.aliases.names)
         if kind != "registration id", let remedy = spellingRemedy(forUnseen: name, counts, names) { return remedy }
+        // The number next to it is somebody else's.
+        if name.contains(where: \.isNumber), name.allSatisfy({ $0.isNumber || "+-. ()/".contains($0) }) {
+            return
+                "Is it written as in the column of \(kind == "alias" ? "aliases" : kind + "s")? A number that a spreadsheet has opened may be rounded."
+        }
         return nearestName(to: name, among: valid.sorted()).map { "Did you mean '\($0)'?" }
     }
 }

@@ -12,6 +12,7 @@ struct HarvestMerger: ~Copyable {
     private(set) var longBadRow: Diagnostic?
     private(set) var digest = SequenceDigest()
     private(set) var rowsWithDuplicateKeys = 0
+    private(set) var rowsWithLookalikes: [String: Int] = [:]
     /// Rows that have a device.
     private(set) var rowsWithDevice = 0
     private(set) var tagRows = TagRows()
@@ -27,9 +28,11 @@ struct HarvestMerger: ~Copyable {
     private(set) var sampledAliases: Set<String> = []
     private(set) var badTokens = BadTokens()
     private(set) var unreadDates = UnreadDates()
+    private(set) var unreadRegistrations = UnreadDates()
 
     var devices: DeviceCollector
-    private(set) var exclusionMatches: ExclusionMatches
+    /// Places of listed devices that the exports have.
+    private(set) var listedDevices = BitSet()
 
     /// Reads again what was cut in the wrong place.
     private var repairer: BlockScanner
@@ -57,14 +60,13 @@ struct HarvestMerger: ~Copyable {
         devices = DeviceCollector(plan, recordLimit: recordLimit)
         repairer = BlockScanner(plan)
         bytesTotal = plan.files.reduce(0) { $0 + fileSize($1.path) }
-        exclusionMatches = ExclusionMatches(lists: plan.excluded.lists.count)
         seen = SeenFlags(plan.selectors)
         conditions = plan.query.conditions.map(ConditionFindings.init)
         tagForms = Array(repeating: TagForms(), count: plan.files.count)
     }
 
     /// What the blocks to come are asked for.
-    var wants: ScanWants { ScanWants(records: devices.isRecording, exclusions: !exclusionMatches.isComplete) }
+    var wants: ScanWants { ScanWants(records: devices.isRecording) }
 
     /// Adds the next block.
     /// - Throws: a mistake after which nothing in the file can be trusted; whatever the sink throws.
@@ -98,7 +100,7 @@ struct HarvestMerger: ~Copyable {
         case .none: break
         case .all(let records): try sink.take(records)
         case .some(let renewed):
-            var records = repairer.scan(block, expecting: harvest.expected, ScanWants(records: true, exclusions: false)).records
+            var records = repairer.scan(block, expecting: harvest.expected, ScanWants(records: true)).records
             for (index, slot) in renewed { records.setSlot(slot, of: index) }
             try sink.take(records)
         }
@@ -119,12 +121,14 @@ struct HarvestMerger: ~Copyable {
         aliasSpellings.add(harvest.aliasSpellings)
         badTokens.add(harvest.badTokens, in: plan.files[harvest.file].path, from: pending.place.line)
         unreadDates.add(harvest.unreadDates)
+        unreadRegistrations.add(harvest.unreadRegistrations)
         for index in conditions.indices { conditions[index].add(harvest.conditions[index]) }
-        exclusionMatches.add(harvest.exclusionMatches)
+        for place in harvest.listedDevices { listedDevices.insert(Int(place)) }
         rows += harvest.rows
         skipped.add(harvest.skipped)
         digest.append(harvest.digest)
         rowsWithDuplicateKeys += harvest.rowsWithDuplicateKeys
+        rowsWithLookalikes.merge(harvest.rowsWithLookalikes, uniquingKeysWith: +)
         for mistake in harvest.badRows.prefix(BlockScanner.shownBadRows - badRows.count) { badRows.append(placed(mistake)) }
         if longBadRow == nil, let mistake = harvest.longBadRows.first { longBadRow = placed(mistake) }
         for mistake in harvest.longBadRows.prefix(max(0, Self.mostWarnings - warnings.count)) {

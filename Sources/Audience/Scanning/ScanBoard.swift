@@ -24,7 +24,7 @@ final class ScanBoard: @unchecked Sendable {
     private var isRead = false
     private var isCancelled = false
     private var readingFailure: Diagnostic?
-    private var wantsNow = ScanWants(records: true, exclusions: true)
+    private var wantsNow = ScanWants(records: true)
 
     init(_ source: consuming BlockSource, blocks: Int, blockCapacity: Int) {
         self.source = source
@@ -115,7 +115,7 @@ final class ScanBoard: @unchecked Sendable {
 
     /// Asks for less.
     func want(_ wants: ScanWants) {
-        locked { wantsNow = ScanWants(records: wantsNow.records && wants.records, exclusions: wants.exclusions) }
+        locked { wantsNow = ScanWants(records: wantsNow.records && wants.records) }
     }
 
     /// No more blocks go out.

@@ -4,8 +4,6 @@ import Base
 struct ScanWants {
     /// Texts of recipients.
     var records: Bool
-    /// Which lists of excluded devices hold a device at all.
-    var exclusions: Bool
 }
 
 /// What all threads of a scan share.

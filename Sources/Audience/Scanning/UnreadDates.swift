@@ -1,6 +1,6 @@
 import Base
 
-/// Cells of `last_active` that hold no date: such a row counts as older than all of its device that have one.
+/// Cells of a column of dates that hold none, where that decides something.
 struct UnreadDates: Sendable {
     private(set) var rows = 0
     /// The first different ones.
@@ -20,12 +20,14 @@ struct UnreadDates: Sendable {
         if cells.count < ConditionCount.mostCells, !cells.contains(cell) { cells.append(cell) }
     }
 
-    /// - Parameter column: what the exports call it.
-    func warning(_ column: String) -> Diagnostic {
+    /// - Parameters:
+    ///   - column: what the exports call it.
+    ///   - effect: what comes of it.
+    func warning(_ column: String, _ effect: String) -> Diagnostic {
         let hold = rows == 1 ? "1 row holds" : "\(TextFormat.count(rows)) rows hold"
         return .warning(
             .cellsNotCompared,
-            "in '\(column)' \(hold) something else than a date, and count as older than all that have one: another row of the device may decide: "
+            "in '\(column)' \(hold) something else than a date, \(effect): "
                 + ConditionFindings.list(cells), remedy: "Write dates in the export as 2026-11-30 or 2026-11-30T09:00:00Z.")
     }
 }

@@ -99,10 +99,10 @@ struct RowTracer {
         let isSelected = tools.selector.look(at: row, columns)
         let failed = tools.filter.failing(row)
         let lastActive = dateMilliseconds(row.bytes(columns.lastActive)) ?? ActivityMoment.never
-        let listsID = plan.excluded.contains(registrationID: row.bytes(columns.registrationID), tokens.buffer)
+        let listsID = plan.excluded.place(ofID: row.bytes(columns.registrationID), tokens.buffer) >= 0
         let isExcluded = tools.selector.isExcluded || !plan.excluded.isEmpty && listsID
         let fingerprint = digits.map { $0.withUnsafeBufferPointer { plan.hash.token($0) } }
-        let listsToken = fingerprint.map { plan.excluded.contains(token: $0) } ?? false
+        let listsToken = fingerprint.map { plan.excluded.place(ofToken: $0) >= 0 } ?? false
         let isListed = listsID && !plan.excluded.isEmpty || listsToken
         let excludedTags = excludedTags(row, columns, tools.selector)
         let names = plan.selectors.selectors.names

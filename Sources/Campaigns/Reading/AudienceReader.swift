@@ -49,10 +49,27 @@ struct AudienceReader {
         guard let exclude = Section(node, CampaignKeys.exclude, of: CampaignKeys.file, example: example, findings: section.findings) else {
             return
         }
-        audience.excludedTags = exclude.names("tags")
+        if !hasLongForm(exclude.node("tags"), findings: exclude.findings) { audience.excludedTags = exclude.names("tags") }
         audience.excludedAliases = exclude.names("aliases")
         audience.excludedRegistrationIDs = exclude.names("registration_ids")
         audience.excludedDevices = exclude.paths("devices", example: "devices: suppressed.csv")
+    }
+
+    /// `exclude: {tags: {any: […]}}`: whoever has one of them is excluded, so that nothing but the list is needed.
+    private func hasLongForm(_ node: YAMLNode?, findings: Findings) -> Bool {
+        guard let node, case .mapping(let entries) = node.content,
+            let entry = entries.first(where: { ["any", "all", "none"].contains($0.key.value) })
+        else { return false }
+        let key = entry.key.value
+        let remedy =
+            switch key {
+            case "any": "Whoever has one of them is left out: exclude: {tags: [one, two]}."
+            case "all":
+                "To leave out those that have all of several tags is not possible; exclude: {tags: [one]} leaves out all that have one."
+            default: "To send to those only that have a tag, write it below 'tags' of 'audience': tags: {all: [one]}."
+            }
+        findings.error("'tags' below 'exclude' is a plain list, and has no '\(key)'", at: entry.key.position, remedy: remedy)
+        return true
     }
 
     /// Nobody is chosen by accident: neither everyone for want of a selector, nor everyone beside one.

@@ -76,9 +76,13 @@ struct ConditionReader {
         for text in texts { _ = section.checked(text) { value throws(Complaint) in try Self.check(value, of: column) } }
         for text in texts where items.count > 1 {
             if case .oneOf? = try? Self.test(text.value, column: column) { continue }
+            // A column takes one condition: of several none can stand alone.
+            let isOneOfSeveral = texts.count { text in (try? Self.test(text.value, column: column)).map { !$0.isList } ?? false } > 1
             section.findings.warning(
                 .conditionInList, "in a list, \(quoted(text.value)) is a plain value and no condition", at: text.position,
-                remedy: "Write a condition without brackets: \(column): \(quoted(text.value)).")
+                remedy: isOneOfSeveral
+                    ? "A column takes one condition. List the values that are meant: \(column): [one, two]."
+                    : "Write a condition without brackets: \(column): \(quoted(text.value)).")
         }
         return texts.isEmpty ? nil : .oneOf(texts.map(\.value))
     }
@@ -103,8 +107,21 @@ struct ConditionReader {
         guard !operand.isEmpty else {
             throw Complaint("the comparison \(quoted(text)) compares with nothing", remedy: "For example: \">= 3.2.0\".")
         }
+        if comparison == .equal || comparison == .notEqual { try checkSingle(operand, comparison, column) }
         try OperandRule(column: column, comparison: comparison, operand: operand).check()
         return .comparison(comparison, operand)
+    }
+
+    /// `!= gold, silver` would hold of both.
+    private static func checkSingle(_ operand: String, _ comparison: ComparisonOperator, _ column: String) throws(Complaint) {
+        let isBracketed = operand.first == "[" && operand.last == "]"
+        let parts = operand.split { "[],|，、".contains($0) }.map { $0.trimmingSpaces() }.filter { !$0.isEmpty }
+        guard isBracketed || parts.count > 1 else { return }
+        let remedy =
+            comparison == .equal
+            ? "For any of several values write a list: \(column): [\(parts.joined(separator: ", "))]."
+            : "To leave out several, list the values that are meant: \(column): [one, two]."
+        throw Complaint("'\(comparison.rawValue)' compares with a single value, and \(quoted(operand)) is taken for one", remedy: remedy)
     }
 
     /// A value that no cell can have.
@@ -153,4 +170,8 @@ struct ConditionReader {
                 remedy: "Write for example 'within 30 days' or 'older than 12 hours'; for a plain value, write a list: [\"…\"].")
         }
     }
+}
+
+extension ColumnTest {
+    fileprivate var isList: Bool { if case .oneOf = self { true } else { false } }
 }

@@ -12,7 +12,7 @@ struct AudienceLint {
     /// Fewer devices than that are a test, of which a tag may well name all.
     private static let fewDevices = 100
 
-    var warnings: [Diagnostic] { emptyAudience + nearlyEveryone + languagesNobodySpeaks }
+    var warnings: [Diagnostic] { emptyAudience + nearlyEveryone + languagesNobodySpeaks + namesOfLanguages + scriptsWithoutText }
 
     private var emptyAudience: [Diagnostic] {
         guard result.audience == 0 else { return [] }
@@ -39,6 +39,57 @@ struct AudienceLint {
                 "the tags name \(TextFormat.percent(Double(chosen) / Double(devices))) of all devices with a token", at: audience.position,
                 remedy: "Look at the tags again; write everyone: true if all are meant.")
         ]
+    }
+
+    /// The languages of the campaign's texts, normalised.
+    private var written: [String] { context.messages.messages.compactMap { LanguageTag.normalized($0.language) } }
+
+    private func reads(_ cell: String) -> Bool { LanguageTag.fallbacks(of: cell).contains { written.contains($0) } }
+
+    /// Cells that say a language otherwise than by its tag: their devices read the text above `languages`, though there may be one for them.
+    private var namesOfLanguages: [Diagnostic] {
+        guard !written.isEmpty else { return [] }
+        let cells = result.languages.filter { LanguageCell.isNoTag($0.key) && !reads($0.key) }
+            .sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+        guard !cells.isEmpty else { return [] }
+        let devices = cells.reduce(0) { $0 + $1.value }
+        let shown = cells.prefix(5).map { "'\(TextFormat.foreign($0.key, maximumBytes: 40))'" }.joined(separator: ", ")
+        let meant = cells.prefix(5).compactMap { cell in LanguageCell.meant(by: cell.key).map { "\($0) for '\(cell.key)'" } }
+        let tags = meant.isEmpty ? "such as de, pt-BR or zh-Hans" : meant.joined(separator: ", ")
+        return [
+            .warning(
+                .cellsNotCompared,
+                "\(TextFormat.count(devices)) \(devices == 1 ? "device has" : "devices have") something else than a language's tag in the column of languages, "
+                    + "and \(devices == 1 ? "reads" : "read") the text for all others: \(shown)",
+                at: context.campaign.content.position, remedy: "Write tags in the export: \(tags).")
+        ]
+    }
+
+    /// Devices in the script of a text for a region, such as zh-Hans and zh-Hans-CN beside a text for zh-CN.
+    private var scriptsWithoutText: [Diagnostic] {
+        Set(written.filter { $0.hasPrefix("zh-") }).sorted().flatMap { tag -> [Diagnostic] in
+            let chain = LanguageTag.fallbacks(of: tag)
+            guard let script = chain.first(where: { ["zh-hans", "zh-hant"].contains($0) }), script != tag, chain.count > 3 else {
+                return []
+            }
+            let cells = result.languages.filter { cell in
+                let normal = LanguageTag.normalized(cell.key)
+                return (normal == script || normal.map { chain.contains($0) && $0.hasPrefix(script) } ?? false) && !reads(cell.key)
+            }.sorted { $0.key < $1.key }
+            guard !cells.isEmpty, let message = context.messages.messages.first(where: { LanguageTag.normalized($0.language) == tag })
+            else {
+                return []
+            }
+            let devices = cells.reduce(0) { $0 + $1.value }
+            let shown = cells.prefix(5).map { "'\($0.key)'" }.joined(separator: ", ")
+            return [
+                .warning(
+                    .languageNotSpoken,
+                    "\(TextFormat.count(devices)) \(devices == 1 ? "device" : "devices") with the language \(shown) \(devices == 1 ? "reads" : "read") "
+                        + "the text for all others, not that for \(message.language)",
+                    at: message.content.position, remedy: "Call the text \(script == "zh-hans" ? "zh-Hans" : "zh-Hant"): both read it.")
+            ]
+        }
     }
 
     private var languagesNobodySpeaks: [Diagnostic] {

@@ -111,14 +111,17 @@ extension ExclusionCount {
     /// Of how much that is.
     var extent: String {
         let unit = kind == .devices ? "line" : "name"
-        return "of \(TextFormat.count(entries)) \(unit)\(entries == 1 ? "" : "s")"
+        let extent = "of \(TextFormat.count(entries)) \(unit)\(entries == 1 ? "" : "s")"
+        if unmatched == 0 { return extent }
+        return extent + ", \(TextFormat.count(unmatched)) of them no device of the exports"
     }
 
     /// As it stands in `preview --json`.
     var json: JSONValue {
         .object(
             pairs: [("key", .string(kind.rawValue))] + (list.map { [("file", .string($0))] } ?? [])
-                + [("entries", .integer(Int64(entries))), ("devices", .integer(Int64(devices)))])
+                + [("entries", .integer(Int64(entries))), ("devices", .integer(Int64(devices)))]
+                + (kind == .devices ? [("not_found", .integer(Int64(unmatched)))] : []))
     }
 }
 

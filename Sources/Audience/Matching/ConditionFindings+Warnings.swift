@@ -1,0 +1,207 @@
+import Base
+
+extension ConditionFindings {
+    /// What is worth saying of a condition, at its place in the campaign.
+    func warnings(_ condition: ColumnCondition, now: Timestamp, isLanguage: Bool) -> [Diagnostic] {
+        guard wasAsked else { return [] }
+        let (column, position) = (condition.column.value, condition.column.position)
+        let unreadable = unreadableWarning(condition, ConditionTest(condition, now: now, isLanguage: isLanguage).kindInWords)
+        guard isSatisfied else {
+            // Of cells none of which can be compared that was said.
+            if unreadableRows == rows, let unreadable { return [unreadable] }
+            let cells = otherCells.isEmpty ? "" : ": its cells are for example \(Self.list(otherCells))"
+            let remedy = otherCells.isEmpty ? "The column is blank in these rows." : "Are its values written as in the export?"
+            return [unreadable].compactMap(\.self) + [
+                .warning(
+                    .conditionNeverHolds, "no selected device satisfies this condition on '\(column)'\(cells)", at: position,
+                    remedy: meant(by: condition) ?? remedy)
+            ]
+        }
+        return [unreadable].compactMap(\.self) + unseenValues(condition, isLanguage: isLanguage)
+            + spellings(condition, isLanguage: isLanguage)
+    }
+
+    private func unreadableWarning(_ condition: ColumnCondition, _ kind: String?) -> Diagnostic? {
+        guard unreadableRows > 0, let kind else { return nil }
+        let isAhead = condition.test.isWithin && unreadableCells.contains { Self.isDate($0) }
+        let kindShown = isAhead ? "a date that has passed" : kind
+        let hold = unreadableRows == 1 ? "1 row holds" : "\(TextFormat.count(unreadableRows)) rows hold"
+        let answer =
+            isNotEqual && kind != "a language" && kind != "true or false"
+            ? "which counts as different from it" : "so that the condition cannot hold of them"
+        return .warning(
+            .cellsNotCompared,
+            "in '\(condition.column.value)' \(hold) something else than \(kindShown), \(answer): " + Self.list(unreadableCells),
+            at: condition.column.position,
+            remedy: isAhead
+                ? "Dates more than a day ahead are not within a time that has passed. Correct them in the export."
+                : Self.remedy(kind, unreadableCells, condition.test))
+    }
+
+    // MARK: - Values that no row has
+
+    private func unseenValues(_ condition: ColumnCondition, isLanguage: Bool) -> [Diagnostic] {
+        let column = condition.column.value
+        func warning(_ value: String, _ consequence: String) -> Diagnostic {
+            .warning(
+                .valueNotFound, "no selected device has '\(TextFormat.foreign(value, maximumBytes: 60))' in '\(column)'\(consequence)",
+                at: condition.column.position, remedy: nearest(to: value) ?? Self.example(otherCells))
+        }
+        switch condition.test {
+        case .oneOf(let values): return values.filter { !hasSeen($0, of: values, isLanguage: isLanguage) }.map { warning($0, "") }
+        case .comparison(.notEqual, let operand):
+            // That no row has a number is no slip.
+            let value = trimmedText(operand)
+            let isText = ComparisonValue(value, column: column).kind == .text && !["true", "false"].contains(value.lowercased())
+            return isText && !isSeen[1] ? [warning(value, ", so that the condition leaves nobody out")] : []
+        default: return []
+        }
+    }
+
+    /// A value that stands twice counts once, and a language is seen with each of its regions.
+    private func hasSeen(_ value: String, of values: [String], isLanguage: Bool) -> Bool {
+        zip(values, isSeen).contains { other, isSeen in
+            guard isSeen else { return false }
+            if trimmedText(other) == trimmedText(value) { return true }
+            return isLanguage && LanguageTag.normalized(value).map { LanguageTag.fallbacks(of: other).contains($0) } ?? false
+        }
+    }
+
+    private func meant(by condition: ColumnCondition) -> String? {
+        let column = condition.column.value
+        switch condition.test {
+        case .oneOf(let values):
+            let conditions = values.filter { value in ["!=", "==", ">", "<"].contains { trimmedText(value).hasPrefix($0) } }
+            if !conditions.isEmpty {
+                let others = otherCells.filter { cell in !conditions.contains { $0.hasSuffix(cell) } }
+                return
+                    "What stands in a list is a value and no condition. List the values that are meant: \(column): [\(Self.plain(others))]."
+            }
+            let versions = values.compactMap { Self.versionBefore($0, column) }
+            if let version = versions.first { return "For a version and all later ones write \(column): \">= \(version)\"." }
+            return values.lazy.compactMap { nearest(to: $0) }.first
+        case .comparison(.equal, let operand): return nearest(to: trimmedText(operand))
+        default: return nil
+        }
+    }
+
+    /// `3` of `3.x`, and versions as they are, in a column of versions.
+    private static func versionBefore(_ value: String, _ column: String) -> String? {
+        let text = trimmedText(value)
+        guard ComparisonValue.isVersion(column: column) || ComparisonValue(text, column: column).kind == .version else { return nil }
+        var digits = text.drop { "vV".contains($0) }.prefix { $0.isASCII && $0.isNumber || $0 == "." }
+        while digits.last == "." { digits = digits.dropLast() }
+        return digits.isEmpty ? nil : String(digits)
+    }
+
+    private func nearest(to value: String) -> String? {
+        let value = trimmedText(value)
+        guard let name = nearestName(to: value, among: otherCells) else { return nil }
+        guard Spelling.folded(name) == Spelling.folded(value), name == value || Spelling.hasInvisible(name) else {
+            return "Did you mean '\(name)'?"
+        }
+        return "A cell looks the same \(Spelling.difference(of: name, from: value)). Write both alike."
+    }
+
+    private static func example(_ cells: [String]) -> String? {
+        cells.isEmpty ? nil : "Other cells are for example \(list(cells))."
+    }
+
+    private static func plain(_ cells: [String]) -> String {
+        (cells.prefix(2).map { TextFormat.foreign($0, maximumBytes: 40) } + ["…"]).joined(separator: ", ")
+    }
+
+    // MARK: - Values in other spellings
+
+    /// Cells that mean a value of the condition, most likely, and are written otherwise; of those that were looked at.
+    private func spellings(_ condition: ColumnCondition, isLanguage: Bool) -> [Diagnostic] {
+        let values: [String] =
+            switch condition.test {
+            case .oneOf(let values): zip(values, isSeen).filter(\.1).map(\.0)
+            case .comparison(.equal, let operand): [operand]
+            case .comparison(.notEqual, let operand): isSeen[1] ? [operand] : []
+            default: []
+            }
+        let all = if case .oneOf(let values) = condition.test { values.map(trimmedText) } else { values.map(trimmedText) }
+        return values.compactMap { value in
+            let name = trimmedText(value)
+            let isTruth = ["true", "false"].contains(name.lowercased())
+            let others = otherCells.filter { cell in
+                !all.contains { $0.utf8.elementsEqual(cell.utf8) } && Self.isSame(cell, name, isTruth: isTruth, isLanguage: isLanguage)
+            }
+            guard !others.isEmpty else { return nil }
+            return .warning(
+                .tagSpelling,
+                "cells of '\(condition.column.value)' hold \(Self.list(others)), which \(others.count == 1 ? "does" : "do") not count as '\(name)'",
+                at: condition.column.position, remedy: remedy(condition, name, others, isTruth: isTruth))
+        }
+    }
+
+    private static func isSame(_ cell: String, _ name: String, isTruth: Bool, isLanguage: Bool) -> Bool {
+        if isTruth { return false }
+        if isLanguage { return isSameScript(cell, name) }
+        return Spelling.folded(cell) == Spelling.folded(name) || isSameTruth(cell, name) || isGrouped(cell, name)
+    }
+
+    /// `zh-CN` and the script that it is written in, which devices may name alone or beside the region.
+    private static func isSameScript(_ cell: String, _ name: String) -> Bool {
+        guard let tag = LanguageTag.normalized(cell), let wanted = LanguageTag.normalized(name), tag.hasPrefix("zh-"),
+            wanted.hasPrefix("zh-")
+        else { return false }
+        let script = LanguageTag.fallbacks(of: wanted).first { $0.split(separator: "-").count == 2 && $0.utf8.count == 7 }
+        return script.map { tag == $0 || tag == $0 + wanted.dropFirst(2) } ?? false
+    }
+
+    private static func isSameTruth(_ cell: String, _ value: String) -> Bool {
+        func truth(_ text: String) -> Bool? { Array(text.utf8).withUnsafeBufferPointer(truthValue) }
+        return truth(value).map { $0 == truth(cell) } ?? false
+    }
+
+    /// `1,000` and `1.000` for 1000.
+    private static func isGrouped(_ cell: String, _ name: String) -> Bool {
+        guard name.utf8.count > 3, name.allSatisfy({ $0.isASCII && $0.isNumber }) else { return false }
+        let parts = cell.split(omittingEmptySubsequences: false) { ",.' \u{A0}\u{202F}’".contains($0) }
+        return parts.count > 1 && parts.joined() == name && parts.dropFirst().allSatisfy { $0.count == 3 }
+    }
+
+    private func remedy(_ condition: ColumnCondition, _ name: String, _ others: [String], isTruth: Bool) -> String {
+        let column = condition.column.value
+        if others.contains(where: { $0 == name || Spelling.hasInvisible($0) }) {
+            return "It looks the same \(Spelling.difference(of: others[0], from: name)). Write it alike in the export."
+        }
+        if Self.isGrouped(others[0], name) { return "Write numbers in the export as 1234.5, without groups." }
+        let shown = others.prefix(3).map { TextFormat.foreign($0, maximumBytes: 40) }.joined(separator: ", ")
+        if isNotEqual {
+            return "If it means the same, write it alike in the export: \(others.count == 1 ? "this cell passes" : "these cells pass")."
+        }
+        let truth = Array(name.utf8).withUnsafeBufferPointer(truthValue)
+        let meant = truth.map { " For all that say so write \(column): \($0)." } ?? ""
+        let list = condition.test.isList ? "[\(name), \(shown)]" : "\(column): [\(name), \(shown)]"
+        return "If it means the same, name it as well: \(list).\(isTruth ? "" : meant)"
+    }
+
+    // MARK: - Cells that cannot be compared
+
+    private static func remedy(_ kind: String, _ cells: [String], _ test: ColumnTest) -> String {
+        let parts = cells.first?.split(separator: ".").count ?? 0
+        if kind == "a number", parts > 2 { return "For versions write all three numbers: \">= 3.2.0\"." }
+        if kind == "a number", case .comparison(let comparison, let operand) = test, cells.contains(where: isDate) {
+            let year = operand.count == 4 ? operand : "2026"
+            return "Where dates are meant write a whole one: \"\(comparison.rawValue) \(year)-01-01\"."
+        }
+        return switch kind {
+        case "a number": "Write numbers in the export as 1234.5, without units or groups."
+        case "a date": "Write dates in the export as 2026-11-30 or 2026-11-30T09:00:00Z."
+        case "a version": "Write versions in the export as 3.2.0."
+        case "a language": "Write tags in the export such as de, pt-BR or zh-Hans."
+        default: "Write true or false in the export (or yes and no, 1 and 0)."
+        }
+    }
+
+    private static func isDate(_ cell: String) -> Bool { Array(cell.utf8).withUnsafeBufferPointer(dateMilliseconds) != nil }
+}
+
+extension ColumnTest {
+    fileprivate var isWithin: Bool { if case .within = self { true } else { false } }
+    fileprivate var isList: Bool { if case .oneOf = self { true } else { false } }
+}

@@ -1,0 +1,23 @@
+import Base
+
+/// What stands in an export's column of languages and is no tag.
+enum LanguageCell {
+    /// Whether a cell says something, and no tag of a language that people speak.
+    static func isNoTag(_ cell: String) -> Bool {
+        guard !Blank.isCell(cell) else { return false }
+        return LanguageTag.normalized(cell) == nil || LanguageTag.meant(by: cell) != nil || words.contains(cell.lowercased())
+    }
+
+    /// What programs write for nothing and has the shape of a tag; `nan` is the code of Southern Min, too, which no phone is set to.
+    private static let words: Set = ["nan", "und", "nil", "na"]
+
+    /// The tag that was meant, as it is written; nil where it is not known.
+    static func meant(by cell: String) -> String? {
+        if let tag = LanguageTag.named(cell) ?? LanguageTag.meant(by: cell) { return tag }
+        // Android's Locale.toString: language, region, script behind a number sign.
+        let parts = cell.split(separator: "_", omittingEmptySubsequences: false)
+        guard parts.count == 3, parts[2].first == "#", let script = parts[2].dropFirst().split(separator: "-").first else { return nil }
+        let tag = parts[1].isEmpty ? "\(parts[0])-\(script)" : "\(parts[0])-\(script)-\(parts[1])"
+        return LanguageTag.normalized(tag) == nil ? nil : tag
+    }
+}
