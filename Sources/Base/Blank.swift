@@ -1,8 +1,14 @@
 /// What counts as nothing: one rule for templates, `present` and `missing`.
 ///
 /// A text is blank when a person would see nothing in it. A *cell* is blank, too, when it holds one of the signs that programs export for
-/// nothing, alone: `NULL`, `null`, `\N` (databases), `N/A`, `n/a`, `#N/A` (spreadsheets) or a single hyphen or dash (reports). `Null` is a
-/// family name, and stays one.
+/// nothing, alone and in just these letters:
+///
+/// - databases and their tools: `NULL`, `null`, `\N`, `(null)`, `(NULL)`, `[null]`, `[NULL]`, `<null>`, `<NULL>`
+/// - programming languages: `NaN`, `nan`, `None` (Python), `undefined` (JavaScript)
+/// - spreadsheets: `N/A`, `n/a`, and the errors `#N/A`, `#NAME?`, `#REF!`, `#VALUE!`, `#DIV/0!`, `#NUM!`, `#NULL!`
+/// - reports: one to three hyphens, or a dash
+///
+/// `Null` and `Nan` are names of people, `none` and `NA` may be values; they stay what they are.
 public enum Blank {
     /// Whether a person would see nothing in this text: it is empty, or holds only white space, control characters and characters
     /// without a shape of their own (zero-width spaces, marks of direction).
@@ -19,6 +25,12 @@ public enum Blank {
             case .scalarValue(let scalar): guard isInvisible(scalar) else { return false }
             }
         }
+    }
+
+    /// Whether a person would see nothing in this text.
+    public static func isText(_ text: String) -> Bool {
+        var text = text
+        return text.withUTF8 { isText($0) }
     }
 
     /// The same for a text that `JSONWriter` escaped.
@@ -43,7 +55,10 @@ public enum Blank {
     }
 
     /// Whether a cell of an export counts as blank.
-    public static func isCell(_ cell: UnsafeBufferPointer<UInt8>) -> Bool { isSign(cell) || isText(cell) }
+    public static func isCell(_ cell: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard let first = cell.first else { return true }
+        return mayBegin(with: first) && (isSign(cell) || isText(cell))
+    }
 
     /// Whether a value that stands in a campaign would be a blank cell in an export.
     public static func isCell(_ text: String) -> Bool {
@@ -51,12 +66,22 @@ public enum Blank {
         return text.withUTF8 { isCell($0) }
     }
 
+    /// Whether a text is one of the signs for nothing, white space around it or not.
+    public static func isSign(_ text: String) -> Bool {
+        var text = text
+        return text.withUTF8 { isSign($0) }
+    }
+
     /// The same for a cell that `JSONWriter` escaped.
     @inlinable public static func isCell(escaped cell: UnsafeBufferPointer<UInt8>) -> Bool {
         guard let first = cell.first else { return true }
-        // Nearly every cell begins with a letter or digit that no sign begins with.
-        if first > UInt8(ascii: "-"), first < 0x7F, first != UInt8(ascii: "\\"), first | 0x20 != UInt8(ascii: "n") { return false }
-        return isSign(cell) || isText(escaped: cell)
+        return mayBegin(with: first) && (isSign(cell) || isText(escaped: cell))
+    }
+
+    /// Whether a blank cell may begin so. Nearly every cell begins with a letter or digit that no sign begins with.
+    @inlinable @inline(__always) static func mayBegin(with first: UInt8) -> Bool {
+        if first <= UInt8(ascii: "-") || first >= 0x7F || first | 0x20 == UInt8(ascii: "n") { return true }
+        return first == UInt8(ascii: "u") || first == UInt8(ascii: "[") || first == UInt8(ascii: "<") || first == UInt8(ascii: "\\")
     }
 
     /// Whether a text is a sign for nothing, white space around it or not. A backslash may be escaped for JSON.
@@ -64,11 +89,19 @@ public enum Blank {
         var (start, end) = (0, cell.count)
         while start < end, cell[start] <= 0x20 { start += 1 }
         while end > start, cell[end - 1] <= 0x20 { end -= 1 }
-        guard end - start <= 4 else { return false }
-        return signs.contains { $0.elementsEqual(cell[start..<end]) }
+        let count = end - start
+        guard count <= mostBytes else { return false }
+        return signs.contains { sign in
+            sign.utf8CodeUnitCount == count && (0..<count).allSatisfy { sign.utf8Start[$0] == cell[start + $0] }
+        }
     }
 
-    private static let signs = ["-", "–", "—", #"\N"#, #"\\N"#, "N/A", "n/a", "#N/A", "NULL", "null"].map { Array($0.utf8) }
+    /// A backslash may be escaped for JSON.
+    private static let signs: [StaticString] = [
+        "-", "--", "---", "–", "—", #"\N"#, #"\\N"#, "N/A", "n/a", "#N/A", "NULL", "null", "(null)", "(NULL)", "[null]", "[NULL]", "<null>",
+        "<NULL>", "NaN", "nan", "None", "undefined", "#NAME?", "#REF!", "#VALUE!", "#DIV/0!", "#NUM!", "#NULL!",
+    ]
+    private static let mostBytes = 9
 
     /// Whether people would not see this character: white space, control characters, and those without a shape of their own.
     public static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {

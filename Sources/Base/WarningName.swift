@@ -15,6 +15,7 @@ public enum WarningName: String, CaseIterable, Hashable, Sendable {
     case timeInGap = "time-in-gap"
     case expiresBeforeSchedule = "expires-before-schedule"
     case expiresInUTC = "expires-in-utc"
+    case daysUnited = "days-united"
     case unusedAllow = "unused-allow"
 
     // What a push says.
@@ -92,7 +93,7 @@ public enum WarningName: String, CaseIterable, Hashable, Sendable {
     public var sources: Set<Source> {
         switch self {
         case .curlyQuotes, .commentInText, .numberChanged, .conditionInList, .mixedConditions, .oddLanguage, .passwordInFile,
-            .expiryTooLong, .expiresSoon, .schedulePast, .timeInQuietHours, .timeInGap, .expiresInUTC, .unusedAllow,
+            .expiryTooLong, .expiresSoon, .schedulePast, .timeInQuietHours, .timeInGap, .expiresInUTC, .daysUnited, .unusedAllow,
             .partlyTranslated, .variantNotTranslated, .sameVariants, .pluralFormMissing, .linkWithoutScheme, .outsideAPS, .nothingVisible,
             .silentAndVisible,
             .soundNotPlayable, .variantGetsText, .mutableWithoutAlert, .mediaNotMutable, .mediaNotHTTPS, .timeSensitive, .criticalAlert:

@@ -15,7 +15,7 @@ public struct MessageCatalog: Sendable {
     }
 
     /// Changes whenever the same campaign and cells may come to another payload: what was planned by other rules is not sent.
-    public static let renderingRules = 3
+    public static let renderingRules = 4
 
     /// Messages at most: more than a preview can count apart.
     public static let mostMessages = 500
@@ -94,6 +94,12 @@ public struct MessageCatalog: Sendable {
         message: Int, _ cells: EscapedCells, language: UnsafeBufferPointer<UInt8>, to bytes: inout [UInt8]
     ) -> RenderFailure? {
         messages[message].template.append(cells, language: language, to: &bytes)
+    }
+
+    /// What conditions of its texts compare cells with: each comparison once, at its first place, however many texts hold it.
+    public var comparisons: [TemplateComparison] {
+        var seen: Set<String> = []
+        return messages.flatMap(\.template.comparisons).filter { seen.insert($0.description).inserted }
     }
 
     /// The columns that all these contents name, as far as they can be read: for complaints about them beside those that `init` throws.

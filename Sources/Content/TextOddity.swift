@@ -10,7 +10,7 @@ struct TextOddity {
 
     /// At most one of each kind.
     static func all(in text: String) -> [TextOddity] {
-        [markup(text), escape(text), garbled(text), invisible(text)].compactMap(\.self)
+        [markup(text), escape(text), garbled(text), invisible(text), TextPlaceholder.find(in: text)].compactMap(\.self)
     }
 
     func warning(_ key: String, at place: SourcePosition, note: String = "", remedy: String) -> Diagnostic {

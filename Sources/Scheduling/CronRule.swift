@@ -15,6 +15,9 @@ public struct CronRule: Hashable, Sendable, CustomStringConvertible {
     /// Whether it is meant to go out again and again within a day, rather than at times that somebody chose: minute or hour begin with `*`.
     public let isWildcard: Bool
 
+    /// Whether both days of the month and days of the week are restricted, so that a day needs to be only one of the two.
+    public var unitesDays: Bool { !daysAreFree && !weekdaysAreFree }
+
     /// - Throws: `ScheduleMistake`: it is no rule, or one that never comes true.
     public init(_ text: String) throws(ScheduleMistake) {
         description = text

@@ -137,6 +137,10 @@ extension CampaignContext {
     func audienceQuery(now: Timestamp) throws -> AudienceQuery {
         var query = try audienceCompiler.query(now: now)
         if let schedule = campaign.schedule, schedule.zone.isRecipient { query.timezonePosition = campaign.schedulePosition }
+        if let schedule = campaign.schedule, schedule.quietHours != nil, !schedule.zone.isRecipient {
+            query.quietHoursPosition = campaign.schedulePosition
+        }
+        query.comparisons = messages.comparisons
         query.allowed = Set(campaign.allowed.map(\.name))
         return query
     }

@@ -21,6 +21,11 @@ public enum ForeignOption {
         case ("send", "--force"), ("send", "-y"), ("send", "-f"): return "`volley send \(campaign) --yes` does not ask."
         case ("send", "--at"), ("send", "--schedule"), ("send", "--later"):
             return "Write the time below 'schedule' in the campaign; `volley schedule` sends it then."
+        case ("send", "--to"), ("send", "--token"), ("send", "--device"), ("send", "--only"):
+            return
+                "`volley send \(campaign) --test` sends to the app's test devices alone, and `volley push --token TOKEN` one push to one device."
+        case ("push", "--image"), ("push", "--link"), ("push", "--data"), ("push", "--category"), ("push", "--thread"):
+            return "What else a push holds stands in a file: `volley push --payload FILE`."
         case ("send", "--html"):
             return "`volley preview \(campaign) --html FILE` writes a page, and so does `volley report RUN --format html`."
         case ("report", "--html"), ("report", "--csv"), ("report", "--text"):

@@ -232,11 +232,13 @@ struct Planner {
         let rows =
             unknownLanguages(result) + result.warnings + result.badRows.map(asWarning)
             + AudienceLint(context: context, result: result).warnings
-            + RenderedLint(context: context, samples: samples).warnings + comparisonWarnings(comparison)
+            + RenderedLint(context: context, samples: samples, known: Set(result.warnings.compactMap(\.name))).warnings
+            + comparisonWarnings(comparison)
             + unfinished
             + (schedule?.warnings(context.campaign) ?? [])
         // Of devices that get it after its expiry the rows tell more than the campaign alone.
-        let files = context.warnings.filter { schedule == nil || $0.name != .expiresBeforeSchedule }
+        let repeats = context.campaign.schedule?.repeat != nil
+        let files = context.warnings.filter { schedule == nil || repeats || $0.name != .expiresBeforeSchedule }
         return Lint(
             files + age + rows + (credentialWarnings ?? []), allowed: context.campaign.allowed,
             lookedAt: credentialWarnings == nil ? [.files, .headers, .rows] : Set(WarningName.Source.allCases))
@@ -269,7 +271,7 @@ struct Planner {
     }
 
     /// Changes whenever the rules of planning do.
-    private static let rules = "volley plan 5"
+    private static let rules = "volley plan 6"
 
     private func progressLine(_ progress: ScanProgress, elapsed: Duration) -> String {
         let seconds = max(elapsed / .seconds(1), 0.001)

@@ -80,7 +80,7 @@ struct PushMessageOptions: ParsableArguments {
     @Option(name: .long, help: "A sound, for example `default`.")
     var sound: String?
 
-    @Option(name: .long, help: "The number on the app's icon; 0 clears it.")
+    @Option(name: .long, help: "The number on the app's icon; 0 clears it.", transform: PushCommand.Message.badge)
     var badge: Int?
 
     @Flag(name: .long, help: "A background push that shows nothing.")
@@ -100,10 +100,6 @@ struct PushMessageOptions: ParsableArguments {
 
     @Option(name: .long, help: "When it is no longer wanted: 4h, a date and time, or 0 for now or never.")
     var expires: String?
-
-    func validate() throws {
-        if let badge, badge < 0 { throw ValidationError("--badge takes 0 or more.") }
-    }
 
     var message: PushCommand.Message {
         var message = PushCommand.Message()

@@ -20,7 +20,9 @@ import Testing
         "signs that programs export for nothing are missing, and no value; other texts are there",
         arguments: [
             ("NULL", true), ("null", true), (#"\N"#, true), ("N/A", true), ("n/a", true), ("#N/A", true), ("-", true), ("–", true),
-            ("\u{200B}", true), ("Null", false), ("NA", false), ("--", false), ("-5", false), ("0", false),
+            ("NaN", true), ("nan", true), ("None", true), ("undefined", true), ("(null)", true), ("[NULL]", true), ("<null>", true),
+            ("#NAME?", true), ("#REF!", true), ("--", true), ("Nan", false), ("none", false), ("undef", false), ("[x]", false),
+            ("\u{200B}", true), ("Null", false), ("NA", false), ("-5", false), ("0", false),
         ])
     func signsForNothing(cell: String, isBlank: Bool) {
         #expect(holds(.missing, cell) == isBlank)

@@ -351,5 +351,10 @@ struct MistakesInAudienceTests {
             "a misspelt everyone alone",
             "audience: {everyon: true}\n",
             "campaign.yaml:1:12: unknown key 'everyon' in 'audience'. Did you mean 'everyone'?"),
+        Mistake(
+            "exclude below where",
+            "audience: {everyone: true, where: {exclude: {tags: [a]}}}\n",
+            "campaign.yaml:1:36: 'exclude' stands below 'where', which holds columns of the export. Move it to the left, so that it stands below 'audience'."
+        ),
     ]
 }

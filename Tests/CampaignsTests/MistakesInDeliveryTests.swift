@@ -291,5 +291,11 @@ struct MistakesInDeliveryTests {
             """
             campaign.yaml:1:1: unknown key 'stop_when' at the top level. It belongs in 'delivery'; check the indentation.
             """),
+        Mistake(
+            "less than one a second", "delivery: {pace: 0.5/s}\n",
+            "campaign.yaml:1:18: '0.5/s' is no whole number of pushes. Write 30/min."),
+        Mistake(
+            "a third of one a minute", "delivery: {pace: 0.25/min}\n",
+            "campaign.yaml:1:18: '0.25/min' is no whole number of pushes. Write 15/h."),
     ]
 }

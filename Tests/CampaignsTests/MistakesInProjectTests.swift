@@ -118,7 +118,7 @@ struct MistakesInProjectTests {
 
             """#,
             """
-            volley.yaml:4:18: 'environment' must be production, sandbox or simulator, not 'prod'. For example: environment: production.
+            volley.yaml:4:18: 'environment' must be production, sandbox or simulator, not 'prod'. Write environment: production.
             """),
         Mistake(
             "a sandbox without key",
@@ -325,5 +325,26 @@ struct MistakesInProjectTests {
             volley.yaml:5:14: 'devices' is an empty list. Name a file, or remove the key.
             volley.yaml:6:11: a pace of 0 would never send anything. Write at least 1, for example: 100/s.
             """),
+        Mistake(
+            "an environment in the words of others",
+            "apps: {shop: {topic: a.b, environment: development}}\n",
+            "volley.yaml:1:40: 'environment' must be production, sandbox or simulator, not 'development'. Apple calls it sandbox: write environment: sandbox. Apps from TestFlight and the App Store are in production."
+        ),
+        Mistake(
+            "tags in the words of others",
+            "apps: {shop: {topic: a.b, environment: simulator, columns: {tags: {name: tags, sep: \";\"}}}}\n",
+            """
+            volley.yaml:1:68: unknown key 'name' in 'tags'. Volley calls it 'column'.
+            volley.yaml:1:80: unknown key 'sep' in 'tags'. Volley calls it 'separator'.
+            """),
+        Mistake(
+            "what a campaign says of its schedule",
+            "apps: {shop: {topic: a.b, environment: simulator, timezone: UTC}}\n",
+            "volley.yaml:1:51: unknown key 'timezone' in 'shop'. It stands in a campaign, below 'schedule'. For a column of the exports write columns: {timezone: NAME}."
+        ),
+        Mistake(
+            "a test device by its alias",
+            "apps: {shop: {topic: a.b, environment: simulator, test_devices: [{name: Anna, alias: a, token: \"00001111\"}]}}\n",
+            "volley.yaml:1:79: unknown key 'alias' in 'the test device'. A test device is named by its token: {name: Anna, token: 7276…}."),
     ]
 }

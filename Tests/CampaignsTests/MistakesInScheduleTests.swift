@@ -45,6 +45,10 @@ struct MistakesInScheduleTests {
             "an offset as a zone", "at: 2026-12-01 09:00, timezone: UTC+2",
             "44: 'UTC+2' is a distance from UTC, and knows no summer time. Write the place, for example timezone: Europe/Berlin."),
         one(
+            "a zone whose name turns the sign around", "at: 2026-12-01 09:00, timezone: Etc/GMT+1",
+            "44: 'Etc/GMT+1' is 1 hour behind UTC, as these names turn the sign around. Write the place, for example timezone: Europe/Berlin."
+        ),
+        one(
             "'recipient' misspelt", "at: 2026-12-01 09:00, timezone: recipients, fallback_timezone: UTC",
             "44: there is no time zone 'recipients'. Did you mean 'recipient', each device by its own clock?"),
         one(
@@ -128,6 +132,24 @@ struct MistakesInScheduleTests {
     ]
 
     private static let warnings: [Mistake] = [
+        one(
+            "days of the month and of the week that unite", "repeat: \"0 9 1-7 * mon\", timezone: Europe/Berlin",
+            "20: warning: cron unites days of the month and days of the week: this goes out on days 1-7 of a month, and also on every mon. For the days 1 to 7 that are such a day of the week write \"0 9 */31,1-7 * mon\": where a field begins with *, both must hold. [days-united]"
+        ),
+        one(
+            "a Friday the 13th", "repeat: \"0 9 13 * fri\", timezone: UTC",
+            "20: warning: cron unites days of the month and days of the week: this goes out on day 13 of a month, and also on every fri. Leave one of the two free (*), or allow the warning if it is meant so. [days-united]"
+        ),
+        Mistake(
+            "an expiry at one moment beside times that come again",
+            "delivery: {expires: 2026-11-24 18:00 +01:00}\nschedule: {repeat: \"0 9 * * mon\", timezone: UTC}\n",
+            "campaign.yaml:2:20: warning: the expiry 2026-11-24T17:00:00Z is one moment, and 'repeat' goes on behind it: then nothing would be sent any more. Write a time from the start, for example expires: 4h. [expires-before-schedule]"
+        ),
+        Mistake(
+            "an expiry without a zone beside quiet hours",
+            "delivery: {expires: 2026-11-24 18:00}\nschedule: {quiet_hours: 21:00-08:00, timezone: Europe/Berlin}\n",
+            "campaign.yaml:1:21: warning: the expiry '2026-11-24 18:00' is in UTC: it is 2026-11-24 19:00 in Europe/Berlin, by whose clock the schedule goes. Write 2026-11-24 18:00 +01:00 for the clock of Europe/Berlin, or 2026-11-24 18:00 +00:00. [expires-in-utc]"
+        ),
         one(
             "a time that is past", "at: 2026-11-20 20:00, timezone: Europe/Berlin",
             "16: warning: 2026-11-20 20:00 in Europe/Berlin is past, and late: skip after 2h, so nothing would be sent. Write a later time; `volley send FILE --now` sends it at once. [schedule-past]"

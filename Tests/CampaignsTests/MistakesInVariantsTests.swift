@@ -109,5 +109,11 @@ struct VariantReadingTests {
         Mistake(
             "a content of a variant that changes nothing", "variants: {a: {share: 100, content: {}}}\n",
             "campaign.yaml:1:37: nothing differs here. Write what these devices get instead, for example: body: \"…\"."),
+        Mistake(
+            "words of other languages for nothing", "variants: {kein-push: {share: 50}, excluded: {share: 50}}\n",
+            """
+            campaign.yaml:1:12: the devices of the variant 'kein-push' would get the campaign's text, as it changes nothing. For devices that get nothing write holdout; for others choose another name.
+            campaign.yaml:1:36: the devices of the variant 'excluded' would get the campaign's text, as it changes nothing. For devices that get nothing write holdout; for others choose another name.
+            """),
     ]
 }

@@ -192,5 +192,11 @@ struct MistakesInYAMLStructureTests {
             campaign.yaml:1:1: the key 'audience' is missing. Add it, for example: audience: {tags: [discount]}.
             campaign.yaml:1:1: the key 'content' is missing. Add it, for example: content: {title: Hello, body: "How are you?"}.
             """),
+        Mistake(
+            "the marks of a chat around the file", "```yaml\nname: a\n```\n",
+            "campaign.yaml:1:1: ``` is how chats mark a piece of code, and no YAML. Remove the lines with ```."),
+        Mistake(
+            "a text that would be a comment", "content:\n  title: Hi\n  body:#new text\n",
+            "campaign.yaml:3:3: a space is missing after the ':' of 'body'. Write body: \"#new text\"."),
     ]
 }

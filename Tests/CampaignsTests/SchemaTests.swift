@@ -83,7 +83,7 @@ struct SchemaTests {
             "audience: {aliases: [42, true]}", "content: {silent: true, data: {a: [1, {b: null}]}}", "content: {title: 2026}",
             "content: {payload: {aps: {}, x: 1}, languages: {de: {payload: {aps: {}}}}}", "content: {title: x, image: \"{{ picture }}\"}",
             "schedule: {timezone: UTC, quiet_hours: 9:00 - 24:00, late: skip}",
-            "schedule: {timezone: recipient, fallback_timezone: Etc/GMT+12, repeat: \"*/5 8-18 * * 1-5\", late: skip after 90 minutes}",
+            "schedule: {timezone: recipient, fallback_timezone: Pacific/Auckland, repeat: \"*/5 8-18 * * 1-5\", late: skip after 90 minutes}",
             "variants: {a: {share: 33.33}, b: {share: 56.67%}, holdout: {share: 10}}",
         ]
         for yaml in campaigns {

@@ -115,7 +115,9 @@ struct OutputFileTests {
         #expect(try folder.volley("report", "last", "--output", "").errors == "--output is blank. Name a file.\n")
         #expect(try folder.volley("preview", "campaign.yaml", "--html", " ").errors == "--html is blank. Name a file.\n")
         // A name like theirs elsewhere, and a result in the folder of runs, are fine.
-        for name in ["report.db", "runs/report.html"] { #expect(try folder.volley("report", "last", "--output", name).status == 0) }
+        for (name, format) in [("report.db", "text"), ("runs/report.html", "html")] {
+            #expect(try folder.volley("report", "last", "--format", format, "--output", name).status == 0)
+        }
         for _ in 0..<2 { #expect(try folder.volley("report", "last", "--format", "html", "--output", "page.html").status == 0) }
     }
 

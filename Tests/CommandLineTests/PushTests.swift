@@ -37,6 +37,27 @@ struct PushTests {
         #expect(when.status == 2 && when.errors.contains("'soon' is neither a length of time nor a date"), "\(when.errors)")
     }
 
+    @Test("a badge that would be added is refused, as in a campaign, and so is a push in which nothing can be seen")
+    func badgeAndBlank() throws {
+        let folder = try ProjectFolder()
+        func push(_ arguments: String...) throws -> VolleyBinary.Result {
+            try VolleyBinary.run(["push", "--token", ProjectFolder.token(1)] + arguments, in: folder.url)
+        }
+        let added = try push("--title", "Hi", "--badge", "+1")
+        #expect(
+            added.status == 2 && added.errors.contains("APNs cannot add to a badge") && added.errors.contains("Write --badge 1."),
+            "\(added.errors)")
+        #expect(try push("--title", "Hi", "--badge=-1").status == 2)
+        #expect(try push("--title", "Hi", "--badge", "7").status == 0)
+        let blank = try push("--title", "")
+        #expect(blank.status == 2 && blank.errors.contains("there is nothing to push"), "\(blank.errors)")
+        let image = try push("--title", "Hi", "--image", "https://example.com/a.jpg")
+        #expect(image.status == 2 && image.errors.contains("volley push --payload FILE"), "\(image.errors)")
+        try folder.writeCampaign()
+        let to = try folder.volley("send", "campaign.yaml", "--to", ProjectFolder.token(1))
+        #expect(to.status == 2 && to.errors.contains("volley send campaign.yaml --test"), "\(to.errors)")
+    }
+
     @Test("nothing that would become a header holds a control character")
     func headerInjection() throws {
         let folder = try ProjectFolder()

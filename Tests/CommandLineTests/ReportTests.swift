@@ -41,6 +41,22 @@ struct ReportTests {
         for device in 0..<40 { #expect(!page.output.contains(ProjectFolder.token(device))) }
     }
 
+    @Test("a file whose ending says another form is refused, with the form to name")
+    func endings() throws {
+        let (folder, _) = try Self.sentProject()
+        for (file, words) in [
+            ("x.html", "Add --format html"), ("x.csv", "Add --format csv"), ("x.JSON", "Add --format json"),
+            ("x.xlsx", "--format csv --output x.csv"), ("x.pdf", "--format html --output x.html"),
+        ] {
+            let refused = try folder.volley("report", "last", "--output", file)
+            #expect(refused.status == 2 && refused.errors.contains(words), "\(refused.errors)")
+            #expect(!folder.files(in: ".").contains(file))
+        }
+        for arguments in [["--output", "x.txt"], ["--output", "x"], ["--format", "json", "--output", "x.json"]] {
+            #expect(try VolleyBinary.run(["report", "last"] + arguments, in: folder.url).status == 0)
+        }
+    }
+
     @Test("lines of the CSV are chosen by outcome, language and variant; anything else is told, and nothing is written then")
     func lines() throws {
         let (folder, _) = try Self.sentProject()

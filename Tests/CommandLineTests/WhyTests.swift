@@ -57,6 +57,22 @@ struct WhyTests {
         return values
     }
 
+    @Test(
+        "a token counts with what comes along when it is copied, and is never shown whole",
+        arguments: ["<T>", "T,", "\"T\"", "'T';", " T.", "aa000000 T"])
+    func copied(form: String) throws {
+        let folder = try ProjectFolder(export: Self.export())
+        try folder.write("campaign.yaml", Self.campaign)
+        let token = ProjectFolder.token(1)
+        let typed = form == "aa000000 T" ? "\(token.prefix(8)) \(token.dropFirst(8))" : form.replacing("T", with: token)
+        let result = try folder.volley("preview", "campaign.yaml", "--why", typed)
+        #expect(result.status == 0 && result.output.hasPrefix("aa00…0001 (alias a1)"), "\(result.output)")
+        let unknown = try folder.volley("preview", "campaign.yaml", "--why", "token=\(token)")
+        #expect(unknown.output.contains("gets nothing") && !(unknown.output + unknown.errors).contains(token), "\(unknown.output)")
+        let short = try folder.volley("preview", "campaign.yaml", "--why", "aa00")
+        #expect(short.output.contains("or by its first and last digits: aa00…89f1"), "\(short.output)")
+    }
+
     @Test("every verdict is what the preview counts, and follows from the last step")
     func verdicts() throws {
         let folder = try ProjectFolder(export: Self.export())

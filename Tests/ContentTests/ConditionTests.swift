@@ -69,7 +69,7 @@ struct ConditionTests {
         }
         for sign in ["<", "<=", ">", ">="] {
             #expect(try !holds("a \(sign) 3"))
-            #expect(try !holds("a \(sign) 'x'"))
+            #expect(try !holds("a \(sign) '2026-11-01'"))
         }
         #expect(try !holds("a contains 'x'"))
     }
@@ -93,11 +93,11 @@ struct ConditionTests {
     }
 
     @Test(
-        "less and more than a text in quotes is what it is in where: numbers as numbers, versions by number, dates as dates, else by letter",
+        "less and more than a text in quotes is what it is in where: numbers as numbers, versions by number, dates as dates",
         arguments: [
             ("3.10.0", ">= '3.9.0'"), ("10.25", "< '10.5'"), ("-5", "< '0'"), ("4.0.0-beta", "< '4.0.0'"), ("v3.2", ">= '3.2.0'"),
             ("2026-11-01", "< '2026-11-02'"),
-            ("2026-11-01T23:00:00Z", "> '2026-11-01'"), ("Berlin", "< 'Hamburg'"), ("b", "> 'a'"), ("10", "> '9'"),
+            ("2026-11-01T23:00:00Z", "> '2026-11-01'"), ("10", "> '9'"), ("1000", ">= 1.0000"),
         ])
     func versions(cell: String, condition: String) throws {
         #expect(try holds("a \(condition)", ["a": cell]))
@@ -123,6 +123,28 @@ struct ConditionTests {
         #expect(try holds("a != true", ["a": "maybe"]) && holds("a != false", ["a": "maybe"]))
         #expect(try holds("a == false", ["a": "False"]))
         #expect(try !holds("a == true", ["a": "tru"]))
+        // As in where, quotes make no difference.
+        #expect(try holds("a == 'true'", ["a": "YES"]) && holds("a != 'False'", ["a": "1"]) && !holds("a != 'true'", ["a": "y"]))
+    }
+
+    @Test(
+        "what has no order, or may be two things, is refused by the rule of where",
+        arguments: [
+            ("points >= 1.000", "'1.000' may be 1000, or a number with a point. For 1000 write points >= 1000."),
+            ("points >= '10.500'", "For 10500 write points >= 10500."),
+            ("birthday > '24.12.1990'", "the year comes first. Write birthday > '1990-12-24'."),
+            ("birthday < '12/24/1990'", "Write birthday < '1990-12-24'."),
+            ("last_active > 1990", "'1990' is no date, and 'last_active' holds dates. Write it as last_active > '2026-11-30'."),
+            ("level > 'bronze'", "'bronze' is neither a number, a version nor a date"),
+            ("app_version < 'latest'", "'latest' is no version. Write it as app_version < '3.2.0'."),
+            ("language == 'German'", "'German' is no language. Write a language tag such as de, pt-BR or zh-Hans; 'German' is 'de'."),
+            ("a == 'NULL'", "a cell that reads 'NULL' counts as blank. Write a == blank."),
+            ("points > 1,000", "a number has no commas. Write points > 1000."),
+            ("birthday == today", "templates do not know what day it is: 'today'."),
+        ])
+    func noOrder(condition: String, words: String) {
+        let said = mistakes("{% if \(condition) %}x{% endif %}")
+        #expect(said.contains(words), "\(said)")
     }
 
     @Test("contains looks for a part of the text, not of how it is written in JSON")

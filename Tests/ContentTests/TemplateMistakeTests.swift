@@ -89,6 +89,16 @@ struct TemplateMistakeTests {
         "{% case a %}{% when 'x' %}{% endcase %}", "{% capture x %}y{% endcapture %}",
         "{% first_name %}", "{% first_name | upcase %}", "{% frobnicate all of it %}", "{% raw %}x", "{% comment %}x", "x{% endraw %}",
         "{% rwa %}x{% endraw %}",
+        // What other places compare, or other systems write.
+        "{% if points >= 1.000 %}x{% endif %}", "{% if birthday > '24.12.1990' %}x{% endif %}",
+        "{% if birthday > '12/24/1990' %}x{% endif %}",
+        "{% if last_active > 1990 %}x{% endif %}", "{% if level > 'bronze' %}x{% endif %}", "{% if app_version < 'latest' %}x{% endif %}",
+        "{% if language == 'German' %}x{% endif %}", "{% if a == 'N/A' %}x{% endif %}", "{% if points > 1,000 %}x{% endif %}",
+        "{% if birthday == today %}x{% endif %}", "{% if first_\u{200B}name %}x{% endif %}", "{{ first_\u{200B}name }}", "{{${name}}}",
+        "{{ points * 2 }}",
+        "{{ a | default: nil }}", "{{ a | default: '-' }}", "{{ a | default: 'null' }}", "{{ a | date: '%H:%m' }}",
+        "{{ a | date: '%d.%M.%Y' }}",
+        "{{ a | pluralize: 'one point', '%d points' }}", "{{ a | pluralize: one: '1 point', other: '{n} points' }}",
     ]
 
     @Test("each is told at its place, in words, with a remedy", arguments: texts)

@@ -101,7 +101,8 @@ import Testing
     @Test(
         "a cell in which nobody would see anything is blank",
         arguments: [
-            "", " ", "\t\r\n", "-", " – ", "NULL", "null", #"\N"#, "N/A", "n/a", "#N/A", " NULL ", "\u{A0}", "\u{3000}\u{2003}", "\u{200B}",
+            "", " ", "\t\r\n", "-", " – ", "NULL", "null", #"\N"#, "N/A", "n/a", "#N/A", " NULL ", "NaN", "nan", "None", "undefined",
+            "(null)", "[NULL]", "<null>", "#NAME?", "#REF!", "#DIV/0!", "--", "---", "\u{A0}", "\u{3000}\u{2003}", "\u{200B}",
             "\u{FEFF} \u{200E}", "\u{0}", "\u{7F}",
         ])
     func blanks(cell: String) throws {
@@ -111,7 +112,10 @@ import Testing
 
     @Test(
         "a cell with anything to see is not blank and stays as it is",
-        arguments: ["0", " a ", "--", "-5", "Null", "NA", "nul", "N/A!", "\u{3000}名", "\u{200D}👩‍🚀", "\u{E9}", "~"])
+        arguments: [
+            "0", " a ", "-->", "-5", "Null", "Nan", "none", "None!", "Undefined", "NA", "(x)", "[new]", "<3", "#1", "Una", "nul", "N/A!",
+            "\u{3000}名", "\u{200D}👩‍🚀", "\u{E9}", "~",
+        ])
     func notBlank(cell: String) throws {
         #expect(try body("{{ name }}", ["name": cell]) == cell)
     }

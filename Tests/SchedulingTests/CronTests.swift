@@ -45,6 +45,7 @@ struct CronTests {
         arguments: [
             "0 9 * * mon,thu", "*/15 8-18 * * 1-5", "0 0 1 * *", "30 23 28-31 * *", "0 12 1,15 * fri", "5 4 * * sun", "0 9 29 feb *",
             "0 9 */10 * mon", "10-50/20 */6 * jan-mar,12 *", "0 9 13 * 5", "0 0 * * 5-7", "59 23 31 12 *", "0 9 1 * */2",
+            "0 9 */31,1-7 * mon",
         ])
     func slowly(_ text: String) throws {
         let rule = try CronRule(text)

@@ -1,5 +1,6 @@
 import Base
 import Foundation
+import Scheduling
 import Testing
 
 @testable import VolleyKit
@@ -32,6 +33,26 @@ final class ScheduleFilesTests {
 
     private func files(_ arguments: [String]? = nil) throws -> ScheduleFiles {
         try ScheduleFiles(arguments ?? [folder.path], runsFolder: base.appendingPathComponent("runs").path, options: .init())
+    }
+
+    @Test("what looks like a campaign in a folder and is not read is named: folders within it, other endings")
+    func passedOver() throws {
+        try write("spring.yaml", name: "spring")
+        try write("autumn.YAML", name: "autumn")
+        for name in ["sub", "exports", "named", ".hidden"] {
+            try FileManager.default.createDirectory(at: folder.appendingPathComponent(name), withIntermediateDirectories: true)
+        }
+        for name in ["sub/a.yml", "named/b.yaml", ".hidden/c.yaml", "exports/devices.csv", "notes.txt", "x.yaml.txt"] {
+            try write(name, name: "x")
+        }
+        let reading = try files([folder.path, folder.appendingPathComponent("named").path]).read(now: now)
+        #expect(reading.passedOver.map { $0.split(separator: "/").last } == ["autumn.YAML", "sub", "x.yaml.txt"])
+        #expect(Set(reading.campaigns.map(\.name)) == ["spring", "x"])
+        let list = ScheduleList(
+            reading, firings: [], records: [], isAtWork: false, here: .utc, now: now, needsApproval: { _ in false })
+        #expect(
+            list.text(colour: false).contains(
+                "\nNot read: \(reading.passedOver.joined(separator: ", ")). Name folders within folders as well"))
     }
 
     @Test("of files whose campaigns have one name none is sent, and each says which the others are")

@@ -39,10 +39,15 @@ public struct AudienceQuery: Sendable {
     public var maximumBadRowShare = 0.01
     /// The columns whose cells a recipient carries along, in the order of `Recipient.fields`.
     public var fields: [SourceText] = []
+    /// What templates compare cells of `fields` with: what cannot be compared, and what no recipient has, is worth a warning.
+    public var comparisons: [TemplateComparison] = []
     /// Whether a recipient also carries the cell of the column `timezone`, behind those of `fields`; blank where the export has no such column.
     public var carriesTimezone = false
     /// Where the campaign asks for each device's own clock: an export without the column is a warning there. nil when it does not.
     public var timezonePosition: SourcePosition?
+    /// Where the campaign has quiet hours by another clock, which an export with zones overrules: one whose zones stand under another name is a
+    /// warning there.
+    public var quietHoursPosition: SourcePosition?
     /// Where the campaign names tags, aliases and registration ids, for warnings; names from lists in files of their own have no place.
     public var places = NamePlaces()
     /// Warnings that the campaign allows: what would be refused under such a name is a warning then.

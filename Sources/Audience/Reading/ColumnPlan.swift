@@ -156,6 +156,20 @@ struct ColumnResolver {
             remedy: "Say in volley.yaml where it is: `columns: {timezone: \(nearest ?? "NAME")}`.")
     }
 
+    /// A column that looks like that of zones where quiet hours would go by it.
+    func otherTimezone(at position: SourcePosition) -> Diagnostic? {
+        guard column(of: .timezone) == nil, columns.names[.timezone] == nil else { return nil }
+        let others = ["tz", "zone", "zoneinfo"]
+        guard let name = nearestName(to: "timezone", among: header) ?? header.first(where: { others.contains($0.lowercased()) }) else {
+            return nil
+        }
+        return .warning(
+            .timezoneNotFound,
+            "\(file) has no column 'timezone', but '\(name)': the quiet hours count by the schedule's clock for all of its devices",
+            at: position,
+            remedy: "If it holds the devices' zones, say so in volley.yaml: `columns: {timezone: \(name)}`.")
+    }
+
     /// Headers that are there twice: the first counts.
     func duplicateNames() -> [Diagnostic] {
         var seen: Set<String> = []

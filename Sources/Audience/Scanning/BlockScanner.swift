@@ -5,6 +5,7 @@ struct BlockScanner: ~Copyable {
     private let plan: ScanPlan
     private var selector: RowSelector
     private var filter: RowFilter
+    private var watch: ComparisonWatch
     private let judge: RecipientJudge
     private let tokens = TokenBuffer()
     private let separator: [UInt8]
@@ -34,6 +35,7 @@ struct BlockScanner: ~Copyable {
         self.plan = plan
         selector = RowSelector(plan.selectors)
         filter = RowFilter(plan.query)
+        watch = ComparisonWatch(plan.query)
         judge = plan.makeJudge()
         separator = Array(plan.query.columns.tagSeparator.utf8)
         hasConditions = !plan.query.conditions.isEmpty
@@ -51,7 +53,10 @@ struct BlockScanner: ~Copyable {
         let export = plan.files[block.file]
         harvest.devices.reserveCapacity(mostRows)
         wantsRecords = wants.records
-        if file != block.file { filter.use(export.plan) }
+        if file != block.file {
+            filter.use(export.plan)
+            watch.use(export.plan)
+        }
         file = block.file
         languages.clear()
         selectionNumbers.removeAll(keepingCapacity: true)
@@ -59,6 +64,7 @@ struct BlockScanner: ~Copyable {
         selector.beginBlock(samplesTags: samplesAllTags)
         samplesTags = plan.query.usesTags && export.plan.tagsCell != nil && !plan.selectors.unitesRows
         filter.beginBlock()
+        watch.beginBlock()
         switch export.format.records {
         case .delimited(let separator):
             var reader = DelimitedReader.ofBlock(
@@ -97,7 +103,7 @@ struct BlockScanner: ~Copyable {
             }
         } catch { harvest.failure = error }
         (harvest.seen, harvest.sampledTags, harvest.conditions) = (selector.seen, selector.sampledTags, filter.findings)
-        harvest.tagForms = selector.tagForms
+        (harvest.tagForms, harvest.comparisons, harvest.flaws) = (selector.tagForms, watch.findings, watch.flaws)
         (harvest.tagSpellings, harvest.aliasSpellings) = (selector.nearTags.counts, selector.nearAliases.counts)
         harvest.sampledAliases = selector.sampledAliases
         (harvest.rowsWithDuplicateKeys, harvest.rowsWithLookalikes) = (reader.rowsWithDuplicateKeys, reader.rowsWithLookalikes)
@@ -215,6 +221,7 @@ struct BlockScanner: ~Copyable {
     ) {
         suppressed?.prefetch(fingerprint.word)
         capped?.prefetch(fingerprint.word)
+        watch.look(at: row)
         let moment = ActivityMoment(lastActive)
         if selector.selectingAlias >= 0 {
             harvest.aliasHits.append(.init(row: harvest.devices.count, alias: selector.selectingAlias, token: Array(token)))

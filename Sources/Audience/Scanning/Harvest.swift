@@ -83,6 +83,9 @@ struct Harvest {
     /// The same of `registered_at`, of devices whose tokens are known to be invalid.
     var unreadRegistrations = UnreadDates()
     var conditions: [ConditionFindings]
+    var comparisons: [ComparisonFindings] = []
+    /// By field of the query.
+    var flaws: [CellFlaws] = []
 
     /// Rows that have a device, in order.
     var devices: [DeviceRow] = []

@@ -41,8 +41,8 @@ extension HarvestMerger {
             skippedGroups: skippedByGroup, exclusions: exclusions(skippedByGroup[.excluded] ?? [:]),
             conditions: conditionCounts, badTokens: badTokens.list, badRows: badRows,
             warnings: warnings + duplicateKeys + lookalikes + rowsForTags + tagSeparators + unseenNames() + spellings + uselessNames
-                + plan.excluded.warnings(listedDevices)
-                + conditionWarnings + unreadDates(rowsOfSeveral: rowsWithDevice > settled.devices) + unreadRegistrationDates,
+                + plan.excluded.warnings(listedDevices) + conditionWarnings + comparisonWarnings
+                + unreadDates(rowsOfSeveral: rowsWithDevice > settled.devices) + unreadRegistrationDates,
             firstRecipients: settled.first.mapValues { recipients in
                 recipients.map {
                     FirstRecipient(slot: $0.place, selectors: devices.classes.selections[$0.selection].map { names[Int($0)] })
@@ -177,6 +177,11 @@ extension HarvestMerger {
         }
     }
 
+    /// What cells show that templates compare with and print.
+    private var comparisonWarnings: [Diagnostic] {
+        zip(plan.query.comparisons, comparisons).flatMap { $1.warnings($0) } + zip(plan.query.fields, flaws).flatMap { $1.warnings($0) }
+    }
+
     private var conditionCounts: [ConditionCount] {
         zip(plan.query.conditions, conditions).map { condition, found in
             ConditionCount(
@@ -257,6 +262,7 @@ extension HarvestMerger {
         }
         if kind == "tag", name.contains(",") {
             let parts = name.split(separator: ",").map { trimmedText(String($0)) }
+            if parts.count == 1 { return "Remove the comma: \(parts[0])." }
             // What has no place comes from a file of its own.
             if plan.query.places.tags[name] == nil { return "Are several meant? In a file of tags each stands on a line of its own." }
             return "Are several meant? Write each in quotes of its own, or none in quotes: tags: [\(parts.joined(separator: ", "))]."

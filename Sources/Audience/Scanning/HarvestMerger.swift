@@ -19,6 +19,8 @@ struct HarvestMerger: ~Copyable {
     private(set) var bytesRead = 0
     private(set) var seen: SeenFlags
     private(set) var conditions: [ConditionFindings]
+    private(set) var comparisons: [ComparisonFindings]
+    private(set) var flaws: [CellFlaws]
     /// Tags of the first rows, to guess what a misspelt one means.
     private(set) var sampledTags: Set<String> = []
     /// By file.
@@ -62,6 +64,8 @@ struct HarvestMerger: ~Copyable {
         bytesTotal = plan.files.reduce(0) { $0 + fileSize($1.path) }
         seen = SeenFlags(plan.selectors)
         conditions = plan.query.conditions.map(ConditionFindings.init)
+        comparisons = plan.query.comparisons.map { _ in ComparisonFindings() }
+        flaws = plan.query.fields.map { _ in CellFlaws() }
         tagForms = Array(repeating: TagForms(), count: plan.files.count)
     }
 
@@ -123,6 +127,8 @@ struct HarvestMerger: ~Copyable {
         unreadDates.add(harvest.unreadDates)
         unreadRegistrations.add(harvest.unreadRegistrations)
         for index in conditions.indices { conditions[index].add(harvest.conditions[index]) }
+        for index in comparisons.indices { comparisons[index].add(harvest.comparisons[index]) }
+        for index in flaws.indices { flaws[index].add(harvest.flaws[index]) }
         for place in harvest.listedDevices { listedDevices.insert(Int(place)) }
         rows += harvest.rows
         skipped.add(harvest.skipped)

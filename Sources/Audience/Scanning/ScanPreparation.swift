@@ -29,6 +29,10 @@ struct ScanPreparation {
                     warnings.append(resolver.noTimezone(at: position))
                     lacksTimezone = true
                 }
+                if let position = query.quietHoursPosition, !lacksTimezone, let warning = resolver.otherTimezone(at: position) {
+                    warnings.append(warning)
+                    lacksTimezone = true
+                }
                 do throws(Diagnostics) {
                     files.append(try file(path, format, resolver))
                 } catch {

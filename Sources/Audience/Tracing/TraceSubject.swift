@@ -20,7 +20,7 @@ public struct TraceSubject: Sendable {
 
     /// - Throws: `Diagnostic`: nothing is named, or a shortened token has too few digits.
     public init(_ text: String) throws(Diagnostic) {
-        let text = trimmedText(text)
+        let text = Self.withoutMarks(trimmedText(text))
         guard !text.isEmpty else { throw Diagnostic("nobody is named", remedy: Self.remedy) }
         name = Array(text.utf8)
         if let whole = DeviceToken(text) {
@@ -29,7 +29,7 @@ public struct TraceSubject: Sendable {
             shown = whole.hex.utf8.count >= 32 ? whole.redacted : text
             return
         }
-        shown = text
+        shown = Self.shortened(text)
         guard let parts = Self.parts(text) else {
             token = .none
             return
@@ -38,6 +38,19 @@ public struct TraceSubject: Sendable {
             throw Diagnostic("'\(text)' has too few digits to tell tokens apart", remedy: Self.remedy)
         }
         token = .parts(first: parts.first, last: parts.last)
+    }
+
+    /// A token without what comes along when it is copied: `<…>`, quotes, a comma behind it.
+    private static func withoutMarks(_ text: String) -> String {
+        let marks: Set<Character> = ["<", ">", "\"", "'", ",", ";", ":", ".", "(", ")", "[", "]", " "]
+        let inside = text.drop(while: marks.contains).reversed().drop(while: marks.contains).reversed()
+        let digits = String(inside).filter { $0 != " " }
+        return digits.utf8.count >= 32 && DeviceToken(digits) != nil ? digits : text
+    }
+
+    /// What holds a token is not shown whole.
+    private static func shortened(_ text: String) -> String {
+        text.replacing(/[0-9A-Fa-f]{32,}/) { DeviceToken.redact(String($0.output)) }
     }
 
     private static let remedy = "Name a device token (whole, or as 7276…89f1), an alias, or a registration id."

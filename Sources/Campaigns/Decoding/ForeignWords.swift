@@ -11,6 +11,7 @@ enum ForeignWords {
             default: break
             }
         }
+        if let remedy = projectRemedy(for: key, in: group) { return remedy }
         guard groups.contains(where: { $0.name == group.name && $0.valid == group.valid }) else { return nil }
         let small = key.lowercased().replacing("-", with: "_")
         if small == "icon" || small == "large_icon" || small == "small_icon" {
@@ -20,6 +21,25 @@ enum ForeignWords {
         if group.valid.contains(home.key) { return ("Volley calls it '\(home.key)'.", home.key) }
         guard group.name != home.group.name else { return nil }
         return ("Volley calls it '\(home.key)', and it stands \(home.group.inWords).", nil)
+    }
+
+    /// Keys of volley.yaml that stand elsewhere under the same name and mean something else there.
+    private static func projectRemedy(for key: String, in group: KeyGroup) -> (text: String, meant: String?)? {
+        if group.valid == ProjectKeys.tags.valid {
+            switch key {
+            case "name": return ("Volley calls it 'column'.", "column")
+            case "sep", "delimiter", "separated_by", "split": return ("Volley calls it 'separator'.", "separator")
+            default: return nil
+            }
+        }
+        if group.valid == ProjectKeys.testDevice.valid, ["alias", "registration_id"].contains(key) {
+            return ("A test device is named by its token: {name: Anna, token: 7276…}.", nil)
+        }
+        if group.valid == ProjectKeys.app.valid, ["timezone", "quiet_hours", "fallback_timezone"].contains(key) {
+            let column = key == "timezone" ? " For a column of the exports write columns: {timezone: NAME}." : ""
+            return ("It stands in a campaign, below 'schedule'.\(column)", nil)
+        }
+        return nil
     }
 
     /// Those of a campaign in which people write by heart.

@@ -18,6 +18,7 @@ enum PaceNotation {
         guard let interval = interval(parts[1]) else {
             throw Complaint("the unit of \(quoted(text)) is not known", remedy: "Write \(digits)/s, \(digits)/min or \(digits)/h.")
         }
+        if let slower = slower(parts[0], interval) { throw Complaint("\(quoted(text)) is no whole number of pushes", remedy: slower) }
         if digits.count != parts[0].count {
             guard parts[0].allSatisfy({ $0.isASCII && ($0.isNumber || "_,. '".contains($0)) }) else { throw notAPace(text) }
             throw Complaint(
@@ -29,6 +30,16 @@ enum PaceNotation {
         }
         guard pushes > 0 else { throw Complaint("a pace of 0 would never send anything", remedy: "Write at least 1, for example: 100/s.") }
         return Pace(pushes: pushes, intervalSeconds: interval)
+    }
+
+    /// `0.5/s` as a number of pushes in a longer time.
+    private static func slower(_ number: String, _ interval: Int) -> String? {
+        guard number.count(where: { $0 == "." }) == 1, let share = Double(number), share > 0, share < 100 else { return nil }
+        for (unit, seconds) in [("min", 60), ("h", 3600)] where seconds > interval {
+            let pushes = share * Double(seconds / interval)
+            if pushes >= 1, pushes == pushes.rounded() { return "Write \(Int(pushes))/\(unit)." }
+        }
+        return nil
     }
 
     private static func interval(_ unit: String) -> Int? {

@@ -15,7 +15,23 @@ struct AppReader {
         let example = "environment: sandbox"
         guard let node = section.required("environment", example: example) else { return nil }
         if case .mapping = node.content { return server() }
+        if let text = node.text, let meant = Self.meantEnvironment(text.value) {
+            section.findings.error(
+                "'environment' must be production, sandbox or simulator, not \(quoted(text.value))", at: text.position, remedy: meant)
+            return nil
+        }
         return section.choice("environment", [("production", .production), ("sandbox", .sandbox), ("simulator", .simulator)])
+    }
+
+    /// What to write for a word of other tools.
+    private static func meantEnvironment(_ word: String) -> String? {
+        switch word.lowercased() {
+        case "development", "develop", "dev", "debug", "staging", "stage", "test", "testing", "xcode":
+            "Apple calls it sandbox: write environment: sandbox. Apps from TestFlight and the App Store are in production."
+        case "prod", "live", "release", "testflight", "appstore": "Write environment: production."
+        case "local", "localhost", "mock", "simulated": "Write environment: simulator."
+        default: nil
+        }
     }
 
     private func server() -> Environment? {

@@ -44,7 +44,15 @@ struct CampaignReader {
 
     /// An expiry that is a moment may come before the push does. One that is a length of time counts from there.
     private func checkExpiry(of delivery: CampaignDelivery, for schedule: Schedule, _ section: Section) {
-        guard case .at(let expiry)? = delivery.expiry, let at = schedule.at, schedule.repeat == nil else { return }
+        guard case .at(let expiry)? = delivery.expiry else { return }
+        if schedule.repeat != nil {
+            root.findings.warning(
+                .expiresBeforeSchedule,
+                "the expiry \(expiry) is one moment, and 'repeat' goes on behind it: then nothing would be sent any more",
+                at: section.node("repeat")?.position ?? section.position, remedy: "Write a time from the start, for example expires: 4h.")
+            return
+        }
+        guard let at = schedule.at else { return }
         let occurrence = schedule.occurrence(at: at)
         let zone = schedule.zone.fallback
         // Quiet hours can only be judged on one clock; elsewhere they end at another moment.
@@ -60,7 +68,7 @@ struct CampaignReader {
 
     /// An expiry in UTC beside a time on the clock of a place is easily read on that clock.
     private func checkZone(of text: SourceText, _ expiry: Expiry?, for schedule: Schedule) {
-        guard case .at(let moment)? = expiry, schedule.hasTimes, !Expiry.saysZone(text.value) else { return }
+        guard case .at(let moment)? = expiry, schedule.hasTimes || schedule.quietHours != nil, !Expiry.saysZone(text.value) else { return }
         let zone = schedule.zone.fallback
         let local = zone.localTime(at: moment)
         let utc = LocalTime(minutes: LocalTime.minutes(of: moment))

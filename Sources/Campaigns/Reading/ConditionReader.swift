@@ -48,6 +48,11 @@ struct ConditionReader {
                 try Self.check(value, of: column)
                 return try Self.test(value, column: column)
             }
+        case .mapping where ["exclude", "where", "aliases", "registration_ids"].contains(column):
+            section.findings.error(
+                "\(quoted(column)) stands below 'where', which holds columns of the export", at: entry.key.position,
+                remedy: "Move it to the left, so that it stands below 'audience'.")
+            return nil
         case .mapping:
             section.findings.error(
                 "the condition on \(quoted(column)) must be a value, a list or a comparison, not \(entry.value.inWords)",
@@ -108,7 +113,11 @@ struct ConditionReader {
             throw Complaint("the comparison \(quoted(text)) compares with nothing", remedy: "For example: \">= 3.2.0\".")
         }
         if comparison == .equal || comparison == .notEqual { try checkSingle(operand, comparison, column) }
-        try OperandRule(column: column, comparison: comparison, operand: operand).check()
+        do throws(OperandRule.Mistake) {
+            try OperandRule(column: column, comparison: comparison, operand: operand).check()
+        } catch {
+            throw Complaint(error.message, remedy: error.remedy)
+        }
         return .comparison(comparison, operand)
     }
 

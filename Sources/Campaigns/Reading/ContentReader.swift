@@ -69,6 +69,12 @@ struct ContentReader {
                 .commentInText, "the text ends before \(quoted("#" + comment)), which YAML reads as a comment", at: text.position,
                 remedy: "Put the whole text in quotes if that belongs to it.")
         }
+        if text.style == .plain, let note = text.value.firstRange(of: " // ") {
+            findings.warning(
+                .commentInText,
+                "people would read \(quoted(String(text.value[note.lowerBound...].dropFirst()))) too: // begins no comment in YAML",
+                at: text.position, remedy: "Remove it, or write # for a comment; if it is meant so, put the whole text in quotes.")
+        }
         return text
     }
 

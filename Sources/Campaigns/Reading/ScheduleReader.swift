@@ -89,6 +89,7 @@ struct ScheduleReader {
             warnOfPast(at, schedule)
             warnOfGap(at, schedule)
         }
+        if let rule = schedule.repeat { warnOfUnitedDays(rule) }
         guard let quiet = schedule.quietHours else { return }
         let end = LocalTime(minutes: quiet.end).timeOfDay
         if let at = schedule.at, quiet.contains(minuteOfDay: at.minuteOfDay) {
@@ -105,6 +106,21 @@ struct ScheduleReader {
                     : "\(times.count) of its times of day lie in the quiet hours \(quiet): what is held goes out at \(end), one push after the other",
                 at: place("repeat"), remedy: "Leave these times out, or change the hours.")
         }
+    }
+
+    /// In cron `1-7 * mon` is no first Monday.
+    private func warnOfUnitedDays(_ rule: CronRule) {
+        guard rule.unitesDays else { return }
+        let fields = rule.description.split { $0 == " " || $0 == "\t" }
+        var remedy = "Leave one of the two free (*), or allow the warning if it is meant so."
+        if fields[2] == "1-7" {
+            remedy =
+                "For the days 1 to 7 that are such a day of the week write \"\(fields[0]) \(fields[1]) */31,1-7 \(fields[3]) \(fields[4])\": where a field begins with *, both must hold."
+        }
+        section.findings.warning(
+            .daysUnited,
+            "cron unites days of the month and days of the week: this goes out on day\(Int(fields[2]) == nil ? "s" : "") \(fields[2]) of a month, and also on every \(fields[4])",
+            at: place("repeat"), remedy: remedy)
     }
 
     private func warnOfPast(_ at: LocalTime, _ schedule: Schedule) {

@@ -66,6 +66,12 @@ struct ScheduleZoneReader {
                 "\(quoted(name)) is an abbreviation and no place; abbreviations leave open whether summer time counts",
                 remedy: "Write \(key): \(orList(places)).")
         }
+        let offset = small.hasPrefix("etc/gmt") ? small.dropFirst("etc/gmt".count) : ""
+        if let sign = offset.first, let hours = Int(offset.dropFirst()), hours > 0, sign == "+" || sign == "-" {
+            return Complaint(
+                "\(quoted(name)) is \(hours) hour\(hours == 1 ? "" : "s") \(sign == "+" ? "behind" : "ahead of") UTC, as these names turn the sign around",
+                remedy: "Write the place, for example \(key): Europe/Berlin.")
+        }
         if ZoneAbbreviation.isOffset(name) {
             return Complaint(
                 "\(quoted(name)) is a distance from UTC, and knows no summer time",

@@ -85,17 +85,27 @@ struct VariantReader {
         return share == nil ? nil : variant
     }
 
+    /// Names under which no push is meant, and those of control groups, which may be meant to get the usual text.
+    private static let wordsForNothing: Set<String> = [
+        "holdout", "holdouts", "holdoutgroup", "heldout", "none", "nothing", "nobody", "nopush", "nopushes", "nosend", "nosending",
+        "notsent",
+        "unsent", "off", "nomessage", "nonotification", "withoutpush", "excluded", "exclude", "exclusion", "skip", "skipped", "leftout",
+        "keinpush", "keinepush", "ohnepush", "nichts", "niemand", "ausgeschlossen", "sanspush", "pasdepush", "aucun", "rien", "sinpush",
+        "ninguno", "nadie", "nada", "nessuno", "senzapush", "niente",
+    ]
+    private static let wordsForControl: Set<String> = [
+        "control", "controls", "controlgroup", "ctrl", "kontrolle", "kontrollgruppe", "controle", "gruppocontrollo", "grupocontrol",
+        "grupodecontrol", "groupetemoin", "temoin", "baseline", "placebo",
+    ]
+
     /// Only `holdout` gets nothing. Other words for it are a mistake; a control group may be meant to get the usual text.
     private func checkHoldout(_ name: SourceText) {
         let word = name.value.lowercased().filter { $0.isLetter }
-        if ["holdout", "holdouts", "holdoutgroup", "heldout", "none", "nothing", "nobody", "nopush", "nosend", "notsent", "off"].contains(
-            word),
-            name.value != MessageVariant.holdoutName
-        {
+        if Self.wordsForNothing.contains(word), name.value != MessageVariant.holdoutName {
             findings.error(
                 "the devices of the variant \(quoted(name.value)) would get the campaign's text, as it changes nothing", at: name.position,
                 remedy: "For devices that get nothing write holdout; for others choose another name.")
-        } else if ["control", "controlgroup", "kontrolle", "kontrollgruppe", "controle", "gruppocontrollo"].contains(word) {
+        } else if Self.wordsForControl.contains(word) {
             findings.warning(
                 .variantGetsText, "the devices of the variant \(quoted(name.value)) get the campaign's text", at: name.position,
                 remedy: "For a control group that gets nothing write holdout.")

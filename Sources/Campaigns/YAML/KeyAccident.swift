@@ -17,7 +17,10 @@ struct KeyAccident {
         guard !name.isEmpty, name.endIndex < line.endIndex else { return nil }
         let rest = line[(name.endIndex + 1)...]
         let key = String(String.UnicodeScalarView(name))
-        let repaired = Self.shortened("\(key): \(String(String.UnicodeScalarView(rest)).trimmingSpaces())")
+        let value = String(String.UnicodeScalarView(rest)).trimmingSpaces()
+        // Behind a blank # would begin a comment.
+        let needsQuotes = value.hasPrefix("#") && !value.contains("\"")
+        let repaired = Self.shortened("\(key): \(needsQuotes ? "\"\(value)\"" : value)")
         switch line[name.endIndex] {
         // An address such as https://example.com is no key.
         case ":" where rest.first != nil && rest.first != " " && rest.first != "\t" && !rest.starts(with: "//".unicodeScalars):

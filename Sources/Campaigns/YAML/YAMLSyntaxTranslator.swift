@@ -57,6 +57,10 @@ struct YAMLSyntaxTranslator {
     private func wordBeforeNeedsQuotes() -> Diagnostic? {
         let needsQuotes = "Put the whole text in quotes."
         if problem.message == "found character that cannot start any token" {
+            if line.drop(while: { $0 == " " }).starts(with: "```".unicodeScalars) {
+                return Diagnostic(
+                    "``` is how chats mark a piece of code, and no YAML", at: problem.position, remedy: "Remove the lines with ```.")
+            }
             let column = problem.position.column
             if character == "%", column >= 2, line[column - 2] == "{" {
                 return Diagnostic(

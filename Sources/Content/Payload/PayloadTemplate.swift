@@ -9,6 +9,9 @@ public struct PayloadTemplate: Sendable {
     /// Things that are allowed but rarely meant (a sound beside aps in a payload by hand, …), in the order of their places.
     public let warnings: [Diagnostic]
 
+    /// What conditions compare cells with.
+    public let comparisons: [TemplateComparison]
+
     private let compiled: CompiledPayload
 
     /// Compiles and checks content against the payload rules of APNs. Its languages are not looked at.
@@ -30,7 +33,7 @@ public struct PayloadTemplate: Sendable {
         self.columns = writer.columns
         pushType = type
         warnings = findings
-        compiled = writer.compiled
+        (compiled, comparisons) = (writer.compiled, writer.comparisons)
     }
 
     /// The columns that content names, as far as it can be read: for complaints about them beside those that `init` throws.

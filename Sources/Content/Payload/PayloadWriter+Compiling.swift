@@ -154,6 +154,7 @@ extension PayloadWriter {
         let start = UInt32(compiled.tests.count)
         for (index, test) in condition.tests.enumerated() {
             var compiledTest = compile(test)
+            if let comparison = test.comparison, !comparisons.contains(comparison) { comparisons.append(comparison) }
             compiledTest.isAnd = index < condition.connectors.count && condition.connectors[index] == .and
             compiled.tests.append(compiledTest)
         }
@@ -167,7 +168,7 @@ extension PayloadWriter {
         case .present: return CompiledTest(kind: .present, column: column)
         case .blank: return CompiledTest(kind: .blank, column: column)
         case .text(let comparison, let text):
-            let trimmed = String(text.drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }.reversed())
+            let trimmed = trimmedSpaces(text)
             if comparison == .equal || comparison == .notEqual {
                 if test.column.value == ExportColumns.Standard.language.rawValue, let tag = LanguageTag.normalized(trimmed) {
                     return CompiledTest(kind: .language, column: column, comparison: comparison, literal: literal(tag))

@@ -11,6 +11,8 @@ struct PayloadWriter {
     var marksGaps = false
     private(set) var columns: [SourceText]
     var findings: [Diagnostic] = []
+    /// What conditions compare with, each once.
+    var comparisons: [TemplateComparison] = []
     private var indexOfColumn: [String: Int]
 
     /// - Parameter columns: that are known already; each once.

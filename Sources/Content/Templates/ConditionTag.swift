@@ -130,10 +130,29 @@ struct ConditionTag {
         }
         if part.count > 3 {
             let surplus = part[part.startIndex + 3]
+            if let number = groupedNumber(part.dropFirst(2)) {
+                report(
+                    "a number has no commas", at: part[part.startIndex + 2].range.lowerBound,
+                    remedy: "Write \(column) \(comparison.rawValue) \(number).")
+                return nil
+            }
             report("something follows the comparison", at: surplus.range.lowerBound, remedy: "Join comparisons with 'and' or 'or'.")
             return nil
         }
         return readValue(part[part.startIndex + 2], comparison, contains, column).map { TemplateTest(column: source, kind: $0) }
+    }
+
+    /// The number that `1,000` and `1,000,000` mean; nil for other tokens.
+    private func groupedNumber(_ tokens: ArraySlice<TemplateToken>) -> String? {
+        var digits = ""
+        for (index, token) in tokens.enumerated() {
+            switch token.kind {
+            case .number(let part) where index % 2 == 0 && (index == 0 || part.count == 3): digits += part
+            case .sign(",") where index % 2 == 1: continue
+            default: return nil
+            }
+        }
+        return tokens.count > 1 && tokens.count % 2 == 1 && !digits.contains(".") ? digits : nil
     }
 
     private func example(_ column: String) -> String { "For example: {% \(word) \(column) == 'x' %}." }
@@ -177,6 +196,8 @@ struct ConditionTag {
                 report("'\(name)' compares nothing", at: index, remedy: "Write '\(meant)'.")
                 return (Self.operators[meant] ?? .equal, meant == "contains")
             }
+            // An invisible character within the name was said.
+            guard mistakes.isEmpty else { return nil }
             let words = part.prefix { $0.name != nil }.compactMap(\.name)
             report(
                 "a column's name cannot hold spaces: '\(words.joined(separator: " "))'", at: part[part.startIndex].range.lowerBound,
@@ -200,11 +221,11 @@ struct ConditionTag {
             report("'contains' needs a text that is not empty", at: index, remedy: "Write \(column) != blank to ask for any text.")
         case .number(let number) where contains: return .contains(number)
         case .text(let text):
-            if !text.isEmpty { return .text(comparison, text) }
+            if !text.isEmpty { return compared(text, comparison, column, at: index) }
             if comparison == .equal { return .blank }
             if comparison == .notEqual { return .present }
             report("only == and != compare with an empty text", at: index, remedy: "Write \(column) == blank or \(column) != blank.")
-        case .number(let number): return .number(comparison, number)
+        case .number(let number): return isComparable(number, comparison, column, at: index) ? .number(comparison, number) : nil
         case .name(let name) where TemplateLanguage.blankWords.contains(name):
             if comparison == .equal, !contains { return .blank }
             if comparison == .notEqual { return .present }
@@ -212,6 +233,10 @@ struct ConditionTag {
         case .name(let name) where name == "true" || name == "false":
             if comparison == .equal && !contains || comparison == .notEqual { return .truth(comparison, name == "true") }
             report("only == and != compare with '\(name)'", at: index, remedy: "Write \(column) == \(name) or \(column) != \(name).")
+        case .name(let name) where ["today", "now", "yesterday", "tomorrow"].contains(name):
+            report(
+                "templates do not know what day it is: '\(name)'", at: index,
+                remedy: "Let a column of the export say so, for example {% \(word) \(column)_is_\(name) == true %}.")
         case .name(let name):
             report(
                 "'\(name)' needs quotes: a column is compared with a text or a number", at: index,
@@ -220,6 +245,41 @@ struct ConditionTag {
             if mistakes.isEmpty { report("a text in quotes or a number is missing here", at: index, remedy: example(column)) }
         }
         return nil
+    }
+
+    /// What a text in quotes asks. `==` and `!=` compare texts to the letter, but for `true`, `false` and languages; less and more need what
+    /// has an order, as in `where`.
+    private mutating func compared(
+        _ text: String, _ comparison: ComparisonOperator, _ column: String, at index: Int
+    ) -> TemplateTest.Kind? {
+        let value = trimmedSpaces(text)
+        guard comparison == .equal || comparison == .notEqual else {
+            return isComparable(value, comparison, column, at: index) ? .text(comparison, text) : nil
+        }
+        if ["true", "false"].contains(value.lowercased()) { return .truth(comparison, value.lowercased() == "true") }
+        if column == ExportColumns.Standard.language.rawValue, !value.contains(" "), LanguageTag.normalized(value) == nil {
+            let meant = LanguageTag.named(value).map { "; '\(value)' is '\($0)'" } ?? ""
+            report("'\(value)' is no language", at: index, remedy: "Write a language tag such as de, pt-BR or zh-Hans\(meant).")
+            return nil
+        }
+        if Blank.isCell(value) {
+            report(
+                "a cell that reads '\(value)' counts as blank", at: index,
+                remedy: "Write \(column) \(comparison.rawValue) blank.")
+            return nil
+        }
+        return .text(comparison, text)
+    }
+
+    /// Whether cells can be held against this, by the rule of `where`.
+    private mutating func isComparable(_ operand: String, _ comparison: ComparisonOperator, _ column: String, at index: Int) -> Bool {
+        do throws(OperandRule.Mistake) {
+            try OperandRule(column: column, comparison: comparison, operand: operand, notation: .template).check()
+            return true
+        } catch {
+            report(error.message, at: index, remedy: error.remedy)
+            return false
+        }
     }
 
     private mutating func report(_ message: String, at index: Int, remedy: String) {

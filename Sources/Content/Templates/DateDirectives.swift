@@ -39,6 +39,7 @@ struct DateDirectives {
 
     static func parse(_ text: String) throws(Mistake) -> [DatePart] {
         var parts: [DatePart] = []
+        try checkMinutes(text)
         var constant = ""
         var index = text.startIndex
         while index < text.endIndex {
@@ -56,6 +57,21 @@ struct DateDirectives {
         if !constant.isEmpty { parts.append(.text(constant)) }
         guard parts.contains(where: { if case .text = $0 { false } else { true } }) else { throw noDirective(text) }
         return parts
+    }
+
+    /// `%m` is the month and `%M` the minute: `%H:%m` shows the month behind the hour, `%d.%M.%Y` the minute between day and year.
+    private static func checkMinutes(_ text: String) throws(Mistake) {
+        if let match = text.firstMatch(of: /%[-0_]?[HIkl]:%[-0_]?m/) {
+            throw Mistake(
+                message: "'%m' is the month, and stands behind the hour", index: match.range.lowerBound,
+                remedy: "Write '%M' for minutes: '\(text.replacing(match.output, with: match.output.replacing("m", with: "M")))'.")
+        }
+        guard let minute = text.firstMatch(of: /%[-0_]?M/), !text.contains(/%[-0_]?[HIklTRmbBhFDj]/), text.contains(/%[-0_]?[deyY]/) else {
+            return
+        }
+        throw Mistake(
+            message: "'\(minute.output)' is the minute, and stands in a date without hours", index: minute.range.lowerBound,
+            remedy: "Write '%m' for the month: '\(text.replacing(minute.output, with: minute.output.replacing("M", with: "m")))'.")
     }
 
     private static func directive(in text: String, _ index: inout String.Index, from start: String.Index) throws(Mistake) -> [DatePart] {

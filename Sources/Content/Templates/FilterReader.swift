@@ -37,7 +37,7 @@ struct FilterReader {
         name = written
         guard readArguments() else { return nil }
         switch name {
-        case "default": return texts(1...1).map { .fallback($0[0]) }
+        case "default": return fallback()
         case "upcase": return takesNothing(.upcase)
         case "downcase": return takesNothing(.downcase)
         case "capitalize": return takesNothing(.capitalize)
@@ -111,6 +111,10 @@ struct FilterReader {
         }
         switch token.kind {
         case .text, .number: break
+        case .name(let word) where name == "default" && ["nil", "null", "none", "blank", "empty"].contains(word.lowercased()):
+            return report(
+                "'\(word)' is no text for a blank cell", at: token.range.lowerBound,
+                remedy: "Write default: 'there', or what else people shall read; default: '' prints nothing.")
         default:
             return report(
                 "the text after '\(argument.label ?? name):' needs quotes", at: token.range.lowerBound, remedy: example)
@@ -193,6 +197,19 @@ struct FilterReader {
 
     // MARK: - Filters with arguments
 
+    private mutating func fallback() -> TemplateFilter? {
+        guard let text = texts(1...1)?[0] else { return nil }
+        if !text.isEmpty, Blank.isSign(text) {
+            mistakes.append(
+                TemplateMistake(
+                    message: "people would read '\(text)' for a blank cell, which programs write for nothing",
+                    index: arguments[0].value.range.lowerBound,
+                    remedy: "Write what they shall read, for example default: 'there'; default: '' prints nothing.",
+                    warning: .placeholderInText))
+        }
+        return .fallback(text)
+    }
+
     private mutating func truncate() -> TemplateFilter? {
         guard let texts = texts(1...2), let length = wholeNumber(0, in: 1...1000, "a number of characters") else { return nil }
         let ellipsis = texts.count > 1 ? texts[1] : "..."
@@ -229,6 +246,13 @@ struct FilterReader {
     }
 
     private mutating func pluralize() -> TemplateFilter? {
+        for argument in arguments {
+            guard let sign = TemplateLanguage.placeOfNumber(in: text(argument)) else { continue }
+            report(
+                "'pluralize' prints the word alone, and '\(sign)' as it stands", at: argument.value.range.lowerBound,
+                remedy: "Write the number in a tag of its own: {{ \(column) }} {{ \(column) | pluralize: 'item', 'items' }}.")
+            return nil
+        }
         if arguments.contains(where: { $0.label != nil }) { return pluralForms() }
         if arguments.count == 1 {
             report("'pluralize' needs two words", at: end, remedy: example)

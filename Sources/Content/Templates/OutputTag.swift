@@ -66,6 +66,10 @@ struct OutputTag {
         case .name(let name):
             if tokens.count == 1 { return (name, index) }
             return readMore(tokens.dropFirst(), behind: name, index)
+        case .junk(let text) where text.hasPrefix("$"):
+            let name = String(written(tokens).filter { $0.isLetter || $0.isNumber || $0 == "_" })
+            report("'$' belongs to other systems", at: index, remedy: "Write {{ \(name) }}.")
+            return nil
         default:
             // The tokenizer had its say about signs that look almost right.
             if mistakes.isEmpty { report(noName(written(tokens)), at: index, remedy: Self.nameRemedy) }
@@ -92,6 +96,11 @@ struct OutputTag {
         case .name(let word) where TemplateLanguage.filters.contains(word):
             let example = TemplateLanguage.filterExamples[word] ?? word
             report("'|' is missing before '\(word)'", at: place, remedy: "For example: {{ \(name) | \(example) }}.")
+        case .name where mistakes.contains { $0.message.contains("invisible") }: break
+        case .junk(let sign) where ["*", "+", "/"].contains(sign):
+            report(
+                "'{{ }}' does not calculate", at: place,
+                remedy: "Prepare the result in a column of the export, for example {{ \(name)_total }}.")
         case .name:
             let words = ([name] + rest.prefix { $0.name != nil }.compactMap(\.name))
             report(

@@ -128,4 +128,26 @@ struct TemplateTest: Hashable, Sendable {
 
     var column: SourceText
     var kind: Kind
+
+    /// What cells are held against, for whoever looks at them; nil where any cell gives an answer.
+    var comparison: TemplateComparison? {
+        let kind: TemplateComparison.Kind? =
+            switch kind {
+            case .truthy, .present, .blank: nil
+            case .text(let comparison, let text):
+                comparison != .equal && comparison != .notEqual
+                    ? .order(comparison, trimmedSpaces(text))
+                    : column.value == ExportColumns.Standard.language.rawValue && LanguageTag.normalized(trimmedSpaces(text)) != nil
+                        ? .language(comparison, trimmedSpaces(text)) : .text(comparison, trimmedSpaces(text))
+            case .number(let comparison, let number): .order(comparison, number)
+            case .truth(let comparison, let isTrue): .truth(comparison, isTrue)
+            case .contains(let text): .part(text)
+            }
+        return kind.map { TemplateComparison(column: column, kind: $0) }
+    }
+}
+
+/// Without white space at either end, as cells are compared.
+func trimmedSpaces(_ text: String) -> String {
+    String(text.drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }.reversed())
 }

@@ -127,6 +127,16 @@ public enum PushCommand {
 }
 
 extension PushCommand.Message {
+    /// The number of `--badge`.
+    /// - Throws: `Diagnostic`: it is no number from 0 up.
+    public static func badge(_ text: String) throws -> Int {
+        if text.hasPrefix("+"), let number = Int(text) {
+            throw Diagnostic("APNs cannot add to a badge, it shows the number that it is sent", remedy: "Write --badge \(number).")
+        }
+        guard let number = Int(text), number >= 0 else { throw Diagnostic("--badge takes a number from 0 up") }
+        return number
+    }
+
     /// The message as a campaign's content.
     fileprivate func content(_ console: Console) throws -> MessageContent {
         let place = SourcePosition(file: payloadFile ?? "volley push", line: 1, column: 1)
@@ -142,7 +152,8 @@ extension PushCommand.Message {
         (content.title, content.subtitle, content.body, content.sound) = (text(title), text(subtitle), text(body), text(sound))
         content.badge = badge
         content.isSilent = isSilent
-        guard title != nil || subtitle != nil || body != nil || sound != nil || badge != nil || isSilent else {
+        let hasText = [title, subtitle, body].contains { text in text.map { !Blank.isText($0) } ?? false }
+        guard hasText || sound != nil || badge != nil || isSilent else {
             throw Diagnostic("there is nothing to push", remedy: "Add --title and --body, --silent, or --payload FILE.")
         }
         return content

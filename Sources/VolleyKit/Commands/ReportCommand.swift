@@ -45,6 +45,7 @@ public enum ReportCommand {
         let filter = try filter(lines)
         let folder = try Project.runsFolder(options)
         try OutputTarget.check(output, option: "--output", what: "report", runsFolder: folder)
+        try checkEnding(of: output, format)
         let run = try RunStore(path: RunStore.resolve(argument, in: folder), readOnly: true)
         let before = try earlier.map { try RunStore(path: RunStore.resolve($0, in: folder), readOnly: true) }
         if before != nil, format == .csv {
@@ -70,6 +71,29 @@ public enum ReportCommand {
         }
         try sink.finish()
         return .done
+    }
+
+    /// A file's ending says what its reader will take it for.
+    private static func checkEnding(of output: String?, _ format: Format) throws(Diagnostic) {
+        guard let output, let dot = output.lastIndex(of: "."), !output[dot...].contains("/") else { return }
+        let ending = output[dot...].dropFirst().lowercased()
+        let endings: [(ending: String, format: Format)] = [("html", .html), ("htm", .html), ("csv", .csv), ("json", .json)]
+        if let meant = endings.first(where: { $0.ending == ending })?.format {
+            guard meant != format else { return }
+            throw Diagnostic(
+                "a file called .\(ending) would hold the report as \(format.rawValue)", file: output,
+                remedy: "Add --format \(meant.rawValue), or name a file with another ending.")
+        }
+        if ["xlsx", "xls", "ods", "numbers"].contains(ending) {
+            throw Diagnostic(
+                "Volley writes no .\(ending)", file: output, remedy: "Spreadsheets open a CSV: --format csv --output \(output[..<dot]).csv."
+            )
+        }
+        if ["pdf", "doc", "docx"].contains(ending) {
+            throw Diagnostic(
+                "Volley writes no .\(ending)", file: output,
+                remedy: "Browsers print a page: --format html --output \(output[..<dot]).html.")
+        }
     }
 
     private static func document(_ run: RunStore, _ before: RunStore?, _ format: Format, isFile: Bool, _ console: Console) throws -> String

@@ -23,7 +23,13 @@ extension Explanation {
 
     private var notFound: String {
         let hidden = badRows == 0 ? "" : " \(TextFormat.count(badRows)) rows cannot be read; it may be in one of them."
-        return "\(who) gets nothing: no row of the exports has this token, alias or registration id.\(hidden)"
+        return "\(who) gets nothing: no row of the exports has this token, alias or registration id.\(beginning)\(hidden)"
+    }
+
+    /// Of a few digits nobody can tell whether they are the beginning of a token.
+    private var beginning: String {
+        guard (4..<32).contains(who.utf8.count), who.allSatisfy(\.isHexDigit) else { return "" }
+        return " A device token is given whole, or by its first and last digits: \(who.prefix(4))…89f1."
     }
 
     /// The document of `preview --why --json`.

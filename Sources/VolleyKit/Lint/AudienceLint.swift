@@ -112,6 +112,8 @@ struct AudienceLint {
 struct RenderedLint {
     let context: CampaignContext
     let samples: [PreviewSample]
+    /// What the rows showed of all devices, so that a sample need not say it again.
+    let known: Set<WarningName>
 
     /// At most one of a kind for each text, and none that the text itself gave already.
     var warnings: [Diagnostic] {
@@ -120,7 +122,10 @@ struct RenderedLint {
             var position: SourcePosition?
         }
         var seen = Set(context.warnings.map { Kind(name: $0.name, position: $0.position) })
-        return samples.flatMap(warnings).filter { seen.insert(Kind(name: $0.name, position: $0.position)).inserted }
+        let found = samples.flatMap(warnings).filter { warning in
+            warning.name.map { ![.garbledText, .markupInText].contains($0) || !known.contains($0) } ?? true
+        }
+        return found.filter { seen.insert(Kind(name: $0.name, position: $0.position)).inserted }
     }
 
     private func warnings(_ sample: PreviewSample) -> [Diagnostic] {

@@ -192,6 +192,7 @@ final class ScheduleDaemon {
             console.say("\(name): \(nextInWords(name, now))")
         }
         for name in before.keys.sorted() where scheduler.campaigns[name] == nil { console.say("\(name) is gone, and not sent any more.") }
+        if !reading.passedOver.isEmpty { console.say(ScheduleList.words(passedOver: reading.passedOver)) }
         for file in reading.withoutTimes { console.detail("\(TextFormat.inLine(file)) has no schedule, and is left alone.") }
     }
 

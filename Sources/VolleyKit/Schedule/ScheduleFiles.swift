@@ -13,6 +13,8 @@ struct ScheduleFiles {
         var mistakes: [String: Diagnostics] = [:]
         /// Files without times: sent by hand.
         var withoutTimes: [String] = []
+        /// What lies in the folders, looks like campaigns and is not read: folders within them, files that end in .YAML or .yaml.txt.
+        var passedOver: [String] = []
         /// Files of which nothing can be said now: those with mistakes, and those of a folder that cannot be read.
         var unreadable: Set<String> = []
     }
@@ -86,6 +88,7 @@ struct ScheduleFiles {
                 reading.mistakes[path] = Diagnostics(error as? Diagnostic ?? Diagnostic("\(error)", file: file))
             }
         }
+        reading.passedOver = passedOver()
         // Two campaigns of one name would be one to the record, and which of them is meant nobody can know: a copy comes before its original as often
         // as not.
         let sharing = Dictionary(grouping: found) { $0.campaign.name }
@@ -124,9 +127,25 @@ struct ScheduleFiles {
     /// Campaign files that an argument means; nil when it is a folder that cannot be read.
     private func files(of argument: String) -> [String]? {
         guard folders.contains(argument) else { return [argument] }
-        return Self.names(in: argument)?.filter { name in
-            (name.hasSuffix(".yaml") || name.hasSuffix(".yml")) && !name.hasPrefix(".") && name != Project.fileName
-        }.map { FilePaths.join(argument, $0) }
+        return Self.names(in: argument)?.filter(Self.isCampaign).map { FilePaths.join(argument, $0) }
+    }
+
+    private static func isCampaign(_ name: String) -> Bool {
+        (name.hasSuffix(".yaml") || name.hasSuffix(".yml")) && !name.hasPrefix(".") && name != Project.fileName
+    }
+
+    private func passedOver() -> [String] {
+        let named = Set(arguments.map(FilePaths.absolute))
+        let found = arguments.filter(folders.contains).flatMap { folder in
+            (Self.names(in: folder) ?? []).filter { name in
+                let path = FilePaths.join(folder, name)
+                guard !name.hasPrefix("."), !Self.isCampaign(name) else { return false }
+                if Self.isFolder(path) { return Self.names(in: path)?.contains(where: Self.isCampaign) ?? false }
+                // Some editors put .txt behind it.
+                return Self.isCampaign(name.lowercased()) || name.hasSuffix(".txt") && Self.isCampaign(String(name.dropLast(4)))
+            }.map { FilePaths.join(folder, $0) }
+        }
+        return found.filter { !named.contains(FilePaths.absolute($0)) }
     }
 
     /// Symbolic links are kept: a file whose folder is replaced behind one stays the same file.

@@ -24,6 +24,7 @@ struct ScheduleList {
     private let rows: [Row]
     private let mistakes: [String: Diagnostics]
     private let withoutTimes: [String]
+    private let passedOver: [String]
     private let isAtWork: Bool
     private let here: ZoneRules
 
@@ -35,6 +36,7 @@ struct ScheduleList {
         _ reading: ScheduleFiles.Reading, firings: [Firing], records: [ScheduledCampaign], isAtWork: Bool, here: ZoneRules, now: Timestamp,
         needsApproval: (String) -> Bool
     ) {
+        passedOver = reading.passedOver
         (mistakes, withoutTimes, self.isAtWork, self.here) = (reading.mistakes, reading.withoutTimes, isAtWork, here)
         let campaigns = Dictionary(reading.campaigns.map { ($0.name, $0) }) { first, _ in first }
         let decided = Set(firings.map(\.key))
@@ -108,9 +110,16 @@ struct ScheduleList {
             }
         }
         if !withoutTimes.isEmpty { lines.append("\nWithout a schedule, sent by hand: \(withoutTimes.joined(separator: ", "))") }
+        if !passedOver.isEmpty { lines.append("\n" + Self.words(passedOver: passedOver)) }
         for (_, found) in mistakes.sorted(by: { $0.key < $1.key }) { lines.append("\nNothing is sent of this file:\n\(found)") }
         lines.append(isAtWork ? "\nvolley schedule is at work." : "\nvolley schedule is not at work: nothing is sent until it is.")
         return lines.joined(separator: "\n")
+    }
+
+    /// What was not read, and how it would be.
+    static func words(passedOver: [String]) -> String {
+        "Not read: \(passedOver.map { TextFormat.inLine($0) }.joined(separator: ", ")). "
+            + "Name folders within folders as well, and end campaigns in .yaml or .yml, in small letters."
     }
 
     private func localTimes(_ row: Row) -> String {
@@ -123,6 +132,7 @@ struct ScheduleList {
         .object(pairs: [
             ("at_work", .bool(isAtWork)), ("zone_here", .string(here.name)), ("times", .array(rows.map(json))),
             ("without_schedule", .array(withoutTimes.map { .string($0) })),
+            ("not_read", .array(passedOver.map { .string($0) })),
             (
                 "mistakes",
                 .array(mistakes.sorted { $0.key < $1.key }.flatMap { $0.value.all.map(\.json) })

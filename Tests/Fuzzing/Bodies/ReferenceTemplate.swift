@@ -30,7 +30,11 @@ struct ReferenceTemplate {
     private func cell(_ column: SourceText) -> String { cells[column.value] ?? "" }
 
     private func isMissing(_ text: String) -> Bool {
-        let isSign = ["-", "–", "—", "\\N", "N/A", "n/a", "#N/A", "NULL", "null"].contains(trimmed(text))
+        let isSign = [
+            "-", "--", "---", "–", "—", "\\N", "N/A", "n/a", "#N/A", "NULL", "null", "(null)", "(NULL)", "[null]", "[NULL]", "<null>",
+            "<NULL>",
+            "NaN", "nan", "None", "undefined", "#NAME?", "#REF!", "#VALUE!", "#DIV/0!", "#NUM!", "#NULL!",
+        ].contains(trimmed(text))
         return isSign || text.unicodeScalars.allSatisfy(Blank.isInvisible)
     }
 

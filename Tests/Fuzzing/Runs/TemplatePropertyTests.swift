@@ -125,7 +125,8 @@ private struct TemplateMaker {
         case 1: column() + one([" == ", " != "]) + one(["blank", "empty", "nil", "true", "false"])
         case 2: column() + " contains " + one(["'a'", "'\"'", "1", "'日'"])
         case 3: column() + " \(sign) " + one(["0", "1", "-2.5", "1000", "1.50"])
-        default: column() + " \(sign) " + one(["'x'", "' a '", "'3.2.0'", "'2026-11-01'", "'İ'", "'10'"])
+        case 4: column() + one([" == ", " != "]) + one(["'x'", "' a '", "'İ'", "'true'", "'False'"])
+        default: column() + " \(sign) " + one(["'3.2.0'", "'2026-11-01'", "'10'", "' -2.5 '"])
         }
     }
 

@@ -1,55 +1,97 @@
-import Base
+/// What a comparison of `where` or of a template may compare with: a number, a version or a date, as `ComparisonValue` tells them apart. What is
+/// none of them, or may be two things, is a mistake, as it would hold of all or of nobody.
+public struct OperandRule {
+    /// Where a comparison stands, which decides how it is written.
+    public enum Notation {
+        /// In `where`: `points: ">= 1000"`.
+        case condition
+        /// Behind `{% if`: `points >= 1000`, `born < '1990-12-24'`.
+        case template
+    }
 
-/// What a comparison of `where` may compare with: a number, a version or a date, as `ComparisonValue` tells them apart. What is none of them,
-/// or may be two things, is a mistake, as it would hold of all or of nobody.
-struct OperandRule {
+    /// What is wrong with an operand, and what to write.
+    public struct Mistake: Error, Hashable {
+        /// Without a full stop.
+        public var message: String
+        /// Whole sentences.
+        public var remedy: String
+
+        init(_ message: String, remedy: String) { (self.message, self.remedy) = (message, remedy) }
+    }
+
     let column: String
     let comparison: ComparisonOperator
     let operand: String
+    let notation: Notation
+
+    /// - Parameters:
+    ///   - column: as written before the operator.
+    ///   - operand: without white space around it.
+    public init(column: String, comparison: ComparisonOperator, operand: String, notation: Notation = .condition) {
+        (self.column, self.comparison, self.operand, self.notation) = (column, comparison, operand, notation)
+    }
+
+    /// The comparison with another operand, as it is written there.
+    private func written(_ operand: String) -> String {
+        switch notation {
+        case .condition: "\"\(comparison.rawValue) \(operand)\""
+        case .template:
+            "\(column) \(comparison.rawValue) \(ComparisonValue(operand, column: column).kind == .number ? operand : "'\(operand)'")"
+        }
+    }
+
+    private func quoted(_ text: String) -> String {
+        "'\(text.utf8.count >= 32 && DeviceToken(text) != nil ? DeviceToken.redact(text) : TextFormat.foreign(text, maximumBytes: 60))'"
+    }
 
     private var isOrder: Bool { comparison != .equal && comparison != .notEqual }
     private var isVersionColumn: Bool { ComparisonValue.isVersion(column: column) }
 
     /// - Throws: what is wrong with the operand.
-    func check() throws(Complaint) {
+    public func check() throws(Mistake) {
         let kind = ComparisonValue(operand, column: column).kind
         if !isVersionColumn, kind != .date, let date = WrittenDate(operand) {
-            throw Complaint("\(quoted(operand)) is no date as Volley reads it: the year comes first", remedy: date.remedy(comparison))
+            throw Mistake("\(quoted(operand)) is no date as Volley reads it: the year comes first", remedy: date.remedy(written))
         }
         if ComparisonValue.isDate(column: column), kind != .date {
-            throw Complaint(
+            throw Mistake(
                 "\(quoted(operand)) is no date, and \(quoted(column)) holds dates",
-                remedy: "Write it as \"\(comparison.rawValue) 2026-11-30\", or a time: within 30 days, older than 90 days.")
+                remedy:
+                    "Write it as \(written("2026-11-30"))\(notation == .condition ? ", or a time: within 30 days, older than 90 days" : "")."
+            )
         }
         if isVersionColumn, kind != .version, isOrder {
-            throw Complaint("\(quoted(operand)) is no version", remedy: "Write it as \"\(comparison.rawValue) 3.2.0\".")
+            throw Mistake("\(quoted(operand)) is no version", remedy: "Write it as \(written("3.2.0")).")
         }
         if !isVersionColumn { try checkGroups() }
         if kind == .text, isOrder {
-            throw Complaint(
+            throw Mistake(
                 "\(quoted(operand)) is neither a number, a version nor a date, so that nothing is less or more than it", remedy: textRemedy)
         }
     }
 
     /// `1.000` is a thousand where people write so, and one for Volley; `1.000.000` would be a version.
-    private func checkGroups() throws(Complaint) {
+    private func checkGroups() throws(Mistake) {
         let digits = operand.first == "-" ? operand.dropFirst() : operand[...]
         let parts = digits.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count > 1, (1...3).contains(parts[0].count), parts[0].first != "0", parts.dropFirst().allSatisfy({ $0.count == 3 }),
             parts.allSatisfy({ $0.allSatisfy { $0.isASCII && $0.isNumber } })
         else { return }
         let whole = operand.filter { $0 != "." }
-        let decimal = parts.count == 2 ? " For the decimal write \"\(comparison.rawValue) \(operand)0\"." : ""
-        throw Complaint(
+        let decimal = parts.count == 2 ? " For the decimal write \(written(operand + "0"))." : ""
+        throw Mistake(
             "\(quoted(operand)) may be \(whole), or a number with a point",
-            remedy: "For \(whole) write \"\(comparison.rawValue) \(whole)\".\(decimal)")
+            remedy: "For \(whole) write \(written(whole)).\(decimal)")
     }
 
     private var textRemedy: String {
         if operand.contains(where: { $0.isASCII && $0.isNumber }) {
             return "Write a number as 1234.5, without units or groups, a date as 2026-11-30, a version as 3.2.0."
         }
-        return "List the values that are meant: \(column): [\(operand), …]."
+        switch notation {
+        case .condition: return "List the values that are meant: \(column): [\(operand), …]."
+        case .template: return "Name the values that are meant: \(column) == '\(operand)' or \(column) == '…'."
+        }
     }
 }
 
@@ -78,11 +120,12 @@ private struct WrittenDate {
         guard (1...31).contains(first), (1...31).contains(second) else { return nil }
     }
 
-    func remedy(_ comparison: ComparisonOperator) -> String {
+    /// - Parameter comparison: how the comparison with a date is written.
+    func remedy(_ comparison: (String) -> String) -> String {
         func written(month: Int, day: Int) -> String? {
             guard (1...12).contains(month), day <= daysInMonth(month, year: year) else { return nil }
             let digits = [month, day].map { $0 < 10 ? "0\($0)" : "\($0)" }
-            return "\"\(comparison.rawValue) \(year)-\(digits[0])-\(digits[1])\""
+            return comparison("\(year)-\(digits[0])-\(digits[1])")
         }
         let dayFirst = isYearFirst ? nil : written(month: second, day: first)
         // A point stands behind the day in all countries that write dates so.

@@ -1,0 +1,42 @@
+import Base
+
+/// Rows of recipients in which a column that texts print shows that it came the wrong way.
+struct CellFlaws: Sendable {
+    private var rows: [CellFlaw: Int] = [:]
+    private var cells: [CellFlaw: [String]] = [:]
+
+    mutating func note(_ flaw: CellFlaw, _ cell: String) {
+        rows[flaw, default: 0] += 1
+        if cells[flaw, default: []].count < ConditionCount.mostCells, !cells[flaw, default: []].contains(cell) {
+            cells[flaw, default: []].append(cell)
+        }
+    }
+
+    mutating func add(_ other: CellFlaws) {
+        for (flaw, count) in other.rows { rows[flaw, default: 0] += count }
+        for (flaw, others) in other.cells {
+            for cell in others where cells[flaw, default: []].count < ConditionCount.mostCells && !cells[flaw, default: []].contains(cell) {
+                cells[flaw, default: []].append(cell)
+            }
+        }
+    }
+
+    /// - Parameter column: with the place where a text names it first.
+    func warnings(_ column: SourceText) -> [Diagnostic] {
+        CellFlaw.allCases.compactMap { flaw in
+            guard let count = rows[flaw] else { return nil }
+            let hold = "in '\(column.value)' \(count == 1 ? "1 row holds" : "\(TextFormat.count(count)) rows hold")"
+            let list = ConditionFindings.list(cells[flaw] ?? [])
+            return switch flaw {
+            case .garbled:
+                .warning(
+                    .garbledText, "\(hold) letters that were read in the wrong encoding: \(list)", at: column.position,
+                    remedy: "Save the export as UTF-8 again; else people read them so.")
+            case .entity:
+                .warning(
+                    .markupInText, "\(hold) HTML, which people would read as it stands: \(list)", at: column.position,
+                    remedy: "Export the text itself.")
+            }
+        }
+    }
+}

@@ -1,0 +1,128 @@
+import Base
+
+/// What was found of a comparison of the templates in the rows of recipients.
+struct ComparisonFindings: Sendable {
+    /// Rows whose cell cannot be what it is compared with.
+    var unreadableRows = 0
+    /// Whether some cell is equal to what it is compared with, or holds it.
+    var isSeen = false
+    /// Different cells of the first rows that are not, and of those that cannot be compared.
+    private(set) var otherCells: [String] = []
+    private(set) var unreadableCells: [String] = []
+    /// How many more rows are looked at for `otherCells`.
+    private(set) var rowsToSample = 200
+
+    /// Cells that are kept to find the nearest to a value, and to show.
+    private static let mostCells = 50
+
+    mutating func note(unreadable cell: @autoclosure () -> String) {
+        unreadableRows += 1
+        if unreadableCells.count < ConditionCount.mostCells {
+            Self.add(cell(), to: &unreadableCells, atMost: ConditionCount.mostCells)
+        }
+    }
+
+    mutating func note(other cell: String) {
+        rowsToSample -= 1
+        Self.add(cell, to: &otherCells, atMost: Self.mostCells)
+    }
+
+    private static func add(_ cell: String, to cells: inout [String], atMost limit: Int) {
+        guard cells.count < limit, !cells.contains(cell) else { return }
+        cells.append(cell)
+    }
+
+    mutating func add(_ other: ComparisonFindings) {
+        unreadableRows += other.unreadableRows
+        isSeen = isSeen || other.isSeen
+        for cell in other.unreadableCells { Self.add(cell, to: &unreadableCells, atMost: ConditionCount.mostCells) }
+        for cell in other.otherCells { Self.add(cell, to: &otherCells, atMost: Self.mostCells) }
+    }
+}
+
+extension ComparisonFindings {
+    /// What is worth saying of a comparison, at its place in the campaign.
+    func warnings(_ comparison: TemplateComparison) -> [Diagnostic] {
+        switch comparison.kind {
+        case .order(let sign, let value):
+            switch ComparisonValue(value, column: comparison.column.value).kind {
+            case .number: unreadable(comparison, sign, "a number", numberRemedy(sign, value, comparison.column.value))
+            case .version: unreadable(comparison, sign, "a version", "Write versions in the export as 3.2.0.")
+            case .date: unreadable(comparison, sign, "a date", "Write dates in the export as 2026-11-30 or 2026-11-30T09:00:00Z.")
+            case .text: []
+            }
+        case .truth(let sign, _):
+            unreadable(comparison, sign, "true or false", "Write true or false in the export (or yes and no, 1 and 0).")
+        case .text(_, let text): unseen(comparison, text) { $0 == text }
+        case .language(_, let tag): isSeen ? [] : unseen(comparison, tag) { $0 == tag }
+        case .part(let text): unseen(comparison, text) { $0.contains(text) }
+        }
+    }
+
+    private func numberRemedy(_ sign: ComparisonOperator, _ value: String, _ column: String) -> String {
+        let isDate = unreadableCells.first.map { Array($0.utf8).withUnsafeBufferPointer { dateMilliseconds($0) != nil } } ?? false
+        if isDate {
+            let isYear = value.utf8.count == 4 && Int(value).map { (1900...2100).contains($0) } ?? false
+            let date = isYear ? "\(value)-\(sign == .greater || sign == .lessOrEqual ? "12-31" : "01-01")" : "2026-11-30"
+            return "These are dates; compare with one: {% if \(column) \(sign.rawValue) '\(date)' %}."
+        }
+        let parts = unreadableCells.first?.split(separator: ".").count ?? 0
+        return parts > 2
+            ? "For versions write all three numbers: {% if \(column) \(sign.rawValue) '3.2.0' %}."
+            : "Write numbers in the export as 1234.5, without units or groups."
+    }
+
+    private func unreadable(
+        _ comparison: TemplateComparison, _ sign: ComparisonOperator, _ kind: String, _ remedy: String
+    ) -> [Diagnostic] {
+        guard unreadableRows > 0 else { return [] }
+        let rows = unreadableRows == 1 ? "1 row holds" : "\(TextFormat.count(unreadableRows)) rows hold"
+        let holds = sign == .notEqual ? "holds" : "does not hold"
+        return [
+            .warning(
+                .cellsNotCompared,
+                "in '\(comparison.column.value)' \(rows) something else than \(kind), so that {% if \(comparison) %} \(holds) for them: "
+                    + ConditionFindings.list(unreadableCells), at: comparison.column.position, remedy: remedy)
+        ]
+    }
+
+    /// A text that no row has, or has only in other capitals or with other blanks.
+    private func unseen(_ comparison: TemplateComparison, _ text: String, isEqual: (String) -> Bool) -> [Diagnostic] {
+        let column = comparison.column.value
+        let shown = TextFormat.foreign(text, maximumBytes: 60)
+        if !isSeen {
+            // A column that is blank in every row shows nothing of what its values are.
+            guard !otherCells.isEmpty else { return [] }
+            let near = nearestName(to: text, among: otherCells + otherCells.flatMap { $0.split(separator: ";").map(String.init) })
+            return [
+                .warning(
+                    .valueNotFound, "no device of the audience has '\(shown)' in '\(column)'", at: comparison.column.position,
+                    remedy: near.map { "Did you mean '\($0)'?" }
+                        ?? "Its cells are for example \(ConditionFindings.list(otherCells)).")
+            ]
+        }
+        let others = otherCells.filter { !isEqual($0) && Self.isSpelledOtherwise($0, text, comparison.kind) }
+        guard !others.isEmpty else { return [] }
+        let more: String
+        if case .part = comparison.kind {
+            more = "Add what else is meant: {% if \(comparison) or \(column) contains … %}."
+        } else {
+            more =
+                "If it means the same, name it as well: {% if "
+                + ([shown] + others.prefix(3).map { TextFormat.foreign($0, maximumBytes: 40) }).map { "\(column) == '\($0)'" }
+                .joined(separator: " or ") + " %}."
+        }
+        return [
+            .warning(
+                .tagSpelling,
+                "cells of '\(column)' hold \(ConditionFindings.list(others)), which \(others.count == 1 ? "does" : "do") not count as '\(shown)'",
+                at: comparison.column.position, remedy: more)
+        ]
+    }
+
+    private static func isSpelledOtherwise(_ cell: String, _ text: String, _ kind: TemplateComparison.Kind) -> Bool {
+        func folded(_ text: String) -> String { text.lowercased().filter { !$0.isWhitespace } }
+        if case .part = kind { return cell.lowercased().contains(text.lowercased()) }
+        return folded(cell) == folded(text)
+    }
+}

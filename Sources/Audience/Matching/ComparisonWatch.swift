@@ -1,0 +1,104 @@
+import Base
+
+/// Holds the rows of recipients against what templates compare with, to say what cannot be compared and what nobody has. It decides nothing: the
+/// templates do when they are rendered. One for each thread.
+struct ComparisonWatch {
+    /// What was found in a block.
+    private(set) var findings: [ComparisonFindings] = []
+    private let comparisons: [Prepared]
+    private var cells: [Int] = []
+    private let fields: [String]
+    /// The cells that templates name.
+    private var fieldCells: [Int] = []
+    /// By field: what is odd in its cells.
+    private(set) var flaws: [CellFlaws] = []
+    private let separator: [UInt8]
+
+    private struct Prepared {
+        var kind: TemplateComparison.Kind
+        var column: String
+        var value: ComparisonValue?
+        var bytes: [UInt8] = []
+        /// A device has a version also where the export does not say it: such a cell is no answer.
+        var wantsBlanks = false
+    }
+
+    init(_ query: AudienceQuery) {
+        comparisons = query.comparisons.map { comparison in
+            var prepared = Prepared(kind: comparison.kind, column: comparison.column.value)
+            switch comparison.kind {
+            case .order(_, let value):
+                let compared = ComparisonValue(value, column: comparison.column.value)
+                prepared.value = compared
+                prepared.wantsBlanks = compared.kind == .version
+            case .text(_, let text), .part(let text): prepared.bytes = Array(text.utf8)
+            case .language(_, let tag): prepared.bytes = Array((LanguageTag.normalized(tag) ?? tag).utf8)
+            case .truth: break
+            }
+            return prepared
+        }
+        fields = query.fields.map(\.value)
+        separator = Array(query.columns.tagSeparator.utf8)
+    }
+
+    /// Prepares for the rows of another file.
+    mutating func use(_ plan: ColumnPlan) {
+        fieldCells = Array(plan.fields.prefix(fields.count))
+        cells = comparisons.map { comparison in fields.firstIndex(of: comparison.column).map { plan.fields[$0] } ?? plan.blankCell }
+    }
+
+    /// Forgets what was found before.
+    mutating func beginBlock() {
+        flaws = fields.map { _ in CellFlaws() }
+        guard !comparisons.isEmpty else { return }
+        findings = comparisons.map { _ in ComparisonFindings() }
+    }
+
+    /// Looks at the row of a recipient.
+    @inline(__always) mutating func look(at row: CellRow) {
+        for index in comparisons.indices { look(at: row, index) }
+        for (field, cell) in fieldCells.enumerated() {
+            guard let flaw = CellFlaw.of(row.bytes(cell)) else { continue }
+            flaws[field].note(flaw, row.text(cell, separator: separator))
+        }
+    }
+
+    private mutating func look(at row: CellRow, _ index: Int) {
+        let comparison = comparisons[index]
+        let seeks = !findings[index].isSeen || findings[index].rowsToSample > 0
+        guard comparison.value != nil || isTruth(comparison.kind) || seeks else { return }
+        let cell = cells[index]
+        guard !row.isArray(cell) else {
+            let text = row.text(cell, separator: separator)
+            return Array(text.utf8).withUnsafeBufferPointer { look(at: $0, index, comparison) }
+        }
+        look(at: row.bytes(cell), index, comparison)
+    }
+
+    private func isTruth(_ kind: TemplateComparison.Kind) -> Bool { if case .truth = kind { true } else { false } }
+
+    private mutating func look(at cell: UnsafeBufferPointer<UInt8>, _ index: Int, _ comparison: Prepared) {
+        var text: String { String(decoding: cell, as: UTF8.self) }
+        if Blank.isCell(cell) {
+            if comparison.wantsBlanks { findings[index].note(unreadable: text) }
+            return
+        }
+        let isSeen: Bool
+        switch comparison.kind {
+        case .order:
+            if comparison.value?.order(of: cell) == nil { findings[index].note(unreadable: text) }
+            return
+        case .truth:
+            if truthValue(of: cell) == nil { findings[index].note(unreadable: text) }
+            return
+        case .text: isSeen = cell.elementsEqual(comparison.bytes)
+        case .language: isSeen = LanguageTag.fallbacks(of: text).contains { $0.utf8.elementsEqual(comparison.bytes) }
+        case .part(let part): isSeen = text.contains(part)
+        }
+        if isSeen {
+            findings[index].isSeen = true
+        } else if findings[index].rowsToSample > 0 {
+            findings[index].note(other: text)
+        }
+    }
+}

@@ -1,0 +1,59 @@
+/// What a cell shows of the way it came: letters that went through the wrong encoding, HTML.
+public enum CellFlaw: CaseIterable, Hashable, Sendable {
+    /// UTF-8 that was read as Windows-1252 (`JÃ¼rgen`), or that could not be read (U+FFFD).
+    case garbled
+    /// `Zo&euml;`
+    case entity
+
+    /// The first flaw of a cell, in UTF-8; nil for nearly all.
+    @inlinable public static func of(_ cell: UnsafeBufferPointer<UInt8>) -> CellFlaw? {
+        for index in cell.indices {
+            let byte = cell[index]
+            // U+00C3 and above U+EFFF begin with these.
+            guard byte == 0xC3 || byte == 0xEF || byte == UInt8(ascii: "&") else { continue }
+            if let flaw = flaw(UnsafeBufferPointer(rebasing: cell[index...])) { return flaw }
+        }
+        return nil
+    }
+
+    @usableFromInline static func flaw(_ bytes: UnsafeBufferPointer<UInt8>) -> CellFlaw? {
+        if bytes[0] == UInt8(ascii: "&") { return isEntity(bytes) ? .entity : nil }
+        if bytes.starts(with: [0xEF, 0xBF, 0xBD]) { return .garbled }
+        guard bytes[0] == 0xC3, bytes.count > 3 else { return nil }
+        switch bytes[1] {
+        // Ã and Â, before what Windows-1252 makes of a byte from 0x80 to 0xBF.
+        case 0x83, 0x82: return continuation(bytes, at: 2) > 0 ? .garbled : nil
+        // â€ and ðŸ
+        case 0xA2: return bytes.dropFirst(2).starts(with: [0xE2, 0x82, 0xAC]) ? .garbled : nil
+        case 0xB0: return bytes.dropFirst(2).starts(with: [0xC5, 0xB8]) ? .garbled : nil
+        // Cyrillic, Arabic, Hebrew: two pairs in a row.
+        case 0x90, 0x91, 0x97, 0x98, 0x99:
+            let next = 2 + continuation(bytes, at: 2)
+            guard next > 2, next + 1 < bytes.count, bytes[next] == 0xC3, [0x90, 0x91, 0x97, 0x98, 0x99].contains(bytes[next + 1]) else {
+                return nil
+            }
+            return continuation(bytes, at: next + 2) > 0 ? .garbled : nil
+        default: return nil
+        }
+    }
+
+    /// The bytes of a character that Windows-1252 has for 0x80 to 0xBF; 0 for others.
+    private static func continuation(_ bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> Int {
+        guard index + 1 < bytes.count else { return 0 }
+        switch bytes[index] {
+        case 0xC2, 0xC5, 0xC6, 0xCB: return 2
+        case 0xE2: return 3
+        default: return 0
+        }
+    }
+
+    /// `&euml;`, `&#39;`, `&#x27;`
+    private static func isEntity(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        let inside = bytes.dropFirst().prefix(10).prefix { $0 != UInt8(ascii: ";") }
+        guard inside.count > 1, inside.endIndex < bytes.count, bytes[inside.endIndex] == UInt8(ascii: ";") else { return false }
+        return inside.enumerated().allSatisfy { offset, byte in
+            byte | 0x20 >= UInt8(ascii: "a") && byte | 0x20 <= UInt8(ascii: "z") || byte >= 0x30 && byte <= 0x39
+                || offset == 0 && byte == UInt8(ascii: "#")
+        }
+    }
+}

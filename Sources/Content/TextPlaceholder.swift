@@ -1,0 +1,95 @@
+import Base
+
+/// What stands in a text for something that was to be filled in: places of other tools, what drafts hold, codes that chats show as pictures.
+/// `TypingAccident` knows the notations that no text uses for anything else.
+enum TextPlaceholder {
+    /// What was found, and what to write for it.
+    private struct Found {
+        var text: Substring
+        var remedy: String
+    }
+
+    /// All of them as one, with the remedy of the first; nil when there is none.
+    static func find(in text: String) -> TextOddity? {
+        let all = [named(text), directive(text)].compactMap(\.self) + drafts(text) + [chatCode(text)].compactMap(\.self)
+        guard let first = all.first else { return nil }
+        let shown = all.map { "'\($0.text.count > 40 ? $0.text.prefix(39) + "…" : $0.text)'" }.joined(separator: ", ")
+        return TextOddity(
+            name: .placeholderInText, words: "\(shown), which people would read as \(all.count == 1 ? "it stands" : "they stand")",
+            remedy: first.remedy)
+    }
+
+    private static func oddity(_ found: Substring, _ remedy: String) -> Found {
+        Found(text: found.drop(while: \.isWhitespace), remedy: remedy)
+    }
+
+    /// `@first_name`, `$first_name`, `<<First Name>>`, `«first_name»`, `[firstname | fallback]`. `@shop` is an account, and `«Sale»` a quotation.
+    private static func named(_ text: String) -> Found? {
+        if let match = text.firstMatch(of: /(?:^|[^\p{L}\p{N}_.@$])([@$]([A-Za-z][A-Za-z0-9_]*))/), isColumn(match.output.2) {
+            return oddity(match.output.1, column(match.output.2))
+        }
+        if let match = text.firstMatch(of: /<<\s*([\p{L}_][\p{L}\p{N}_ .-]*?)\s*>>/) {
+            return oddity(match.output.0, column(match.output.1))
+        }
+        if let match = text.firstMatch(of: /[«‹]\s*([A-Za-z_][A-Za-z0-9_ ]*?)\s*[»›]/), isColumn(match.output.1) {
+            return oddity(match.output.0, column(match.output.1))
+        }
+        if let match = text.firstMatch(of: /\[\s*([A-Za-z_][A-Za-z0-9_]*)\s*\|[^\[\]|]*\]/) {
+            return oddity(match.output.0, "Write {{ \(name(match.output.1)) | default: 'there' }}.")
+        }
+        return nil
+    }
+
+    private static func column(_ written: Substring) -> String { "For a column write {{ \(name(written)) }}." }
+
+    private static func name(_ written: Substring) -> String { written.lowercased().split(separator: " ").joined(separator: "_") }
+
+    /// Whether a word is more likely a column's name than anything else.
+    private static func isColumn(_ word: Substring) -> Bool {
+        let plain = word.lowercased().filter { $0 != "_" && $0 != " " }
+        return usualNames.contains(plain) || plain.hasSuffix("name") && plain.count <= 16
+    }
+
+    /// What people fill in most, in small letters and without lines between the words.
+    private static let usualNames: Set<String> = [
+        "name", "firstname", "lastname", "fname", "lname", "fullname", "username", "nickname", "vorname", "nachname", "prenom", "nombre",
+        "nome",
+        "customer", "customername", "points", "balance", "city", "store", "email",
+    ]
+
+    /// `%d points`, `%s`, `%@`, `%1$s`: what programs fill in. `20 %d'achat` is none.
+    private static func directive(_ text: String) -> Found? {
+        guard let match = text.firstMatch(of: /(?:^|[^0-9\s%]|[^0-9]\s)(%(?:[0-9]\$)?[dsi@])(?![\p{L}\p{N}'’])/) else { return nil }
+        return oddity(match.output.1, "Write a column, for example {{ points }}.")
+    }
+
+    /// `XXX`, `____`, `TODO: …`, `TBD`, `Lorem ipsum`. TODO alone is Spanish for all.
+    private static func drafts(_ text: String) -> [Found] {
+        let marks: [Substring?] = [
+            text.firstMatch(of: /(?i)\blorem ipsum\b/)?.output, text.firstMatch(of: /_{3,}/)?.output,
+            text.firstMatch(of: /\b(?:XXX|TBD|TBC|FIXME)\b/)?.output,
+            text.firstMatch(of: /\bTODO(?=:|\s+(?:text|title|body|check|write|add)\b)/)?.output,
+            text == "TODO" ? text[...] : nil,
+        ]
+        return marks.compactMap(\.self).map { oddity($0, "Write what is meant, or remove it.") }
+    }
+
+    /// `[庆祝]`, `[Smile]`: WeChat and Weibo show them as pictures. Labels such as `[红包]` and `[限时]` are texts of their own.
+    private static func chatCode(_ text: String) -> Found? {
+        for match in text.matches(of: /\[([\p{Han}]{1,4}|[A-Z][A-Za-z]{2,11})\]/) where chatCodes.contains(String(match.output.1)) {
+            return oddity(match.output.0, "Write an emoji itself; only chats turn such codes into pictures.")
+        }
+        return nil
+    }
+
+    private static let chatCodes: Set<String> = [
+        "微笑", "撇嘴", "发呆", "得意", "流泪", "害羞", "大哭", "尴尬", "发怒", "调皮", "呲牙", "惊讶", "难过", "抓狂", "偷笑", "愉快", "白眼", "傲慢", "惊恐", "憨笑", "疑问",
+        "擦汗", "抠鼻", "鼓掌", "坏笑", "鄙视", "委屈", "快哭了", "阴险", "亲亲", "可怜", "笑脸", "脸红", "破涕为笑", "恐惧", "失望", "无语", "嘿哈", "捂脸", "奸笑", "机智", "皱眉",
+        "吃瓜", "天啊", "旺柴", "打脸", "翻白眼", "叹气", "苦涩", "裂开", "嘴唇", "爱心", "心碎", "拥抱", "握手", "胜利", "抱拳", "勾引", "拳头", "合十", "凋谢", "炸弹", "便便",
+        "庆祝", "烟花", "爆竹", "猪头", "跳跳", "发抖", "转圈", "赞", "心", "笑哭", "doge", "二哈", "喵喵",
+        "Smile", "Grimace", "Drool", "Sob", "Shy", "Grin", "Chuckle", "Joyful", "Blush", "Laugh", "Clap", "Kiss", "Rose", "Heart",
+        "BrokenHeart",
+        "Party", "Celebrate", "Celebration", "Hug", "ThumbsUp", "ThumbsDown", "Facepalm", "Smirk", "Hooray", "Fireworks", "Firecracker",
+        "Salute",
+    ]
+}

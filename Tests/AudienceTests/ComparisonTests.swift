@@ -1,0 +1,93 @@
+import Base
+import Testing
+
+@testable import Audience
+
+@Suite("What templates compare cells with")
+struct ComparisonTests {
+    private let folder = TemporaryFolder()
+
+    private func warnings(
+        _ column: String, _ cells: [String], _ kinds: TemplateComparison.Kind..., more: (inout AudienceQuery) -> Void = { _ in }
+    ) throws -> [String] {
+        let rows = cells.enumerated().map { "\(token($0.offset + 1)),\"\($0.element)\"\n" }.joined()
+        var query = AudienceQuery(folder.file("a.csv", "token,\(column)\n\(rows)")).with {
+            ($0.everyone, $0.fields) = (true, [place(column, line: 9)])
+            $0.comparisons = kinds.map { TemplateComparison(column: place(column), kind: $0) }
+        }
+        more(&query)
+        let result = try query.run(chunkSize: 64).result
+        return result.warnings.map { "\($0.position?.line ?? 0) \($0.name?.rawValue ?? ""): \($0.message). \($0.remedy ?? "")" }
+    }
+
+    @Test("cells that cannot be compared are counted and shown; blank ones count among versions only")
+    func unreadable() throws {
+        #expect(
+            try warnings("points", ["1500", "1,500", "", "1500 EUR", "1500 EUR", "-3"], .order(.greaterOrEqual, "1000")) == [
+                "7 cells-not-compared: in 'points' 3 rows hold something else than a number, so that {% if points >= 1000 %} does not hold for them: '1,500', '1500 EUR'. Write numbers in the export as 1234.5, without units or groups."
+            ])
+        #expect(
+            try warnings("app_version", ["3.2.0", "", "n/a", "latest"], .order(.less, "3.2.0")) == [
+                "7 cells-not-compared: in 'app_version' 3 rows hold something else than a version, so that {% if app_version < '3.2.0' %} does not hold for them: '', 'n/a', 'latest'. Write versions in the export as 3.2.0."
+            ])
+        #expect(try warnings("points", ["0,0", "1"], .order(.notEqual, "0"))[0].contains("{% if points != 0 %} holds for them: '0,0'"))
+        #expect(
+            try warnings("member", ["TRUE", "1", "WAHR", ""], .truth(.equal, true))[0].contains(
+                "1 row holds something else than true or false"))
+        #expect(try warnings("points", ["1", "2.5", ""], .order(.less, "3"), .order(.equal, "7")).isEmpty)
+    }
+
+    @Test("a column of dates that is compared with a year is told so")
+    func years() throws {
+        let said = try warnings("birthday", ["1990-12-01"], .order(.greater, "1990"))
+        #expect(said[0].hasSuffix("These are dates; compare with one: {% if birthday > '1990-12-31' %}."), "\(said)")
+    }
+
+    @Test("a value that no device has is warned of, with the nearest; one that others write otherwise with those")
+    func values() throws {
+        let levels = ["gold", "Gold", "GOLD", "silver", "gold "]
+        #expect(
+            try warnings("level", levels, .text(.equal, "glod")) == [
+                "7 value-not-found: no device of the audience has 'glod' in 'level'. Did you mean 'gold'?"
+            ])
+        #expect(
+            try warnings("level", levels, .text(.notEqual, "bronze")) == [
+                "7 value-not-found: no device of the audience has 'bronze' in 'level'. Its cells are for example 'gold', 'Gold', 'GOLD'."
+            ])
+        #expect(
+            try warnings("level", levels, .text(.equal, "gold")) == [
+                "7 tag-spelling: cells of 'level' hold 'Gold', 'GOLD', which do not count as 'gold'. If it means the same, name it as well: {% if level == 'gold' or level == 'Gold' or level == 'GOLD' %}."
+            ])
+        #expect(try warnings("level", levels, .text(.equal, "silver")).isEmpty)
+        #expect(try warnings("level", ["", "NULL"], .text(.equal, "gold")).isEmpty)
+    }
+
+    @Test("languages are known with their regions, parts of cells by the letter")
+    func languagesAndParts() throws {
+        #expect(try warnings("language", ["de-AT", "EN"], .language(.equal, "de"), .language(.notEqual, "en")).isEmpty)
+        #expect(
+            try warnings("language", ["de-AT"], .language(.equal, "fr"))[0].hasPrefix(
+                "7 value-not-found: no device of the audience has 'fr'"))
+        #expect(try warnings("tags", ["news;vip", "daily"], .part("vip")).isEmpty)
+        #expect(try warnings("tags", ["news;vip", "daily"], .part("VIP"))[0].hasSuffix("Did you mean 'vip'?"))
+    }
+
+    @Test("only what recipients have counts")
+    func recipients() throws {
+        let said = try warnings("level", ["gold", "silver"], .text(.equal, "gold")) {
+            $0.conditions = [condition("level", .oneOf(["silver"]))]
+        }
+        #expect(said.map { $0.prefix(18) } == ["7 value-not-found:"])
+    }
+
+    @Test("letters in the wrong encoding and HTML in columns that texts name are counted, wherever they stand among the rows")
+    func flaws() throws {
+        let good = Array(repeating: "Zoë & Ann; AT&T", count: 40)
+        #expect(
+            try warnings("first_name", good + ["JÃ¼rgen", "M\u{FFFD}ller", "Zo&euml;", "JÃ¼rgen"]) == [
+                "9 garbled-text: in 'first_name' 3 rows hold letters that were read in the wrong encoding: 'JÃ¼rgen', 'M\u{FFFD}ller'. Save the export as UTF-8 again; else people read them so.",
+                "9 markup-in-text: in 'first_name' 1 row holds HTML, which people would read as it stands: 'Zo&euml;'. Export the text itself.",
+            ])
+        #expect(try warnings("first_name", good + ["JOÃO", "Âge", "naïve", "Łódź", "Ñandú", "„Ö“", "ÃO", "ﬁ"]).isEmpty)
+    }
+}
