@@ -85,7 +85,8 @@ struct NotationTests {
             ("missing", .missing), (">= 3.2.0", .comparison(.greaterOrEqual, "3.2.0")), ("<=3", .comparison(.lessOrEqual, "3")),
             ("> 2026-01-01", .comparison(.greater, "2026-01-01")), ("!= a b", .comparison(.notEqual, "a b")),
             ("== x", .comparison(.equal, "x")),
-            ("!= x", .comparison(.notEqual, "x")), ("within 30 days", .within(seconds: 2_592_000)), ("within 2h", .within(seconds: 7200)),
+            ("!= x", .comparison(.notEqual, "x")), ("!= 'a, b'", .comparison(.notEqual, "a, b")),
+            ("within 30 days", .within(seconds: 2_592_000)), ("within 2h", .within(seconds: 7200)),
             ("Within 1 week", .within(seconds: 604_800)), ("older than 90 days", .olderThan(seconds: 7_776_000)),
             ("older", .oneOf(["older"])), ("withinside", .oneOf(["withinside"])),
         ])

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds volley against audience_oracle.py: random dirty exports of every form and campaigns, one of each for every seed.
+"""Holds volley against audience_contract.py: random dirty exports of every form and campaigns, one of each for every seed.
 
     python3 audience_compare.py VOLLEY FIRST LAST [--strict] [--big] [--keep DIR]
 
@@ -25,7 +25,7 @@ import sys
 import tempfile
 import time
 
-import audience_oracle
+import audience_contract
 
 DAY = 86400_000
 LANGUAGES = ["en", "en-US", "en_GB", "de_DE", "de", "EN", "pt-BR", "fr", "", "", " en "]
@@ -203,7 +203,8 @@ class Seed:
             values = [value for value in self.some(values + ["zh-Hans"] * (self.strict and column == "language")) if value] or ["u1"]
             if self.chance(0.3):
                 operator = self.choice(["==", "!="])
-                return {"column": column, "kind": "comparison", "operator": operator, "value": values[0]}, operator + " " + values[0]
+                text = f"'{values[0]}'" if re.search(r"[\[\],|，、]", values[0]) else values[0]
+                return {"column": column, "kind": "comparison", "operator": operator, "value": values[0]}, operator + " " + text
             single = len(values) == 1 and not values[0].startswith("=")
             return {"column": column, "kind": "one_of", "values": values}, values[0] if single else values
         operator = self.choice(["==", "!=", "<", "<=", ">", ">="])
@@ -364,7 +365,7 @@ def compare(number, strict, big, folder, counts):
         code, _, err = volley(folder, "suppression", "import", "gone.csv", "--app", "shop")
         if code:
             return ["suppression import: " + err.strip()]
-    want = audience_oracle.answer(query)
+    want = audience_contract.answer(query)
     differences = []
     for command in ("preview", "plan"):
         code, out, err = volley(folder, command, "c.yaml", "--json", *(["--memory", "128M"] if number % 3 == 0 and command == "plan" else []))
@@ -407,7 +408,7 @@ def main():
             differences = [f"harness: {type(error).__name__} {error}"]
         if not differences:
             agreed += 1
-            covered.update(name for query in json.load(open(os.path.join(folder, "query.json"))) for name in audience_oracle.answer(query)["skipped"])
+            covered.update(name for query in json.load(open(os.path.join(folder, "query.json"))) for name in audience_contract.answer(query)["skipped"])
         elif differences == ["right refusal"]:
             refused += 1
         else:

@@ -112,13 +112,23 @@ struct ConditionReader {
         guard !operand.isEmpty else {
             throw Complaint("the comparison \(quoted(text)) compares with nothing", remedy: "For example: \">= 3.2.0\".")
         }
-        if comparison == .equal || comparison == .notEqual { try checkSingle(operand, comparison, column) }
+        if comparison == .equal || comparison == .notEqual {
+            if let value = unquoted(operand) { return .comparison(comparison, value) }
+            try checkSingle(operand, comparison, column)
+        }
         do throws(OperandRule.Mistake) {
             try OperandRule(column: column, comparison: comparison, operand: operand).check()
         } catch {
             throw Complaint(error.message, remedy: error.remedy)
         }
         return .comparison(comparison, operand)
+    }
+
+    /// What stands in quotes of its own is a single value, whatever it holds: `!= 'Lyon, Nord'`.
+    private static func unquoted(_ operand: String) -> String? {
+        guard operand.utf8.count > 2, let first = operand.first, "'\"".contains(first), operand.last == first else { return nil }
+        let value = operand.dropFirst().dropLast().trimmingSpaces()
+        return value.isEmpty || value.contains(first) ? nil : value
     }
 
     /// `!= gold, silver` would hold of both.

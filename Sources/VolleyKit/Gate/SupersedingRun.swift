@@ -15,7 +15,8 @@ struct SupersedingRun {
     static func first(of run: RunStore, _ settings: RunSettings) throws -> SupersedingRun? {
         if run.plan.isTest { return nil }
         let chain = try RunChain(of: run).runs
-        defer { for link in chain { link.close() } }
+        // The run itself is among them, with the lock that it has.
+        defer { for link in chain where link !== run { link.close() } }
         let since = chain.compactMap { try? $0.status().startedAt }.min() ?? run.plan.plannedAt
         var left: Set<Int>?
         for other in try RunStore.ofCampaign(run.plan.campaign, in: FilePaths.folder(of: run.path)) {
