@@ -60,8 +60,9 @@ demo: build ## Send a real campaign to the built-in simulator and show its repor
 	echo "$$(($$(wc -l < .build/spring-sale.csv) - 1)) devices, each with its result, in .build/spring-sale.csv"; \
 	volley runs --config campaigns/volley.yaml
 
-test: servers ## Run all tests
-	$(SWIFT) test $(STRICT)
+test: servers ## Run all tests; those that failed are named again at the end
+	@mkdir -p .build; $(SWIFT) test $(STRICT) 2>&1 | tee .build/test.log || { \
+	    echo; echo "What failed:"; grep -A 4 '^✘ Test.* recorded an issue' .build/test.log | cut -c 1-500 | head -100; exit 1; }
 
 # As above. Go is looked for there alone: Debian's has Debian's golang.org/x/net beside it.
 FOREIGN_PACKAGES := python3-venv

@@ -2,6 +2,7 @@
 public struct RunChain: Sendable {
     /// At least the run that was asked for. Each is opened for reading.
     public let runs: [RunStore]
+    private let asked: RunStore
 
     /// Looks in the run's folder for those that it retries, and that retry it. Files there that cannot be opened are passed over.
     /// - Throws: `Diagnostic`: the folder cannot be listed.
@@ -21,6 +22,12 @@ public struct RunChain: Sendable {
             }
         }
         runs = chain
+        asked = run
+    }
+
+    /// Closes its runs, but for the one that was asked for, which keeps its lock.
+    public func close() {
+        for run in runs where run !== asked { run.close() }
     }
 
     /// The runs that retry `id`.

@@ -27,8 +27,8 @@ struct ReachedRuns {
 
     private mutating func add(_ chain: RunChain, beside run: RunStore) throws {
         let record = SendingRecord(beside: run)
+        defer { chain.close() }
         for link in chain.runs {
-            defer { link.close() }
             guard try link.hasBegun() || Self.mayHaveSent(link.plan.id, record) else { continue }
             if link.prunedAt != nil {
                 unknown.append((link.plan.id, "its recipients were pruned"))

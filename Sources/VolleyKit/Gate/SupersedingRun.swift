@@ -14,14 +14,13 @@ struct SupersedingRun {
     /// - Throws: `Diagnostic`: the folder, or a file of the campaign, cannot be read.
     static func first(of run: RunStore, _ settings: RunSettings) throws -> SupersedingRun? {
         if run.plan.isTest { return nil }
-        let chain = try RunChain(of: run).runs
-        // The run itself is among them, with the lock that it has.
-        defer { for link in chain where link !== run { link.close() } }
-        let since = chain.compactMap { try? $0.status().startedAt }.min() ?? run.plan.plannedAt
+        let chain = try RunChain(of: run)
+        defer { chain.close() }
+        let since = chain.runs.compactMap { try? $0.status().startedAt }.min() ?? run.plan.plannedAt
         var left: Set<Int>?
         for other in try RunStore.ofCampaign(run.plan.campaign, in: FilePaths.folder(of: run.path)) {
             defer { other.close() }
-            guard other.plan.app == run.plan.app, !other.plan.isTest, !chain.contains(where: { $0.plan.id == other.plan.id }),
+            guard other.plan.app == run.plan.app, !other.plan.isTest, !chain.runs.contains(where: { $0.plan.id == other.plan.id }),
                 try other.mayHaveReached(since: since), try !isOtherTime(other, run, settings)
             else { continue }
             guard other.prunedAt == nil else { return SupersedingRun(run: other, shared: nil) }
