@@ -9,46 +9,6 @@ import Testing
 
 @Suite("whom other runs pushed to when a run is sent")
 struct FrequencyHistoryTests {
-    private final class Folder {
-        let path = FileManager.default.temporaryDirectory.appendingPathComponent("volley-history-\(UUID().uuidString)").path
-        let settings: RunSettings
-
-        init() throws {
-            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-            settings = RunSettings(
-                environment: .sandbox, topic: "com.example.shop", pushType: .alert, priority: .high, unknownPolicy: .resend,
-                frequencyCaps: [FrequencyCap(pushes: 1, seconds: 3600)], needsApproval: false)
-        }
-
-        deinit { try? FileManager.default.removeItem(atPath: path) }
-
-        /// A plan for ten devices, the same in each.
-        func plan(_ id: String, at moment: Timestamp = .now()) throws -> RunStore {
-            let writer = try RunWriter(folder: path, id: id)
-            for device in 0..<10 {
-                try writer.put(Recipient(token: DeviceToken(normalized: FrequencyHistoryTests.token(device)), fields: []), at: device)
-            }
-            return try writer.finish(
-                RunPlan(
-                    id: id, campaign: "c", app: "shop", campaignFile: "c.yaml", campaignSource: "", projectFile: "volley.yaml",
-                    seed: RunSeed(high: 1, low: 2), fields: [], plannedAt: moment, planHash: "", rows: 10, audience: 10, skipped: [:],
-                    settings: settings.json, preview: .object([])))
-        }
-
-        /// Devices of a run that may get no more.
-        func capped(_ run: RunStore) throws -> [Int]? {
-            let history = FrequencyHistory(app: "shop", environment: .sandbox, caps: settings.frequencyCaps, now: .now())
-            guard let capped = try history.cappedDevices(for: run) else { return nil }
-            return (0..<10).filter { device in
-                Array(FrequencyHistoryTests.token(device).utf8).withUnsafeBufferPointer { capped.contains(token: $0) }
-            }
-        }
-
-        func begin(_ run: RunStore) throws { try run.setState(.running, reason: "", at: .now()) }
-    }
-
-    private static func token(_ device: Int) -> String { "aa" + String(repeating: "0", count: 61) + "\(device)" }
-
     private func settled(_ device: Int, _ outcome: Outcome, reason: String = "") -> Settlement {
         Settlement(
             recipient: device, outcome: outcome, status: outcome == .accepted ? 200 : 0, reason: reason, attempts: 1, settledAt: .now())
@@ -56,7 +16,7 @@ struct FrequencyHistoryTests {
 
     @Test("of two that go on, one comes first: also when it was stopped, and goes on after the other began")
     func order() throws {
-        let folder = try Folder()
+        let folder = try PlannedFolder()
         let (first, second) = (try folder.plan("b"), try folder.plan("a"))
         #expect(try folder.capped(first) == nil)
         try folder.begin(first)
@@ -81,7 +41,7 @@ struct FrequencyHistoryTests {
 
     @Test("whom a run leaves out for good waits for nothing of it; whom it has still to send to does, also while it is paused")
     func leftOut() throws {
-        let folder = try Folder()
+        let folder = try PlannedFolder()
         let (first, second) = (try folder.plan("a"), try folder.plan("b"))
         try folder.begin(first)
         try first.claim(0..<4, at: .now())
@@ -99,7 +59,7 @@ struct FrequencyHistoryTests {
 
     @Test("a run that was killed counts, however long ago it claimed those whom it reached just now")
     func killed() throws {
-        let folder = try Folder()
+        let folder = try PlannedFolder()
         let first = try folder.plan("a", at: .now().adding(seconds: -3000))
         try folder.begin(first)
         try first.claim(0..<10, at: .now().adding(seconds: -2000))
@@ -112,7 +72,7 @@ struct FrequencyHistoryTests {
 
     @Test("what ended before it was planned was counted then")
     func before() throws {
-        let folder = try Folder()
+        let folder = try PlannedFolder()
         let first = try folder.plan("a", at: .now().adding(seconds: -100))
         try folder.begin(first)
         try first.claim(0..<10, at: .now())
@@ -123,5 +83,16 @@ struct FrequencyHistoryTests {
         #expect(try folder.capped(later) == nil)
         #expect(try folder.capped(earlier) == Array(0..<10))
         for run in [later, earlier] { run.close() }
+    }
+}
+
+extension PlannedFolder {
+    /// Devices of a run that may get no more.
+    fileprivate func capped(_ run: RunStore) throws -> [Int]? {
+        let history = FrequencyHistory(app: "shop", environment: .sandbox, caps: settings.frequencyCaps, now: .now())
+        guard let capped = try history.cappedDevices(for: run) else { return nil }
+        return (0..<10).filter { device in
+            Array(PlannedFolder.token(device).utf8).withUnsafeBufferPointer { capped.contains(token: $0) }
+        }
     }
 }

@@ -205,17 +205,12 @@ struct RunGate {
     private var demandBesideCampaign: CampaignDemand { CampaignDemand(of: run, settings) }
 
     /// Another run of the campaign that a process is sending: everybody would get it twice. One for a time of a schedule may go beside others, as each time
-    /// goes out once, and so may a retry. Of two that have the lock and have not begun, the one that had it first begins.
+    /// goes out once, and so may a retry.
     private func runBeingSentBeside() throws -> RunStore? {
         guard run.plan.retryOf == nil, !run.plan.isTest, time == nil else { return nil }
-        let own = run.sendingSince.map { ($0, run.plan.id) }
         return try RunStore.beingSent(of: run.plan.campaign, in: FilePaths.folder(of: run.path)).first { other in
             defer { other.close() }
-            guard other.plan.id != run.plan.id, other.plan.app == run.plan.app, !other.plan.isTest, let since = other.sendingSince else {
-                return false
-            }
-            guard let own, try ![.running, .paused].contains(other.status().state) else { return true }
-            return (since, other.plan.id) < own
+            return try other.plan.id != run.plan.id && other.plan.app == run.plan.app && !other.plan.isTest && run.yields(to: other)
         }
     }
 
