@@ -20,6 +20,12 @@ public struct KnownRuns: Sendable {
     /// Why nothing is known; nil when the record could be read.
     public var failure: Diagnostic? { if case .failure(let why) = known { why } else { nil } }
 
+    /// Runs of a campaign that were begun, also those whose files are gone. Empty when nothing is known.
+    public func begun(of campaign: String) -> [String: SendingRecord.Entry] {
+        guard case .success(let known) = known else { return [:] }
+        return known.begun.filter { id, _ in RunID.campaign(of: id[...]).map { $0 == campaign } ?? false }
+    }
+
     private static func reading<Value>(_ body: () throws -> Value) -> Result<Value, Diagnostic> {
         do { return .success(try body()) } catch { return .failure(error as? Diagnostic ?? Diagnostic("\(error)")) }
     }

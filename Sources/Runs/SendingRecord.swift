@@ -30,6 +30,8 @@ public struct SendingRecord: Sendable {
         public var claimed: Int?
         /// When its last life began.
         public var begunAt: Timestamp
+        /// The time of the schedule that it is sent for; nil without one.
+        public var occurrence: String?
 
         /// Whether the run has begun no life since this one.
         public func isLife(_ life: String) -> Bool { life == self.life || life == formerLife }
@@ -227,6 +229,7 @@ public struct SendingRecord: Sendable {
                     run.plan.id, run.plan.retryOf ?? "", life, seen, reached, claimed, time?.campaign ?? "", time?.occurrence ?? "",
                     time?.file ?? "", time?.realFile ?? "", now.epochMilliseconds,
                 ])
+            try LifeOrder.note(db, run.plan.id, life: life, isEnd: false, at: now)
             return .noted
         }
     }
@@ -258,7 +261,10 @@ public struct SendingRecord: Sendable {
             try db.execute(
                 sql: "UPDATE beginning SET reached = ?, claimed = ?, is_over = 1 WHERE run = ? AND life = ?",
                 arguments: [reached, claimed, run.plan.id, life])
-            if db.changesCount > 0 { return true }
+            if db.changesCount > 0 {
+                try LifeOrder.note(db, run.plan.id, life: life ?? "", isEnd: true, at: .now())
+                return true
+            }
             guard let life, let known = try String.fetchOne(db, sql: "SELECT life FROM beginning WHERE run = ?", arguments: [run.plan.id]),
                 Self.number(of: known) > Self.number(of: life)
             else { throw damaged("it knew of the life of \(run.plan.id) that has just ended, and does not any more") }
@@ -268,18 +274,19 @@ public struct SendingRecord: Sendable {
     }
 
     private func entry(of run: String, _ db: Database) throws -> Entry? {
-        let columns = "retry_of, life, former_life, reached, claimed, begun_at, is_over"
+        let columns = "retry_of, life, former_life, reached, claimed, begun_at, is_over, occurrence"
         guard let row = try Row.fetchOne(db, sql: "SELECT \(columns) FROM beginning WHERE run = ?", arguments: [run]) else { return nil }
         guard let retryOf = String.fromDatabaseValue(row[0]), let life = String.fromDatabaseValue(row[1]),
             let former = String?.fromDatabaseValue(row[2]), let reached = Int.fromDatabaseValue(row[3]),
             let claimed = Int.fromDatabaseValue(row[4]), let begunAt = Int64.fromDatabaseValue(row[5]),
-            let isOver = Bool.fromDatabaseValue(row[6])
+            let isOver = Bool.fromDatabaseValue(row[6]), let occurrence = String.fromDatabaseValue(row[7])
         else { throw damaged("what it says of \(run) cannot be read") }
         // Until the beginning is confirmed nothing more is claimed, and afterwards the marks say how far it is.
         let isCounting = !isOver && former == nil
         let marked = isCounting ? ClaimMarks.claimed(RunFile.path(run, in: RunDiagnostics.folder(of: path)), life: life) : claimed
         return Entry(
             retryOf: retryOf.isEmpty ? nil : retryOf, life: life, formerLife: former, reached: reached,
-            claimed: marked.map { max($0, claimed) }, begunAt: Timestamp(epochMilliseconds: begunAt))
+            claimed: marked.map { max($0, claimed) }, begunAt: Timestamp(epochMilliseconds: begunAt),
+            occurrence: occurrence.isEmpty ? nil : occurrence)
     }
 }

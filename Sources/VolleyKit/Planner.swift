@@ -63,6 +63,7 @@ struct Planner {
     /// - Parameter id: a name that was chosen before; nil makes one.
     func plan(_ settings: RunSettings, runsFolder: String, id: String? = nil) throws -> (run: RunStore, preview: Preview) {
         let begin = SuspendingClock.now
+        let place = try SendingRecord(folder: runsFolder).order().last
         let seed = RunSeed.random()
         let id = id ?? RunID.make(campaign: context.campaign.name.value, now: now, seed: seed)
         let times = try sendTimes()
@@ -70,7 +71,7 @@ struct Planner {
         let list = SuppressionList(app: context.app.name.value, environment: settings.environment.listName, folder: runsFolder)
         let (preview, fields) = try scan(samples: 1, times, writer: writer, suppressing: list, runsFolder: runsFolder)
         var settings = settings
-        settings.schedule = frozenSchedule
+        (settings.schedule, settings.place) = (frozenSchedule, place)
         settings.runsFolder = FilePaths.absolute(runsFolder)
         settings.realCampaignFile = FilePaths.absolute(context.campaign.file)
         // What is demanded now stays demanded, wherever the file that says so is later.

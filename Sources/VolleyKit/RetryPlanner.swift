@@ -33,7 +33,7 @@ struct RetryPlanner {
         try writer.put(batch)
         var settings = try RunSettings(json: first.settings, runFile: run.path)
         settings.runsFolder = FilePaths.absolute(FilePaths.folder(of: run.path))
-        (settings.parentLife, settings.retriedOutcomes) = (try run.life(), outcomes)
+        (settings.parentLife, settings.retriedOutcomes, settings.place) = (try run.life(), outcomes, nil)
         return try writer.finish(
             RunPlan(
                 id: id, campaign: first.campaign, app: first.app, campaignFile: first.campaignFile, campaignSource: first.campaignSource,

@@ -1,6 +1,7 @@
 import Base
 import Campaigns
 import Delivery
+import Runs
 
 /// Settings as the run file keeps them.
 extension RunSettings {
@@ -28,6 +29,7 @@ extension RunSettings {
             ("retried_outcomes", retriedOutcomes.map { .array($0.map(\.name).sorted().map { .string($0) }) } ?? .null),
             ("campaign_file", optional(realCampaignFile)),
             ("scheduler", .bool(isOfScheduler)),
+            ("place", place?.json ?? .null),
         ]
         return .object(pairs: members)
     }
@@ -71,6 +73,7 @@ extension RunSettings {
         }
         realCampaignFile = json["campaign_file"]?.stringValue
         isOfScheduler = json["scheduler"] == .bool(true)
+        place = json["place"].flatMap { LifeOrder.Place(json: $0) }
         // Plans of older versions have none.
         if let limits = json["stop_when"], limits != .null { stopLimits = try need(StopLimits(json: limits), "stop_when") }
     }
@@ -122,6 +125,15 @@ extension FrozenCertificate {
     fileprivate init?(json: JSONValue) {
         guard let file = json["file"]?.stringValue else { return nil }
         self.init(file: file, passphraseVariable: json["passphrase_env"]?.stringValue)
+    }
+}
+
+extension LifeOrder.Place {
+    fileprivate var json: JSONValue { .object(pairs: [("number", .integer(Int64(number))), ("life", .string(life))]) }
+
+    fileprivate init?(json: JSONValue) {
+        guard let number = json["number"]?.integerValue, let life = json["life"]?.stringValue else { return nil }
+        self.init(number: Int(number), life: life)
     }
 }
 

@@ -3,6 +3,7 @@ import Campaigns
 import Content
 import Cryptography
 import Delivery
+import Runs
 
 /// What a plan freezes about the way of a campaign: everything that sending needs beside the recipients. Credentials are named
 /// by their files, never kept.
@@ -36,6 +37,8 @@ struct RunSettings: Hashable, Sendable {
     var realCampaignFile: String?
     /// Whether `volley schedule` planned it, for the time of its schedule.
     var isOfScheduler = false
+    /// Where in the order of beginnings it was planned; nil in retries, and in plans of older versions.
+    var place: LifeOrder.Place?
     /// By which rules its payloads were measured (`MessageCatalog.renderingRules`).
     var renderingRules = MessageCatalog.renderingRules
 }

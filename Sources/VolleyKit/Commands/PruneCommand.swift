@@ -57,6 +57,8 @@ struct PruneSelection {
         case retried = "a retry of it is not over"
         /// It says whom another retry must leave out.
         case needed = "the run that it retries can be retried again"
+        /// It says whom that one must leave out.
+        case neededBeside = "an older run of its campaign can still be sent, or gone on with"
         /// Figures that say too little would stay for good.
         case outdated = "its file knows less than was sent: put the newest one back, or remove the file"
         case unmarked = "how far it was is not known: put its .claimed file back"
@@ -71,7 +73,7 @@ struct PruneSelection {
         }
 
         /// Whether `--include-stopped` takes such a run.
-        var isOfStopped: Bool { self == .resumable || self == .retriable || self == .retried || self == .needed }
+        var isOfStopped: Bool { self == .resumable || self == .retriable || self == .retried || self == .needed || self == .neededBeside }
     }
 
     /// Each with the status that it was chosen by: it may be gone on with while somebody is asked.
@@ -103,6 +105,7 @@ struct PruneSelection {
             {
                 why = .needed
             }
+            if why == nil, !includesStopped, try runs.contains(where: { try Self.asks($0, about: run) }) { why = .neededBeside }
             if let why, !(includesStopped && why.isOfStopped) {
                 left.append((run, why))
             } else {
@@ -127,6 +130,15 @@ struct PruneSelection {
             return try standing.isEmpty ? .resumable : isRetriable(run, standing) ? .retriable : nil
         case .finished: return try isRetriable(run, retries.filter { try $0.standsAsRetry() }) ? .retriable : nil
         }
+    }
+
+    /// Whether an older run of a campaign, before more of it is sent, must know whom another one has reached.
+    private static func asks(_ older: RunStore, about run: RunStore) throws -> Bool {
+        guard older.plan.campaign == run.plan.campaign, older.plan.app == run.plan.app, older.plan.id != run.plan.id, !run.plan.isTest,
+            older.plan.plannedAt <= run.plan.plannedAt, older.prunedAt == nil, !older.plan.isTest, try run.hasBegun()
+        else { return false }
+        defer { older.close() }
+        return try [.planned, .running, .paused, .stopped].contains(older.status().state)
     }
 
     /// Whether a retry of a run, or one of that, can still be sent or gone on with.

@@ -118,23 +118,38 @@ enum GateRefusals {
         let sending =
             ScheduledTime.onRecord(run, settings) == nil
             ? "" : "; `volley send \(FilePaths.inShell(run.plan.campaignFile)) --now` sends that plan"
-        return "leave them out with \(commands.joined(separator: " and ")), and "
-            + "`exclude: {devices: \(files.count == 1 ? list : "[\(list)]")}`\(sending).\(roomInAliases(reached.first))"
+        // Beside what it excludes already: a second key is refused, and one in its place would let the others through.
+        let isExcluding = run.plan.campaignSource.split(separator: "\n").contains { $0.drop { $0 == " " }.hasPrefix("exclude:") }
+        let key =
+            isExcluding
+            ? "`devices: [\(list)]` below `exclude`, beside what stands there"
+            : "`exclude: {devices: \(files.count == 1 ? list : "[\(list)]")}`"
+        return "leave them out with \(commands.joined(separator: " and ")), and \(key)\(sending).\(roomInAliases(reached.first))"
     }
 
-    /// - Parameter other: one that has reached devices that are left of `run`.
-    static func isSuperseded(_ run: RunStore, _ settings: RunSettings, _ other: SupersedingRun) throws -> Diagnostic {
+    /// - Parameter others: those that have reached devices that are left of `run`.
+    static func isSuperseded(_ run: RunStore, _ settings: RunSettings, _ others: SupersedingRuns) throws -> Diagnostic {
         let isPlan = try run.plan.retryOf == nil && !run.hasBegun()
+        let ids = others.runs.isEmpty ? others.unknown.map(\.id) : others.runs.map(\.plan.id)
+        let (who, has, be) =
+            ids.count == 1
+            ? ("another run of '\(run.plan.campaign)', \(ids[0]),", "has", "is")
+            : ("other runs of '\(run.plan.campaign)', \(ids.joined(separator: " and ")),", "have", "are")
+        let whose = "of the devices that \(isPlan ? "this plan goes to" : "are left of this one")"
         let whom =
-            switch other.shared {
-            case .some(let count):
-                "has reached \(TextFormat.count(count)) of the devices that \(isPlan ? "this plan goes to" : "are left of this one")"
-            case .none: "was sent since, and whom it reached is not known, as its recipients were pruned"
+            switch (others.reached, others.toCome) {
+            case (0, 0):
+                others.unknown.count == 1
+                    ? "was sent since, and whom it reached is not known, as \(others.unknown[0].why)"
+                    : "were sent since, and whom they reached is not known"
+            case (0, let count): "\(be) being sent to \(TextFormat.count(count)) \(whose)"
+            case (let count, 0): "\(has) reached \(TextFormat.count(count)) \(whose)"
+            case (let count, let more):
+                "\(has) reached \(TextFormat.count(count)) \(whose), and \(be) being sent to \(TextFormat.count(more)) more"
             }
-        let reached = try ReachedRuns(of: run, and: other.run)
+        let reached = try ReachedRuns(of: run, and: others)
         return Diagnostic(
-            "another run of '\(run.plan.campaign)', \(other.run.plan.id), \(whom); nothing\(isPlan ? "" : " more") was sent",
-            file: run.path,
+            "\(who) \(whom); nothing\(isPlan ? "" : " more") was sent", file: run.path,
             remedy: "`volley cancel \(run.plan.id)` gives this one up. A new plan of the campaign (volley plan "
                 + "\(FilePaths.inShell(run.plan.campaignFile))) sends to them once more; or \(leavingOut(reached, run, settings))")
     }

@@ -16,14 +16,17 @@ struct ReachedRuns {
     var isNobody: Bool { ids.isEmpty && underway.isEmpty && unknown.isEmpty }
 
     /// Looks in the run's folder, and in the record beside it.
-    /// - Parameter other: a run of another chain in the same folder.
+    /// - Parameter others: runs of other chains in the same folder, and those of which nobody knows whom they reached.
     /// - Throws: `Diagnostic`: the folder or the record cannot be read.
-    init(of run: RunStore, and other: RunStore? = nil) throws {
+    init(of run: RunStore, and others: SupersedingRuns? = nil) throws {
         let chain = try RunChain(of: run)
         first = chain.runs.first ?? run
         try add(chain, beside: run)
-        if let other { try add(RunChain(of: other), beside: other) }
+        for other in others?.runs ?? [] where !isKnown(other.plan.id) { try add(RunChain(of: other), beside: other) }
+        unknown += others?.unknown.filter { !isKnown($0.id) } ?? []
     }
+
+    private func isKnown(_ id: String) -> Bool { ids.contains(id) || underway.contains(id) || unknown.contains { $0.id == id } }
 
     private mutating func add(_ chain: RunChain, beside run: RunStore) throws {
         let record = SendingRecord(beside: run)

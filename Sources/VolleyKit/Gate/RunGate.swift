@@ -177,7 +177,7 @@ struct RunGate {
         look.facts.isSuperseded =
             step != .retry
             && !look.keep(.isSuperseded) {
-                if let other = try SupersedingRun.first(of: run, settings) { throw try GateRefusals.isSuperseded(run, settings, other) }
+                if let others = try SupersedingRuns(of: run, settings) { throw try GateRefusals.isSuperseded(run, settings, others) }
             }
         if let time {
             let (whose, mistake) = try time.look(step)
@@ -210,7 +210,9 @@ struct RunGate {
         guard run.plan.retryOf == nil, !run.plan.isTest, time == nil else { return nil }
         return try RunStore.beingSent(of: run.plan.campaign, in: FilePaths.folder(of: run.path)).first { other in
             defer { other.close() }
-            return try other.plan.id != run.plan.id && other.plan.app == run.plan.app && !other.plan.isTest && run.yields(to: other)
+            guard other.plan.id != run.plan.id, other.plan.app == run.plan.app, !other.plan.isTest else { return false }
+            let theirs = try RunSettings(json: other.plan.settings, runFile: other.path).environment
+            return try theirs.listName == settings.environment.listName && run.yields(to: other)
         }
     }
 

@@ -48,7 +48,7 @@ struct ScheduledTime {
         // What was begun is known without the schedule's record, and under the campaign's former name.
         if let other = try SendingRecord(folder: folder).run(having: onRecord, besides: run.plan.id) { return (.taken, isTaken(by: other)) }
         if step == .begin,
-            let other = try Self.runOfMoved(run.plan.campaignSource, run.plan.app, occurrence, in: folder, besides: run.plan.id)
+            let other = try runOfMoved()
         {
             return (.taken, isTaken(by: other))
         }
@@ -106,24 +106,48 @@ struct ScheduledTime {
             campaign: name, occurrence: "\(occurrence)", file: FilePaths.named(campaign.file), realFile: FilePaths.absolute(campaign.file))
         let other =
             try SendingRecord(folder: folder).run(having: time, besides: "")
-            ?? runOfMoved(campaign.source, campaign.app.value, occurrence, in: folder, besides: "")
+            ?? runsOfMoved(campaign.source, campaign.app.value, occurrence, in: folder).last {
+                // Of one elsewhere only the devices tell whether it is the same campaign, once they are planned.
+                FilePaths.folder(of: $0.plan.campaignFile) == FilePaths.folder(of: time.file)
+            }?.plan.id
         return other.map { isTaken(name, occurrence, by: $0, folder: folder) }
     }
 
-    /// The run that was begun for a time by a campaign that differs in its name only, and whose file is gone: it was renamed and moved.
-    private static func runOfMoved(
-        _ source: String, _ app: String, _ occurrence: LocalTime, in folder: String, besides run: String
-    ) throws -> String? {
+    /// The run that has the time of a campaign that was renamed and moved: it goes to some of the same devices.
+    private func runOfMoved() throws -> String? {
+        let others = try Self.runsOfMoved(run.plan.campaignSource, run.plan.app, occurrence, in: folder).filter {
+            $0.plan.id != run.plan.id
+        }
+        guard !others.isEmpty else { return nil }
+        var own: Set<DeviceToken> = []
+        try run.forEachResult { _, recipient, _, _ in own.insert(recipient.token) }
+        return try others.last { other in
+            defer { other.close() }
+            var isShared = other.prunedAt != nil
+            if !isShared { try other.forEachResult { _, recipient, _, _ in isShared = isShared || own.contains(recipient.token) } }
+            return isShared
+        }?.plan.id
+    }
+
+    /// Runs that were begun, or cancelled, for a time by a campaign that differs in its name only, and that does not stand any more where it stood.
+    private static func runsOfMoved(_ source: String, _ app: String, _ occurrence: LocalTime, in folder: String) throws -> [RunStore] {
         func nameless(_ source: String) -> [Substring] { source.split(separator: "\n").filter { !$0.hasPrefix("name:") } }
-        let text = nameless(source)
-        return try RunStore.all(in: folder).runs.last { other in
+        let (text, record) = (nameless(source), SendingRecord(folder: folder))
+        return try RunStore.all(in: folder).runs.filter { other in
             defer { other.close() }
             let plan = other.plan
-            guard plan.id != run, plan.app == app, plan.retryOf == nil, !plan.isTest, !FilePaths.exists(plan.campaignFile),
-                nameless(plan.campaignSource) == text, try other.hasBegun()
+            guard plan.app == app, plan.retryOf == nil, !plan.isTest, nameless(plan.campaignSource) == text,
+                try RunSettings(json: plan.settings, runFile: other.path).schedule?.occurrence == occurrence,
+                !holds(plan.campaignFile, plan.campaignSource)
             else { return false }
-            return try RunSettings(json: plan.settings, runFile: other.path).schedule?.occurrence == occurrence
-        }?.plan.id
+            return try other.hasBegun() || record.isCancelled(plan.id)
+        }
+    }
+
+    /// Whether a file holds a text, but for a byte order mark.
+    private static func holds(_ file: String, _ text: String) -> Bool {
+        guard let bytes = try? RegularFile.bytes(of: file, atMost: text.utf8.count + 3) else { return false }
+        return bytes.count <= text.utf8.count + 3 && bytes.suffix(text.utf8.count).elementsEqual(text.utf8)
     }
 
     // MARK: - Words

@@ -57,8 +57,8 @@ struct GateSupersededTests: GateTesting {
             running
         }
         let other = try #require(runs(folder).first { $0 != run })
-        let refusal = try expectRefusal(folder, ["resume", run], saying: ", \(other), has reached ")
-        #expect(refusal.contains("first end \(other), which is being sent"), "\(refusal)")
+        let refusal = try expectRefusal(folder, ["resume", run], saying: "another run of 'test', \(other), ")
+        #expect(refusal.contains(" being sent to ") && refusal.contains("first end \(other), which is being sent"), "\(refusal)")
         #expect(running.finish().status == 0)
         try expectEverybodyOnce(server)
     }
@@ -75,6 +75,30 @@ struct GateSupersededTests: GateTesting {
         #expect(refusal.contains("(volley plan ") && refusal.contains(" sends to them once more"), "\(refusal)")
         #expect(try folder.volley("send", "--plan", plan(folder), "--yes", "--quiet").status == 0)
         #expect(try server.accepted().allSatisfy { $0.value.count == 2 })
+    }
+
+    @Test(
+        "a plan of which several runs have reached the devices says all of them: following that reaches nobody twice, and nobody who is excluded",
+        .enabled(if: hasPython))
+    func halves() throws {
+        let server = try LedgeredServer(devices: 60)
+        let folder = server.folder
+        func write(_ tags: String) throws {
+            try folder.writeCampaign(
+                audience: "devices: devices.csv\ntags: [\(tags)]\nexclude: {aliases: [nobody-has-this], tags: [unsubscribed]}")
+        }
+        try write("news, sports")
+        let everybody = try plan(folder)
+        for tag in ["news", "sports"] {
+            try write(tag)
+            #expect(try folder.volley("send", "campaign.yaml", "--yes", "--quiet").status == 0)
+        }
+        try write("news, sports")
+        let refusal = try expectRefusal(
+            folder, ["send", "--plan", everybody, "--yes"], saying: "have reached 60 of the devices that this plan goes to")
+        try excludeReached(folder, as: refusal)
+        _ = try folder.volley("send", "campaign.yaml", "--yes", "--quiet")
+        #expect(try server.accepted().count == 60 && server.accepted().allSatisfy { $0.value.count == 1 })
     }
 
     @Test("plans of one campaign for different devices are all sent")

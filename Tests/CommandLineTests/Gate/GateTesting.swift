@@ -82,8 +82,14 @@ extension GateTesting {
             let reported = try shell(folder, String(command))
             #expect(reported.status == 0, "\(reported.errors)")
         }
-        let exclusion = try #require(refusal.split(separator: "`").first { $0.hasPrefix("exclude: ") }, "\(refusal)")
-        try edit(campaign, of: folder, "audience:\n", "audience:\n  \(exclusion)\n")
+        let parts = refusal.split(separator: "`")
+        if let exclusion = parts.first(where: { $0.hasPrefix("exclude: ") }) {
+            try edit(campaign, of: folder, "audience:\n", "audience:\n  \(exclusion)\n")
+        } else {
+            let lists = try #require(parts.first { $0.hasPrefix("devices: [") }, "\(refusal)")
+            #expect(refusal.contains("`\(lists)` below `exclude`, beside what stands there"), "\(refusal)")
+            try edit(campaign, of: folder, "exclude: {", "exclude: {\(lists), ")
+        }
     }
 
     func attempts(_ folder: ProjectFolder, _ run: String) throws -> Int? {

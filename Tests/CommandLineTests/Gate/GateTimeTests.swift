@@ -77,6 +77,40 @@ struct GateTimeTests: GateTesting {
     }
 
     @Test(
+        "a campaign that was renamed and moved to another folder goes out no second time, also when its former file holds another one; one of the same text for other devices goes out",
+        arguments: [true, false], [true, false])
+    func movedElsewhere(isSameDevices: Bool, isReplaced: Bool) throws {
+        let folder = try folder()
+        let campaign = try String(contentsOf: folder.url.appendingPathComponent("campaign.yaml"), encoding: .utf8) + Self.due
+        try Shell.run(
+            "cd '\(folder.url.path)'; mkdir de fr; cp devices.csv de; cp devices.csv fr\(isSameDevices ? "" : "; sed -i s/^a/b/ fr/devices.csv")"
+        )
+        try folder.write("de/news.yaml", campaign)
+        try folder.write("fr/news.yaml", campaign.replacing("name: test", with: "name: moved"))
+        #expect(try folder.volley("send", "de/news.yaml", "--yes").status == 0)
+        if isReplaced {
+            try folder.write("de/news.yaml", campaign.replacing("name: test", with: "name: next"))
+        } else {
+            try Shell.run("rm -r '\(folder.url.path)/de'")
+        }
+        if isSameDevices {
+            try expectRefusal(folder, ["send", "fr/news.yaml", "--yes"], saying: "was fired already")
+        } else {
+            let sent = try folder.volley("send", "fr/news.yaml", "--yes")
+            #expect(sent.status == 0, "\(sent.errors)")
+        }
+    }
+
+    @Test("a plan of a time is sent also when the campaign was sent at once meanwhile, as each time goes out once")
+    func besideAtOnce() throws {
+        let folder = try folder(schedule: Self.due)
+        let run = try plan(folder)
+        #expect(try folder.volley("send", "campaign.yaml", "--now", "--yes").status == 0)
+        let sent = try folder.volley("send", "--plan", run, "--yes")
+        #expect(sent.status == 0, "\(sent.errors)")
+    }
+
+    @Test(
         "a time that was sent goes out under no other name of the campaign and no other spelling of its file",
         arguments: [
             ["ops/../c/one.yaml", "./c/one.yaml"], ["l/one.yaml", "c/one.yaml"], ["c/one.yaml", "l/../c/one.yaml"],

@@ -1,0 +1,94 @@
+public import Base
+import GRDB
+
+/// The order in which runs of a folder began to be sent, went on, and ended, whatever the clock said then: `SendingRecord` numbers each of these.
+public struct LifeOrder: Sendable {
+    /// A place in the order. A plan keeps its own: it knows nothing of what came later.
+    public struct Place: Hashable, Sendable {
+        /// From 1 on; 0 before the first.
+        public var number: Int
+        /// The life that began or ended there, by which a record is known that was restored from a backup.
+        public var life: String
+
+        /// A place.
+        public init(number: Int, life: String) { (self.number, self.life) = (number, life) }
+    }
+
+    private struct Event {
+        let number: Int, run: String, life: String
+        let isEnd: Bool
+        let at: Timestamp
+    }
+
+    private let events: [Event]
+
+    /// Where the next beginning comes after.
+    public var last: Place { events.last.map { Place(number: $0.number, life: $0.life) } ?? Place(number: 0, life: "") }
+
+    /// Where the first of some runs began; nil when that is not on record.
+    public func beginning(ofAny runs: Set<String>) -> Place? {
+        events.first { runs.contains($0.run) }.map { Place(number: $0.number, life: $0.life) }
+    }
+
+    /// From when on, by the clock of its own lives, what a run did came after a place.
+    /// - Parameters:
+    ///   - place: nil when it is not known.
+    ///   - moment: of the place, which decides where the order is not on record, or the run was being sent, or was cut off, at the place.
+    /// - Returns: nil when it did nothing after it.
+    public func start(of run: String, after place: Place?, at moment: Timestamp) -> Timestamp? {
+        guard let place, isOnRecord(place), case let own = events.filter({ $0.run == run }), !own.isEmpty else { return moment }
+        let next = own.first { $0.number > place.number && !$0.isEnd }?.at
+        guard let before = own.last(where: { $0.number <= place.number }) else { return next }
+        return before.isEnd ? next : min(next ?? moment, moment)
+    }
+
+    private func isOnRecord(_ place: Place) -> Bool {
+        place.number == 0 || events.contains { $0.number == place.number && $0.life == place.life }
+    }
+
+    // MARK: - In the record
+
+    private static let table = "life_event"
+
+    /// nil when a value cannot be read.
+    init?(_ db: Database) throws {
+        guard try db.tableExists(Self.table) else {
+            events = []
+            return
+        }
+        var events: [Event] = []
+        for row in try Row.fetchAll(db, sql: "SELECT number, run, life, is_end, at FROM \(Self.table) ORDER BY number") {
+            guard let number = Int.fromDatabaseValue(row[0]), let run = String.fromDatabaseValue(row[1]),
+                let life = String.fromDatabaseValue(row[2]), let isEnd = Bool.fromDatabaseValue(row[3]),
+                let at = Int64.fromDatabaseValue(row[4])
+            else { return nil }
+            events.append(Event(number: number, run: run, life: life, isEnd: isEnd, at: Timestamp(epochMilliseconds: at)))
+        }
+        self.events = events
+    }
+
+    init() { events = [] }
+
+    /// Notes in the record's transaction that a life begins, or has ended.
+    static func note(_ db: Database, _ run: String, life: String, isEnd: Bool, at now: Timestamp) throws {
+        try db.execute(
+            sql: """
+                CREATE TABLE IF NOT EXISTS \(table) (  -- lives of runs, in the order in which they began and ended
+                    number INTEGER NOT NULL PRIMARY KEY, run TEXT NOT NULL, life TEXT NOT NULL, is_end INTEGER NOT NULL,
+                    at INTEGER NOT NULL  -- epoch milliseconds
+                )
+                """)
+        try db.execute(
+            sql: "INSERT INTO \(table) (run, life, is_end, at) VALUES (?, ?, ?, ?)", arguments: [run, life, isEnd, now.epochMilliseconds])
+    }
+}
+
+extension SendingRecord {
+    /// In which order runs of the folder began and ended.
+    public func order() throws -> LifeOrder {
+        try read { db in
+            guard let order = try LifeOrder(db) else { throw damaged("the order in which runs began cannot be read") }
+            return order
+        } ?? LifeOrder()
+    }
+}

@@ -1,0 +1,156 @@
+import Base
+import Campaigns
+import Delivery
+import Runs
+import Scheduling
+
+/// Other runs of the campaign that have reached devices to which a run is still to be sent: planned in its place, for those who were left, or beside it
+/// by somebody else.
+struct SupersedingRuns {
+    /// Those that have, or that are being sent to them, in the order of planning.
+    private(set) var runs: [RunStore] = []
+    /// Devices of the run that they have reached, or may have.
+    private(set) var reached = 0
+    /// Further ones that they are being sent to.
+    private(set) var toCome = 0
+    /// Those of which nobody knows whom they reached, and why, as a sentence without its full stop.
+    private(set) var unknown: [(id: String, why: String)] = []
+
+    /// Looks in the run's folder for what was reached since the run was planned or, when it goes on or is a retry, since the first of its chain began: who
+    /// plans later knows of those before, and sends to them once more. What came later, the order of beginnings says (`LifeOrder`), and the clock where that
+    /// is not on record.
+    ///
+    /// Not counted are tests, runs to another APNs, those of its own chain, and what a process is only about to send that took its lock after this run's; and,
+    /// as each time of a schedule goes out once, those for other times, and for a plan of a time also those for none.
+    /// - Returns: nil when there are none.
+    /// - Throws: `Diagnostic`: the folder, the record of what was sent, or a file of the campaign cannot be read.
+    init?(of run: RunStore, _ settings: RunSettings) throws {
+        if run.plan.isTest { return nil }
+        let search = try CampaignSearch(run, settings)
+        defer { search.chain.close() }
+        var left: Set<Int>?
+        var reached: Set<Int> = [], toCome: Set<Int> = []
+        let others = try RunStore.ofCampaign(run.plan.campaign, in: FilePaths.folder(of: run.path))
+        for other in others {
+            defer { other.close() }
+            guard try search.counts(other), let start = search.start(of: other.plan.id) else { continue }
+            if let gap = search.known.gap(of: other) {
+                if gap != .cancelled, search.hasBegun(other.plan.id, since: start), let words = AccountGap(of: other)?.inWords.message {
+                    unknown.append((other.plan.id, words))
+                }
+                continue
+            }
+            let isAbout = try run.yields(to: other)
+            guard try isAbout || other.hasBegun() && other.mayHaveReached(since: start) else { continue }
+            guard other.prunedAt == nil else {
+                unknown.append((other.plan.id, "its recipients were pruned"))
+                continue
+            }
+            let own = try left ?? run.devicesLeft(settings)
+            left = own
+            let before = reached.count + toCome.count
+            try other.forEachReached(closing: SendStage.closingReasons) { token, moment, _ in
+                let hash = UnsafeRawBufferPointer(token).hashed
+                guard own.contains(hash) else { return }
+                if let moment { if moment >= start { reached.insert(hash) } } else if isAbout { toCome.insert(hash) }
+            }
+            if reached.count + toCome.count > before { runs.append(other) }
+        }
+        unknown += search.withoutFile(besides: Set(others.map(\.plan.id)))
+        (self.reached, self.toCome) = (reached.count, toCome.subtracting(reached).count)
+        if runs.isEmpty, unknown.isEmpty { return nil }
+    }
+}
+
+/// Which runs of a campaign count for one of them, and from when on.
+private struct CampaignSearch {
+    let chain: RunChain
+    let known: KnownRuns
+    private let run: RunStore
+    private let environment: String
+    private let time: LocalTime?
+    /// Whether nothing of its chain was begun.
+    private let isFresh: Bool
+    private let order: LifeOrder
+    private let place: LifeOrder.Place?
+    private let moment: Timestamp
+
+    init(_ run: RunStore, _ settings: RunSettings) throws {
+        self.run = run
+        chain = try RunChain(of: run)
+        known = KnownRuns(beside: run)
+        (environment, time) = (settings.environment.listName, settings.schedule?.occurrence)
+        isFresh = try run.plan.retryOf == nil && !run.hasBegun()
+        order = try SendingRecord(beside: run).order()
+        place = isFresh ? settings.place : order.beginning(ofAny: Set(chain.runs.map(\.plan.id)))
+        moment = chain.runs.compactMap { try? $0.status().startedAt }.min() ?? run.plan.plannedAt
+    }
+
+    func counts(_ other: RunStore) throws -> Bool {
+        guard other.plan.app == run.plan.app, !other.plan.isTest, !isOfChain(other.plan.id) else { return false }
+        let theirs = try RunSettings(json: other.plan.settings, runFile: other.path)
+        return theirs.environment.listName == environment && !isOther(theirs.schedule?.occurrence.map { "\($0)" })
+    }
+
+    /// From when on what it did came later than the run; nil when nothing did.
+    func start(of other: String) -> Timestamp? { order.start(of: other, after: place, at: moment) }
+
+    /// Whether the last life of a run began since a moment, as the record says.
+    func hasBegun(_ other: String, since start: Timestamp) -> Bool {
+        known.begun(of: run.plan.campaign)[other].map { $0.begunAt >= start } ?? false
+    }
+
+    /// Runs that were begun and whose files are not there, or cannot be read.
+    func withoutFile(besides there: Set<String>) -> [(id: String, why: String)] {
+        known.begun(of: run.plan.campaign).sorted { $0.key < $1.key }.compactMap { id, entry in
+            // In a first life that was never confirmed nothing was pushed. A retry of one of the chain is looked for by others.
+            guard !there.contains(id), !isOfChain(id), !(entry.retryOf.map(isOfChain) ?? false), entry.formerLife != "",
+                !isOther(entry.occurrence), let start = start(of: id), entry.begunAt >= start
+            else { return nil }
+            let isThere = FilePaths.exists(FilePaths.join(FilePaths.folder(of: run.path), "\(id).sqlite"))
+            return (id, "its file \(isThere ? "cannot be read" : "is not there"). Put it back beside this one")
+        }
+    }
+
+    private func isOfChain(_ id: String) -> Bool { chain.runs.contains { $0.plan.id == id } }
+
+    private func isOther(_ theirs: String?) -> Bool {
+        guard let time else { return false }
+        return theirs.map { $0 != "\(time)" } ?? isFresh
+    }
+}
+
+extension RunStore {
+    /// Whether a process sends `other`, or is about to and took its lock before this run's was taken: of two that have not begun, the one that had it first
+    /// begins.
+    func yields(to other: RunStore) throws -> Bool {
+        guard let theirs = other.sendingSince else { return false }
+        guard let own = sendingSince, try ![.running, .paused].contains(other.status().state) else { return true }
+        return (theirs, other.plan.id) < (own, plan.id)
+    }
+
+    /// Hashes of the tokens of those who would be sent to.
+    fileprivate func devicesLeft(_ settings: RunSettings) throws -> Set<Int> {
+        var left: Set<Int> = []
+        let resendsUnknown = settings.unknownPolicy == .resend
+        let lost = try resendsUnknown ? [] : unsettled()
+        for start in stride(from: 0, to: plan.audience, by: 10_000) {
+            let range = start..<min(start + 10_000, plan.audience)
+            try forEachUnsettledPush(in: range, resendsUnknown: resendsUnknown, closing: SendStage.closingReasons) { push in
+                // Claimed, and never settled: recorded as unknown when the run goes on.
+                if push.mayHaveArrived, lost.contains(where: { $0.contains(push.id) }) { return }
+                left.insert(UnsafeRawBufferPointer(push.token).hashed)
+            }
+        }
+        return left
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Of 64 bits, keyed anew in each process.
+    fileprivate var hashed: Int {
+        var hasher = Hasher()
+        hasher.combine(bytes: self)
+        return hasher.finalize()
+    }
+}
