@@ -42,6 +42,12 @@ public struct LifeOrder: Sendable {
         return before.isEnd ? next : min(next ?? moment, moment)
     }
 
+    /// Whether a run began, or went on, after a place; nil when that is not on record.
+    public func hasBegun(_ run: String, after place: Place?) -> Bool? {
+        guard let place, isOnRecord(place), events.contains(where: { $0.run == run }) else { return nil }
+        return events.contains { $0.run == run && !$0.isEnd && $0.number > place.number }
+    }
+
     private func isOnRecord(_ place: Place) -> Bool {
         place.number == 0 || events.contains { $0.number == place.number && $0.life == place.life }
     }

@@ -64,6 +64,10 @@ struct Planner {
     func plan(_ settings: RunSettings, runsFolder: String, id: String? = nil) throws -> (run: RunStore, preview: Preview) {
         let begin = SuspendingClock.now
         let place = try SendingRecord(folder: runsFolder).order().last
+        let beside = try RunStore.ofCampaign(context.campaign.name.value, in: runsFolder).filter { run in
+            defer { run.close() }
+            return run.isBeingSent
+        }
         let seed = RunSeed.random()
         let id = id ?? RunID.make(campaign: context.campaign.name.value, now: now, seed: seed)
         let times = try sendTimes()
@@ -71,7 +75,7 @@ struct Planner {
         let list = SuppressionList(app: context.app.name.value, environment: settings.environment.listName, folder: runsFolder)
         let (preview, fields) = try scan(samples: 1, times, writer: writer, suppressing: list, runsFolder: runsFolder)
         var settings = settings
-        (settings.schedule, settings.place) = (frozenSchedule, place)
+        (settings.schedule, settings.place, settings.beside) = (frozenSchedule, place, beside.map(\.plan.id))
         settings.runsFolder = FilePaths.absolute(runsFolder)
         settings.realCampaignFile = FilePaths.absolute(context.campaign.file)
         // What is demanded now stays demanded, wherever the file that says so is later.

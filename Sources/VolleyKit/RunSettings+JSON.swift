@@ -30,6 +30,7 @@ extension RunSettings {
             ("campaign_file", optional(realCampaignFile)),
             ("scheduler", .bool(isOfScheduler)),
             ("place", place?.json ?? .null),
+            ("beside", .array(beside.map { .string($0) })),
         ]
         return .object(pairs: members)
     }
@@ -74,6 +75,7 @@ extension RunSettings {
         realCampaignFile = json["campaign_file"]?.stringValue
         isOfScheduler = json["scheduler"] == .bool(true)
         place = json["place"].flatMap { LifeOrder.Place(json: $0) }
+        if case .array(let runs)? = json["beside"] { beside = runs.compactMap(\.stringValue) }
         // Plans of older versions have none.
         if let limits = json["stop_when"], limits != .null { stopLimits = try need(StopLimits(json: limits), "stop_when") }
     }

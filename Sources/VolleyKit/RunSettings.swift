@@ -39,6 +39,8 @@ struct RunSettings: Hashable, Sendable {
     var isOfScheduler = false
     /// Where in the order of beginnings it was planned; nil in retries, and in plans of older versions.
     var place: LifeOrder.Place?
+    /// Runs of the campaign that were being sent when it was planned.
+    var beside: [String] = []
     /// By which rules its payloads were measured (`MessageCatalog.renderingRules`).
     var renderingRules = MessageCatalog.renderingRules
 }

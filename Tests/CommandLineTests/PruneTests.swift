@@ -54,4 +54,22 @@ struct PruneTests {
         #expect(try !prune(folder).contains("can be retried"))
         #expect(try server.accepted().allSatisfy { $0.value.count == 1 })
     }
+
+    @Test("a run stays as long as an older one of its campaign is to go on, which asks whom it has reached", .enabled(if: hasPython))
+    func neededBeside() throws {
+        let server = try LedgeredServer(devices: 60)
+        let folder = server.folder
+        try folder.writeCampaign()
+        let planned = try folder.volley("plan", "campaign.yaml", "--json")
+        let plan = try #require(try planned.json()["run"]?.stringValue)
+        try folder.writeCampaign(audience: "devices: devices.csv\ntags: [news]")
+        let sent = try folder.volley("send", "campaign.yaml", "--yes", "--json")
+        let run = try #require(try sent.json()["run"]?.stringValue)
+        #expect(try prune(folder).contains("\(run)  an older run of its campaign can still be sent, or gone on with"))
+        let refused = try folder.volley("send", "--plan", plan, "--yes")
+        #expect(refused.status == 2 && refused.errors.contains("\(run), has reached 30 of the devices"), "\(refused.errors)")
+        #expect(try folder.volley("cancel", plan).status == 0)
+        #expect(try prune(folder).contains("\(run)  30 recipients"))
+        #expect(try folder.volley("report", run, "--format", "csv").status == 2)
+    }
 }

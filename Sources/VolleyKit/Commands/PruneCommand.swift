@@ -138,7 +138,14 @@ struct PruneSelection {
             older.plan.plannedAt <= run.plan.plannedAt, older.prunedAt == nil, !older.plan.isTest, try run.hasBegun()
         else { return false }
         defer { older.close() }
-        return try [.planned, .running, .paused, .stopped].contains(older.status().state)
+        let times = try [older, run].map { try RunSettings(json: $0.plan.settings, runFile: $0.path).schedule?.occurrence }
+        // Each time of a schedule goes out once.
+        if let first = times[0], let second = times[1], first != second { return false }
+        switch try older.status().state {
+        case .planned, .running, .paused, .stopped: return true
+        case .cancelled: return try older.hasBegun()
+        case .finished: return false
+        }
     }
 
     /// Whether a retry of a run, or one of that, can still be sent or gone on with.

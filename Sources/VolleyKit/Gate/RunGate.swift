@@ -161,7 +161,8 @@ struct RunGate {
             let siblings = Set(look.siblings).subtracting(try RunChain(of: run).retriesGivenUp(of: parent, record)).sorted()
             look.facts.isRetried = !look.keep(.isRetried) { try check(siblings) }
         }
-        if step == .goOn {
+        // One that has a retry was begun, whatever its file says.
+        if step != .retry, !look.facts.isRetried {
             look.givenUp = try RunChain(of: run).retriesGivenUp(of: run.plan.id, record)
             look.facts.isRetried = try !retries().isEmpty || !look.givenUp.isSuperset(of: record.retries(of: run.plan.id))
         }

@@ -33,13 +33,14 @@ struct SupersedingRuns {
         let others = try RunStore.ofCampaign(run.plan.campaign, in: FilePaths.folder(of: run.path))
         for other in others {
             defer { other.close() }
-            guard try search.counts(other), let start = search.start(of: other.plan.id) else { continue }
+            guard try search.counts(other) else { continue }
             if let gap = search.known.gap(of: other) {
-                if gap != .cancelled, search.hasBegun(other.plan.id, since: start), let words = AccountGap(of: other)?.inWords.message {
+                if gap != .cancelled, search.isAsked(other.plan.id), let words = AccountGap(of: other)?.inWords.message {
                     unknown.append((other.plan.id, words))
                 }
                 continue
             }
+            guard let start = search.start(of: other.plan.id) else { continue }
             let isAbout = try run.yields(to: other)
             guard try isAbout || other.hasBegun() && other.mayHaveReached(since: start) else { continue }
             guard other.prunedAt == nil else {
@@ -49,10 +50,10 @@ struct SupersedingRuns {
             let own = try left ?? run.devicesLeft(settings)
             left = own
             let before = reached.count + toCome.count
-            try other.forEachReached(closing: SendStage.closingReasons) { token, moment, _ in
+            try other.forEachReached(closing: SendStage.closingReasons) { token, moment, isToCome in
                 let hash = UnsafeRawBufferPointer(token).hashed
                 guard own.contains(hash) else { return }
-                if let moment { if moment >= start { reached.insert(hash) } } else if isAbout { toCome.insert(hash) }
+                if let moment, moment >= start { reached.insert(hash) } else if isAbout, isToCome { toCome.insert(hash) }
             }
             if reached.count + toCome.count > before { runs.append(other) }
         }
@@ -74,6 +75,8 @@ private struct CampaignSearch {
     private let order: LifeOrder
     private let place: LifeOrder.Place?
     private let moment: Timestamp
+    /// The plan that its chain begins with, and what that froze.
+    private let first: (plan: RunPlan, settings: RunSettings)
 
     init(_ run: RunStore, _ settings: RunSettings) throws {
         self.run = run
@@ -84,6 +87,8 @@ private struct CampaignSearch {
         order = try SendingRecord(beside: run).order()
         place = isFresh ? settings.place : order.beginning(ofAny: Set(chain.runs.map(\.plan.id)))
         moment = chain.runs.compactMap { try? $0.status().startedAt }.min() ?? run.plan.plannedAt
+        let plan = chain.runs.first?.plan ?? run.plan
+        first = (plan, try RunSettings(json: plan.settings, runFile: run.path))
     }
 
     func counts(_ other: RunStore) throws -> Bool {
@@ -93,11 +98,16 @@ private struct CampaignSearch {
     }
 
     /// From when on what it did came later than the run; nil when nothing did.
-    func start(of other: String) -> Timestamp? { order.start(of: other, after: place, at: moment) }
+    func start(of other: String) -> Timestamp? {
+        // What was on its way while the run was planned may have come before or after.
+        first.settings.beside.contains(other) ? Timestamp(epochMilliseconds: 0) : order.start(of: other, after: place, at: moment)
+    }
 
-    /// Whether the last life of a run began since a moment, as the record says.
-    func hasBegun(_ other: String, since start: Timestamp) -> Bool {
-        known.begun(of: run.plan.campaign)[other].map { $0.begunAt >= start } ?? false
+    /// Whether a run of which nobody knows whom it reached may have reached somebody since the first of the chain was planned.
+    func isAsked(_ other: String) -> Bool {
+        if first.settings.beside.contains(other) { return true }
+        if let hasBegun = order.hasBegun(other, after: first.settings.place) { return hasBegun }
+        return known.begun(of: run.plan.campaign)[other].map { $0.begunAt >= first.plan.plannedAt } ?? false
     }
 
     /// Runs that were begun and whose files are not there, or cannot be read.
@@ -105,7 +115,7 @@ private struct CampaignSearch {
         known.begun(of: run.plan.campaign).sorted { $0.key < $1.key }.compactMap { id, entry in
             // In a first life that was never confirmed nothing was pushed. A retry of one of the chain is looked for by others.
             guard !there.contains(id), !isOfChain(id), !(entry.retryOf.map(isOfChain) ?? false), entry.formerLife != "",
-                !isOther(entry.occurrence), let start = start(of: id), entry.begunAt >= start
+                !isOther(entry.occurrence), isAsked(id)
             else { return nil }
             let isThere = FilePaths.exists(FilePaths.join(FilePaths.folder(of: run.path), "\(id).sqlite"))
             return (id, "its file \(isThere ? "cannot be read" : "is not there"). Put it back beside this one")

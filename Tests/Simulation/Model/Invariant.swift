@@ -24,6 +24,7 @@ enum Invariant: String, CaseIterable {
     case goneDevicesGo = "a device that is gone is suppressed"
     case health = "a silent connection is asked, and given up"
     case pushedOnce = "no command sends what another has sent"
+    case oneOfTwo = "what another run of the campaign has reached since is not sent again"
     case oneTime = "a time of a schedule is sent by one run"
     case approved = "nothing is sent without the approval that it needs"
     case asPlanned = "only the file that was planned is sent, as it was planned"

@@ -12,6 +12,9 @@ struct RunFolderModel {
         var retryOf: Int?
         /// Of a retry: the life that the run had that it retries.
         var parentLife = 0
+        /// When it was planned, and which runs were being sent then.
+        var moment = 0
+        var beside: Set<Int> = []
     }
 
     enum Outcome { case accepted, unknown, unsent }
@@ -22,6 +25,8 @@ struct RunFolderModel {
         var state = SendGate.Facts.State.planned
         var life = 0
         var claimed: Set<Int> = []
+        /// When each was claimed last, or got its outcome.
+        var reachedAt: [Int: Int] = [:]
         /// Recipients that were taken back to be sent to once more, each as often as it was.
         var takenBack = 0
         var outcomes: [Int: Outcome] = [:]
@@ -32,6 +37,9 @@ struct RunFolderModel {
 
         /// Recipients that it has reached, or may have.
         var reached: Int { claimed.count { outcomes[$0] != .unsent } }
+
+        /// Whether a recipient is still to be sent to, with `unknown: skip`.
+        func isLeft(_ device: Int) -> Bool { outcomes[device].map { $0 == .unsent } ?? !claimed.contains(device) }
 
         /// As `RunStore.claimCount`.
         var claimCount: Int { claimed.count + takenBack }
@@ -57,6 +65,8 @@ struct RunFolderModel {
         var reached: Int
         var claimed: Int
         var isOver = false
+        /// When its first life began, and its last.
+        var firstBegun: Int, begun: Int
 
         func isLife(_ life: Int) -> Bool { life == self.life || life == formerLife }
 
@@ -83,17 +93,39 @@ struct RunFolderModel {
     var marks: [Int: Mark] = [:]
     /// The plan that has a time.
     var times: [Int: Int] = [:]
-    var locks: [Path: Int] = [:]
+    /// Who has the lock of a file, since when, and whether to send.
+    private(set) var locks: [Path: (command: Int, since: Int, isSending: Bool)] = [:]
     /// What volley.yaml says now: where to, and whether somebody must approve.
     var project = 0
     var demandsApproval = false
     private(set) var lastPlan = 0
+    /// Counts what happens, whatever clocks say.
+    private(set) var moment = 0
+
+    /// The moment of what happens now.
+    mutating func next() -> Int {
+        moment += 1
+        return moment
+    }
+
+    /// - Returns: whether nobody else has it.
+    mutating func lock(_ path: Path, by command: Int, isSending: Bool) -> Bool {
+        guard locks[path] == nil else { return false }
+        locks[path] = (command, next(), isSending)
+        return true
+    }
+
+    mutating func unlock(_ path: Path, by command: Int) {
+        if locks[path]?.command == command { locks[path] = nil }
+    }
+
     @discardableResult
     mutating func plan(_ recipients: Set<Int>, time: Int?, retryOf: Int? = nil, isApproved: Bool = false, project: Int? = nil) -> Int {
         lastPlan += 1
         plans[lastPlan] = Plan(
             recipients: recipients, time: time, needsApproval: demandsApproval, project: project ?? self.project, retryOf: retryOf,
-            parentLife: retryOf.flatMap { files[.own($0)]?.life } ?? 0)
+            parentLife: retryOf.flatMap { files[.own($0)]?.life } ?? 0, moment: next(),
+            beside: Set(plans.keys.filter { locks[.own($0)]?.isSending ?? false }))
         var file = File(plan: lastPlan)
         file.isApproved = isApproved
         files[.own(lastPlan)] = file
@@ -118,12 +150,15 @@ struct RunFolderModel {
             isInPlace: path == .own(file.plan), isOutdated: entry?.isNewer(than: file, marks[file.plan]) ?? false, state: file.state,
             hasBegun: file.hasBegun || entry.map { $0.formerLife != file.life } ?? false, isUnchanged: !file.isChanged,
             settingsHold: plan.project == project, lacksApproval: (plan.needsApproval || demandsApproval) && !file.isApproved,
-            isRetried: step == .goOn && (!standingRetries(of: file.plan).isEmpty || !begunRetries(of: file.plan).isEmpty),
-            parentWentOn: false, isTooLate: false, isBesideAnother: false, isSuperseded: false, time: .unscheduled)
+            isRetried: step != .retry && (!standingRetries(of: file.plan).isEmpty || !begunRetries(of: file.plan).isEmpty),
+            parentWentOn: false, isTooLate: false, isBesideAnother: step == .begin && isBesideAnother(path),
+            isSuperseded: step != .retry && isSuperseded(path), time: .unscheduled)
         if let parent = plan.retryOf {
             let state = files[.own(parent)]?.state
             facts.parentWentOn = record[parent].map { !$0.isLife(plan.parentLife) } ?? (state == .underway || state == .planned)
-            if step == .begin { facts.isRetried = siblings(of: file.plan).contains { !hasDisjointRecipients($0, file.plan) } }
+            if step == .begin {
+                facts.isRetried = facts.isRetried || siblings(of: file.plan).contains { !hasDisjointRecipients($0, file.plan) }
+            }
         }
         if plan.retryOf == nil, let time = plan.time {
             let isSent = record.keys.contains { plans[$0]?.time == time && root(of: $0) != file.plan }
@@ -164,7 +199,10 @@ struct RunFolderModel {
         }
         if !begunRetries(of: file.plan).isEmpty || !Set(siblings(of: file.plan)).isSubset(of: seen) { return nil }
         if let parent = plan.retryOf, let entry = record[parent], !entry.isLife(plan.parentLife) { return nil }
-        record[file.plan] = Entry(life: file.life + 1, formerLife: file.life, reached: file.reached, claimed: file.claimCount)
+        let now = next()
+        record[file.plan] = Entry(
+            life: file.life + 1, formerLife: file.life, reached: file.reached, claimed: file.claimCount,
+            firstBegun: record[file.plan]?.firstBegun ?? now, begun: now)
         marks[file.plan] = Mark(life: file.life + 1, claimed: file.claimCount)
         return file.life + 1
     }

@@ -51,7 +51,7 @@ struct SimulatedCommand {
 
     /// The process is killed: the system gives its lock back.
     mutating func die(_ folder: inout RunFolderModel) {
-        if folder.locks[path] == number { folder.locks[path] = nil }
+        folder.unlock(path, by: number)
         work = .over
     }
 
@@ -63,9 +63,7 @@ struct SimulatedCommand {
         switch action {
         case .lock:
             guard folder.files[path] != nil else { return .over }
-            let isFree = folder.locks[path] == nil
-            if isFree { folder.locks[path] = number }
-            return .gate(gate.locked(isFree))
+            return .gate(gate.locked(folder.lock(path, by: number, isSending: step != .retry)))
         case .look:
             guard let facts = folder.facts(of: path, step) else {
                 die(&folder)
@@ -117,7 +115,7 @@ struct SimulatedCommand {
         guard standing.isSuperset(of: folder.begunRetries(of: file.plan)) else { return }
         let taken = folder.standingRetries(of: file.plan).reduce(into: Set<Int>()) { $0.formUnion(folder.plans[$1.plan]?.recipients ?? []) }
         let open = plan.recipients.filter { device in
-            !taken.contains(device) && (file.outcomes[device].map { $0 == .unsent } ?? !file.claimed.contains(device))
+            !taken.contains(device) && file.isLeft(device)
         }
         guard !open.isEmpty else { return }
         retry = folder.plan(open, time: plan.time, retryOf: file.plan, isApproved: file.isApproved, project: plan.project)
@@ -141,11 +139,13 @@ struct SimulatedCommand {
         }
         if let device = left.first {
             folder.files[path]?.outcomes[device] = random.happens(100) ? .unknown : .accepted
+            let now = folder.next()
+            folder.files[path]?.reachedAt[device] = now
             work = .sending(left: Array(left.dropFirst()))
             return device
         }
         // Those who are claimed and were not sent to come first.
-        let next = plan.recipients.sorted().filter { file.outcomes[$0].map { $0 == .unsent } ?? !file.claimed.contains($0) }
+        let next = plan.recipients.sorted().filter(file.isLeft)
         guard !next.isEmpty else {
             end([], as: .finished, &folder)
             return nil
@@ -158,8 +158,10 @@ struct SimulatedCommand {
         }
         folder.files[path]?.takenBack += file.claimed.intersection(claim).count
         folder.marks[file.plan]?.claimed = file.claimCount + claim.count
+        let now = folder.next()
         for device in claim {
             folder.files[path]?.claimed.insert(device)
+            folder.files[path]?.reachedAt[device] = now
             folder.files[path]?.outcomes[device] = nil
         }
         work = .sending(left: claim)

@@ -16,6 +16,8 @@ struct SimulatedFolder {
     private var copies = 0
     /// Times that a device was pushed to, by the first run of its chain.
     private var pushes: [Int: [Int: Int]] = [:]
+    /// Pushes of all runs to a device, in their order: by which plan, and when.
+    private var received: [Int: [(plan: Int, at: Int)]] = [:]
     /// First runs that sent for a time.
     private var senders: [Int: Set<Int>] = [:]
     /// Which faults are frequent is each folder's own, so that those meet that are rare together (swarm testing, Groce et al., ISSTA 2012).
@@ -26,7 +28,7 @@ struct SimulatedFolder {
     static let everything: Set<String> = {
         let refusals: [SendGate.Refusal] = [
             .isBusy, .isMisplaced, .isOutdated, .hasOtherState, .neverBegun, .hasBegun, .isChanged, .settingsChanged, .needsApproval,
-            .isRetried, .parentWentOn, .timeIsTaken,
+            .isRetried, .parentWentOn, .timeIsTaken, .isBesideAnother, .isSuperseded,
         ]
         return Set(refusals.map { "\($0)" } + ["begin", "goOn", "retry", "killed in the gate", "killed while sending"])
     }()
@@ -72,7 +74,9 @@ struct SimulatedFolder {
 
     private mutating func plan() {
         let time = random.oneIn(2) ? random.below(2) : nil
-        folder.plan(Set(0..<random.between(1, 5)), time: time)
+        // Of those for the same devices one may take the place of another.
+        let first = random.oneIn(2) ? 0 : 10 * folder.lastPlan
+        folder.plan(Set(first..<first + random.between(1, 5)), time: time)
     }
 
     private mutating func somePath() -> RunFolderModel.Path? {
@@ -164,6 +168,7 @@ struct SimulatedFolder {
         let root = folder.root(of: file.plan)
         pushes[root, default: [:]][device, default: 0] += 1
         if pushes[root]?[device] ?? 0 > 1 { fail(.pushedOnce, "device \(device) of run \(root) got its push again, from run \(file.plan)") }
+        checkPlaces(device, plan, command)
         if let time = plan.time {
             senders[time, default: []].insert(root)
             if senders[time]?.count ?? 0 > 1 { fail(.oneTime, "time \(time) was sent by runs \((senders[time] ?? []).sorted())") }
@@ -175,6 +180,23 @@ struct SimulatedFolder {
         if commands.count(where: { $0.isSending && $0.path == command.path }) > 1 {
             fail(.pushedOnce, "two processes send run \(file.plan)")
         }
+    }
+
+    /// A plan knows what was sent before it was made, and nothing of what was sent later by others.
+    private mutating func checkPlaces(_ device: Int, _ plan: RunFolderModel.Plan, _ command: SimulatedCommand) {
+        guard let number = folder.files[command.path]?.plan, let lock = folder.locks[command.path] else { return }
+        let root = folder.root(of: number), isFresh = command.step == .begin && plan.retryOf == nil
+        let start = isFresh ? plan.moment : folder.beginning(of: root) ?? plan.moment
+        let other = received[device]?.first { push in
+            guard folder.root(of: push.plan) != root, push.at > start, let other = folder.plans[push.plan] else { return false }
+            // One of a time may begin beside one without.
+            let isBeside = other.time != nil && plan.time == nil && push.at > lock.since
+            return !isBeside && !folder.isOtherTime(other.time, plan.time, isFresh: isFresh)
+        }
+        if let other {
+            fail(.oneOfTwo, "device \(device) got a push from run \(other.plan), which run \(number) does not know of, and one from that")
+        }
+        received[device, default: []].append((number, folder.next()))
     }
 
     private mutating func fail(_ invariant: Invariant, _ text: String) {
