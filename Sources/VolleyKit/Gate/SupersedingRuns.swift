@@ -88,7 +88,7 @@ private struct CampaignSearch {
         place = isFresh ? settings.place : order.beginning(ofAny: Set(chain.runs.map(\.plan.id)))
         moment = chain.runs.compactMap { try? $0.status().startedAt }.min() ?? run.plan.plannedAt
         let plan = chain.runs.first?.plan ?? run.plan
-        first = (plan, try RunSettings(json: plan.settings, runFile: run.path))
+        first = (plan, plan.id == run.plan.id ? settings : try RunSettings(json: plan.settings, runFile: run.path))
     }
 
     func counts(_ other: RunStore) throws -> Bool {
