@@ -128,11 +128,27 @@ extension RunStore {
             remedy: "Nothing was sent. Ask who owns that file, or send as that user: two runs at once would reach everybody twice.")
     }
 
-    /// All runs of a campaign, oldest first; also retries and tests. Files that cannot be opened are passed over.
+    /// Runs of a campaign that were begun, as the record knows, or that a process is about to send, oldest first; also retries and tests. All others are left
+    /// alone, as somebody may be writing them, and files that cannot be opened are passed over.
     /// - Throws: `Diagnostic`: the folder cannot be listed.
-    public static func ofCampaign(_ campaign: String, in folder: String) throws -> [RunStore] {
-        try names(ofRunsOf: campaign, in: folder).compactMap { try? RunStore(path: RunFile.join(folder, $0), readOnly: true) }
-            .filter { $0.misnamed == nil }
+    public static func begun(of campaign: String, in folder: String, known: KnownRuns) throws -> [RunStore] {
+        let begun = known.begun(of: campaign)
+        return try names(ofRunsOf: campaign, in: folder).compactMap { name in
+            let path = RunFile.join(folder, name)
+            guard begun[String(name.dropLast(RunFile.suffix.count))] != nil || SendingLock.isSending(run: path) else { return nil }
+            return try? RunStore(path: path, readOnly: true)
+        }.filter { $0.misnamed == nil }
+    }
+
+    /// Ids of the runs of a campaign that processes are sending just now, or have paused, or may have.
+    /// - Throws: `Diagnostic`: the folder cannot be listed.
+    public static func idsBeingSent(of campaign: String, in folder: String) throws -> [String] {
+        try names(ofRunsOf: campaign, in: folder).compactMap { name in
+            switch SendingLock.look(run: RunFile.join(folder, name)) {
+            case .free, .held(since: 0): nil
+            case .held, .hidden: String(name.dropLast(RunFile.suffix.count))
+            }
+        }
     }
 
     private static func names(ofRunsOf campaign: String, in folder: String) throws -> [String] {

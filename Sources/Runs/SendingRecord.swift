@@ -210,10 +210,7 @@ public struct SendingRecord: Sendable {
             if let time, run.plan.retryOf == nil, let other = try Self.run(having: time, besides: run.plan.id, db) {
                 return .timeIsTaken(by: other)
             }
-            for retry in try Self.retries(of: run.plan.id, db) {
-                let isVoid = try givenUp.contains(retry) && entry(of: retry, db)?.formerLife != nil
-                if !isVoid { return .isOvertaken }
-            }
+            if try isTakenOver(run.plan.id, givenUp, db) { return .isOvertaken }
             if let parent = run.plan.retryOf {
                 let others = try Self.retries(of: parent, db).filter { $0 != run.plan.id }
                 if !Set(others).isSubset(of: siblings) { return .isOvertaken }
@@ -236,8 +233,19 @@ public struct SendingRecord: Sendable {
 
     /// Notes that the run's file has its last life: the one before counts no more. Must return before anything is pushed in that life: a file that
     /// does not know of it is then an older one, whatever was lost.
-    public func confirm(_ run: RunStore) throws {
-        try write { try $0.execute(sql: "UPDATE beginning SET former_life = NULL WHERE run = ?", arguments: [run.plan.id]) }
+    /// - Parameter givenUp: as in `begin`.
+    /// - Returns: false, and nothing is noted, when a retry of it began meanwhile.
+    public func confirm(_ run: RunStore, givenUp: Set<String> = []) throws -> Bool {
+        try write { db in
+            guard try !isTakenOver(run.plan.id, givenUp, db) else { return false }
+            try db.execute(sql: "UPDATE beginning SET former_life = NULL WHERE run = ?", arguments: [run.plan.id])
+            return true
+        }
+    }
+
+    /// Whether a retry of a run was begun, but for those that were given up before.
+    private func isTakenOver(_ run: String, _ givenUp: Set<String>, _ db: Database) throws -> Bool {
+        try Self.retries(of: run, db).contains { try !givenUp.contains($0) || entry(of: $0, db)?.formerLife == nil }
     }
 
     /// Notes how many claims were made so far in the life that its store began: what lies beside the run, the marks included, may be put back to what it was.

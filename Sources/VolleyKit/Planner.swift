@@ -64,10 +64,7 @@ struct Planner {
     func plan(_ settings: RunSettings, runsFolder: String, id: String? = nil) throws -> (run: RunStore, preview: Preview) {
         let begin = SuspendingClock.now
         let place = try SendingRecord(folder: runsFolder).order().last
-        let beside = try RunStore.ofCampaign(context.campaign.name.value, in: runsFolder).filter { run in
-            defer { run.close() }
-            return run.isBeingSent
-        }
+        let beside = try RunStore.idsBeingSent(of: context.campaign.name.value, in: runsFolder)
         let seed = RunSeed.random()
         let id = id ?? RunID.make(campaign: context.campaign.name.value, now: now, seed: seed)
         let times = try sendTimes()
@@ -75,7 +72,7 @@ struct Planner {
         let list = SuppressionList(app: context.app.name.value, environment: settings.environment.listName, folder: runsFolder)
         let (preview, fields) = try scan(samples: 1, times, writer: writer, suppressing: list, runsFolder: runsFolder)
         var settings = settings
-        (settings.schedule, settings.place, settings.beside) = (frozenSchedule, place, beside.map(\.plan.id))
+        (settings.schedule, settings.place, settings.beside) = (frozenSchedule, place, beside)
         settings.runsFolder = FilePaths.absolute(runsFolder)
         settings.realCampaignFile = FilePaths.absolute(context.campaign.file)
         // What is demanded now stays demanded, wherever the file that says so is later.

@@ -46,7 +46,7 @@ struct FiringWorkTests {
         let record = SendingRecord(beside: run), life = SendingRecord.life(after: "")
         #expect(try record.begin(run, as: life, seen: "", reached: 0, claimed: 0, for: nil, at: Self.now) == .noted)
         try run.begin(life: life, at: Self.now, from: [.planned])
-        try record.confirm(run)
+        #expect(try record.confirm(run))
         run.close()
         try Data(plan).write(to: URL(fileURLWithPath: run.path))
         for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: run.path + suffix) }

@@ -27,7 +27,7 @@ struct SupersedingRunsTests {
         try run.lockForSending()
         _ = try record.begin(run, as: life, seen: run.life(), reached: run.reached(), claimed: run.claimCount(), for: nil, at: start)
         try run.begin(life: life, at: start, from: [.planned])
-        try record.confirm(run)
+        #expect(try record.confirm(run))
         try run.claim(0..<count, at: start)
         try run.record(
             (0..<count).map { Settlement(recipient: $0, outcome: .accepted, status: 200, reason: "", attempts: 1, settledAt: end) })

@@ -22,7 +22,11 @@ struct ReachedRuns {
         let chain = try RunChain(of: run)
         first = chain.runs.first ?? run
         try add(chain, beside: run)
-        for other in others?.runs ?? [] where !isKnown(other.plan.id) { try add(RunChain(of: other), beside: other) }
+        for other in others?.runs ?? [] where !isKnown(other.plan.id) {
+            try add(RunChain(of: other), beside: other)
+            // One that is about to be sent has not begun.
+            if !isKnown(other.plan.id) { underway.append(other.plan.id) }
+        }
         unknown += others?.unknown.filter { !isKnown($0.id) } ?? []
     }
 

@@ -89,7 +89,8 @@ struct RunGate {
                     })
             case .begin: action = gate.began(isDone { try run.begin(life: life, at: .now(), from: Self.states(for: step)) })
             case .confirm:
-                action = gate.confirmed(isDone { try record.confirm(run) })
+                action = gate.confirmed(
+                    isDone { if try !record.confirm(run, givenUp: seen.givenUp) { throw GateRefusals.isOvertaken(run) } })
                 if failure != nil { try? run.setState(.stopped, reason: Self.unconfirmedReason, at: .now()) }
             case .returnTime:
                 try? time?.giveBack(before)
@@ -161,8 +162,7 @@ struct RunGate {
             let siblings = Set(look.siblings).subtracting(try RunChain(of: run).retriesGivenUp(of: parent, record)).sorted()
             look.facts.isRetried = !look.keep(.isRetried) { try check(siblings) }
         }
-        // One that has a retry was begun, whatever its file says.
-        if step != .retry, !look.facts.isRetried {
+        if step == .goOn {
             look.givenUp = try RunChain(of: run).retriesGivenUp(of: run.plan.id, record)
             look.facts.isRetried = try !retries().isEmpty || !look.givenUp.isSuperset(of: record.retries(of: run.plan.id))
         }
@@ -213,7 +213,11 @@ struct RunGate {
             defer { other.close() }
             guard other.plan.id != run.plan.id, other.plan.app == run.plan.app, !other.plan.isTest else { return false }
             let theirs = try RunSettings(json: other.plan.settings, runFile: other.path).environment
-            return try theirs.listName == settings.environment.listName && run.yields(to: other)
+            do { return try theirs.listName == settings.environment.listName && run.yields(to: other) } catch {
+                // A plan that was refused, and removed.
+                guard !FilePaths.exists(other.path) else { throw error }
+                return false
+            }
         }
     }
 

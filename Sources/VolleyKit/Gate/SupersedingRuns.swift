@@ -27,47 +27,73 @@ struct SupersedingRuns {
     init?(of run: RunStore, _ settings: RunSettings) throws {
         if run.plan.isTest { return nil }
         let search = try CampaignSearch(run, settings)
-        defer { search.chain.close() }
-        var left: Set<Int>?
-        var reached: Set<Int> = [], toCome: Set<Int> = []
-        let others = try RunStore.ofCampaign(run.plan.campaign, in: FilePaths.folder(of: run.path))
-        for other in others {
+        defer { search.chain?.close() }
+        var devices = Devices(run, settings)
+        var there: Set<String> = []
+        for other in try RunStore.begun(of: run.plan.campaign, in: FilePaths.folder(of: run.path), known: search.known) {
             defer { other.close() }
-            guard try search.counts(other) else { continue }
-            if let gap = search.known.gap(of: other) {
-                if gap != .cancelled, search.isAsked(other.plan.id), let words = AccountGap(of: other)?.inWords.message {
-                    unknown.append((other.plan.id, words))
-                }
-                continue
+            do {
+                if try search.counts(other) { try look(at: other, search, &devices) }
+            } catch {
+                // A plan that was refused, and removed, reached nobody.
+                guard FilePaths.exists(other.path) else { continue }
+                throw error
             }
-            guard let start = search.start(of: other.plan.id) else { continue }
-            let isAbout = try run.yields(to: other)
-            guard try isAbout || other.hasBegun() && other.mayHaveReached(since: start) else { continue }
-            guard other.prunedAt == nil else {
-                unknown.append((other.plan.id, "its recipients were pruned"))
-                continue
+            there.insert(other.plan.id)
+        }
+        unknown += search.withoutFile(besides: there)
+        (reached, toCome) = (devices.reached.count, devices.toCome.subtracting(devices.reached).count)
+        if runs.isEmpty, unknown.isEmpty { return nil }
+    }
+
+    private mutating func look(at other: RunStore, _ search: CampaignSearch, _ devices: inout Devices) throws {
+        if let gap = search.known.gap(of: other) {
+            if gap != .cancelled, search.isAsked(other.plan.id), let words = AccountGap(of: other)?.inWords.message {
+                unknown.append((other.plan.id, words))
             }
+            return
+        }
+        guard let start = search.start(of: other.plan.id) else { return }
+        let isAbout = try search.run.yields(to: other)
+        guard try isAbout || other.hasBegun() && other.mayHaveReached(since: start) else { return }
+        guard other.prunedAt == nil else {
+            unknown.append((other.plan.id, "its recipients were pruned"))
+            return
+        }
+        if try devices.note(other, since: start, isAbout: isAbout) { runs.append(other) }
+    }
+
+    /// Devices of a run that is still to be sent to them, by hashes of their tokens.
+    private struct Devices {
+        private let run: RunStore
+        private let settings: RunSettings
+        private var left: Set<Int>?
+        private(set) var reached: Set<Int> = [], toCome: Set<Int> = []
+
+        init(_ run: RunStore, _ settings: RunSettings) { (self.run, self.settings) = (run, settings) }
+
+        /// - Returns: whether another run has reached any of them since a moment or, when it is about to be sent, will.
+        mutating func note(_ other: RunStore, since start: Timestamp, isAbout: Bool) throws -> Bool {
             let own = try left ?? run.devicesLeft(settings)
             left = own
-            let before = reached.count + toCome.count
+            var isAny = false
             try other.forEachReached(closing: SendStage.closingReasons) { token, moment, isToCome in
                 let hash = UnsafeRawBufferPointer(token).hashed
                 guard own.contains(hash) else { return }
-                if let moment, moment >= start { reached.insert(hash) } else if isAbout, isToCome { toCome.insert(hash) }
+                if let moment, moment >= start { reached.insert(hash) } else if isAbout, isToCome { toCome.insert(hash) } else { return }
+                isAny = true
             }
-            if reached.count + toCome.count > before { runs.append(other) }
+            return isAny
         }
-        unknown += search.withoutFile(besides: Set(others.map(\.plan.id)))
-        (self.reached, self.toCome) = (reached.count, toCome.subtracting(reached).count)
-        if runs.isEmpty, unknown.isEmpty { return nil }
     }
 }
 
 /// Which runs of a campaign count for one of them, and from when on.
 private struct CampaignSearch {
-    let chain: RunChain
+    let run: RunStore
     let known: KnownRuns
-    private let run: RunStore
+    /// nil when nothing of it was begun.
+    let chain: RunChain?
     private let environment: String
     private let time: LocalTime?
     /// Whether nothing of its chain was begun.
@@ -80,14 +106,15 @@ private struct CampaignSearch {
 
     init(_ run: RunStore, _ settings: RunSettings) throws {
         self.run = run
-        chain = try RunChain(of: run)
         known = KnownRuns(beside: run)
-        (environment, time) = (settings.environment.listName, settings.schedule?.occurrence)
         isFresh = try run.plan.retryOf == nil && !run.hasBegun()
+        chain = isFresh ? nil : try RunChain(of: run)
+        let links = chain?.runs ?? [run]
+        (environment, time) = (settings.environment.listName, settings.schedule?.occurrence)
         order = try SendingRecord(beside: run).order()
-        place = isFresh ? settings.place : order.beginning(ofAny: Set(chain.runs.map(\.plan.id)))
-        moment = chain.runs.compactMap { try? $0.status().startedAt }.min() ?? run.plan.plannedAt
-        let plan = chain.runs.first?.plan ?? run.plan
+        place = isFresh ? settings.place : order.beginning(ofAny: Set(links.map(\.plan.id)))
+        moment = links.compactMap { try? $0.status().startedAt }.min() ?? run.plan.plannedAt
+        let plan = links[0].plan
         first = (plan, plan.id == run.plan.id ? settings : try RunSettings(json: plan.settings, runFile: run.path))
     }
 
@@ -122,7 +149,7 @@ private struct CampaignSearch {
         }
     }
 
-    private func isOfChain(_ id: String) -> Bool { chain.runs.contains { $0.plan.id == id } }
+    private func isOfChain(_ id: String) -> Bool { id == run.plan.id || chain?.runs.contains { $0.plan.id == id } ?? false }
 
     private func isOther(_ theirs: String?) -> Bool {
         guard let time else { return false }

@@ -150,15 +150,13 @@ struct RunFolderModel {
             isInPlace: path == .own(file.plan), isOutdated: entry?.isNewer(than: file, marks[file.plan]) ?? false, state: file.state,
             hasBegun: file.hasBegun || entry.map { $0.formerLife != file.life } ?? false, isUnchanged: !file.isChanged,
             settingsHold: plan.project == project, lacksApproval: (plan.needsApproval || demandsApproval) && !file.isApproved,
-            isRetried: step != .retry && (!standingRetries(of: file.plan).isEmpty || !begunRetries(of: file.plan).isEmpty),
+            isRetried: step == .goOn && (!standingRetries(of: file.plan).isEmpty || !begunRetries(of: file.plan).isEmpty),
             parentWentOn: false, isTooLate: false, isBesideAnother: step == .begin && isBesideAnother(path),
             isSuperseded: step != .retry && isSuperseded(path), time: .unscheduled)
         if let parent = plan.retryOf {
             let state = files[.own(parent)]?.state
             facts.parentWentOn = record[parent].map { !$0.isLife(plan.parentLife) } ?? (state == .underway || state == .planned)
-            if step == .begin {
-                facts.isRetried = facts.isRetried || siblings(of: file.plan).contains { !hasDisjointRecipients($0, file.plan) }
-            }
+            if step == .begin { facts.isRetried = siblings(of: file.plan).contains { !hasDisjointRecipients($0, file.plan) } }
         }
         if plan.retryOf == nil, let time = plan.time {
             let isSent = record.keys.contains { plans[$0]?.time == time && root(of: $0) != file.plan }

@@ -84,8 +84,10 @@ struct SimulatedCommand {
             return .gate(gate.recorded(noted != nil))
         case .begin: return .gate(gate.began(folder.begin(path, as: life, step)))
         case .confirm:
-            // Perhaps the disk is full.
-            guard let plan = folder.files[path]?.plan, !random.happens(failing) else { return .gate(gate.confirmed(false)) }
+            // Perhaps the disk is full, or a retry began meanwhile.
+            guard let plan = folder.files[path]?.plan, !random.happens(failing), folder.begunRetries(of: plan).isEmpty else {
+                return .gate(gate.confirmed(false))
+            }
             folder.record[plan]?.formerLife = nil
             return .gate(gate.confirmed(true))
         case .returnTime:
