@@ -178,8 +178,9 @@ struct ColumnResolver {
         return texts.flatMap { text -> [Diagnostic] in
             let words = text.value.split(whereSeparator: \.isWhitespace).filter { !$0.contains("://") }
                 .flatMap { $0.split { !$0.isLetter && !$0.isNumber && $0 != "_" } }
+            var seen: Set<String> = []
             return words.compactMap { word -> Diagnostic? in
-                guard let name = names[word.lowercased()] else { return nil }
+                guard let name = names[word.lowercased()], seen.insert(name).inserted else { return nil }
                 return .warning(
                     .placeholderInText, "people would read '\(word)' in this text, which is the name of a column", at: text.position,
                     remedy: "For what the column holds write {{ \(name) }}.")
