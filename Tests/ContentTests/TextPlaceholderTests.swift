@@ -58,7 +58,8 @@ struct TextPlaceholderTests {
             "my_name@example.com",
             "first name", "Your name is in the draw", "at 12:30:00", "a:b:c", "Vraiment ??", "Really??", "test drive", "29.02.2028",
             "31.12.2026",
-            "Version 31.11.2", "Say hi :}", "{{ name }} :}", "{}", "{...}", "{ 1 }", "{20 % off}", "{50%}", "{{ name | default: 'there' }}",
+            "Version 31.11.2", "Say hi :}", "{{ name }} :}", "{}", "{...}", "{ 1 }", "Save {20} %", "{20 % off}", "{50%}",
+            "{{ name | default: 'there' }}",
             "{{ name | default: 'Name' }}",
             "#sale_2026", "by the way, ADD NAME TAGS", "the first (last) name",
         ])

@@ -13,11 +13,11 @@ extension AccidentMatcher {
             inside.allSatisfy({ $0.isASCII || Self.isLatin($0) || TemplateTokenizer.isSpace($0) }),
             words.count <= 3 || inside.contains("_")
         else { return nil }
-        // `{ 1 }` and `{20 % off}` are texts, `{0}` and `{0:d}` are places.
+        // `{ 1 }`, `{20}` and `{20 % off}` are texts, `{0}` and `{0:d}` are places.
         let rest = inside.drop { ("0"..."9").contains($0) }
         guard
             !("0"..."9").contains(first)
-                || words.count == 1 && rest.startIndex > inside.startIndex && (rest.first.map { $0 == ":" || $0 == "," } ?? true)
+                || words.count == 1 && rest.startIndex == inside.startIndex + 1 && (rest.first.map { $0 == ":" || $0 == "," } ?? true)
         else { return nil }
         let isClosedTwice = starts(with: "}}", at: inside.endIndex)
         return accident(
