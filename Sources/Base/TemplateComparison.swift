@@ -12,17 +12,22 @@ public struct TemplateComparison: Hashable, Sendable {
         case truth(ComparisonOperator, Bool)
         /// `contains`, to the letter.
         case part(String)
+        /// The column alone, which any text but `false` and `0` satisfies.
+        case presence
     }
 
     /// With the place of its name.
     public var column: SourceText
     /// What is asked of its cells.
     public var kind: Kind
+    /// Whether it is joined to others so that another spelling cannot be named beside it: `and` beside `or` would turn the condition around.
+    public var isEntangled: Bool
 
     /// A comparison of a column.
-    public init(column: SourceText, kind: Kind) {
+    public init(column: SourceText, kind: Kind, isEntangled: Bool = false) {
         self.column = column
         self.kind = kind
+        self.isEntangled = isEntangled
     }
 }
 
@@ -36,6 +41,7 @@ extension TemplateComparison: CustomStringConvertible {
         case .text(let comparison, let text), .language(let comparison, let text): return "\(column.value) \(comparison.rawValue) '\(text)'"
         case .truth(let comparison, let isTrue): return "\(column.value) \(comparison.rawValue) \(isTrue)"
         case .part(let text): return "\(column.value) contains '\(text)'"
+        case .presence: return column.value
         }
     }
 }

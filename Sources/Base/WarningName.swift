@@ -39,6 +39,7 @@ public enum WarningName: String, CaseIterable, Hashable, Sendable {
     case mutableWithoutAlert = "mutable-without-alert"
     case mediaNotMutable = "media-not-mutable"
     case mediaNotHTTPS = "media-not-https"
+    case imageNotShown = "image-not-shown"
     case timeSensitive = "time-sensitive"
     case criticalAlert = "critical-alert"
 
@@ -96,18 +97,19 @@ public enum WarningName: String, CaseIterable, Hashable, Sendable {
             .expiryTooLong, .expiresSoon, .schedulePast, .timeInQuietHours, .timeInGap, .expiresInUTC, .daysUnited, .unusedAllow,
             .partlyTranslated, .variantNotTranslated, .sameVariants, .pluralFormMissing, .linkWithoutScheme, .outsideAPS, .nothingVisible,
             .silentAndVisible,
-            .soundNotPlayable, .variantGetsText, .mutableWithoutAlert, .mediaNotMutable, .mediaNotHTTPS, .timeSensitive, .criticalAlert:
+            .soundNotPlayable, .variantGetsText, .mutableWithoutAlert, .mediaNotMutable, .mediaNotHTTPS, .imageNotShown, .timeSensitive,
+            .criticalAlert:
             [.files]
         // Of a text its constant part is known at once, and the whole of it when it is rendered.
         case .textCutOff, .doubleBlank, .placeholderInText, .markupInText, .escapeInText, .garbledText, .invisibleInText: [.files, .rows]
-        // Which devices it is too late for only the rows show.
-        case .expiresBeforeSchedule: [.files, .rows]
+        // Which devices it is too late for only the rows show; that a part of a text is for nobody, the text itself.
+        case .expiresBeforeSchedule, .conditionNeverHolds: [.files, .rows]
         // Keys of JSON may come in any object.
         case .columnTwice: [.headers, .rows]
         case .columnNotFound, .staleExport, .timezoneNotFound: [.headers]
         case .badRow, .keyTwice, .rowForEachTag, .tagSeparator, .tagSpelling, .tagNotFound, .aliasNotFound, .registrationIDNotFound,
             .exclusionNotFound,
-            .conditionNeverHolds, .cellsNotCompared, .valueNotFound,
+            .cellsNotCompared, .valueNotFound,
             .languageNotSpoken, .languageFormsUnknown, .timezonesUnknown, .sentInQuietHours,
             .audienceEmpty, .audienceNearlyEveryone, .audienceChanged, .audienceDropped, .lastRunUnfinished, .sentRecently, .paceTooSlow:
             [.rows]

@@ -12,6 +12,7 @@ struct ContentLint {
         lint.checkTexts()
         lint.checkLink()
         lint.checkSound()
+        lint.checkImage()
         if case .object(let data, _)? = content.data { lint.checkMedia(data) }
         if case .object(let members, _)? = content.payload { lint.checkByHand(members) }
         return lint.findings
@@ -39,9 +40,11 @@ struct ContentLint {
     private mutating func checkSound() {
         guard let sound = content.sound, sound.value != "default", !sound.value.contains("{") else { return }
         let ending = sound.value.lowercased().split(separator: ".", omittingEmptySubsequences: false).dropFirst().last
-        if let ending, Self.soundEndings.contains(String(ending)) { return }
+        let isAddress = sound.value.contains("://")
+        if !isAddress, let ending, Self.soundEndings.contains(String(ending)) { return }
         let isDefault = sound.value.lowercased() == "default"
-        let message = ending == nil ? "has no ending" : "is in no format that iOS plays"
+        let message =
+            isAddress ? "is an address and no file of the app" : ending == nil ? "has no ending" : "is in no format that iOS plays"
         warn(
             .soundNotPlayable,
             isDefault
@@ -52,7 +55,10 @@ struct ContentLint {
     }
 
     private mutating func checkLink() {
-        if let link = content.link { checkWebScheme(link) }
+        if let link = content.link {
+            checkWebScheme(link)
+            checkHost(link, "link")
+        }
         guard let link = content.link, ShownText.constant(link.value).count == link.value.count, !Self.hasScheme(link.value) else { return }
         warn(
             .linkWithoutScheme, "the link '\(link.value)' has no scheme, so the app may not know what to open", at: link.position,
@@ -75,6 +81,46 @@ struct ContentLint {
             Diagnostic(
                 "the link '\(link.value)' is no web address", at: link.position,
                 remedy: "Did you mean https://\(rest.drop { ":;/".contains($0) })?"))
+    }
+
+    /// `https://`, `https://example,com/x`, `https://example..com`: the host of a web address is labels of letters, digits and hyphens, with single
+    /// points between. Source: RFC 3986 3.2.2, with letters of all scripts, which apps take.
+    private mutating func checkHost(_ address: SourceText, _ key: String) {
+        guard let match = address.value.firstMatch(of: /(?i)^https?:\/\/([^\/?#\s]*)/) else { return }
+        let authority = match.output.1
+        // A cell may be any host, and a host in brackets is a number.
+        guard !authority.contains("{"), !authority.contains("[") else { return }
+        let host = authority.split(separator: "@", omittingEmptySubsequences: false).last?.prefix { $0 != ":" } ?? ""
+        let labels = (host.hasSuffix(".") ? host.dropLast() : host).split(separator: ".", omittingEmptySubsequences: false)
+        func isAllowed(_ letter: Character) -> Bool {
+            letter.isLetter || letter.isNumber || "-_%".contains(letter) || !letter.isASCII && !letter.isPunctuation
+        }
+        let isHost = labels.allSatisfy { !$0.isEmpty && $0.allSatisfy(isAllowed) }
+        guard !isHost else { return }
+        let isMissing = host.isEmpty
+        findings.append(
+            Diagnostic(
+                isMissing ? "the \(key) '\(address.value)' names no host" : "the \(key)'s host '\(host)' is no name of a server",
+                at: address.position,
+                remedy: "Write it with letters, digits, hyphens and single points, as in https://www.example.com/sale."))
+    }
+
+    /// What iOS shows beside a push: Apple, "UNNotificationAttachment": JPEG, GIF and PNG, and some films and sounds. Pages that show a picture
+    /// are none.
+    private mutating func checkImage() {
+        guard let image = content.image, !content.isSilent else { return }
+        checkHost(image, "image")
+        let address = image.value.lowercased()
+        let path = address.prefix { $0 != "?" && $0 != "#" }
+        let ending = [".svg", ".pdf", ".html", ".htm"].first { path.hasSuffix($0) }
+        let isPage =
+            address.contains("drive.google.com/file/") || address.contains("dropbox.com/") && address.hasSuffix("dl=0")
+        guard ending != nil || isPage else { return }
+        warn(
+            .imageNotShown,
+            ending.map { "phones show no \($0) as a push's image" } ?? "this is the address of a page, not of the image on it",
+            at: image.position,
+            ending != nil ? "Use a .jpg, .png or .gif." : "Upload the image to your own server, and write its address there.")
     }
 
     /// RFC 3986 3.1: a letter, then letters, digits, `+`, `-` and `.`, up to a colon.

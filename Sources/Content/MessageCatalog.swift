@@ -102,6 +102,14 @@ public struct MessageCatalog: Sendable {
         return messages.flatMap(\.template.comparisons).filter { seen.insert($0.description).inserted }
     }
 
+    /// What people read, each text once, without its tags and without what the texts themselves were warned of.
+    public var texts: [SourceText] {
+        var seen: Set<String> = []
+        return messages.flatMap { [$0.content.title, $0.content.subtitle, $0.content.body] }.compactMap(\.self)
+            .filter { seen.insert($0.value).inserted }
+            .map { SourceText(TextPlaceholder.withoutKnown($0.value), at: $0.position) }
+    }
+
     /// The columns that all these contents name, as far as they can be read: for complaints about them beside those that `init` throws.
     public static func columns(of content: MessageContent, variants: [MessageVariant]) -> [SourceText] {
         let sources = MessageSources(content, variants)

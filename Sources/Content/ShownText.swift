@@ -15,9 +15,10 @@ public enum ShownText {
     ///   - key: `title`, `subtitle`, `body`, or `alert` for a body by hand.
     ///   - text: as rendered, or the constant part of a template.
     ///   - isWhole: whether it is all that people will see.
+    ///   - template: what it was rendered from; nil where that is not known.
     ///   - note: what else to say of where it was found.
     public static func warnings(
-        _ key: String, _ text: String, isWhole: Bool, at place: SourcePosition, note: String = ""
+        _ key: String, _ text: String, isWhole: Bool, template: String? = nil, at place: SourcePosition, note: String = ""
     ) -> [Diagnostic] {
         var warnings: [Diagnostic] = []
         let limit = key == "title" || key == "subtitle" ? lineCharacters : bodyCharacters
@@ -31,14 +32,20 @@ public enum ShownText {
         }
         if hasDoubleBlank(text) {
             warnings.append(
-                .warning(.doubleBlank, "the \(key) has two blanks in a row\(note)", at: place, remedy: "Remove one of them."))
+                .warning(.doubleBlank, "the \(key) has two blanks in a row\(note)", at: place, remedy: RenderedBlank.remedy(template)))
         }
         guard isWhole else { return warnings }
+        if let word = template.flatMap({ RenderedBlank.danglingWord(in: text, of: $0) }) {
+            warnings.append(
+                .warning(
+                    .doubleBlank, "the \(key) ends with '\(word)'\(note), as the tag behind it prints nothing", at: place,
+                    remedy: RenderedBlank.gapRemedy))
+        }
         warnings += TextOddity.all(in: text).map {
             $0.warning(key, at: place, note: note, remedy: "It comes from the export; check the columns of this text.")
         }
-        // In a template the parser finds these.
-        if let braces = placeholder(in: text) {
+        // In a template, and in the texts for blank cells, the parser finds these.
+        if let braces = placeholder(in: text), !(template?.contains(braces) ?? false) {
             warnings.append(
                 .warning(
                     .placeholderInText, "people would read '\(braces)' in the \(key)\(note)", at: place,
@@ -53,7 +60,7 @@ public enum ShownText {
             + TextOddity.all(in: words(template.value)).map { $0.warning(key, at: template.position, remedy: $0.remedy) }
     }
 
-    private static func hasDoubleBlank(_ text: String) -> Bool {
+    static func hasDoubleBlank(_ text: String) -> Bool {
         text.split(whereSeparator: \.isNewline).contains { $0.drop { $0 == " " }.contains("  ") && !$0.allSatisfy { $0 == " " } }
     }
 

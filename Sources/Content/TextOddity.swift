@@ -52,7 +52,9 @@ struct TextOddity {
     }
 
     private static func escape(_ text: String) -> TextOddity? {
-        guard let escape = text.firstMatch(of: /\\(?:[ntr"]|u[0-9A-Fa-f]{4}|u\{[0-9A-Fa-f]+\}|x[0-9A-Fa-f]{2})/) else { return nil }
+        guard let escape = text.firstMatch(of: /\\(?:[ntr"]|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|u\{[0-9A-Fa-f]+\}|x[0-9A-Fa-f]{2})/) else {
+            return nil
+        }
         return TextOddity(
             name: .escapeInText, words: "'\(escape.output)', which people would read as it stands",
             remedy: "Put the text in double quotes, where \\n is a line break; a backslash is written \\\\ there.")

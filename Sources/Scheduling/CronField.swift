@@ -78,7 +78,8 @@ struct CronField: Sendable {
         if let number = Self.number(text) {
             if values.contains(number) { return number }
             throw ScheduleMistake(
-                "\(number) is no \(name)", remedy: "A \(name) is a number from \(values.lowerBound) to \(values.upperBound).", at: offset)
+                "\(number) is no \(name)",
+                remedy: "\(name == "hour" ? "An" : "A") \(name) is a number from \(values.lowerBound) to \(values.upperBound).", at: offset)
         }
         throw ScheduleMistake(
             text.isEmpty ? "a \(name) is missing" : "'\(text.prefix(60))' is no \(name)", remedy: remedy(for: text), at: offset)

@@ -140,7 +140,7 @@ extension CampaignContext {
         if let schedule = campaign.schedule, schedule.quietHours != nil, !schedule.zone.isRecipient {
             query.quietHoursPosition = campaign.schedulePosition
         }
-        query.comparisons = messages.comparisons
+        (query.comparisons, query.texts) = (messages.comparisons, messages.texts)
         query.allowed = Set(campaign.allowed.map(\.name))
         return query
     }

@@ -37,6 +37,27 @@ struct ComparisonTests {
         #expect(try warnings("points", ["1", "2.5", ""], .order(.less, "3"), .order(.equal, "7")).isEmpty)
     }
 
+    @Test("the remedy for other spellings keeps the condition as it is")
+    func remedies() throws {
+        let levels = ["gold", "Gold", "silver"]
+        #expect(try warnings("level", levels, .text(.notEqual, "gold"))[0].hasSuffix("{% if level != 'gold' and level != 'Gold' %}."))
+        #expect(try warnings("level", levels, .text(.equal, "gold"), .text(.equal, "Gold")).isEmpty)
+        #expect(
+            try warnings("member", ["true", "1", "Yes", "yes", "no"], .text(.notEqual, "yes"))[0].hasSuffix(
+                "write member != true, without quotes."))
+        let entangled = try warnings("level", levels) {
+            $0.comparisons = [TemplateComparison(column: place("level"), kind: .text(.equal, "gold"), isEntangled: true)]
+        }
+        #expect(entangled[0].contains("put {% if level == 'gold' or level == 'Gold' %} around"))
+    }
+
+    @Test("'no' where a column alone is asked for is warned of, in a column of truth values alone")
+    func presence() throws {
+        #expect(try warnings("member", ["true", "no", "No", ""], .presence)[0].contains("in 'member' 2 rows hold 'no', 'No', for which"))
+        #expect(try warnings("member", ["true", "false", "0", "FALSE", "1"], .presence).isEmpty)
+        #expect(try warnings("name", ["Anna", "no", "On"], .presence).isEmpty)
+    }
+
     @Test("a column of dates that is compared with a year is told so")
     func years() throws {
         let said = try warnings("birthday", ["1990-12-01"], .order(.greater, "1990"))

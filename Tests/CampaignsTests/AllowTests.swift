@@ -38,7 +38,7 @@ struct AllowTests {
             "campaign.yaml:2:15: there is no warning 'unused-allow'. A warning's name stands in brackets at its end."),
         Mistake(
             "no reason", "allow:\n  - {warning: text-cut-off}\n",
-            "campaign.yaml:2:5: the key 'reason' is missing in 'the entry of 'allow''. Add it, for example: reason: \"The important part comes first.\"."
+            "campaign.yaml:2:5: the key 'reason' is missing in the entry of 'allow'. Add it, for example: reason: \"The important part comes first.\"."
         ),
         Mistake(
             "a name alone", "allow: [text-cut-off]\n",
@@ -53,7 +53,7 @@ struct AllowTests {
             "campaign.yaml:3:15: 'bad-row' is allowed twice. Keep one of them."),
         Mistake(
             "another key", "allow:\n  - {warning: bad-row, reason: x, until: 2027-01-01}\n",
-            "campaign.yaml:2:35: unknown key 'until' in 'the entry of 'allow''. Valid here: warning, reason."),
+            "campaign.yaml:2:35: unknown key 'until' in the entry of 'allow'. Valid here: warning, reason."),
     ]
 
     @Test("an expiry within a minute is a warning, now or never is none")

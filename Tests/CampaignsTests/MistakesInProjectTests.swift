@@ -89,10 +89,10 @@ struct MistakesInProjectTests {
             """#,
             """
             volley.yaml:6:9: 'noth…ex00' cannot be a device token. A token is hex digits only, an even number of them; put it in quotes.
-            volley.yaml:7:22: unknown key 'tokn' in 'the test device'. Did you mean 'token'?
+            volley.yaml:7:22: unknown key 'tokn' in the test device. Did you mean 'token'?
             volley.yaml:8:45: 'german german' is no language. Write a language tag such as de, pt-BR or zh-Hans.
             volley.yaml:8:67: 'cells' must hold keys of its own, not a list. For example: cells: {first_name: Anna}.
-            volley.yaml:8:72: unknown key 'colour' in 'the test device'. Valid here: name, token, language, cells.
+            volley.yaml:8:72: unknown key 'colour' in the test device. Valid here: name, token, language, cells.
             volley.yaml:9:9: the test device aabb…2233 stands in line 8 already. Keep one of them.
             """),
         Mistake(
@@ -345,6 +345,6 @@ struct MistakesInProjectTests {
         Mistake(
             "a test device by its alias",
             "apps: {shop: {topic: a.b, environment: simulator, test_devices: [{name: Anna, alias: a, token: \"00001111\"}]}}\n",
-            "volley.yaml:1:79: unknown key 'alias' in 'the test device'. A test device is named by its token: {name: Anna, token: 7276…}."),
+            "volley.yaml:1:79: unknown key 'alias' in the test device. A test device is named by its token: {name: Anna, token: 7276…}."),
     ]
 }

@@ -140,6 +140,10 @@ struct MistakesInScheduleTests {
             "a Friday the 13th", "repeat: \"0 9 13 * fri\", timezone: UTC",
             "20: warning: cron unites days of the month and days of the week: this goes out on day 13 of a month, and also on every fri. Leave one of the two free (*), or allow the warning if it is meant so. [days-united]"
         ),
+        one(
+            "a day of the week by its number", "repeat: \"0 9 1 * 1\", timezone: UTC",
+            "20: warning: cron unites days of the month and days of the week: this goes out on day 1 of a month, and also on every Monday. Leave one of the two free (*), or allow the warning if it is meant so. [days-united]"
+        ),
         Mistake(
             "an expiry at one moment beside times that come again",
             "delivery: {expires: 2026-11-24 18:00 +01:00}\nschedule: {repeat: \"0 9 * * mon\", timezone: UTC}\n",

@@ -56,7 +56,7 @@ struct VariantReadingTests {
             "campaign.yaml:2:14: '33.333' is finer than a hundredth of a percent. Write at most two digits behind the point."),
         Mistake(
             "no share", "variants:\n  a: {content: {title: Yo}}\n  b: {share: 50}\n",
-            "campaign.yaml:2:6: the key 'share' is missing in 'the variant'. Add it, for example: share: 50."),
+            "campaign.yaml:2:6: the key 'share' is missing in the variant. Add it, for example: share: 50."),
         Mistake(
             "a holdout that says something", "variants:\n  holdout: {share: 10, content: {title: Yo}}\n  b: {share: 90}\n",
             "campaign.yaml:2:24: the devices of 'holdout' get nothing, so it has no content. Remove the content, or give the variant another name."
@@ -74,7 +74,7 @@ struct VariantReadingTests {
         ),
         Mistake(
             "text beside the share", "variants:\n  a: {share: 100, body: Yo}\n",
-            "campaign.yaml:2:19: unknown key 'body' in 'the variant'. It belongs in 'content'; check the indentation."),
+            "campaign.yaml:2:19: unknown key 'body' in the variant. It belongs in 'content'; check the indentation."),
         Mistake(
             "no variants", "variants: {}\n",
             "campaign.yaml:1:11: 'variants' is empty. For example: variants: {short: {share: 50, content: {body: \"20 % off.\"}}, long: {share: 50}}."
@@ -87,13 +87,13 @@ struct VariantReadingTests {
             "campaign.yaml:5:5: 'pt_br' is the same language as 'pt-BR' in line 4. Keep one of them."),
         Mistake(
             "a language without text", "content:\n  title: Hi\n  languages:\n    de:\n",
-            "campaign.yaml:4:8: 'the language' is empty. For example: de: {body: \"…\"}."),
+            "campaign.yaml:4:8: the language is empty. For example: de: {body: \"…\"}."),
         Mistake(
             "a language with a badge", "content:\n  title: Hi\n  languages: {de: {badge: 3}}\n",
-            "campaign.yaml:3:20: unknown key 'badge' in 'the language'. It belongs in 'content'; check the indentation."),
+            "campaign.yaml:3:20: unknown key 'badge' in the language. It belongs in 'content'; check the indentation."),
         Mistake(
             "a language as text", "content:\n  title: Hi\n  languages: {de: Hallo}\n",
-            "campaign.yaml:3:19: 'the language' must hold keys of its own, not 'Hallo'. For example: de: {body: \"…\"}."),
+            "campaign.yaml:3:19: the language must hold keys of its own, not 'Hallo'. For example: de: {body: \"…\"}."),
         Mistake(
             "a text for a payload by hand",
             "content:\n  payload: {aps: {alert: Hi}}\n  languages: {de: {title: Hallo}}\n",

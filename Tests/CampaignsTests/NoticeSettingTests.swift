@@ -55,7 +55,7 @@ struct NoticeSettingTests {
         Mistake(
             "neither webhook nor command", "notices: [{events: [finished]}]\n",
             """
-            volley.yaml:1:11: the key 'webhook' is missing in 'the entry of 'notices''. \
+            volley.yaml:1:11: the key 'webhook' is missing in the entry of 'notices'. \
             Add it, for example: webhook: "https://hooks.example.com/volley".
             """),
         Mistake(
@@ -108,7 +108,7 @@ struct NoticeSettingTests {
             """),
         Mistake(
             "a misspelt key", "notices: [{comand: [a]}]\n",
-            "volley.yaml:1:12: unknown key 'comand' in 'the entry of 'notices''. Did you mean 'command'?"),
+            "volley.yaml:1:12: unknown key 'comand' in the entry of 'notices'. Did you mean 'command'?"),
         Mistake(
             "a file that no collector reads", "monitoring: {prometheus: volley.txt}\n",
             """

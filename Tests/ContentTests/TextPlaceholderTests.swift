@@ -20,7 +20,21 @@ struct TextPlaceholderTests {
             ("Dear ____,", "'____'", "Write what is meant"), ("TODO: text", "'TODO'", "Write what is meant"),
             ("TBD", "'TBD'", "Write what is meant"),
             ("Lorem ipsum dolor", "'Lorem ipsum'", "Write what is meant"), ("特卖[庆祝]", "'[庆祝]'", "Write an emoji itself"),
-            ("Sale [Smile]", "'[Smile]'", "Write an emoji itself"),
+            ("Sale [Smile]", "'[Smile]'", "Write an emoji itself"), ("Sale :tada:", "':tada:'", "Write the emoji itself"),
+            ("Hi [First Name]", "'[First Name]'", "{{ first_name }}"), ("Hi <your name>", "'<your name>'", "{{ first_name }}"),
+            ("Hi %First Name%", "'%First Name%'", "{{ first_name }}"), ("Hi % first_name %", "'%first_name%'", "{{ first_name }}"),
+            ("Hi (first name)", "'(first name)'", "{{ first_name }}"), ("Hi [Name here]", "'[Name here]'", "{{ first_name }}"),
+            ("Hi ((first_name))", "'first_name'", "{{ first_name }}"), ("Hi __first_name__", "'first_name'", "{{ first_name }}"),
+            ("Hi ~first_name~", "'first_name'", "{{ first_name }}"), ("Hi @@first_name@@", "'first_name'", "{{ first_name }}"),
+            ("Hi %(first_name)s", "'first_name'", "{{ first_name }}"), ("Hi |*FNAME*|", "'FNAME'", "{{ fname }}"),
+            ("Hi FIRST_NAME", "'FIRST_NAME'", "{{ first_name }}"), ("Hi {{ name }}.}", "'}' stands here", "Remove it"),
+            ("Hi INSERT NAME", "'INSERT NAME'", "Write what is meant"), ("[TEST] Sale", "'[TEST]'", "Write what is meant"),
+            ("TEST TEST please ignore", "'TEST TEST'", "Write what is meant"), ("Until DD.MM.", "'DD.MM'", "Write the day"),
+            ("Until ??", "'Until ??'", "Write the day"), ("Bis 31.11.2026", "'31.11.2026'", "No calendar"),
+            ("Until 2026-02-29", "'2026-02-29'", "No calendar"),
+            ("Hi {{ name | default: '[Name]' }}", "'[Name]' for a blank cell", "default: 'there'"),
+            ("Hi {{ name | default: 'first_name' }}", "'first_name' for a blank cell", "default: 'there'"),
+            ("Hi {{ name | default: '{first_name}' }}", "'{first_name}' for a blank cell", "default: 'there'"),
         ])
     func warned(text: String, found: String, remedy: String) throws {
         let said = try warnings(text)
@@ -38,7 +52,16 @@ struct TextPlaceholderTests {
         arguments: [
             "Follow @myshop", "Mail anna@name.com", "Save $20 today", "US$name", "Only $ 5", "«Frühling» ist da", "« Name der Rose »",
             "50 %discount", "20 %d'achat", "100%s", "50 % d", "¡TODO al 50 %!", "XXL", "Super XXXL", "_new_", "[红包]您有一个红包", "[限时]特卖",
-            "[New] Sale", "[Update]", "a << b", "1 < 2 >> 0", "% ist %", "10% @ home",
+            "[New] Sale", "[Update]", "a << b", "1 < 2 >> 0", "% ist %", "10% @ home", "[Limited Offer]", "[New Store] opens",
+            "(from Monday on)",
+            "Save 20 % today and 10 % tomorrow", "20 % first come first served", "https://shop.example/first_name?first_name=1",
+            "my_name@example.com",
+            "first name", "Your name is in the draw", "at 12:30:00", "a:b:c", "Vraiment ??", "Really??", "test drive", "29.02.2028",
+            "31.12.2026",
+            "Version 31.11.2", "Say hi :}", "{{ name }} :}", "{}", "{...}", "{ 1 }", "Save {20} %", "{20 % off}", "{50%}",
+            "{{ name | default: 'there' }}",
+            "{{ name | default: 'Name' }}",
+            "#sale_2026", "by the way, ADD NAME TAGS", "the first (last) name",
         ])
     func silent(text: String) throws {
         let said = try warnings(text)

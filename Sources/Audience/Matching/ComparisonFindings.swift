@@ -42,7 +42,8 @@ struct ComparisonFindings: Sendable {
 
 extension ComparisonFindings {
     /// What is worth saying of a comparison, at its place in the campaign.
-    func warnings(_ comparison: TemplateComparison) -> [Diagnostic] {
+    /// - Parameter all: of the same texts: a spelling that one of them names is meant.
+    func warnings(_ comparison: TemplateComparison, among all: [TemplateComparison]) -> [Diagnostic] {
         switch comparison.kind {
         case .order(let sign, let value):
             switch ComparisonValue(value, column: comparison.column.value).kind {
@@ -53,10 +54,34 @@ extension ComparisonFindings {
             }
         case .truth(let sign, _):
             unreadable(comparison, sign, "true or false", "Write true or false in the export (or yes and no, 1 and 0).")
-        case .text(_, let text): unseen(comparison, text) { $0 == text }
-        case .language(_, let tag): isSeen ? [] : unseen(comparison, tag) { $0 == tag }
-        case .part(let text): unseen(comparison, text) { $0.contains(text) }
+        case .text(_, let text): unseen(comparison, text, Self.named(comparison, all)) { $0 == text }
+        case .language(_, let tag): isSeen ? [] : unseen(comparison, tag, []) { $0 == tag }
+        case .part(let text): unseen(comparison, text, Self.named(comparison, all)) { $0.contains(text) }
+        case .presence: saysNo(comparison)
         }
+    }
+
+    /// What comparisons of the same column name.
+    private static func named(_ comparison: TemplateComparison, _ all: [TemplateComparison]) -> [String] {
+        all.filter { $0.column.value == comparison.column.value }.compactMap {
+            switch $0.kind {
+            case .text(_, let text), .part(let text): text
+            default: nil
+            }
+        }
+    }
+
+    /// `no` where the column alone is asked for: it is a text as any other, and so is satisfied.
+    private func saysNo(_ comparison: TemplateComparison) -> [Diagnostic] {
+        guard unreadableRows > 0, !isSeen else { return [] }
+        let column = comparison.column.value
+        let rows = unreadableRows == 1 ? "1 row holds" : "\(TextFormat.count(unreadableRows)) rows hold"
+        return [
+            .warning(
+                .cellsNotCompared,
+                "in '\(column)' \(rows) \(ConditionFindings.list(unreadableCells)), for which {% if \(column) %} holds: only false and 0 are no there",
+                at: comparison.column.position, remedy: "Write {% if \(column) == true %}.")
+        ]
     }
 
     private func numberRemedy(_ sign: ComparisonOperator, _ value: String, _ column: String) -> String {
@@ -86,8 +111,11 @@ extension ComparisonFindings {
         ]
     }
 
-    /// A text that no row has, or has only in other capitals or with other blanks.
-    private func unseen(_ comparison: TemplateComparison, _ text: String, isEqual: (String) -> Bool) -> [Diagnostic] {
+    /// A text that no row has, or has only in other spellings.
+    /// - Parameter named: texts that count as known.
+    private func unseen(
+        _ comparison: TemplateComparison, _ text: String, _ named: [String], isEqual: (String) -> Bool
+    ) -> [Diagnostic] {
         let column = comparison.column.value
         let shown = TextFormat.foreign(text, maximumBytes: 60)
         if !isSeen {
@@ -101,28 +129,50 @@ extension ComparisonFindings {
                         ?? "Its cells are for example \(ConditionFindings.list(otherCells)).")
             ]
         }
-        let others = otherCells.filter { !isEqual($0) && Self.isSpelledOtherwise($0, text, comparison.kind) }
-        guard !others.isEmpty else { return [] }
-        let more: String
-        if case .part = comparison.kind {
-            more = "Add what else is meant: {% if \(comparison) or \(column) contains … %}."
-        } else {
-            more =
-                "If it means the same, name it as well: {% if "
-                + ([shown] + others.prefix(3).map { TextFormat.foreign($0, maximumBytes: 40) }).map { "\(column) == '\($0)'" }
-                .joined(separator: " or ") + " %}."
+        let others = otherCells.filter { cell in
+            !isEqual(cell) && Self.isSpelledOtherwise(cell, text, comparison.kind)
+                && !named.contains { Self.names($0, cell, comparison.kind) }
         }
+        guard !others.isEmpty else { return [] }
         return [
             .warning(
                 .tagSpelling,
                 "cells of '\(column)' hold \(ConditionFindings.list(others)), which \(others.count == 1 ? "does" : "do") not count as '\(shown)'",
-                at: comparison.column.position, remedy: more)
+                at: comparison.column.position, remedy: Self.remedy(comparison, shown, others))
         ]
     }
 
+    /// What to write so that other spellings count too. Within `and` and `or` there is no short way that leaves the rest of the condition alone.
+    private static func remedy(_ comparison: TemplateComparison, _ shown: String, _ others: [String]) -> String {
+        let column = comparison.column.value
+        let names = ([shown] + others.prefix(3).map { TextFormat.foreign($0, maximumBytes: 40) })
+        let condition: String
+        switch comparison.kind {
+        case .part: condition = "\(comparison) or \(column) contains …"
+        case .text(let sign, let text):
+            if let truth = Array(text.utf8).withUnsafeBufferPointer(truthValue(of:)), sign == .equal || sign == .notEqual,
+                others.contains(where: { Array($0.utf8).withUnsafeBufferPointer(truthValue(of:)) == truth })
+            {
+                return "For all that say so write \(column) \(sign.rawValue) \(truth), without quotes."
+            }
+            condition = names.map { "\(column) \(sign.rawValue) '\($0)'" }.joined(separator: sign == .notEqual ? " and " : " or ")
+        default: condition = "\(comparison)"
+        }
+        guard !comparison.isEntangled else {
+            return
+                "If it means the same, write it alike in the export, or put {% if \(condition) %} around, with the rest in an {% if %} of its own."
+        }
+        if case .part = comparison.kind { return "Add what else is meant: {% if \(condition) %}." }
+        return "If it means the same, name it as well: {% if \(condition) %}."
+    }
+
     private static func isSpelledOtherwise(_ cell: String, _ text: String, _ kind: TemplateComparison.Kind) -> Bool {
-        func folded(_ text: String) -> String { text.lowercased().filter { !$0.isWhitespace } }
         if case .part = kind { return cell.lowercased().contains(text.lowercased()) }
-        return folded(cell) == folded(text)
+        return ConditionFindings.isSame(cell, text, isTruth: false, isLanguage: false)
+    }
+
+    private static func names(_ text: String, _ cell: String, _ kind: TemplateComparison.Kind) -> Bool {
+        if case .part = kind { return cell.contains(text) }
+        return cell == text
     }
 }

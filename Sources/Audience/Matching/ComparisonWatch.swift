@@ -33,7 +33,7 @@ struct ComparisonWatch {
                 prepared.wantsBlanks = compared.kind == .version
             case .text(_, let text), .part(let text): prepared.bytes = Array(text.utf8)
             case .language(_, let tag): prepared.bytes = Array((LanguageTag.normalized(tag) ?? tag).utf8)
-            case .truth: break
+            case .truth, .presence: break
             }
             return prepared
         }
@@ -91,6 +91,13 @@ struct ComparisonWatch {
         case .truth:
             if truthValue(of: cell) == nil { findings[index].note(unreadable: text) }
             return
+        case .presence:
+            // What says neither yes nor no makes the column one of texts, of which any is meant.
+            if let truth = truthValue(of: cell) {
+                if !truth, !["0", "false"].contains(text.lowercased()) { findings[index].note(unreadable: text) }
+                return
+            }
+            isSeen = true
         case .text: isSeen = cell.elementsEqual(comparison.bytes)
         case .language: isSeen = LanguageTag.fallbacks(of: text).contains { $0.utf8.elementsEqual(comparison.bytes) }
         case .part(let part): isSeen = text.contains(part)

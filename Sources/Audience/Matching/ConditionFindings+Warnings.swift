@@ -137,7 +137,7 @@ extension ConditionFindings {
         }
     }
 
-    private static func isSame(_ cell: String, _ name: String, isTruth: Bool, isLanguage: Bool) -> Bool {
+    static func isSame(_ cell: String, _ name: String, isTruth: Bool, isLanguage: Bool) -> Bool {
         if isTruth { return false }
         if isLanguage { return isSameScript(cell, name) }
         return Spelling.folded(cell) == Spelling.folded(name) || isSameTruth(cell, name) || isGrouped(cell, name)

@@ -1,6 +1,7 @@
 import Base
 
-/// How texts are alike that people take for one: in capitals, blanks, hyphens, forms of letters, characters that nobody sees.
+/// How texts are alike that people take for one: in capitals, blanks, hyphens, apostrophes, forms of letters, characters that
+/// nobody sees.
 enum Spelling {
     /// What is left of a text without what people overlook. Texts of one meaning may differ by more, and none is taken for another by this alone.
     static func folded(_ text: String) -> String {
@@ -20,6 +21,10 @@ enum Spelling {
                 if isBetweenDigits { kept.append("-") }
                 continue
             }
+            if "’ʼ‘`´".unicodeScalars.contains(scalar) {
+                kept.append("'")
+                continue
+            }
             if scalar.properties.generalCategory != .format { kept.append(scalar) }
         }
         return String(kept)
@@ -36,7 +41,8 @@ enum Spelling {
             return String(kept)
         }
         if text == name { return "but for the form of its letters (Unicode's NFC and NFD)" }
-        return plain(text) == plain(name) ? "but for capitals or blanks" : "but for capitals, blanks, hyphens or the form of its letters"
+        return plain(text) == plain(name)
+            ? "but for capitals or blanks" : "but for capitals, blanks, hyphens, apostrophes or the form of its letters"
     }
 
     /// Whether a text holds a character that cannot be seen, and that nobody means to write.

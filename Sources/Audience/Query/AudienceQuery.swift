@@ -41,6 +41,8 @@ public struct AudienceQuery: Sendable {
     public var fields: [SourceText] = []
     /// What templates compare cells of `fields` with: what cannot be compared, and what no recipient has, is worth a warning.
     public var comparisons: [TemplateComparison] = []
+    /// What people read, without its tags: the name of a column in it is worth a warning.
+    public var texts: [SourceText] = []
     /// Whether a recipient also carries the cell of the column `timezone`, behind those of `fields`; blank where the export has no such column.
     public var carriesTimezone = false
     /// Where the campaign asks for each device's own clock: an export without the column is a warning there. nil when it does not.

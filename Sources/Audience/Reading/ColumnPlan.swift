@@ -170,6 +170,24 @@ struct ColumnResolver {
             remedy: "If it holds the devices' zones, say so in volley.yaml: `columns: {timezone: \(name)}`.")
     }
 
+    /// Columns whose names stand in texts as they are. Only a name of several words, joined by `_`, is no word of a text.
+    func names(in texts: [SourceText]) -> [Diagnostic] {
+        let names = Dictionary(header.filter { $0.dropFirst().dropLast().contains("_") }.map { ($0.lowercased(), $0) }) { first, _ in first
+        }
+        guard !names.isEmpty else { return [] }
+        return texts.flatMap { text -> [Diagnostic] in
+            let words = text.value.split(whereSeparator: \.isWhitespace).filter { !$0.contains("://") }
+                .flatMap { $0.split { !$0.isLetter && !$0.isNumber && $0 != "_" } }
+            var seen: Set<String> = []
+            return words.compactMap { word -> Diagnostic? in
+                guard let name = names[word.lowercased()], seen.insert(name).inserted else { return nil }
+                return .warning(
+                    .placeholderInText, "people would read '\(word)' in this text, which is the name of a column", at: text.position,
+                    remedy: "For what the column holds write {{ \(name) }}.")
+            }
+        }
+    }
+
     /// Headers that are there twice: the first counts.
     func duplicateNames() -> [Diagnostic] {
         var seen: Set<String> = []

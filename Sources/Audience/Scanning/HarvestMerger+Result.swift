@@ -179,7 +179,8 @@ extension HarvestMerger {
 
     /// What cells show that templates compare with and print.
     private var comparisonWarnings: [Diagnostic] {
-        zip(plan.query.comparisons, comparisons).flatMap { $1.warnings($0) } + zip(plan.query.fields, flaws).flatMap { $1.warnings($0) }
+        zip(plan.query.comparisons, comparisons).flatMap { $1.warnings($0, among: plan.query.comparisons) }
+            + zip(plan.query.fields, flaws).flatMap { $1.warnings($0) }
     }
 
     private var conditionCounts: [ConditionCount] {

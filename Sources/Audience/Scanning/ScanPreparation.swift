@@ -24,6 +24,7 @@ struct ScanPreparation {
                 guard let header = try header(path, &format) else { continue }
                 let resolver = ColumnResolver(columns: query.columns, header: header, file: path)
                 warnings += resolver.duplicateNames()
+                warnings += resolver.names(in: query.texts).filter { !warnings.contains($0) }
                 warnings += resolver.absentNames(looksForRegistration: query.suppressed != nil)
                 if let position = query.timezonePosition, !lacksTimezone, resolver.column(of: .timezone) == nil {
                     warnings.append(resolver.noTimezone(at: position))

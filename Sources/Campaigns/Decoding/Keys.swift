@@ -12,7 +12,10 @@ struct KeyGroup: Sendable {
     }
 
     /// `in 'audience'`
-    var inWords: String { name.isEmpty ? "at the top level" : "in '\(name)'" }
+    var inWords: String { name.isEmpty ? "at the top level" : "in \(Self.shown(name))" }
+
+    /// A key in quotes; what is no key, such as `the variant`, without.
+    static func shown(_ name: String) -> String { name.contains(" ") ? name : "'\(name)'" }
 }
 
 /// The keys of one kind of file: one table for reading, for the nearest name, and for telling where a misplaced key belongs.

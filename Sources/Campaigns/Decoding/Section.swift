@@ -40,7 +40,8 @@ struct Section {
             return nil
         default:
             findings.error(
-                node.isNull ? "'\(name)' is empty" : "'\(name)' must hold keys of its own, not \(node.inWords)", at: node.position,
+                node.isNull ? "\(KeyGroup.shown(name)) is empty" : "\(KeyGroup.shown(name)) must hold keys of its own, not \(node.inWords)",
+                at: node.position,
                 remedy: "For example: \(example).")
             return nil
         }
@@ -63,7 +64,7 @@ struct Section {
         if let node = node(key) { return node }
         guard !meant.contains(key) else { return nil }
         findings.error(
-            "the key '\(key)' is missing" + (group.name.isEmpty ? "" : " in '\(group.name)'"), at: position,
+            "the key '\(key)' is missing" + (group.name.isEmpty ? "" : " \(group.inWords)"), at: position,
             remedy: "Add it, for example: \(example).")
         return nil
     }

@@ -22,6 +22,8 @@ struct ContentReader {
         content.thread = section.text("thread", example: "thread: spring")
         content.image = image()
         content.link = section.text("link", example: "link: shop://sale")
+        warnAboutComment(behind: content.image)
+        warnAboutComment(behind: content.link)
         content.data = object("data", example: "data: {campaign: spring-sale}")
         content.wakesApp = section.truth("wake_app") ?? false
         content.isSilent = section.truth("silent") ?? false
@@ -63,12 +65,8 @@ struct ContentReader {
             return nil
         }
         guard let text = section.text(key, example: example) else { return nil }
-        // "# note" is a comment to anyone; "#1" and "#sale" are most likely not.
-        if text.style == .plain, let comment = comment(after: text.value, at: text.position), let first = comment.first, first != " " {
-            findings.warning(
-                .commentInText, "the text ends before \(quoted("#" + comment)), which YAML reads as a comment", at: text.position,
-                remedy: "Put the whole text in quotes if that belongs to it.")
-        }
+        warnAboutComment(behind: text)
+        warnAboutQuote(text)
         if text.style == .plain, let note = text.value.firstRange(of: " // ") {
             findings.warning(
                 .commentInText,
@@ -78,14 +76,34 @@ struct ContentReader {
         return text
     }
 
-    /// What follows ` #` behind a text without quotes.
-    private func comment(after text: String, at place: SourcePosition) -> String? {
+    /// `  # note` is a comment to anyone; `#1`, `#sale`, and what stands one blank behind the text are often a part of it.
+    private func warnAboutComment(behind text: SourceText?) {
+        guard let text, text.style == .plain, let comment = comment(after: text.value, at: text.position) else { return }
+        let isNote = comment.text.first == " "
+        guard comment.blanks == 1 || !isNote && !comment.text.isEmpty else { return }
+        findings.warning(
+            .commentInText, "the text ends before \(quoted("#" + comment.text)), which YAML reads as a comment", at: text.position,
+            remedy: "Put the whole text in quotes if that belongs to it\(isNote ? "; before a comment write two blanks" : "").")
+    }
+
+    /// `Sale"`: a quote that was to be opened. `55"` are inches.
+    private func warnAboutQuote(_ text: SourceText) {
+        guard text.style == .plain, text.value.last == "\"", text.value.count(where: { $0 == "\"" }) == 1,
+            let before = text.value.dropLast().last, !before.isNumber
+        else { return }
+        findings.warning(
+            .curlyQuotes, "the quote at the end is part of the text, as none stands at its beginning", at: text.position,
+            remedy: "Remove it, or put the whole text in quotes.")
+    }
+
+    /// What follows ` #` behind a text without quotes, and how many blanks stand before it.
+    private func comment(after text: String, at place: SourcePosition) -> (text: String, blanks: Int)? {
         let rest = source.line(place.line).dropFirst(place.column - 1)
         guard rest.starts(with: text.unicodeScalars) else { return nil }
         let gap = rest.dropFirst(text.unicodeScalars.count)
         let comment = gap.drop { $0 == " " || $0 == "\t" }
         guard comment.first == "#", comment.count < gap.count else { return nil }
-        return String(String.UnicodeScalarView(comment.dropFirst()))
+        return (String(String.UnicodeScalarView(comment.dropFirst())), gap.count - comment.count)
     }
 
     /// A sound is a name; `true` would be taken for one that no app has.
@@ -122,6 +140,12 @@ struct ContentReader {
             findings.error(
                 "'image' must be a web address that begins with https://, not \(quoted(image.value))", at: image.position,
                 remedy: "For example: image: https://cdn.example.com/spring.jpg.")
+            return nil
+        }
+        if let second = image.value.firstMatch(of: /\s+https?:\/\//.ignoresCase()) {
+            findings.error(
+                "'image' takes one address, and another follows: \(quoted(String(image.value[second.range.lowerBound...].drop(while: \.isWhitespace))))",
+                at: image.position, remedy: "Keep one of them.")
             return nil
         }
         return image

@@ -119,8 +119,14 @@ struct ScheduleReader {
         }
         section.findings.warning(
             .daysUnited,
-            "cron unites days of the month and days of the week: this goes out on day\(Int(fields[2]) == nil ? "s" : "") \(fields[2]) of a month, and also on every \(fields[4])",
+            "cron unites days of the month and days of the week: this goes out on day\(Int(fields[2]) == nil ? "s" : "") \(fields[2]) of a month, and also on every \(Self.days(fields[4]))",
             at: place("repeat"), remedy: remedy)
+    }
+
+    /// `1` is a Monday; what is more than a number is shown as it is written.
+    private static func days(_ field: Substring) -> String {
+        let names = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"]
+        return Int(field).map { names[$0 % names.count] } ?? String(field)
     }
 
     private func warnOfPast(_ at: LocalTime, _ schedule: Schedule) {

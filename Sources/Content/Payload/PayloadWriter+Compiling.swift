@@ -154,7 +154,10 @@ extension PayloadWriter {
         let start = UInt32(compiled.tests.count)
         for (index, test) in condition.tests.enumerated() {
             var compiledTest = compile(test)
-            if let comparison = test.comparison, !comparisons.contains(comparison) { comparisons.append(comparison) }
+            if var comparison = test.comparison {
+                comparison.isEntangled = condition.connectors.contains(test.isNegative ? .or : .and)
+                if !comparisons.contains(comparison) { comparisons.append(comparison) }
+            }
             compiledTest.isAnd = index < condition.connectors.count && condition.connectors[index] == .and
             compiled.tests.append(compiledTest)
         }

@@ -50,17 +50,21 @@ struct ConditionTag {
             return nil
         }
         var condition = TemplateCondition(tests: [], connectors: [])
-        var first = 0
+        var (first, places) = (0, [Int]())
         for index in tokens.indices {
             guard let connector = connector(tokens[index]) else { continue }
             if let test = readTest(tokens[first..<index], behind: first == 0 ? nil : tokens[first - 1], before: tokens[index]) {
                 condition.tests.append(test)
+                places.append(tokens[first].range.lowerBound)
             }
             condition.connectors.append(connector)
             first = index + 1
         }
-        if let test = readTest(tokens[first...], behind: first == 0 ? nil : tokens[first - 1], before: nil) { condition.tests.append(test) }
-        warnAboutOrder(condition)
+        if let test = readTest(tokens[first...], behind: first == 0 ? nil : tokens[first - 1], before: nil) {
+            condition.tests.append(test)
+            places.append(tokens[first].range.lowerBound)
+        }
+        mistakes += ConditionSense.mistakes(condition, places: places, start: start)
         return mistakes.allSatisfy(\.isWarning) && condition.tests.count == condition.connectors.count + 1 ? condition : nil
     }
 
@@ -79,17 +83,6 @@ struct ConditionTag {
             return .or
         default: return nil
         }
-    }
-
-    /// Liquid reads from the right, which is not what everybody expects.
-    private mutating func warnAboutOrder(_ condition: TemplateCondition) {
-        guard let and = condition.connectors.firstIndex(of: .and), let or = condition.connectors.firstIndex(of: .or), and < or else {
-            return
-        }
-        mistakes.append(
-            TemplateMistake(
-                message: "'and' before 'or' is read from the right: a and b or c means a and (b or c)", index: start,
-                remedy: "Put one '{% if %}' inside another to make it plain.", warning: .mixedConditions))
     }
 
     // MARK: - Comparisons

@@ -199,11 +199,10 @@ struct FilterReader {
 
     private mutating func fallback() -> TemplateFilter? {
         guard let text = texts(1...1)?[0] else { return nil }
-        if !text.isEmpty, Blank.isSign(text) {
+        if !text.isEmpty, let flaw = TextPlaceholder.flaw(ofFallback: text) {
             mistakes.append(
                 TemplateMistake(
-                    message: "people would read '\(text)' for a blank cell, which programs write for nothing",
-                    index: arguments[0].value.range.lowerBound,
+                    message: "people would read '\(text)' for a blank cell, \(flaw)", index: arguments[0].value.range.lowerBound,
                     remedy: "Write what they shall read, for example default: 'there'; default: '' prints nothing.",
                     warning: .placeholderInText))
         }

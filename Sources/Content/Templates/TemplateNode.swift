@@ -129,11 +129,20 @@ struct TemplateTest: Hashable, Sendable {
     var column: SourceText
     var kind: Kind
 
+    /// Whether it holds for what it does not name, so that further spellings are joined by `and`.
+    var isNegative: Bool {
+        switch kind {
+        case .text(.notEqual, _), .number(.notEqual, _), .truth(.notEqual, _): true
+        default: false
+        }
+    }
+
     /// What cells are held against, for whoever looks at them; nil where any cell gives an answer.
     var comparison: TemplateComparison? {
         let kind: TemplateComparison.Kind? =
             switch kind {
-            case .truthy, .present, .blank: nil
+            case .present, .blank: nil
+            case .truthy: .presence
             case .text(let comparison, let text):
                 comparison != .equal && comparison != .notEqual
                     ? .order(comparison, trimmedSpaces(text))

@@ -10,6 +10,7 @@ struct TemplateParser {
     private var open: [OpenChoice] = []
     private var nodes: [TemplateNode] = []
     private var refused: Set<String> = []
+    private var unreachable: [Diagnostic] = []
 
     private struct OpenChoice {
         var start: Int
@@ -63,7 +64,7 @@ struct TemplateParser {
         found.sorted { $0.index < $1.index }.map {
             guard let warning = $0.warning else { return Diagnostic($0.message, at: place(of: $0.index), remedy: $0.remedy) }
             return .warning(warning, $0.message, at: place(of: $0.index), remedy: $0.remedy)
-        }
+        } + unreachable
     }
 
     private mutating func append(_ text: String) {
@@ -167,6 +168,8 @@ struct TemplateParser {
     private mutating func endChoice() {
         guard var choice = open.popLast() else { return }
         choice.branches.append(TemplateBranch(condition: choice.condition, body: nodes))
+        // Of a branch that could not be read nothing is known.
+        if found.allSatisfy(\.isWarning), let branch = ConditionSense.unreachable(choice.branches) { unreachable.append(branch) }
         nodes = choice.before + [.choice(choice.branches)]
     }
 

@@ -97,7 +97,12 @@ struct TemplateScanner {
             report("'{{{' has a brace too many", at: index, remedy: "Write '{{' and '}}'.")
             return append(.output, (inside + 1)..<end, closing: starts(with: "}}}", at: end) ? 3 : 2)
         }
-        if let end = closing("}}", from: inside) { return append(.output, inside..<end) }
+        if let end = closing("}}", from: inside) {
+            let isLast =
+                isShown && starts(with: "}", at: end + 2) && !starts(with: "}}", at: end + 2) && !scalars[inside..<end].contains("{")
+            if isLast { report("'}}}' has a brace too many", at: end, remedy: "Write '}}'.") }
+            return append(.output, inside..<end, closing: isLast ? 3 : 2)
+        }
         let limit = nextTag(from: inside)
         let wrong = [
             ("｝｝", "by full-width braces '｝｝'"), ("} }", "by '} }', with a space between the braces"),

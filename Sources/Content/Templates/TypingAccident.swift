@@ -19,19 +19,20 @@ struct TypingAccident {
         case "%": return matcher.percent()
         case "*": return matcher.named("*|", "|*", "'*| |*' makes no template")
         case "<": return matcher.angle()
-        default: return nil
+        case "(": return matcher.parentheses()
+        default: return matcher.bareName()
         }
     }
 }
 
-private struct AccidentMatcher {
+struct AccidentMatcher {
     let scalars: [Unicode.Scalar]
     let start: Int
     let isShown: Bool
 
-    private static let raw = "; if it shall be shown as it stands, write {% raw %}…{% endraw %} around it."
+    static let raw = "; if it shall be shown as it stands, write {% raw %}…{% endraw %} around it."
 
-    private func accident(_ message: String, remedy: String, end: Int, isWarning: Bool = false) -> TypingAccident {
+    func accident(_ message: String, remedy: String, end: Int, isWarning: Bool = false) -> TypingAccident {
         TypingAccident(
             mistake: TemplateMistake(message: message, index: start, remedy: remedy, warning: isWarning ? .placeholderInText : nil),
             end: end)
@@ -51,7 +52,9 @@ private struct AccidentMatcher {
     func dollar() -> TypingAccident? {
         guard starts(with: "${") else { return nil }
         var next = skipSpaces(start + 2)
-        guard let name = name(from: &next), starts(with: "}", at: next) else { return nil }
+        guard let name = name(from: &next), starts(with: "}", at: next) else {
+            return named("${", "}", words: "'${ }' makes no template")
+        }
         return accident(
             "'${ }' makes no template: '${\(name)}'", remedy: "Write {{ \(name) }}" + Self.raw, end: next + 1, isWarning: !isShown)
     }
@@ -68,7 +71,7 @@ private struct AccidentMatcher {
         var next = start + 1
         guard isShown, let name = name(from: &next), starts(with: "]", at: next), !starts(with: "](", at: next),
             name == name.lowercased() || name.contains("_") || Self.usualNames.contains(name.lowercased())
-        else { return nil }
+        else { return place(of: "[", "]") }
         return place("[\(name)]", name, end: next + 1)
     }
 
@@ -77,7 +80,7 @@ private struct AccidentMatcher {
         "name", "firstname", "lastname", "fname", "lname", "vorname", "nachname", "prenom", "nombre",
     ]
 
-    private func place(_ written: String, _ name: String, _ more: String = "", end: Int) -> TypingAccident {
+    func place(_ written: String, _ name: String, _ more: String = "", end: Int) -> TypingAccident {
         accident(
             "'\(written)' is shown as it stands", remedy: "For a column write {{ \(name) }}\(more).", end: end, isWarning: true)
     }
@@ -94,12 +97,12 @@ private struct AccidentMatcher {
         if starts(with: "{％") {
             return accident("the full-width sign '％' makes no template", remedy: "Write '{%' with plain signs.", end: start + 2)
         }
-        guard let name = name(from: &next) else { return nil }
+        guard let name = name(from: &next) else { return foreignBrace() }
         // `{name | default: 'x'}` counts as well.
         if next < scalars.count, scalars[next] == "|" {
             while next < scalars.count, scalars[next] != "}", scalars[next] != "{" { next += 1 }
         }
-        guard next < scalars.count, scalars[next] == "}" else { return nil }
+        guard next < scalars.count, scalars[next] == "}" else { return foreignBrace() }
         let isClosedTwice = next + 1 < scalars.count && scalars[next + 1] == "}"
         if isClosedTwice {
             return accident("'{{' lacks a brace before '\(name)'", remedy: "Write {{ \(name) }}.", end: next + 2)
@@ -109,7 +112,7 @@ private struct AccidentMatcher {
     }
 
     func closingBrace() -> TypingAccident? {
-        guard starts(with: "}}") else { return nil }
+        guard starts(with: "}}") else { return loneBrace() }
         return accident("'}}' stands here without '{{'", remedy: "Write '{{' before the column's name, or remove '}}'.", end: start + 2)
     }
 
@@ -138,7 +141,7 @@ private struct AccidentMatcher {
         if start > 0, TemplateTokenizer.isNameScalar(scalars[start - 1]) || scalars[start - 1] == "%" { return nil }
         var next = start + 1
         guard let name = name(from: &next, takesSpaces: false), next < scalars.count, scalars[next] == "%", name.utf8.count > 1 else {
-            return nil
+            return place(of: "%", "%")
         }
         return accident(
             "percent signs make no template: '%\(name)%'", remedy: "Write {{ \(name) }}" + Self.raw, end: next + 1, isWarning: !isShown)
@@ -154,14 +157,14 @@ private struct AccidentMatcher {
         var next = start + 1
         guard isShown, let name = name(from: &next, takesSpaces: false), next < scalars.count, scalars[next] == ">",
             !TextOddity.elements.contains(name.lowercased())
-        else { return nil }
+        else { return place(of: "<", ">", "; a push shows no HTML") }
         return place("<\(name)>", name, "; a push shows no HTML", end: next + 1)
     }
 
     func named(_ open: String, _ close: String, _ message: String) -> TypingAccident? {
         guard starts(with: open) else { return nil }
         var next = skipSpaces(start + 2)
-        guard let name = name(from: &next), starts(with: close, at: next) else { return nil }
+        guard let name = name(from: &next), starts(with: close, at: next) else { return named(open, close, words: message) }
         return accident(
             "\(message): '\(open)\(name)\(close)'", remedy: "Write {{ \(name) }}" + Self.raw, end: next + 2, isWarning: !isShown)
     }
@@ -169,7 +172,7 @@ private struct AccidentMatcher {
     // MARK: - Characters
 
     /// A name as programs write them, in ASCII: what stands between signs in other scripts is more likely an ornament.
-    private func name(from index: inout Int, takesSpaces: Bool = true) -> String? {
+    func name(from index: inout Int, takesSpaces: Bool = true) -> String? {
         let first = index
         while index < scalars.count, scalars[index].isASCII, TemplateTokenizer.isNameScalar(scalars[index]) { index += 1 }
         guard index > first, scalars[first].properties.isAlphabetic || scalars[first] == "_" else { return nil }
@@ -178,13 +181,13 @@ private struct AccidentMatcher {
         return name
     }
 
-    private func skipSpaces(_ index: Int) -> Int {
+    func skipSpaces(_ index: Int) -> Int {
         var index = index
         while index < scalars.count, scalars[index] == " " || scalars[index] == "\u{A0}" { index += 1 }
         return index
     }
 
-    private func starts(with text: String, at place: Int? = nil) -> Bool { scalars[(place ?? start)...].starts(with: text.unicodeScalars) }
+    func starts(with text: String, at place: Int? = nil) -> Bool { scalars[(place ?? start)...].starts(with: text.unicodeScalars) }
 
     private func contains(_ text: String, before end: Int) -> Bool {
         (start..<end).contains { starts(with: text, at: $0) }

@@ -130,10 +130,11 @@ struct RenderedLint {
 
     private func warnings(_ sample: PreviewSample) -> [Diagnostic] {
         let content = context.messages.messages[sample.message].content
-        let places = ["title": content.title?.position, "subtitle": content.subtitle?.position, "body": content.body?.position]
+        let templates = ["title": content.title, "subtitle": content.subtitle, "body": content.body].compactMapValues(\.self)
         return ShownPush(sample.shownPayload).texts.flatMap { key, text in
             ShownText.warnings(
-                key, text, isWhole: true, at: places[key].flatMap(\.self) ?? content.payload?.position ?? content.position,
+                key, text, isWhole: true, template: templates[key]?.value,
+                at: templates[key]?.position ?? content.payload?.position ?? content.position,
                 note: " for \(sample.token.redacted)")
         }
     }

@@ -74,7 +74,11 @@ struct AudienceWords {
     }
 
     /// A name from a campaign, or a cell of an export, in a sentence; a device token is shortened.
-    static func shown(_ text: String) -> String { TextFormat.foreign(DeviceToken(text)?.redacted ?? text, maximumBytes: 60) }
+    static func shown(_ text: String) -> String {
+        // Short digits, such as a day, are no token of a device, though one may be made of them.
+        let token = text.utf8.count < 32 ? nil : DeviceToken(text)
+        return TextFormat.foreign(token?.redacted ?? text, maximumBytes: 60)
+    }
 
     /// `a, b or c`
     private static func listed(_ parts: [String], with word: String) -> String {

@@ -1,0 +1,85 @@
+import Base
+
+/// Two comparisons of one column, held against all that a cell may be. Each kind of cell that can tell them apart is one probe.
+struct TestPair {
+    /// A cell, as far as it matters: how it stands to what each of the two compares with (below zero, zero, above zero), nil without an order.
+    private struct Probe {
+        var toFirst: Int?
+        var toSecond: Int?
+        var isBlank = false
+    }
+
+    /// What the two say of each probe.
+    private let answers: [(first: Bool, second: Bool)]
+
+    /// Nil when nothing follows from one about the other: they compare different columns, or a part and a whole.
+    init?(_ first: TemplateTest, _ second: TemplateTest) {
+        guard first.column.value == second.column.value, let probes = Self.probes(first, second) else { return nil }
+        answers = probes.map { (Self.holds(first.kind, $0, $0.toFirst), Self.holds(second.kind, $0, $0.toSecond)) }
+    }
+
+    /// Whether no cell satisfies both.
+    var excludesAll: Bool { !answers.contains { $0.first && $0.second } }
+
+    /// Whether each cell satisfies one of them.
+    var takesAll: Bool { answers.allSatisfy { $0.first || $0.second } }
+
+    /// Whether each cell that satisfies the second satisfies the first as well.
+    var firstTakesSecond: Bool { !answers.contains { $0.second && !$0.first } }
+
+    private static func probes(_ first: TemplateTest, _ second: TemplateTest) -> [Probe]? {
+        let blank = Probe(isBlank: true)
+        return switch (isAboutBlanks(first), isAboutBlanks(second)) {
+        case (true, true): [blank, Probe()]
+        case (true, false): values(second, second).map { [blank] + $0 }
+        case (false, true): values(first, first).map { [blank] + $0 }
+        case (false, false): values(first, second)
+        }
+    }
+
+    private static func isAboutBlanks(_ test: TemplateTest) -> Bool { test.kind == .blank || test.kind == .present }
+
+    private static func values(_ first: TemplateTest, _ second: TemplateTest) -> [Probe]? {
+        switch (first.comparison?.kind, second.comparison?.kind) {
+        case (.order(_, let value)?, .order(_, let other)?): orders(value, other, first.column.value)
+        case (.text(_, let text)?, .text(_, let other)?): equals(text.utf8.elementsEqual(other.utf8))
+        case (.truth(_, let isTrue)?, .truth(_, let other)?): equals(isTrue == other)
+        case (.language(_, let tag)?, .language(_, let other)?): languages(tag, other)
+        default: nil
+        }
+    }
+
+    /// Cells with the first value, with the second, and with neither.
+    private static func equals(_ areEqual: Bool) -> [Probe] {
+        let other: Int? = areEqual ? 0 : nil
+        return [Probe(toFirst: 0, toSecond: other), Probe(toFirst: other, toSecond: 0), Probe()]
+    }
+
+    /// `de` holds for `de-AT` as well: of two of which one is a form of the other nothing follows.
+    private static func languages(_ tag: String, _ other: String) -> [Probe]? {
+        guard let first = LanguageTag.normalized(tag), let second = LanguageTag.normalized(other) else { return nil }
+        let areApart = !LanguageTag.fallbacks(of: tag).contains(second) && !LanguageTag.fallbacks(of: other).contains(first)
+        return first == second || areApart ? equals(first == second) : nil
+    }
+
+    /// Cells below, at, between and above the two values.
+    private static func orders(_ value: String, _ other: String, _ column: String) -> [Probe]? {
+        let (first, second) = (ComparisonValue(value, column: column), ComparisonValue(other, column: column))
+        guard first.kind == second.kind, first.kind != .text,
+            let order = Array(other.utf8).withUnsafeBufferPointer({ first.order(of: $0) })
+        else { return nil }
+        let ends = [Probe(toFirst: -1, toSecond: -1), Probe(toFirst: 1, toSecond: 1)]
+        if order == 0 { return ends + [Probe(toFirst: 0, toSecond: 0)] }
+        // How the second value stands to the first is how a cell between them stands to the first.
+        return ends + [Probe(toFirst: 0, toSecond: -order), Probe(toFirst: order, toSecond: -order), Probe(toFirst: order, toSecond: 0)]
+    }
+
+    private static func holds(_ kind: TemplateTest.Kind, _ probe: Probe, _ order: Int?) -> Bool {
+        switch kind {
+        case .blank: probe.isBlank
+        case .present: !probe.isBlank
+        case .text(let sign, _), .number(let sign, _), .truth(let sign, _): sign.holds(order)
+        case .truthy, .contains: false
+        }
+    }
+}
