@@ -30,7 +30,8 @@ enum PaceNotation {
             let decimal = groups[1] == "000" ? String(groups[0]) : "\(groups[0]).\(groups[1])"
             throw Complaint(
                 "\(quoted(text)) may be \(digits)/\(parts[1]), or \(decimal)/\(parts[1])",
-                remedy: "For \(digits) write \(digits)/\(parts[1])\(groups[1] == "000" ? ", for \(decimal) write \(decimal)/\(parts[1])" : "").")
+                remedy: "For \(digits) write \(digits)/\(parts[1])"
+                    + (groups[1] == "000" ? ", for \(decimal) write \(decimal)/\(parts[1])." : "."))
         }
         if let slower = slower(parts[0], interval) { throw Complaint("\(quoted(text)) is no whole number of pushes", remedy: slower) }
         if digits.count != parts[0].count {
