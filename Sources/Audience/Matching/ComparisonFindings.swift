@@ -6,6 +6,8 @@ struct ComparisonFindings: Sendable {
     var unreadableRows = 0
     /// Whether some cell is equal to what it is compared with, or holds it.
     var isSeen = false
+    /// Cells that may be thousands, where numbers are compared.
+    var numbers = NumberForms()
     /// Different cells of the first rows that are not, and of those that cannot be compared.
     private(set) var otherCells: [String] = []
     private(set) var unreadableCells: [String] = []
@@ -34,6 +36,7 @@ struct ComparisonFindings: Sendable {
 
     mutating func add(_ other: ComparisonFindings) {
         unreadableRows += other.unreadableRows
+        numbers.add(other.numbers)
         isSeen = isSeen || other.isSeen
         for cell in other.unreadableCells { Self.add(cell, to: &unreadableCells, atMost: ConditionCount.mostCells) }
         for cell in other.otherCells { Self.add(cell, to: &otherCells, atMost: Self.mostCells) }
@@ -46,7 +49,9 @@ extension ComparisonFindings {
         switch comparison.kind {
         case .order(let sign, let value):
             switch ComparisonValue(value, column: comparison.column.value).kind {
-            case .number: unreadable(comparison, sign, "a number", numberRemedy(sign, value, comparison.column.value))
+            case .number:
+                unreadable(comparison, sign, "a number", numberRemedy(sign, value, comparison.column.value))
+                    + numbers.warnings(comparison.column)
             case .version: unreadable(comparison, sign, "a version", "Write versions in the export as 3.2.0.")
             case .date: unreadable(comparison, sign, "a date", "Write dates in the export as 2026-11-30 or 2026-11-30T09:00:00Z.")
             case .text: []
@@ -104,7 +109,11 @@ extension ComparisonFindings {
         let others = otherCells.filter { !isEqual($0) && Self.isSpelledOtherwise($0, text, comparison.kind) }
         guard !others.isEmpty else { return [] }
         let more: String
-        if case .part = comparison.kind {
+        if case .text(let sign, _) = comparison.kind, let truth = Self.truth(text),
+            others.contains(where: { Self.folded($0) != Self.folded(text) })
+        {
+            more = "For all that say so write {% if \(column) \(sign.rawValue) \(truth) %}."
+        } else if case .part = comparison.kind {
             more = "Add what else is meant: {% if \(comparison) or \(column) contains … %}."
         } else {
             more =
@@ -121,8 +130,11 @@ extension ComparisonFindings {
     }
 
     private static func isSpelledOtherwise(_ cell: String, _ text: String, _ kind: TemplateComparison.Kind) -> Bool {
-        func folded(_ text: String) -> String { text.lowercased().filter { !$0.isWhitespace } }
         if case .part = kind { return cell.lowercased().contains(text.lowercased()) }
-        return folded(cell) == folded(text)
+        return folded(cell) == folded(text) || truth(text).map { $0 == truth(cell) } ?? false
     }
+
+    private static func folded(_ text: String) -> String { text.lowercased().filter { !$0.isWhitespace } }
+
+    private static func truth(_ text: String) -> Bool? { Array(text.utf8).withUnsafeBufferPointer(truthValue) }
 }
