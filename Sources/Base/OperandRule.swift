@@ -47,6 +47,10 @@ public struct OperandRule {
     private var isOrder: Bool { comparison != .equal && comparison != .notEqual }
     private var isVersionColumn: Bool { ComparisonValue.isVersion(column: column) }
 
+    /// The dates that a text means which writes them as people do elsewhere, `01.12.1990`, as Volley reads them: several where day and month may be
+    /// either; none for other texts.
+    public static func dates(meantBy text: String) -> [String] { WrittenDate(text)?.dates { $0 } ?? [] }
+
     /// - Throws: what is wrong with the operand.
     public func check() throws(Mistake) {
         let kind = ComparisonValue(operand, column: column).kind
@@ -122,6 +126,12 @@ private struct WrittenDate {
 
     /// - Parameter comparison: how the comparison with a date is written.
     func remedy(_ comparison: (String) -> String) -> String {
+        let forms = dates(comparison)
+        return forms.isEmpty ? "Write it like 2026-11-30." : "Write \(forms.joined(separator: " or "))."
+    }
+
+    /// - Parameter comparison: how what is done with a date is written.
+    func dates(_ comparison: (String) -> String) -> [String] {
         func written(month: Int, day: Int) -> String? {
             guard (1...12).contains(month), day <= daysInMonth(month, year: year) else { return nil }
             let digits = [month, day].map { $0 < 10 ? "0\($0)" : "\($0)" }
@@ -130,7 +140,6 @@ private struct WrittenDate {
         let dayFirst = isYearFirst ? nil : written(month: second, day: first)
         // A point stands behind the day in all countries that write dates so.
         let monthFirst = isYearFirst || hasSlashes || dayFirst == nil ? written(month: first, day: second) : nil
-        let forms = [monthFirst, dayFirst].compactMap(\.self)
-        return forms.isEmpty ? "Write it like 2026-11-30." : "Write \(Array(Set(forms)).sorted().joined(separator: " or "))."
+        return Set([monthFirst, dayFirst].compactMap(\.self)).sorted()
     }
 }

@@ -90,6 +90,16 @@ public enum TextFormat {
         return "\(whole / 3600) h \(whole / 60 % 60) min"
     }
 
+    /// Whether a text is a long number as a spreadsheet program shows it, `1.23E+15`, of which digits are missing.
+    public static func isRounded(_ text: String) -> Bool {
+        let halves = text.uppercased().split(separator: "E", omittingEmptySubsequences: false)
+        func isDigits(_ text: some StringProtocol) -> Bool { !text.isEmpty && text.allSatisfy { $0.isASCII && $0.isNumber } }
+        guard halves.count == 2, halves[1].count == 3, halves[1].first == "+", isDigits(halves[1].dropFirst()) else { return false }
+        // Where a comma stands in numbers it does here.
+        let digits = halves[0].split(omittingEmptySubsequences: false) { $0 == "." || $0 == "," }
+        return digits[0].count == 1 && digits.count <= 2 && digits.allSatisfy(isDigits)
+    }
+
     /// `45 s`, `30 min`, `4 h`, `2 h 5 min`, `3 days`: a length of time as people say it, hours and days without what hardly counts beside them.
     public static func span(seconds: Int64) -> String {
         switch seconds {

@@ -7,6 +7,7 @@ public enum WarningName: String, CaseIterable, Hashable, Sendable {
     case conditionInList = "condition-in-list"
     case mixedConditions = "mixed-conditions"
     case oddLanguage = "odd-language"
+    case oddTimezone = "odd-timezone"
     case passwordInFile = "password-in-file"
     case expiryTooLong = "expiry-too-long"
     case expiresSoon = "expires-soon"
@@ -48,6 +49,9 @@ public enum WarningName: String, CaseIterable, Hashable, Sendable {
     case columnTwice = "column-twice"
     case staleExport = "stale-export"
     case timezoneNotFound = "timezone-not-found"
+    case oddExport = "odd-export"
+    case commentInList = "comment-in-list"
+    case roundedNumber = "rounded-number"
 
     // What the rows of the exports show.
     case badRow = "bad-row"
@@ -59,6 +63,7 @@ public enum WarningName: String, CaseIterable, Hashable, Sendable {
     case aliasNotFound = "alias-not-found"
     case registrationIDNotFound = "registration-id-not-found"
     case exclusionNotFound = "exclusion-not-found"
+    case noneNotExcluded = "none-not-excluded"
     case conditionNeverHolds = "condition-never-holds"
     case cellsNotCompared = "cells-not-compared"
     case valueNotFound = "value-not-found"
@@ -93,7 +98,7 @@ public enum WarningName: String, CaseIterable, Hashable, Sendable {
     /// Where it comes from. Only what was looked at can be said not to occur any more.
     public var sources: Set<Source> {
         switch self {
-        case .curlyQuotes, .commentInText, .numberChanged, .conditionInList, .mixedConditions, .oddLanguage, .passwordInFile,
+        case .curlyQuotes, .commentInText, .numberChanged, .conditionInList, .mixedConditions, .oddLanguage, .oddTimezone, .passwordInFile,
             .expiryTooLong, .expiresSoon, .schedulePast, .timeInQuietHours, .timeInGap, .expiresInUTC, .daysUnited, .unusedAllow,
             .partlyTranslated, .variantNotTranslated, .sameVariants, .pluralFormMissing, .linkWithoutScheme, .outsideAPS, .nothingVisible,
             .silentAndVisible,
@@ -106,10 +111,11 @@ public enum WarningName: String, CaseIterable, Hashable, Sendable {
         case .expiresBeforeSchedule, .conditionNeverHolds: [.files, .rows]
         // Keys of JSON may come in any object.
         case .columnTwice: [.headers, .rows]
-        case .columnNotFound, .staleExport, .timezoneNotFound: [.headers]
+        // Which row of a device is its newest matters only where one has several.
+        case .columnNotFound: [.headers, .rows]
+        case .staleExport, .timezoneNotFound, .oddExport, .commentInList, .roundedNumber: [.headers]
         case .badRow, .keyTwice, .rowForEachTag, .tagSeparator, .tagSpelling, .tagNotFound, .aliasNotFound, .registrationIDNotFound,
-            .exclusionNotFound,
-            .cellsNotCompared, .valueNotFound,
+            .exclusionNotFound, .noneNotExcluded, .cellsNotCompared, .valueNotFound,
             .languageNotSpoken, .languageFormsUnknown, .timezonesUnknown, .sentInQuietHours,
             .audienceEmpty, .audienceNearlyEveryone, .audienceChanged, .audienceDropped, .lastRunUnfinished, .sentRecently, .paceTooSlow:
             [.rows]

@@ -86,6 +86,9 @@ struct CronField: Sendable {
     }
 
     private func remedy(for text: Substring) -> String {
+        if let dash = text.first(where: WrittenDash.isDash) {
+            return "The dash '\(dash)' is no hyphen. Write \(WrittenDash.replaced(text))."
+        }
         if let short = names.first(where: { text.utf8.count > 3 && text.lowercased().hasPrefix($0) }) { return "Write \(short)." }
         if text.contains(where: { "LW#?".contains($0) }) {
             return "Of the letters and signs that some schedulers know (L, W, #, ?), cron has none; write * for any."

@@ -24,6 +24,7 @@ public struct CronRule: Hashable, Sendable, CustomStringConvertible {
         let fields = text.split(separator: " ").flatMap { $0.split(separator: "\t") }
         try Self.checkCount(fields, of: text)
         try Self.checkMinute(fields)
+        try Self.checkWeekOfMonth(fields, in: text)
         var bits: [UInt64] = []
         for (field, kind) in zip(fields, CronField.all) {
             bits.append(try kind.bits(field, at: text.utf8.distance(from: text.startIndex, to: field.startIndex)))
@@ -65,6 +66,19 @@ public struct CronRule: Hashable, Sendable, CustomStringConvertible {
         throw ScheduleMistake(
             "'* \(rest.prefix(60))' goes out \(often)",
             remedy: "Write \"0 \(rest)\" for the full hour, or \"*/1 \(rest)\" if every minute is meant.")
+    }
+
+    /// `fri#1`, as some schedulers write the first Friday of a month.
+    private static func checkWeekOfMonth(_ fields: [Substring], in text: String) throws(ScheduleMistake) {
+        let parts = fields[4].split(separator: "#", omittingEmptySubsequences: false)
+        guard parts.count == 2, !parts[0].isEmpty, let week = Int(parts[1]), (1...5).contains(week) else { return }
+        let (first, last) = (7 * week - 6, min(7 * week, 31))
+        throw ScheduleMistake(
+            "'\(fields[4].prefix(60))' is no day of the week: cron does not count the weeks of a month",
+            remedy:
+                "For the days \(first) to \(last) that are such a day write \"\(fields[0]) \(fields[1]) */31,\(first)-\(last) \(fields[3]) \(parts[0])\": "
+                + "where a field begins with *, both must hold.",
+            at: text.utf8.distance(from: text.startIndex, to: fields[4].startIndex))
     }
 
     /// Whether there is any date at all: `30 feb` is none. Weekdays come in every month.

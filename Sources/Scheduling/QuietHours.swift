@@ -10,6 +10,11 @@ public struct QuietHours: Hashable, Sendable, CustomStringConvertible {
     /// - Throws: `ScheduleMistake`: `text` is not of the form `21:00-08:00`, or says nothing.
     public init(_ text: String) throws(ScheduleMistake) {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+        if let dash = text.first(where: WrittenDash.isDash) {
+            throw ScheduleMistake(
+                "'\(text.prefix(60))' has a dash ('\(dash)') and no hyphen between the two times",
+                remedy: "Write \(WrittenDash.replaced(text.filter { $0 != " " })), with the hyphen of the keyboard.")
+        }
         let example = "Write when they begin and end, for example 21:00-08:00."
         let meant = parts.compactMap { TwelveHourClock.time(in: String($0)) }
         guard meant.count < 2 else {

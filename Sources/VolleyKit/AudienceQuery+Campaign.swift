@@ -19,25 +19,28 @@ struct AudienceCompiler {
     /// - Throws: every list or export that cannot be read, and with them every column that is missing.
     func query(now: Timestamp) throws -> AudienceQuery {
         var mistakes: [Diagnostic] = []
+        var lists = NamedLists()
         var query = AudienceQuery(files: exportFiles(now, &mistakes), columns: app.columns, now: now)
-        query.anyTags = load(audience.anyTags, query.sources, &mistakes)
-        query.allTags = load(audience.allTags, query.sources, &mistakes)
-        query.noneTags = load(audience.noneTags, query.sources, &mistakes)
-        query.aliases = load(audience.aliases, query.sources, &mistakes)
-        query.registrationIDs = load(audience.registrationIDs, query.sources, &mistakes)
+        query.anyTags = load(audience.anyTags, "tags", query.sources, &lists, &mistakes)
+        query.allTags = load(audience.allTags, "tags", query.sources, &lists, &mistakes)
+        query.noneTags = load(audience.noneTags, "tags", query.sources, &lists, &mistakes)
+        query.aliases = load(audience.aliases, "aliases", query.sources, &lists, &mistakes)
+        query.registrationIDs = load(audience.registrationIDs, "registration_ids", query.sources, &lists, &mistakes)
         query.everyone = audience.everyone
         query.conditions = audience.conditions
-        query.excludedTags = load(audience.excludedTags, query.sources, &mistakes)
-        query.excludedAliases = load(audience.excludedAliases, query.sources, &mistakes)
-        query.excludedRegistrationIDs = load(audience.excludedRegistrationIDs, query.sources, &mistakes)
+        query.excludedTags = load(audience.excludedTags, "tags", query.sources, &lists, &mistakes)
+        query.excludedAliases = load(audience.excludedAliases, "aliases", query.sources, &lists, &mistakes)
+        query.excludedRegistrationIDs = load(audience.excludedRegistrationIDs, "registration_ids", query.sources, &lists, &mistakes)
         query.excludedDevices = expand(audience.excludedDevices, besideFile: file, now, &mistakes)
         query.aliasLimit = audience.aliasLimit
         query.maximumBadRowShare = audience.maximumBadRowShare
         query.fields = fields
         query.places = NamePlaces(
-            tags: names(audience.anyTags, audience.allTags, audience.noneTags, audience.excludedTags),
-            aliases: names(audience.aliases, audience.excludedAliases),
-            registrationIDs: names(audience.registrationIDs, audience.excludedRegistrationIDs))
+            tags: names(audience.anyTags, audience.allTags, audience.noneTags, audience.excludedTags) + lists.places(of: "tags"),
+            aliases: names(audience.aliases, audience.excludedAliases) + lists.places(of: "aliases"),
+            registrationIDs: names(audience.registrationIDs, audience.excludedRegistrationIDs) + lists.places(of: "registration_ids"),
+            lists: lists.files)
+        query.listWarnings = lists.warnings
         guard mistakes.isEmpty else { throw Diagnostics(mistakes + missingColumns(query)) }
         return query
     }
@@ -106,15 +109,18 @@ struct AudienceCompiler {
 
     private func names(_ lists: NameList...) -> [SourceText] { lists.flatMap(\.names) }
 
-    private func load(_ list: NameList, _ sources: SourceFiles, _ mistakes: inout [Diagnostic]) -> [String] {
+    private func load(
+        _ list: NameList, _ key: String, _ sources: SourceFiles, _ lists: inout NamedLists, _ mistakes: inout [Diagnostic]
+    ) -> [String] {
         var names = list.names.map(\.value)
         guard let list = list.file else { return names }
         do {
-            let listed = try NameFile.read(FilePaths.resolve(list.value, besideFile: file), noting: sources)
-            if listed.isEmpty {
+            let listed = try NameFile.list(FilePaths.resolve(list.value, besideFile: file), noting: sources)
+            mistakes += lists.take(listed, key)
+            if listed.names.isEmpty {
                 mistakes.append(Diagnostic("\(list.value) names nobody", at: list.position, remedy: "Write one name a line."))
             }
-            names += listed
+            names += listed.names
         } catch {
             mistakes.append(placed(error, at: list.position))
         }
@@ -141,6 +147,7 @@ extension CampaignContext {
             query.quietHoursPosition = campaign.schedulePosition
         }
         (query.comparisons, query.texts) = (messages.comparisons, messages.texts)
+        if !campaign.variants.isEmpty, campaign.variantDealing == .alias { query.variantsPosition = campaign.variants.first?.name.position }
         query.allowed = Set(campaign.allowed.map(\.name))
         return query
     }

@@ -54,6 +54,28 @@ import Testing
         #expect(try warnings(["1,,out,,,-", "1,,news,,,"]).map(\.name) == [.rowForEachTag])
     }
 
+    @Test("a date more than a day ahead does not make its row the newest, and is shown", arguments: [ExportColumns.Rows.newest, .merge])
+    func dateAhead(rows: ExportColumns.Rows) throws {
+        let ahead = noon.adding(seconds: 86_401).description
+        let change: (inout AudienceQuery) -> Void = {
+            ($0.everyone, $0.columns.rows) = (true, rows)
+            $0.conditions = [condition("country", .oneOf(["DE"]))]
+        }
+        let cells = ["1,,,DE,de,\(ahead)", "1,,,US,en,2026-11-01"]
+        let (result, _) = try run(cells, change)
+        #expect(result.audience == 0 && result.skipped == [.filtered: 1, .duplicateToken: 1])
+        #expect(result.warnings.map(\.name) == [.cellsNotCompared])
+        let warning = result.warnings.first?.message ?? ""
+        #expect(
+            warning.hasPrefix("in 'last_active' 1 row holds something else than a date that has passed, and counts as older"), "\(warning)")
+        let traced = try AudienceQuery(export(cells, "traced.csv")).with(change).trace(TraceSubject(token(1))).rows
+        #expect(traced.map(\.verdict) == [.duplicateToken, .filtered])
+
+        // Clocks that are a zone ahead are none of it.
+        let (today, _) = try run(["1,,,DE,de,\(noon.adding(seconds: 86_399))", "1,,,US,en,2026-11-01"], change)
+        #expect(today.audience == 1 && today.warnings.isEmpty)
+    }
+
     @Test("signs for nothing are blank in what is kept of a device, too")
     func blankSigns() throws {
         let (result, sink) = try AudienceQuery(export(["1,NULL,,,N/A,", #"2,\N,,,NULL,"#, "3,-,,,,", "4,anna,,,de,"])).with {

@@ -89,7 +89,7 @@ struct MistakesInAudienceTests {
             "only tags to leave out",
             "audience: {tags: {none: [beta]}}\n",
             """
-            campaign.yaml:1:11: 'none' takes devices away, but nothing selects any. Add tags, aliases or registration_ids, or write everyone: true to send to all devices.
+            campaign.yaml:1:11: 'none' takes devices away, but nothing selects any. For all devices but those with such a tag write everyone: true and exclude: {tags: […]}, without 'tags'.
             """),
         Mistake(
             "only tags to leave out, beside an alias",

@@ -98,7 +98,7 @@ struct MistakesInDeliveryTests {
         Mistake(
             "a pace per day",
             "delivery:\n  pace: 300/d\n",
-            "campaign.yaml:2:9: the unit of '300/d' is not known. Write 300/s, 300/min or 300/h."),
+            "campaign.yaml:2:9: '300/d' counts by the day, and a pace by the second, the minute or the hour. Write 12/h."),
         Mistake(
             "a pace in words",
             "delivery:\n  pace: fast\n",

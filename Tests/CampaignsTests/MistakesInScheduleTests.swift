@@ -72,15 +72,23 @@ struct MistakesInScheduleTests {
             "16: the date '2026-12-01' lacks a time. For example: at: 2026-12-01 09:00."),
         one(
             "a time with an offset", "at: \"2026-12-01T09:00:00+02:00\", timezone: UTC",
-            "16: '2026-12-01T09:00:00+02:00' says more than a date and a time; whose clock is meant stands in 'timezone'. Write at: 2026-12-01 09:00."
+            "16: '2026-12-01T09:00:00+02:00' names a distance from UTC; whose clock is meant stands in 'timezone'. For that moment in UTC write at: 2026-12-01 07:00."
         ),
         one(
             "a time in UTC", "at: 2026-12-01 09:00Z, timezone: UTC",
-            "16: '2026-12-01 09:00Z' says more than a date and a time; whose clock is meant stands in 'timezone'. Write at: 2026-12-01 09:00."
+            "16: '2026-12-01 09:00Z' names a distance from UTC; whose clock is meant stands in 'timezone'. For that moment in UTC write at: 2026-12-01 09:00."
+        ),
+        one(
+            "a time in UTC beside another clock", "at: 2026-12-01T09:00Z, timezone: Europe/Berlin",
+            "16: '2026-12-01T09:00Z' names a distance from UTC; whose clock is meant stands in 'timezone'. For that moment in Europe/Berlin write at: 2026-12-01 10:00."
+        ),
+        one(
+            "a time with an offset for clocks of devices", "at: 2026-12-01 09:00 +01:00, timezone: recipient, fallback_timezone: UTC",
+            "16: '2026-12-01 09:00 +01:00' says more than a date and a time; whose clock is meant stands in 'timezone'. Write at: 2026-12-01 09:00, and in timezone the place whose clock shows that."
         ),
         one(
             "a time with a zone behind it", "at: 2026-12-01 09:00 Europe/Berlin, timezone: UTC",
-            "16: '2026-12-01 09:00 Europe/Berlin' says more than a date and a time; whose clock is meant stands in 'timezone'. Write at: 2026-12-01 09:00."
+            "16: '2026-12-01 09:00 Europe/Berlin' says more than a date and a time; whose clock is meant stands in 'timezone'. Write at: 2026-12-01 09:00, and in timezone the place whose clock shows that."
         ),
         one(
             "an hour of the afternoon", "at: 2026-12-01 9:00pm, timezone: UTC",
@@ -105,6 +113,20 @@ struct MistakesInScheduleTests {
         one(
             "quiet hours that are none", "timezone: UTC, quiet_hours: 21:00-26:00",
             "46: '26:00' is no time of day. Write when they begin and end, for example 21:00-08:00."),
+        one(
+            "quiet hours with a dash", "timezone: UTC, quiet_hours: 21:00 – 08:00",
+            "40: '21:00 – 08:00' has a dash ('–') and no hyphen between the two times. Write 21:00-08:00, with the hyphen of the keyboard."),
+        one(
+            "a week of the month", "timezone: UTC, repeat: \"30 9 * * fri#1\"",
+            "45: 'fri#1' is no day of the week: cron does not count the weeks of a month. For the days 1 to 7 that are such a day write \"30 9 */31,1-7 * fri\": where a field begins with *, both must hold."
+        ),
+        one(
+            "the fifth week of a month", "timezone: UTC, repeat: \"30 9 * 1,3 1#5\"",
+            "47: '1#5' is no day of the week: cron does not count the weeks of a month. For the days 29 to 31 that are such a day write \"30 9 */31,29-31 1,3 1\": where a field begins with *, both must hold."
+        ),
+        one(
+            "days with a dash", "timezone: UTC, repeat: \"0 9 * * mon–fri\"",
+            "44: 'mon–fri' is no day of the week. The dash '–' is no hyphen. Write mon-fri."),
         one(
             "a rule with too few fields", "timezone: UTC, repeat: \"9 * * mon\"",
             "36: '9 * * mon' has 4 fields instead of five. Write minute, hour, day of the month, month and day of the week: \"0 9 * * mon,thu\" is every Monday and Thursday at 09:00."
@@ -159,6 +181,18 @@ struct MistakesInScheduleTests {
             "16: warning: 2026-11-20 20:00 in Europe/Berlin is past, and late: skip after 2h, so nothing would be sent. Write a later time; `volley send FILE --now` sends it at once. [schedule-past]"
         ),
         one(
+            "a time that has passed, though not too late", "at: 2026-11-20 23:19, timezone: UTC",
+            "16: warning: 2026-11-20 23:19 in UTC has passed, by 41 min, so that it would be sent at once (late: skip after 2h). If a later time is meant, write that. [schedule-past]"
+        ),
+        one(
+            "Greenwich", "at: 2027-07-01 09:00, timezone: GMT",
+            "44: warning: 'GMT' is UTC all year: in summer the clocks of London are an hour ahead of it. For London write timezone: Europe/London; if UTC is meant, write timezone: UTC. [odd-timezone]"
+        ),
+        one(
+            "UTC as the military calls it", "at: 2027-07-01 09:00, timezone: recipient, fallback_timezone: Zulu",
+            "74: warning: 'Zulu' is UTC all year: in summer the clocks of London are an hour ahead of it. For London write fallback_timezone: Europe/London; if UTC is meant, write fallback_timezone: UTC. [odd-timezone]"
+        ),
+        one(
             "a time that is past everywhere", "at: 2026-11-18 20:00, timezone: recipient, fallback_timezone: UTC",
             "16: warning: 2026-11-18 20:00 everywhere is past, and late: skip after 2h, so nothing would be sent. Write a later time; `volley send FILE --now` sends it at once. [schedule-past]"
         ),
@@ -195,7 +229,7 @@ struct MistakesInScheduleTests {
     @Test("what is not past yet for everybody, or comes again, is no warning")
     func notPast() throws {
         for schedule in [
-            "at: 2026-11-20 23:00, timezone: UTC", "at: 2026-11-20 10:00, timezone: recipient, fallback_timezone: UTC",
+            "at: 2026-11-21 00:00, timezone: UTC", "at: 2026-11-20 12:30, timezone: recipient, fallback_timezone: UTC",
             "at: 2020-11-20 10:00, timezone: UTC, late: send", "at: 2020-11-20 10:00, timezone: UTC, repeat: \"0 9 * * *\"",
         ] {
             #expect(try readPart("schedule: {\(schedule)}\n").1.isEmpty, "\(schedule)")

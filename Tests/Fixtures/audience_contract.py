@@ -184,11 +184,13 @@ def holds(condition, row, now):
 
 class Device:
     """The newest row of a token and, with rows: merge, the tags of all its rows."""
-    def __init__(self, token, row, tags):
+    def __init__(self, token, row, tags, now):
         self.token, self.row, self.tags = token, row, tags
         self.alias, self.registration_id, self.language = (text_of(row.get(name)) for name in NAMED[:3])
         active = moment(text_of(row.get("last_active")))
-        self.age_order = (active is not None, active or 0)  # decided: without a date that can be read older than with any
+        # decided: without a date that can be read older than with any; a date more than a day ahead cannot be read
+        active = None if active is not None and active > now + 86_400_000 else active
+        self.age_order = (active is not None, active or 0)
 
 
 def is_token(token):
@@ -208,7 +210,7 @@ def gather(query, skipped):
             skipped["bad_row"] += 1
             continue
         token = text_of(row.get("token", row.get("device_token"))).lower()
-        device = Device(token, row, tags_of(row.get("tags"), query["separator"]))
+        device = Device(token, row, tags_of(row.get("tags"), query["separator"]), query["now"])
         if not is_token(token):
             skipped[reason_against(device, query) or ("bad_token" if token else "missing_token")] += 1
             continue

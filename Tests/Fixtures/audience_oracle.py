@@ -207,7 +207,8 @@ def run(query):
     devices = {}
     for token, found in rows_of.items():
         moments = [date(row.get("last_active", "")) for row in found]
-        moments = [float("-inf") if moment is None else moment for moment in moments]
+        # More than a day ahead is a slip, and says nothing.
+        moments = [float("-inf") if moment is None or moment > query["now"] + 86_400_000 else moment for moment in moments]
         newest = max(range(len(found)), key=lambda place: (moments[place], place))
         row, tags = found[newest], tags_of(found[newest], query)
         if query["rows"] == "merge":

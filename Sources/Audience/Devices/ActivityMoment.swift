@@ -22,5 +22,8 @@ struct ActivityMoment: BitwiseCopyable, Comparable {
     /// Milliseconds that stand for no date: older than any.
     static let never = Int64.min
 
+    /// A moment so far ahead is none of the past, whatever the clocks say that wrote it. Milliseconds.
+    static let grace: Int64 = 86_400_000
+
     @inline(__always) static func < (left: Self, right: Self) -> Bool { left.bits < right.bits }
 }

@@ -6,6 +6,8 @@ struct ComparisonFindings: Sendable {
     var unreadableRows = 0
     /// Whether some cell is equal to what it is compared with, or holds it.
     var isSeen = false
+    /// Cells that may be thousands, where numbers are compared.
+    var numbers = NumberForms()
     /// Different cells of the first rows that are not, and of those that cannot be compared.
     private(set) var otherCells: [String] = []
     private(set) var unreadableCells: [String] = []
@@ -34,6 +36,7 @@ struct ComparisonFindings: Sendable {
 
     mutating func add(_ other: ComparisonFindings) {
         unreadableRows += other.unreadableRows
+        numbers.add(other.numbers)
         isSeen = isSeen || other.isSeen
         for cell in other.unreadableCells { Self.add(cell, to: &unreadableCells, atMost: ConditionCount.mostCells) }
         for cell in other.otherCells { Self.add(cell, to: &otherCells, atMost: Self.mostCells) }
@@ -47,7 +50,9 @@ extension ComparisonFindings {
         switch comparison.kind {
         case .order(let sign, let value):
             switch ComparisonValue(value, column: comparison.column.value).kind {
-            case .number: unreadable(comparison, sign, "a number", numberRemedy(sign, value, comparison.column.value))
+            case .number:
+                unreadable(comparison, sign, "a number", numberRemedy(sign, value, comparison.column.value))
+                    + numbers.warnings(comparison.column)
             case .version: unreadable(comparison, sign, "a version", "Write versions in the export as 3.2.0.")
             case .date: unreadable(comparison, sign, "a date", "Write dates in the export as 2026-11-30 or 2026-11-30T09:00:00Z.")
             case .text: []

@@ -16,6 +16,7 @@ struct ComparisonWatch {
 
     private struct Prepared {
         var kind: TemplateComparison.Kind
+        var isNumber = false
         var column: String
         var value: ComparisonValue?
         var bytes: [UInt8] = []
@@ -30,6 +31,7 @@ struct ComparisonWatch {
             case .order(_, let value):
                 let compared = ComparisonValue(value, column: comparison.column.value)
                 prepared.value = compared
+                prepared.isNumber = compared.kind == .number
                 prepared.wantsBlanks = compared.kind == .version
             case .text(_, let text), .part(let text): prepared.bytes = Array(text.utf8)
             case .language(_, let tag): prepared.bytes = Array((LanguageTag.normalized(tag) ?? tag).utf8)
@@ -87,6 +89,7 @@ struct ComparisonWatch {
         switch comparison.kind {
         case .order:
             if comparison.value?.order(of: cell) == nil { findings[index].note(unreadable: text) }
+            if comparison.isNumber { findings[index].numbers.note(cell) }
             return
         case .truth:
             if truthValue(of: cell) == nil { findings[index].note(unreadable: text) }

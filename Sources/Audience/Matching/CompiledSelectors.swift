@@ -61,7 +61,10 @@ final class CompiledSelectors: Sendable {
         self.selectors = selectors
         isEveryone = query.everyone
         separator = Array(query.columns.tagSeparator.utf8)
-        otherMarks = TagMark.allCases.filter { mark in !query.columns.tagSeparator.contains { mark.characters.contains($0) } }
+        otherMarks = TagMark.allCases.filter { mark in
+            let separator = query.columns.tagSeparator
+            return !separator.contains { mark.characters.contains($0) } && mark.sequence != separator
+        }
         nearTags = NearSpellings(tags.names)
         nearAliases = NearSpellings(aliases.names)
         unitesRows = query.columns.rows == .merge

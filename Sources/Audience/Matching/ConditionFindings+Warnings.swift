@@ -9,16 +9,17 @@ extension ConditionFindings {
         guard isSatisfied else {
             // Of cells none of which can be compared that was said.
             if unreadableRows == rows, let unreadable { return [unreadable] }
+            let groups = numbers.warnings(condition.column) + cellsOfSeveral(condition, isLanguage: isLanguage)
             let cells = otherCells.isEmpty ? "" : ": its cells are for example \(Self.list(otherCells))"
             let remedy = otherCells.isEmpty ? "The column is blank in these rows." : "Are its values written as in the export?"
-            return [unreadable].compactMap(\.self) + [
+            return [unreadable].compactMap(\.self) + groups + [
                 .warning(
                     .conditionNeverHolds, "no selected device satisfies this condition on '\(column)'\(cells)", at: position,
-                    remedy: meant(by: condition) ?? remedy)
+                    remedy: meant(by: condition, isLanguage: isLanguage) ?? remedy)
             ]
         }
-        return [unreadable].compactMap(\.self) + unseenValues(condition, isLanguage: isLanguage)
-            + spellings(condition, isLanguage: isLanguage)
+        return [unreadable].compactMap(\.self) + numbers.warnings(condition.column) + unseenValues(condition, isLanguage: isLanguage)
+            + spellings(condition, isLanguage: isLanguage) + cellsOfSeveral(condition, isLanguage: isLanguage)
     }
 
     private func unreadableWarning(_ condition: ColumnCondition, _ kind: String?) -> Diagnostic? {
@@ -45,7 +46,7 @@ extension ConditionFindings {
         func warning(_ value: String, _ consequence: String) -> Diagnostic {
             .warning(
                 .valueNotFound, "no selected device has '\(TextFormat.foreign(value, maximumBytes: 60))' in '\(column)'\(consequence)",
-                at: condition.column.position, remedy: nearest(to: value) ?? Self.example(otherCells))
+                at: condition.column.position, remedy: nearest(to: value, isLanguage: isLanguage) ?? Self.example(otherCells))
         }
         switch condition.test {
         case .oneOf(let values): return values.filter { !hasSeen($0, of: values, isLanguage: isLanguage) }.map { warning($0, "") }
@@ -62,12 +63,13 @@ extension ConditionFindings {
     private func hasSeen(_ value: String, of values: [String], isLanguage: Bool) -> Bool {
         zip(values, isSeen).contains { other, isSeen in
             guard isSeen else { return false }
-            if trimmedText(other) == trimmedText(value) { return true }
+            // Of `yes` and `true` the one that stands first takes the cells for which either holds.
+            if trimmedText(other) == trimmedText(value) || Self.isTruth(other) && Self.isSameTruth(other, value) { return true }
             return isLanguage && LanguageTag.normalized(value).map { LanguageTag.fallbacks(of: other).contains($0) } ?? false
         }
     }
 
-    private func meant(by condition: ColumnCondition) -> String? {
+    private func meant(by condition: ColumnCondition, isLanguage: Bool) -> String? {
         let column = condition.column.value
         switch condition.test {
         case .oneOf(let values):
@@ -77,10 +79,14 @@ extension ConditionFindings {
                 return
                     "What stands in a list is a value and no condition. List the values that are meant: \(column): [\(Self.plain(others))]."
             }
+            let dates = otherCells.contains(where: Self.isDate) ? values.flatMap { OperandRule.dates(meantBy: trimmedText($0)) } : []
+            if !dates.isEmpty {
+                return "Write dates with the year first: \(column): \(dates.joined(separator: " or "))."
+            }
             let versions = values.compactMap { Self.versionBefore($0, column) }
             if let version = versions.first { return "For a version and all later ones write \(column): \">= \(version)\"." }
-            return values.lazy.compactMap { nearest(to: $0) }.first
-        case .comparison(.equal, let operand): return nearest(to: trimmedText(operand))
+            return values.lazy.compactMap { nearest(to: $0, isLanguage: isLanguage) }.first
+        case .comparison(.equal, let operand): return nearest(to: trimmedText(operand), isLanguage: isLanguage)
         default: return nil
         }
     }
@@ -94,13 +100,28 @@ extension ConditionFindings {
         return digits.isEmpty ? nil : String(digits)
     }
 
-    private func nearest(to value: String) -> String? {
+    private func nearest(to value: String, isLanguage: Bool) -> String? {
         let value = trimmedText(value)
+        if isLanguage { return nearestLanguage(to: value) }
+        if let grouped = otherCells.first(where: { Self.isGrouped($0, value) }) {
+            return "A cell holds '\(grouped)'. Write numbers in the export as 1234.5, without groups."
+        }
+        // The nearest to 1 would be 0.
+        if Array(value.utf8).withUnsafeBufferPointer(truthValue) != nil { return nil }
         guard let name = nearestName(to: value, among: otherCells) else { return nil }
         guard Spelling.folded(name) == Spelling.folded(value), name == value || Spelling.hasInvisible(name) else {
             return "Did you mean '\(name)'?"
         }
         return "A cell looks the same \(Spelling.difference(of: name, from: value)). Write both alike."
+    }
+
+    /// A tag is not spelt: `cn` is no slip for `en`, and `de-DE` none for `de-AT`.
+    private func nearestLanguage(to value: String) -> String? {
+        guard let tag = LanguageTag.normalized(value) else { return LanguageTag.named(value).map { "Write the tag '\($0)'." } }
+        if let meant = LanguageTag.meant(by: value) { return "Did you mean '\(meant)'?" }
+        guard let general = tag.split(separator: "-").first.map(String.init), general != tag else { return nil }
+        let held = otherCells.filter { LanguageTag.fallbacks(of: $0).contains(general) }
+        return held.isEmpty ? nil : "Did you mean '\(general)'? It holds for \(Self.list(held))."
     }
 
     private static func example(_ cells: [String]) -> String? {
@@ -112,6 +133,31 @@ extension ConditionFindings {
     }
 
     // MARK: - Values in other spellings
+
+    /// Cells that hold a value of the condition beside others, `sport;music`; of those that were looked at.
+    private func cellsOfSeveral(_ condition: ColumnCondition, isLanguage: Bool) -> [Diagnostic] {
+        guard !isLanguage else { return [] }
+        let values: [String] =
+            switch condition.test {
+            case .oneOf(let values): values.map(trimmedText)
+            case .comparison(.equal, let operand), .comparison(.notEqual, let operand): [trimmedText(operand)]
+            default: []
+            }
+        let column = condition.column.value
+        // 0,0 is a number of its own.
+        return values.filter { ComparisonValue($0, column: column).kind == .text }.compactMap { value in
+            let cells = otherCells.filter { cell in
+                !values.contains(cell) && cell != value && cell.split { ";,|".contains($0) }.contains { trimmedText(String($0)) == value }
+            }
+            guard !cells.isEmpty else { return nil }
+            return .warning(
+                .tagSpelling,
+                "cells of '\(column)' hold \(Self.list(cells)), in which '\(TextFormat.foreign(value, maximumBytes: 60))' is one of several: "
+                    + (isNotEqual ? "the condition holds of them" : "the condition does not hold of them"),
+                at: condition.column.position,
+                remedy: "'where' compares whole cells: list those that are meant, or have the export hold such values as tags.")
+        }
+    }
 
     /// Cells that mean a value of the condition, most likely, and are written otherwise; of those that were looked at.
     private func spellings(_ condition: ColumnCondition, isLanguage: Bool) -> [Diagnostic] {
@@ -125,7 +171,7 @@ extension ConditionFindings {
         let all = if case .oneOf(let values) = condition.test { values.map(trimmedText) } else { values.map(trimmedText) }
         return values.compactMap { value in
             let name = trimmedText(value)
-            let isTruth = ["true", "false"].contains(name.lowercased())
+            let isTruth = Self.isTruth(name)
             let others = otherCells.filter { cell in
                 !all.contains { $0.utf8.elementsEqual(cell.utf8) } && Self.isSame(cell, name, isTruth: isTruth, isLanguage: isLanguage)
             }
@@ -133,7 +179,7 @@ extension ConditionFindings {
             return .warning(
                 .tagSpelling,
                 "cells of '\(condition.column.value)' hold \(Self.list(others)), which \(others.count == 1 ? "does" : "do") not count as '\(name)'",
-                at: condition.column.position, remedy: remedy(condition, name, others, isTruth: isTruth))
+                at: condition.column.position, remedy: remedy(condition, name, others))
         }
     }
 
@@ -152,6 +198,8 @@ extension ConditionFindings {
         return script.map { tag == $0 || tag == $0 + wanted.dropFirst(2) } ?? false
     }
 
+    private static func isTruth(_ text: String) -> Bool { ["true", "false"].contains(trimmedText(text).lowercased()) }
+
     private static func isSameTruth(_ cell: String, _ value: String) -> Bool {
         func truth(_ text: String) -> Bool? { Array(text.utf8).withUnsafeBufferPointer(truthValue) }
         return truth(value).map { $0 == truth(cell) } ?? false
@@ -164,20 +212,22 @@ extension ConditionFindings {
         return parts.count > 1 && parts.joined() == name && parts.dropFirst().allSatisfy { $0.count == 3 }
     }
 
-    private func remedy(_ condition: ColumnCondition, _ name: String, _ others: [String], isTruth: Bool) -> String {
+    private func remedy(_ condition: ColumnCondition, _ name: String, _ others: [String]) -> String {
         let column = condition.column.value
         if others.contains(where: { $0 == name || Spelling.hasInvisible($0) }) {
             return "It looks the same \(Spelling.difference(of: others[0], from: name)). Write it alike in the export."
         }
         if Self.isGrouped(others[0], name) { return "Write numbers in the export as 1234.5, without groups." }
         let shown = others.prefix(3).map { TextFormat.foreign($0, maximumBytes: 40) }.joined(separator: ", ")
+        let isTruth = others.contains { Self.isSameTruth($0, name) && Spelling.folded($0) != Spelling.folded(name) }
+        if isTruth, let truth = Array(name.utf8).withUnsafeBufferPointer(truthValue) {
+            return "For all that say so write \(column): \(isNotEqual ? "\"!= \(truth)\"" : "\(truth)")."
+        }
         if isNotEqual {
             return "If it means the same, write it alike in the export: \(others.count == 1 ? "this cell passes" : "these cells pass")."
         }
-        let truth = Array(name.utf8).withUnsafeBufferPointer(truthValue)
-        let meant = truth.map { " For all that say so write \(column): \($0)." } ?? ""
         let list = condition.test.isList ? "[\(name), \(shown)]" : "\(column): [\(name), \(shown)]"
-        return "If it means the same, name it as well: \(list).\(isTruth ? "" : meant)"
+        return "If it means the same, name it as well: \(list)."
     }
 
     // MARK: - Cells that cannot be compared

@@ -15,6 +15,8 @@ struct ConditionFindings: Sendable {
     var isSeen: [Bool]
     /// Whether the condition is `!=`: the cells of which it holds are noted, as they tell what may be meant.
     let isNotEqual: Bool
+    /// Cells that may be thousands, where numbers are compared.
+    var numbers = NumberForms()
     /// Different cells that are not its value, and those of them that cannot be compared: the first ones.
     private(set) var otherCells: [String] = []
     private(set) var unreadableCells: [String] = []
@@ -57,6 +59,7 @@ struct ConditionFindings: Sendable {
         rows += other.rows
         holdingRows += other.holdingRows
         unreadableRows += other.unreadableRows
+        numbers.add(other.numbers)
         for index in isSeen.indices where other.isSeen[index] { isSeen[index] = true }
         for cell in other.unreadableCells { Self.add(cell, to: &unreadableCells, atMost: ConditionCount.mostCells) }
         for cell in other.otherCells { Self.add(cell, to: &otherCells, atMost: Self.mostCells) }

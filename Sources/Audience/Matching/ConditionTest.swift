@@ -23,6 +23,8 @@ struct ConditionTest {
     /// Languages hold for the tags of their regions and scripts.
     private let isLanguage: Bool
     private let speaks: LanguageAnswers
+    /// Whether cells are compared as numbers.
+    let comparesNumbers: Bool
 
     /// A value that a cell may have.
     private struct Value {
@@ -32,9 +34,6 @@ struct ConditionTest {
         /// A number, version or date, which cells may write otherwise; nil for other values.
         var comparable: ComparisonValue?
     }
-
-    /// A moment so far ahead is none of the past, whatever the clocks say that wrote it.
-    private static let grace: Int64 = 86_400_000
 
     /// - Parameter isLanguage: whether the column holds the devices' languages.
     init(_ condition: ColumnCondition, now: Timestamp, isLanguage: Bool) {
@@ -60,6 +59,7 @@ struct ConditionTest {
         } else {
             compared = nil
         }
+        comparesNumbers = compared?.kind == .number || values.contains { $0.comparable?.kind == .number }
     }
 
     private static func isTruth(_ text: String) -> Bool { ["true", "false"].contains(text.lowercased()) }
@@ -83,7 +83,7 @@ struct ConditionTest {
         case .present: return .yes
         case .missing: return .no
         case .within(let seconds):
-            guard let age = age(cell), age >= -Self.grace else { return .unreadable }
+            guard let age = age(cell), age >= -ActivityMoment.grace else { return .unreadable }
             return age <= Int64(seconds) * 1000 ? .yes : .no
         case .olderThan(let seconds): return age(cell).map { $0 > Int64(seconds) * 1000 ? .yes : .no } ?? .unreadable
         case .oneOf: return find(cell, &value)

@@ -54,11 +54,12 @@ struct OddTags {
         return finding
     }
 
-    /// Whether some word of the text begins as a name does; what is not ASCII may be written in many ways.
+    /// Whether some word of the text begins as a name does; what is not ASCII may be written in many ways, and behind a separator that was written
+    /// out (`\n`, `%3B`) no word seems to begin.
     private func mayHold(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         var isBehindLetter = false
         for byte in text {
-            if byte >= 0x80 { return true }
+            if byte >= 0x80 || byte == UInt8(ascii: "\\") || byte == UInt8(ascii: "%") { return true }
             if !isBehindLetter, near.mayBegin(with: byte) { return true }
             isBehindLetter = (byte | 0x20) &- 0x61 < 26 || byte &- 0x30 <= 9
         }
@@ -70,8 +71,8 @@ struct OddTags {
             return names.lazy.compactMap { tag($0[...]) }.first.map { .mark(.object, tag: $0) } ?? .nothing
         }
         func behind(_ mark: TagMark) -> Finding? {
-            guard !mark.characters.isEmpty else { return nil }
-            let parts = text.split { mark.characters.contains($0) }
+            guard !mark.characters.isEmpty || mark.sequence != nil else { return nil }
+            let parts = mark.sequence.map { text.split(separator: $0) } ?? text.split { mark.characters.contains($0) }
             guard parts.count > 1 || parts.first?.utf8.count ?? 0 < text.utf8.count else { return nil }
             return parts.lazy.compactMap { tag(Self.withoutEnclosure($0)) }.first.map { .mark(mark, tag: $0) }
         }

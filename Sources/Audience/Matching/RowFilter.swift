@@ -55,6 +55,7 @@ struct RowFilter {
         findings[index].wasAsked = true
         if isReached { findings[index].rows += 1 }
         if isReached, answer.holds { findings[index].holdingRows += 1 }
+        if isReached, tests[index].comparesNumbers { findings[index].numbers.note(row.bytes(cells[index])) }
         if answer == .yes, !findings[index].isNotEqual { return }
         let isUnreadable = isReached && (answer == .unreadable || answer == .unlike)
         if isUnreadable { findings[index].unreadableRows += 1 }

@@ -34,6 +34,7 @@ extension RowSelector {
         } else {
             lookAtText(row.bytes(cell), &findings)
         }
+        carriesNone = findings.isNone
         guard compiled.selectsByTags else { return }
         guard !findings.isNone, findings.all == compiled.allCount, findings.isAny || !compiled.hasAny else {
             if !selected.isEmpty { selected.removeAll(keepingCapacity: true) }

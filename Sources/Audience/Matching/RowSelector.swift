@@ -15,6 +15,10 @@ struct RowSelector {
     /// The number, among the query's aliases, of the alias that selects the current row; -1 for none.
     private(set) var selectingAlias = -1
 
+    /// Whether the current row carries a tag of `none`; rows of the block that do, though an alias or a registration id selects them.
+    var carriesNone = false
+    private(set) var rowsDespiteNone = 0
+
     /// Tags of the block's first rows, to guess what a misspelt one means.
     var sampledTags: Set<String> = []
     /// The same of aliases.
@@ -66,6 +70,7 @@ struct RowSelector {
         tagForms = TagForms()
         nearTags.begin()
         nearAliases.begin()
+        rowsDespiteNone = 0
         if !sampledAliases.isEmpty { sampledAliases = [] }
     }
 
@@ -82,6 +87,7 @@ struct RowSelector {
         if rowsToSample > 0 { rowsToSample -= 1 }
         if !compiled.aliases.isEmpty { lookAtAlias(row.bytes(plan.alias)) }
         if !compiled.registrationIDs.isEmpty { lookAtRegistrationID(row.bytes(plan.registrationID)) }
+        if carriesNone, !selected.isEmpty { rowsDespiteNone += 1 }
         if compiled.isEveryone, let selector = compiled.selectors.everyone {
             selected.append(selector)
             note(.everyone)

@@ -1,7 +1,6 @@
 import Base
 
-/// How texts are alike that people take for one: in capitals, blanks, hyphens, apostrophes, forms of letters, characters that
-/// nobody sees.
+/// How texts are alike that people take for one: in capitals, blanks, hyphens, apostrophes, forms of letters, characters that nobody sees.
 enum Spelling {
     /// What is left of a text without what people overlook. Texts of one meaning may differ by more, and none is taken for another by this alone.
     static func folded(_ text: String) -> String {
@@ -21,11 +20,7 @@ enum Spelling {
                 if isBetweenDigits { kept.append("-") }
                 continue
             }
-            if "’ʼ‘`´".unicodeScalars.contains(scalar) {
-                kept.append("'")
-                continue
-            }
-            if scalar.properties.generalCategory != .format { kept.append(scalar) }
+            if scalar.properties.generalCategory != .format { kept.append(isApostrophe(scalar) ? "'" : scalar) }
         }
         return String(kept)
     }
@@ -40,6 +35,10 @@ enum Spelling {
             for scalar in text.lowercased().unicodeScalars where !scalar.properties.isWhitespace { kept.append(scalar) }
             return String(kept)
         }
+        func withoutApostrophes(_ text: String) -> String {
+            String(String.UnicodeScalarView(text.unicodeScalars.filter { !isApostrophe($0) }))
+        }
+        if text != name, withoutApostrophes(text) == withoutApostrophes(name) { return "but for the form of its apostrophe" }
         if text == name { return "but for the form of its letters (Unicode's NFC and NFD)" }
         return plain(text) == plain(name)
             ? "but for capitals or blanks" : "but for capitals, blanks, hyphens, apostrophes or the form of its letters"
@@ -63,6 +62,9 @@ enum Spelling {
     private static func isJoint(_ scalar: Unicode.Scalar) -> Bool {
         scalar == "_" || scalar.properties.isWhitespace || scalar.properties.generalCategory == .dashPunctuation
     }
+
+    /// The straight one, the curly ones that word processors write, and what stands for them.
+    private static func isApostrophe(_ scalar: Unicode.Scalar) -> Bool { "'\u{2019}\u{2018}\u{2BC}\u{B4}`".unicodeScalars.contains(scalar) }
 
     private static func isDigit(_ scalar: Unicode.Scalar) -> Bool { scalar.value &- 0x30 <= 9 }
 

@@ -5,6 +5,8 @@ enum TagMark: Int, CaseIterable, Sendable {
     case comma, semicolon, bar, tab, lineBreak, blank
     case wideComma, ideographicComma, wideSemicolon, wideBar, arabicComma, arabicSemicolon, middleDot, bullet
     case slash, plus, greater, colon, tilde
+    /// Separators that a program wrote out: a backslash and an n, `%3B`, `%2C`.
+    case writtenBreak, encodedSemicolon, encodedComma
     /// Brackets or quotes of a list that cannot be read.
     case enclosure
     /// An object with tags for names, such as `{"vip": "true"}`.
@@ -14,7 +16,7 @@ enum TagMark: Int, CaseIterable, Sendable {
     /// `vip=true`
     case value
 
-    /// What separates tags; none for a form that is no separator.
+    /// What separates tags; none for a form that is no separator, or one of several characters.
     var characters: [Character] {
         switch self {
         case .comma: [","]
@@ -36,7 +38,17 @@ enum TagMark: Int, CaseIterable, Sendable {
         case .greater: [">"]
         case .colon: [":"]
         case .tilde: ["~"]
-        case .enclosure, .object, .hash, .value: []
+        case .enclosure, .object, .hash, .value, .writtenBreak, .encodedSemicolon, .encodedComma: []
+        }
+    }
+
+    /// A separator of several characters.
+    var sequence: String? {
+        switch self {
+        case .writtenBreak: "\\n"
+        case .encodedSemicolon: "%3B"
+        case .encodedComma: "%2C"
+        default: nil
         }
     }
 
@@ -47,7 +59,7 @@ enum TagMark: Int, CaseIterable, Sendable {
         case .lineBreak: "a line break"
         case .blank: "a blank"
         case .enclosure: "brackets or quotes"
-        default: "'\(characters.first.map(String.init) ?? "")'"
+        default: "'\(sequence ?? characters.first.map(String.init) ?? "")'"
         }
     }
 
@@ -56,7 +68,8 @@ enum TagMark: Int, CaseIterable, Sendable {
         switch self {
         case .tab: "\"\\t\""
         case .lineBreak: nil
-        default: characters.first.map { "\"\($0)\"" }
+        case .writtenBreak: "'\\n'"
+        default: (sequence ?? characters.first.map(String.init)).map { "\"\($0)\"" }
         }
     }
 

@@ -50,7 +50,12 @@ public struct AudienceQuery: Sendable {
     /// Where the campaign has quiet hours by another clock, which an export with zones overrules: one whose zones stand under another name is a
     /// warning there.
     public var quietHoursPosition: SourcePosition?
-    /// Where the campaign names tags, aliases and registration ids, for warnings; names from lists in files of their own have no place.
+    /// Where the campaign deals variants by person, which needs the column of aliases; nil when it does not.
+    public var variantsPosition: SourcePosition?
+    /// What was odd about lists of names in files of their own.
+    public var listWarnings: [Diagnostic] = []
+    /// Where the campaign names tags, aliases and registration ids, for warnings; of lists in files of their own the first thousand
+    /// names have theirs.
     public var places = NamePlaces()
     /// Warnings that the campaign allows: what would be refused under such a name is a warning then.
     public var allowed: Set<WarningName> = []
@@ -68,14 +73,24 @@ public struct AudienceQuery: Sendable {
     }
 }
 
+extension AudienceQuery {
+    /// The last moment at which a device may have been active, in milliseconds since 1970: what is further ahead is a slip, and would make its
+    /// row the newest for ever.
+    var latestActivity: Int64 { now.epochMilliseconds + ActivityMoment.grace }
+}
+
 /// Where a campaign writes the names that it selects by; of a name that stands there twice the first place.
 public struct NamePlaces: Sendable {
     let tags: [String: SourcePosition]
     let aliases: [String: SourcePosition]
     let registrationIDs: [String: SourcePosition]
+    /// The files of lists.
+    private let lists: Set<String>
 
     /// The places of names; no more than a thousand of each are kept, as nobody writes more by hand.
-    public init(tags: [SourceText] = [], aliases: [SourceText] = [], registrationIDs: [SourceText] = []) {
+    /// - Parameter lists: the files of those that stand in files of their own.
+    public init(tags: [SourceText] = [], aliases: [SourceText] = [], registrationIDs: [SourceText] = [], lists: Set<String> = []) {
+        self.lists = lists
         func places(_ names: [SourceText]) -> [String: SourcePosition] {
             Dictionary(names.prefix(1_000).map { (trimmedText($0.value), $0.position) }) { first, _ in first }
         }
@@ -83,4 +98,7 @@ public struct NamePlaces: Sendable {
         self.aliases = places(aliases)
         self.registrationIDs = places(registrationIDs)
     }
+
+    /// Whether a name stands in a file of its own: there, or far behind in it, without a place.
+    func isListed(_ place: SourcePosition?) -> Bool { place.map { lists.contains($0.file) } ?? true }
 }

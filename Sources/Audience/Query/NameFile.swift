@@ -13,9 +13,42 @@ public enum NameFile {
         return names
     }
 
+    /// A list, with what tells where its names stand.
+    public struct Listed: Sendable {
+        /// In the order of the file.
+        public var names: [String] = []
+        /// Of the first thousand names their places; a longer list was written by a program.
+        public var places: [SourceText] = []
+        /// Lines that begin with `#` and a name, as `#vip`, rather than with a comment: the first of them, and how many there are.
+        public var hashed: SourceText?
+        /// See `hashed`.
+        public var hashedLines = 0
+    }
+
+    /// Reads a list as `read` does.
+    public static func list(_ path: String, noting sources: SourceFiles) throws(Diagnostic) -> Listed {
+        var list = Listed()
+        try forEachName(
+            in: path, limits: ReadingLimits(sources: sources),
+            comment: { text, line in
+                guard text.count > 1, !isSpace(text[1]), text[1] != UInt8(ascii: "#"), !text.contains(where: isSpace) else { return }
+                list.hashedLines += 1
+                if list.hashed == nil {
+                    list.hashed = SourceText(String(decoding: text, as: UTF8.self), at: SourcePosition(file: path, line: line, column: 1))
+                }
+            }
+        ) { name, line in
+            let name = String(decoding: name, as: UTF8.self)
+            list.names.append(name)
+            if list.places.count < 1_000 { list.places.append(SourceText(name, at: SourcePosition(file: path, line: line, column: 1))) }
+        }
+        return list
+    }
+
     /// Hands over one name after another, each with its line, without keeping them.
     static func forEachName(
-        in path: String, limits: ReadingLimits = ReadingLimits(), _ body: (UnsafeBufferPointer<UInt8>, Int) -> Void
+        in path: String, limits: ReadingLimits = ReadingLimits(), comment: (UnsafeBufferPointer<UInt8>, Int) -> Void = { _, _ in },
+        _ body: (UnsafeBufferPointer<UInt8>, Int) -> Void
     ) throws(Diagnostic) {
         var buffer = try RecordBuffer.open(path: path, isGzip: path.lowercased().hasSuffix(".gz"), limits: limits)
         var line = 1
@@ -34,7 +67,7 @@ public enum NameFile {
                     flaw.replacingRow(with: "line"), at: SourcePosition(file: path, line: line, column: 1),
                     remedy: "Save the list as UTF-8.")
             }
-            if let first = name.first, first != UInt8(ascii: "#") { body(name, line) }
+            if let first = name.first { first == UInt8(ascii: "#") ? comment(name, line) : body(name, line) }
             if end >= buffer.end { return }
             let isPair = buffer.base[end] == 0x0D && end + 1 < buffer.end && buffer.base[end + 1] == 0x0A
             buffer.start = end + (isPair ? 2 : 1)

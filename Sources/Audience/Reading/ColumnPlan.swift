@@ -188,6 +188,57 @@ struct ColumnResolver {
         }
     }
 
+    /// Where people have to be known, to read one text each, and the export lacks its aliases or may call them otherwise.
+    func noAlias(at position: SourcePosition) -> Diagnostic? {
+        guard column(of: .alias) == nil else { return nil }
+        let usual: Set = [
+            "userid", "user", "username", "uid", "customerid", "customer", "accountid", "memberid", "externalid", "externaluserid", "email",
+            "aliasid", "aliases",
+        ]
+        let other = header.first { usual.contains(Self.letters($0)) }
+        guard let name = columns.names[.alias]?.value ?? other.map({ _ in ExportColumns.Standard.alias.rawValue }) else { return nil }
+        return .warning(
+            .columnNotFound,
+            "\(file) has no column '\(name)'\(other.map { ", but '\($0)'" } ?? ""): variants are dealt by device, and a person with several may read several texts",
+            at: columns.names[.alias]?.position ?? position,
+            remedy:
+                "\(other.map { "If it says whose device it is, say so in volley.yaml: `columns: {alias: \($0)}`." } ?? "Correct the name.") "
+                + "If each device may read its own text, write by: device below 'variants'.")
+    }
+
+    /// A column that says by its name when a device was last active, where none is known as `last_active`.
+    var otherActivity: String? {
+        guard column(of: .lastActive) == nil, columns.names[.lastActive] == nil else { return nil }
+        let usual: Set = [
+            "lastactive", "lastactiveat", "lastactivedate", "lastactivity", "lastactivityat", "lastactivitydate", "lastseen", "lastseenat",
+            "lastseendate", "lastlogin", "lastloginat", "lastlogindate", "lastsession", "lastsessionat", "lastopen", "lastopened",
+            "lastopenedat", "lastvisit", "lastused", "lastusedat", "lastupdate", "lastupdated", "lastupdatedat", "updated", "updatedat",
+            "activeat", "lastmodified", "modifiedat",
+        ]
+        return header.first { usual.contains(Self.letters($0)) }
+    }
+
+    /// A name without capitals, blanks and signs.
+    private static func letters(_ name: String) -> String { name.lowercased().filter { $0.isLetter || $0.isNumber } }
+
+    /// The columns that say something of a device, beside the token and the registration id that name it.
+    var describing: Set<String> {
+        let naming = [column(of: .token), column(of: .registrationID)]
+        return Set(header.indices.filter { !naming.contains($0) && !header[$0].isEmpty }.map { header[$0] })
+    }
+
+    /// Columns that may hold what did not fit into that of the tags: `tags_2`, `tags.1`, or without a name.
+    var besideTags: [Int] {
+        guard let tags = column(of: .tags) else { return [] }
+        let name = Self.letters(header[tags])
+        return header.indices.filter { place in
+            let other = Self.letters(header[place])
+            return place != tags
+                && (header[place].isEmpty
+                    || other.hasPrefix(name) && other.utf8.count > name.utf8.count && other.dropFirst(name.count).allSatisfy(\.isNumber))
+        }
+    }
+
     /// Headers that are there twice: the first counts.
     func duplicateNames() -> [Diagnostic] {
         var seen: Set<String> = []

@@ -7,11 +7,13 @@ struct ExportFile: Sendable {
     /// The header's names, or the keys of the first objects of JSON.
     let header: [String]
     let plan: ColumnPlan
+    /// Where `last_active` is not to be found: a column that holds it, by its name.
+    let otherActivity: String?
     /// What a second header looks like; nil for JSON.
     let names: HeaderNames?
 
-    init(path: String, format: ExportFormat, header: [String], plan: ColumnPlan) {
-        (self.path, self.format, self.header, self.plan) = (path, format, header, plan)
+    init(path: String, format: ExportFormat, header: [String], plan: ColumnPlan, otherActivity: String?) {
+        (self.path, self.format, self.header, self.plan, self.otherActivity) = (path, format, header, plan, otherActivity)
         if case .delimited = format.records { names = HeaderNames(header) } else { names = nil }
     }
 

@@ -9,6 +9,7 @@ struct BlockScanner: ~Copyable {
     private let judge: RecipientJudge
     private let tokens = TokenBuffer()
     private let separator: [UInt8]
+    private let latestActivity: Int64
     private let hasConditions: Bool
     private let hasExcludedDevices: Bool
     private let suppressed: SuppressedDevices?
@@ -38,6 +39,7 @@ struct BlockScanner: ~Copyable {
         watch = ComparisonWatch(plan.query)
         judge = plan.makeJudge()
         separator = Array(plan.query.columns.tagSeparator.utf8)
+        latestActivity = plan.query.latestActivity
         hasConditions = !plan.query.conditions.isEmpty
         hasExcludedDevices = !plan.excluded.isEmpty
         suppressed = plan.query.suppressed
@@ -105,7 +107,7 @@ struct BlockScanner: ~Copyable {
         (harvest.seen, harvest.sampledTags, harvest.conditions) = (selector.seen, selector.sampledTags, filter.findings)
         (harvest.tagForms, harvest.comparisons, harvest.flaws) = (selector.tagForms, watch.findings, watch.flaws)
         (harvest.tagSpellings, harvest.aliasSpellings) = (selector.nearTags.counts, selector.nearAliases.counts)
-        harvest.sampledAliases = selector.sampledAliases
+        (harvest.sampledAliases, harvest.rowsDespiteNone) = (selector.sampledAliases, selector.rowsDespiteNone)
         (harvest.rowsWithDuplicateKeys, harvest.rowsWithLookalikes) = (reader.rowsWithDuplicateKeys, reader.rowsWithLookalikes)
         (harvest.consumed, harvest.end, harvest.state) = (reader.consumed, reader.place, reader.state)
     }
@@ -255,10 +257,10 @@ struct BlockScanner: ~Copyable {
         return registered <= since
     }
 
-    /// Milliseconds since 1970.
+    /// Milliseconds since 1970; `never` for what is no date, or one that is still to come.
     @inline(__always) private func lastActive(_ row: CellRow, _ columns: ColumnPlan, _ harvest: inout Harvest) -> Int64 {
         let cell = row.bytes(columns.lastActive)
-        if let moment = dateMilliseconds(cell) { return moment }
+        if let moment = dateMilliseconds(cell), moment <= latestActivity { return moment }
         if !cell.isEmpty { note(noDate: cell, &harvest) }
         return ActivityMoment.never
     }

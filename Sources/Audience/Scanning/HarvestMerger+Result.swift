@@ -42,7 +42,8 @@ extension HarvestMerger {
             conditions: conditionCounts, badTokens: badTokens.list, badRows: badRows,
             warnings: warnings + duplicateKeys + lookalikes + rowsForTags + tagSeparators + unseenNames() + spellings + uselessNames
                 + plan.excluded.warnings(listedDevices) + conditionWarnings + comparisonWarnings
-                + unreadDates(rowsOfSeveral: rowsWithDevice > settled.devices) + unreadRegistrationDates,
+                + unreadDates(rowsOfSeveral: rowsWithDevice > settled.devices) + unreadRegistrationDates + tagsOfNone
+                + otherActivity(rowsOfSeveral: rowsWithDevice > settled.devices),
             firstRecipients: settled.first.mapValues { recipients in
                 recipients.map {
                     FirstRecipient(slot: $0.place, selectors: devices.classes.selections[$0.selection].map { names[Int($0)] })
@@ -150,7 +151,8 @@ extension HarvestMerger {
     }
 
     private var rowsForTags: [Diagnostic] {
-        guard let found = tagRows.found else { return [] }
+        // Without the dates of its rows nothing is known of them.
+        guard let found = tagRows.found, plan.files[found.file].otherActivity == nil else { return [] }
         return [
             .warning(
                 .rowForEachTag,
@@ -168,6 +170,35 @@ extension HarvestMerger {
         let effect =
             "and \(unreadDates.rows == 1 ? "counts" : "count") as older than all that have one: another row of the device may decide"
         return [unreadDates.warning(plan.query.columns.candidates(for: .lastActive)[0], effect)]
+    }
+
+    /// Exports that seem to say under another name which of a device's rows is the newest, where that matters.
+    private func otherActivity(rowsOfSeveral: Bool) -> [Diagnostic] {
+        guard rowsOfSeveral else { return [] }
+        let name = plan.query.columns.candidates(for: .lastActive)[0]
+        return plan.files.compactMap { file in
+            file.otherActivity.map { other in
+                .warning(
+                    .columnNotFound,
+                    "it has no column '\(name)', but '\(other)': devices have several rows, and of these the one that is read last decides",
+                    file: file.path,
+                    remedy: "If it says which row is the newest, say so in volley.yaml: `columns: {last_active: \(other)}`.")
+            }
+        }
+    }
+
+    /// Rows that an alias or a registration id selects though they carry a tag of `none`, which takes nothing away from those.
+    private var tagsOfNone: [Diagnostic] {
+        guard rowsDespiteNone > 0, let tag = plan.query.noneTags.first else { return [] }
+        let carry =
+            rowsDespiteNone == 1
+            ? "1 row that an alias or registration id names carries"
+            : "\(TextFormat.count(rowsDespiteNone)) rows that aliases or registration ids name carry"
+        let message = "\(carry) a tag of 'none', which takes devices away from those that tags select, and from no others"
+        let remedy =
+            "To leave these out as well write, below 'audience', exclude: {tags: [\(plan.query.noneTags.prefix(3).joined(separator: ", "))\(plan.query.noneTags.count > 3 ? ", …" : "")]}."
+        guard let place = plan.query.places.tags[tag] else { return [.warning(.noneNotExcluded, message, remedy: remedy)] }
+        return [.warning(.noneNotExcluded, message, at: place, remedy: remedy)]
     }
 
     private var conditionWarnings: [Diagnostic] {
@@ -189,92 +220,5 @@ extension HarvestMerger {
                 condition: condition, rows: found.rows, holdingRows: found.holdingRows, unreadableRows: found.unreadableRows,
                 cells: found.unreadableCells)
         }
-    }
-
-    /// Names below `exclude` of which no row carries a single one.
-    private var uselessNames: [Diagnostic] {
-        let query = plan.query
-        let lists = [
-            (
-                "aliases", "the column of aliases", query.excludedAliases, plan.selectors.aliases.numbers(of: query.excludedAliases),
-                seen.aliases
-            ),
-            (
-                "registration_ids", "the column of registration ids", query.excludedRegistrationIDs,
-                plan.selectors.registrationIDs.numbers(of: query.excludedRegistrationIDs), seen.registrationIDs
-            ),
-        ]
-        return lists.compactMap { key, column, names, numbers, seen in
-            // Of a single name `alias-not-found` says it all.
-            guard numbers.count > 1, !numbers.contains(where: { seen[$0] }) else { return nil }
-            let remedy =
-                names.contains { DeviceToken($0) != nil && $0.utf8.count >= 32 }
-                ? "Some look like device tokens: write `exclude: {devices: FILE}` for a list of tokens."
-                : "Are they written as in \(column)?"
-            return .warning(
-                .exclusionNotFound,
-                "what stands in exclude: {\(key): …} excludes nobody: no row carries one of its \(TextFormat.count(numbers.count)) names",
-                remedy: remedy)
-        }
-    }
-
-    private func unseenNames() -> [Diagnostic] {
-        let places = plan.query.places
-        return unseen(plan.selectors.tags.names, seen.tags, .tagNotFound, "tag", places.tags, among: sampledTags)
-            + unseen(plan.selectors.aliases.names, seen.aliases, .aliasNotFound, "alias", places.aliases, among: sampledAliases)
-            + unseen(
-                plan.selectors.registrationIDs.names, seen.registrationIDs, .registrationIDNotFound, "registration id",
-                places.registrationIDs)
-    }
-
-    /// Names of the query that no row carries; of a long list the first ten and a count.
-    private func unseen(
-        _ names: [String], _ wasSeen: [Bool], _ warning: WarningName, _ kind: String, _ places: [String: SourcePosition],
-        among valid: Set<String> = []
-    ) -> [Diagnostic] {
-        let missing = zip(names, wasSeen).filter { !$0.1 }.map(\.0)
-        var warnings = missing.prefix(10).map { name in
-            let message = "no row of the exports carries the \(kind) '\(Self.shown(name))'"
-            let remedy = remedy(forUnseen: name, kind, among: valid)
-            guard let place = places[name] else { return Diagnostic.warning(warning, message, remedy: remedy) }
-            return Diagnostic.warning(warning, message, at: place, remedy: remedy)
-        }
-        if missing.count > 10 {
-            let rest = missing.count - 10
-            warnings.append(
-                .warning(warning, "nor \(rest) more of the campaign's \(kind == "alias" ? "aliases" : kind + "s")"))
-        }
-        return warnings
-    }
-
-    /// A name as it may be shown: a number is no token.
-    private static func shown(_ name: String) -> String {
-        name.allSatisfy(\.isNumber) && name.utf8.count < 32 ? name : DeviceToken(name)?.redacted ?? name
-    }
-
-    private func remedy(forUnseen name: String, _ kind: String, among valid: Set<String>) -> String? {
-        // Telephone numbers, and ids that a spreadsheet has rounded, are hex digits too.
-        if let token = DeviceToken(name), !token.hex.allSatisfy(\.isNumber), token.hex.utf8.count >= 32 || kind == "alias" {
-            let excluded = kind == "alias" ? plan.query.excludedAliases : plan.query.excludedRegistrationIDs
-            if excluded.contains(name) { return "It looks like a device token: write `exclude: {devices: FILE}` for a list of tokens." }
-            let columns = plan.query.columns.candidates(for: kind == "alias" ? .alias : .registrationID).map { "'\($0)'" }
-            return
-                "It looks like a device token, but is looked for in the column \(columns.joined(separator: " or ")); `volley push` sends to a single token."
-        }
-        if kind == "tag", name.contains(",") {
-            let parts = name.split(separator: ",").map { trimmedText(String($0)) }
-            if parts.count == 1 { return "Remove the comma: \(parts[0])." }
-            // What has no place comes from a file of its own.
-            if plan.query.places.tags[name] == nil { return "Are several meant? In a file of tags each stands on a line of its own." }
-            return "Are several meant? Write each in quotes of its own, or none in quotes: tags: [\(parts.joined(separator: ", "))]."
-        }
-        let (counts, names) = kind == "tag" ? (allTagSpellings, plan.selectors.tags.names) : (aliasSpellings, plan.selectors.aliases.names)
-        if kind != "registration id", let remedy = spellingRemedy(forUnseen: name, counts, names) { return remedy }
-        // The number next to it is somebody else's.
-        if name.contains(where: \.isNumber), name.allSatisfy({ $0.isNumber || "+-. ()/".contains($0) }) {
-            return
-                "Is it written as in the column of \(kind == "alias" ? "aliases" : kind + "s")? A number that a spreadsheet has opened may be rounded."
-        }
-        return nearestName(to: name, among: valid.sorted()).map { "Did you mean '\($0)'?" }
     }
 }

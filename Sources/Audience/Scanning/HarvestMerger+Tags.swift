@@ -61,7 +61,7 @@ extension HarvestMerger {
                     + allowance)
         }
         // Of several marks none can be named as the one that separates.
-        let isOnly = forms.marks.keys.count { !$0.characters.isEmpty && !$0.isOftenPart } < 2
+        let isOnly = forms.marks.keys.count { ($0.sequence != nil || !$0.characters.isEmpty) && !$0.isOftenPart } < 2
         if forms.usesSeparator || mark.yaml == nil || !isOnly {
             return .warning(
                 .tagSeparator, message, file: file.path, remedy: "Separate all tags by '\(separator)' in the export. \(allowance)")

@@ -30,6 +30,7 @@ struct HarvestMerger: ~Copyable {
     private(set) var sampledAliases: Set<String> = []
     private(set) var badTokens = BadTokens()
     private(set) var unreadDates = UnreadDates()
+    private(set) var rowsDespiteNone = 0
     private(set) var unreadRegistrations = UnreadDates()
 
     var devices: DeviceCollector
@@ -125,6 +126,7 @@ struct HarvestMerger: ~Copyable {
         aliasSpellings.add(harvest.aliasSpellings)
         badTokens.add(harvest.badTokens, in: plan.files[harvest.file].path, from: pending.place.line)
         unreadDates.add(harvest.unreadDates)
+        rowsDespiteNone += harvest.rowsDespiteNone
         unreadRegistrations.add(harvest.unreadRegistrations)
         for index in conditions.indices { conditions[index].add(harvest.conditions[index]) }
         for index in comparisons.indices { comparisons[index].add(harvest.comparisons[index]) }

@@ -17,6 +17,7 @@ struct ScanPreparation {
         excluded = try ExcludedDevices(query, hash: hash, limits: limits)
         var mistakes: [Diagnostic] = []
         var places: Set<SourcePosition> = []
+        warnings = query.listWarnings
         var lacksTimezone = false
         for path in query.files {
             do throws(Diagnostic) {
@@ -26,6 +27,7 @@ struct ScanPreparation {
                 warnings += resolver.duplicateNames()
                 warnings += resolver.names(in: query.texts).filter { !warnings.contains($0) }
                 warnings += resolver.absentNames(looksForRegistration: query.suppressed != nil)
+                if let position = query.variantsPosition, let warning = resolver.noAlias(at: position) { warnings.append(warning) }
                 if let position = query.timezonePosition, !lacksTimezone, resolver.column(of: .timezone) == nil {
                     warnings.append(resolver.noTimezone(at: position))
                     lacksTimezone = true
@@ -35,7 +37,9 @@ struct ScanPreparation {
                     lacksTimezone = true
                 }
                 do throws(Diagnostics) {
-                    files.append(try file(path, format, resolver))
+                    let file = try file(path, format, resolver)
+                    if query.usesTags, let warning = SpreadTags(query, file, resolver, limits).warning { warnings.append(warning) }
+                    files.append(file)
                 } catch {
                     mistakes += error.all.filter { $0.position.map { places.insert($0).inserted } ?? true }
                 }
@@ -44,6 +48,22 @@ struct ScanPreparation {
             }
         }
         if !mistakes.isEmpty { throw Diagnostics(mistakes) }
+        warnings += oddFiles
+    }
+
+    /// Files that have nothing in common with the others but the devices: a list that lies in their folder.
+    private var oddFiles: [Diagnostic] {
+        let columns = files.map { file in ColumnResolver(columns: query.columns, header: file.header, file: file.path).describing }
+        return zip(files, columns).enumerated().compactMap { number, pair in
+            let others = columns.enumerated().filter { $0.offset != number }.map(\.element)
+            let most = others.map(\.count).max() ?? 0
+            guard pair.1.count < most, others.allSatisfy(pair.1.isDisjoint) else { return nil }
+            return .warning(
+                .oddExport, "it has none of the columns that the other exports have, and its devices belong to the audience like theirs",
+                file: pair.0.path,
+                remedy: "If it lists devices to leave out, move it to another folder and write, below 'audience', exclude: {devices: FILE}."
+            )
+        }
     }
 
     /// nil for JSON without an object.
@@ -69,11 +89,13 @@ struct ScanPreparation {
     private func file(_ path: String, _ format: ExportFormat, _ resolver: ColumnResolver) throws(Diagnostics) -> ExportFile {
         let plan = try columns(resolver.header, path)
         guard format.records == .jsonLines || format.records == .jsonArray else {
-            return ExportFile(path: path, format: format, header: resolver.header, plan: plan)
+            return ExportFile(
+                path: path, format: format, header: resolver.header, plan: plan, otherActivity: resolver.otherActivity)
         }
         let later = ExportColumns.Standard.allCases.filter { resolver.column(of: $0) == nil }
         let header = resolver.header + later.map { query.columns.candidates(for: $0)[0] }
-        return ExportFile(path: path, format: format, header: header, plan: try columns(header, path))
+        return ExportFile(
+            path: path, format: format, header: header, plan: try columns(header, path), otherActivity: resolver.otherActivity)
     }
 
     private func columns(_ header: [String], _ path: String) throws(Diagnostics) -> ColumnPlan {

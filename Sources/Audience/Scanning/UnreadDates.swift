@@ -1,6 +1,6 @@
 import Base
 
-/// Cells of a column of dates that hold none, where that decides something.
+/// Cells of a column of dates that hold none, or one that is still to come, where that decides something.
 struct UnreadDates: Sendable {
     private(set) var rows = 0
     /// The first different ones.
@@ -25,9 +25,14 @@ struct UnreadDates: Sendable {
     ///   - effect: what comes of it.
     func warning(_ column: String, _ effect: String) -> Diagnostic {
         let hold = rows == 1 ? "1 row holds" : "\(TextFormat.count(rows)) rows hold"
+        let ahead = cells.filter { Array($0.utf8).withUnsafeBufferPointer(dateMilliseconds) != nil }
+        let remedy =
+            ahead.count == cells.count
+            ? "Dates more than a day ahead have not come yet. Correct them in the export."
+            : "Write dates in the export as 2026-11-30 or 2026-11-30T09:00:00Z\(ahead.isEmpty ? "" : ", none of them more than a day ahead")."
         return .warning(
             .cellsNotCompared,
-            "in '\(column)' \(hold) something else than a date, \(effect): "
-                + ConditionFindings.list(cells), remedy: "Write dates in the export as 2026-11-30 or 2026-11-30T09:00:00Z.")
+            "in '\(column)' \(hold) something else than a date\(ahead.isEmpty ? "" : " that has passed"), \(effect): "
+                + ConditionFindings.list(cells), remedy: remedy)
     }
 }

@@ -98,7 +98,8 @@ struct RowTracer {
         func text(_ cell: Int) -> String { row.text(cell, separator: separator) }
         let isSelected = tools.selector.look(at: row, columns)
         let failed = tools.filter.failing(row)
-        let lastActive = dateMilliseconds(row.bytes(columns.lastActive)) ?? ActivityMoment.never
+        let active = dateMilliseconds(row.bytes(columns.lastActive))
+        let lastActive = active.map { $0 <= plan.query.latestActivity ? $0 : ActivityMoment.never } ?? ActivityMoment.never
         let listsID = plan.excluded.place(ofID: row.bytes(columns.registrationID), tokens.buffer) >= 0
         let isExcluded = tools.selector.isExcluded || !plan.excluded.isEmpty && listsID
         let fingerprint = digits.map { $0.withUnsafeBufferPointer { plan.hash.token($0) } }

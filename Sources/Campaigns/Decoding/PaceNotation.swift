@@ -15,8 +15,23 @@ enum PaceNotation {
                 ? Complaint("\(quoted(text)) does not say per what", remedy: "Write \(digits)/s, \(digits)/min or \(digits)/h.")
                 : notAPace(text)
         }
+        if ["d", "day", "days"].contains(parts[1].lowercased()), let pushes = Int(parts[0]), pushes > 0 {
+            throw Complaint(
+                "\(quoted(text)) counts by the day, and a pace by the second, the minute or the hour",
+                remedy: "Write \(max(1, pushes / 24))/h\(pushes < 24 ? ", the slowest pace" : "").")
+        }
         guard let interval = interval(parts[1]) else {
             throw Complaint("the unit of \(quoted(text)) is not known", remedy: "Write \(digits)/s, \(digits)/min or \(digits)/h.")
+        }
+        let groups = parts[0].split(separator: ".", omittingEmptySubsequences: false)
+        if groups.count == 2, (1...3).contains(groups[0].count), groups[0].first != "0", groups[1].count == 3,
+            groups.allSatisfy({ $0.allSatisfy { $0.isASCII && $0.isNumber } })
+        {
+            let decimal = groups[1] == "000" ? String(groups[0]) : "\(groups[0]).\(groups[1])"
+            throw Complaint(
+                "\(quoted(text)) may be \(digits)/\(parts[1]), or \(decimal)/\(parts[1])",
+                remedy: "For \(digits) write \(digits)/\(parts[1])"
+                    + (groups[1] == "000" ? ", for \(decimal) write \(decimal)/\(parts[1])." : "."))
         }
         if let slower = slower(parts[0], interval) { throw Complaint("\(quoted(text)) is no whole number of pushes", remedy: slower) }
         if digits.count != parts[0].count {

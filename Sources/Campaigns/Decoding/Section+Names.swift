@@ -70,6 +70,10 @@ extension Section {
                 at: name.position, remedy: "Type the name anew; it often comes with text copied from a chat or a web page.")
             return
         }
+        if key != "tags", let complaint = RoundedNumber.complaint(about: name.value) {
+            findings.error(complaint, at: name.position)
+            return
+        }
         if let negated = Self.negated(name.value), group.name != "exclude", key != "none" {
             findings.error(
                 "\(quoted(name.value)) is read as a name, and leaves nobody out", at: name.position,

@@ -72,14 +72,19 @@ struct AudienceReader {
         return true
     }
 
+    private static let everyoneBut =
+        "For all devices but those with such a tag write everyone: true and exclude: {tags: […]}, without 'tags'."
+
     /// Nobody is chosen by accident: neither everyone for want of a selector, nor everyone beside one.
     private func checkSelectors(of audience: CampaignAudience) {
         let selectors = ["tags", "aliases", "registration_ids"]
         if audience.everyone {
             for selector in selectors where section.has(selector) {
+                // `tags: {none: […]}` alone would be refused next.
+                let leavesOut = section.node(selector).map(isOnlyNone) ?? false
                 section.findings.error(
                     "'everyone' stands alone, but '\(selector)' is given too", at: section.place(of: selector),
-                    remedy: "Remove one of them; to leave somebody out, use 'exclude' or 'where'.")
+                    remedy: leavesOut ? Self.everyoneBut : "Remove one of them; to leave somebody out, use 'exclude' or 'where'.")
             }
             return
         }
@@ -98,7 +103,7 @@ struct AudienceReader {
         let onlyNone = nodes.contains(where: isOnlyNone)
         section.findings.error(
             onlyNone ? "'none' takes devices away, but nothing selects any" : "the audience selects nobody", at: section.position,
-            remedy: "Add tags, aliases or registration_ids, or write everyone: true to send to all devices.")
+            remedy: onlyNone ? Self.everyoneBut : "Add tags, aliases or registration_ids, or write everyone: true to send to all devices.")
     }
 
     /// An empty list of names, or a group of such.

@@ -85,11 +85,19 @@ struct ConditionReader {
             let isOneOfSeveral = texts.count { text in (try? Self.test(text.value, column: column)).map { !$0.isList } ?? false } > 1
             section.findings.warning(
                 .conditionInList, "in a list, \(quoted(text.value)) is a plain value and no condition", at: text.position,
-                remedy: isOneOfSeveral
+                remedy: isOneOfSeveral || Self.negated(text.value) != nil && items.count > 2
                     ? "A column takes one condition. List the values that are meant: \(column): [one, two]."
-                    : "Write a condition without brackets: \(column): \(quoted(text.value)).")
+                    : "Write a condition without brackets: \(column): \(Self.negated(text.value).map { "\"!= \($0)\"" } ?? quoted(text.value))."
+            )
         }
         return texts.isEmpty ? nil : .oneOf(texts.map(\.value))
+    }
+
+    /// `Lyon` of `!Lyon`.
+    private static func negated(_ text: String) -> String? {
+        let rest = text.trimmingSpaces()
+        guard rest.hasPrefix("!"), !rest.hasPrefix("!=") else { return nil }
+        return rest.drop { $0 == "!" }.trimmingSpaces()
     }
 
     /// What a single text asks of a cell.
@@ -149,6 +157,7 @@ struct ConditionReader {
         if text.isEmpty {
             throw Complaint("a blank value is in no cell", remedy: "For cells that are blank write \(column): missing.")
         }
+        if let complaint = RoundedNumber.complaint(about: text) { throw complaint }
         let isPlain = !["present", "missing"].contains(text) && !text.contains { "<>=!~ ".contains($0) }
         guard column == ExportColumns.Standard.language.rawValue, isPlain, LanguageTag.normalized(text) == nil else { return }
         let meant = LanguageTag.named(text).map { "; \(quoted(text)) is '\($0)'" } ?? ""

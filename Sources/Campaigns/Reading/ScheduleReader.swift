@@ -11,8 +11,8 @@ struct ScheduleReader {
 
     /// The schedule; nil when something needed is missing or wrong, which was reported.
     func read() -> Schedule? {
-        let at = section.parsed("at", example: "at: 2026-12-01 09:00", Self.localTime)
         let zone = ScheduleZoneReader(section: section).read()
+        let at = section.parsed("at", example: "at: 2026-12-01 09:00") { text throws(Complaint) in try Self.localTime(text, in: zone) }
         let quietHours = notation("quiet_hours", example: "quiet_hours: 21:00-08:00", QuietHours.init)
         let rule = notation("repeat", example: "repeat: \"0 9 * * mon,thu\"", CronRule.init)
         let late = section.parsed("late", example: "late: skip after 2h", Self.latePolicy) ?? .usual
@@ -38,7 +38,8 @@ struct ScheduleReader {
     }
 
     /// `2026-12-01 09:00`
-    static func localTime(_ text: String) throws(Complaint) -> LocalTime {
+    /// - Parameter zone: whose clock it is of, for what is written with a distance from UTC; nil where that is not known.
+    static func localTime(_ text: String, in zone: Schedule.Zone?) throws(Complaint) -> LocalTime {
         let text = text.trimmingSpaces()
         if let time = LocalTime(text) { return time }
         let usual = "Write it like 2026-12-01 09:00."
@@ -61,9 +62,15 @@ struct ScheduleReader {
                 looksLikeDate ? "\(quoted(text)) is no date and time that there is" : "\(quoted(text)) is no date and time", remedy: usual)
         }
         if clock.count > digits.count || words.count > 2 {
+            // What stands behind the time moves it: 09:00Z is 10:00 in Berlin.
+            if case .named(let zone)? = zone, let moment = Timestamp(text) {
+                throw Complaint(
+                    "\(quoted(text)) names a distance from UTC; whose clock is meant stands in 'timezone'",
+                    remedy: "For that moment in \(zone.name) write at: \(zone.localTime(at: moment).words).")
+            }
             throw Complaint(
                 "\(quoted(text)) says more than a date and a time; whose clock is meant stands in 'timezone'",
-                remedy: "Write at: \(meant.words).")
+                remedy: "Write at: \(meant.words), and in timezone the place whose clock shows that.")
         }
         throw Complaint(
             time.utf8.count > 5 ? "\(quoted(text)) has seconds, and schedules know minutes" : "\(quoted(text)) is no date and time",
@@ -132,8 +139,16 @@ struct ScheduleReader {
     private func warnOfPast(_ at: LocalTime, _ schedule: Schedule) {
         guard schedule.repeat == nil, case .skip = schedule.late else { return }
         let occurrence = schedule.occurrence(at: at)
-        guard schedule.late.isTooLate(bySeconds: Int(now.epochSeconds - occurrence.ends.epochSeconds)) else { return }
+        let seconds = Int(now.epochSeconds - occurrence.ends.epochSeconds)
+        guard seconds >= LatePolicy.shortestSeconds else { return }
         let zone = schedule.zone.isRecipient ? "everywhere" : "in \(schedule.zone.fallback.name)"
+        guard schedule.late.isTooLate(bySeconds: seconds) else {
+            section.findings.warning(
+                .schedulePast,
+                "\(at.words) \(zone) has passed, by \(TextFormat.span(seconds: Int64(seconds))), so that it would be sent at once (late: \(schedule.late))",
+                at: place("at"), remedy: "If a later time is meant, write that.")
+            return
+        }
         section.findings.warning(
             .schedulePast,
             "\(at.words) \(zone) is past, and late: \(schedule.late), so nothing would be sent",

@@ -43,7 +43,13 @@ struct ScheduleZoneReader {
             return nil
         }
         do throws(ZoneDatabase.Mistake) {
-            return try ZoneDatabase.system.zone(named: name)
+            let zone = try ZoneDatabase.system.zone(named: name)
+            if ZoneAbbreviation.isGreenwich(name) {
+                section.findings.warning(
+                    .oddTimezone, "\(quoted(name)) is UTC all year: in summer the clocks of London are an hour ahead of it",
+                    at: text.position, remedy: "For London write \(key): Europe/London; if UTC is meant, write \(key): UTC.")
+            }
+            return zone
         } catch {
             section.findings.error(error.message, at: text.position, remedy: error.remedy)
             return nil

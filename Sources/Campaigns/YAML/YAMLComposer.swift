@@ -102,6 +102,7 @@ struct YAMLComposer: ~Copyable {
         var entries: [YAMLEntry] = []
         var places: [String: SourcePosition] = [:]
         var isTemplate = false
+        var cutKeys: Set<String> = []
         while true {
             let event = try next()
             if case .mappingEnd = event.kind { break }
@@ -113,7 +114,7 @@ struct YAMLComposer: ~Copyable {
             }
             let key = try node(event, depth: depth + 1)
             let value = try node(try next(), depth: depth + 1)
-            if isFlow, !isTemplate, isBehindComma(key, value, after: entries.last) { continue }
+            if isFlow, !isTemplate, isBehindComma(key, value, after: entries.last, &cutKeys) { continue }
             guard !isTemplate, let name = keyName(key) else { continue }
             if let first = places[name.value] {
                 findings.error(
@@ -128,8 +129,8 @@ struct YAMLComposer: ~Copyable {
     }
 
     /// `{price: 19,99}` is a price of 19 and a key 99 for YAML, `{body: 20 % off, today}` a key `today`.
-    /// Reports it.
-    private func isBehindComma(_ key: YAMLNode, _ value: YAMLNode, after before: YAMLEntry?) -> Bool {
+    /// Reports it, once for each text.
+    private func isBehindComma(_ key: YAMLNode, _ value: YAMLNode, after before: YAMLEntry?, _ cutKeys: inout Set<String>) -> Bool {
         guard let name = key.text, name.style == .plain, !name.value.isEmpty, value.isNull, value.text?.value.isEmpty == true,
             let before, let last = before.value.text, last.style == .plain
         else { return false }
@@ -137,14 +138,43 @@ struct YAMLComposer: ~Copyable {
         let line = source.line(key.position.line)
         let rest = line.dropFirst(key.position.column - 1 + name.value.unicodeScalars.count).drop { $0 == " " }
         guard rest.first == "," || rest.first == "}" else { return false }
+        guard cutKeys.insert(before.key.value).inserted else { return true }
         let isDecimal = [last.value, name.value].allSatisfy { !$0.isEmpty && $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }
         findings.error(
             "the comma ends the text here: YAML reads \(quoted(before.key.value)) as \(quoted(last.value)), and \(quoted(name.value)) as a key of its own",
             at: name.position,
             remedy: isDecimal
                 ? "Write \(before.key.value): \(last.value).\(name.value) for a number, or \(before.key.value): \"\(last.value),\(name.value)\" for a text."
-                : "Put the text in quotes: \(before.key.value): \"\(last.value), \(name.value)\".")
+                : Self.remedy(before.key.value, [last.value] + Self.parts(line.dropFirst(key.position.column - 1))))
         return true
+    }
+
+    /// Keys that take a list of names, and those of texts that people read.
+    private static let listKeys: Set = ["tags", "aliases", "registration_ids", "any", "all", "none", "devices"]
+    private static let textKeys: Set = ["title", "subtitle", "body", "description", "reason"]
+
+    private static func remedy(_ key: String, _ parts: [String]) -> String {
+        let list = "\(key): [\(parts.joined(separator: ", "))]"
+        if listKeys.contains(key) { return "For several write \(list)." }
+        let quoted = "\(key): \"\(parts.joined(separator: ", "))\""
+        return textKeys.contains(key)
+            ? "Put the text in quotes: \(quoted)." : "For several values write \(list); for one with a comma, \(quoted)."
+    }
+
+    /// What stands between commas up to the end of the group, or of what can belong to the text.
+    private static func parts(_ rest: some Sequence<Unicode.Scalar>) -> [String] {
+        var text = String.UnicodeScalarView()
+        for scalar in rest {
+            if scalar == "}" { break }
+            text.append(scalar)
+        }
+        var parts: [String] = []
+        for part in String(text).split(separator: ",") {
+            let part = part.trimmingSpaces()
+            if part.isEmpty || part.contains(":") { break }
+            parts.append(part)
+        }
+        return parts
     }
 
     private func isDoubledBrace(_ start: SourcePosition, _ key: YAMLEvent) -> Bool {

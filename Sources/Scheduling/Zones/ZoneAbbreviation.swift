@@ -4,6 +4,12 @@ public enum ZoneAbbreviation {
     /// The places that an abbreviation may mean, the most populous first; nil when it is none.
     public static func places(_ name: String) -> [String]? { table[name.uppercased()] }
 
+    /// Whether a zone of the database is UTC under a name that reads like British time, or like no place at all: `GMT`, `Zulu`.
+    public static func isGreenwich(_ name: String) -> Bool {
+        let small = name.lowercased()
+        return ["gmt", "gmt0", "greenwich", "zulu"].contains(small.hasPrefix("etc/") ? String(small.dropFirst("etc/".count)) : small)
+    }
+
     /// Whether a text is a distance from UTC (`+02:00`, `UTC+1`, `GMT-5`), which knows no summer time.
     public static func isOffset(_ text: String) -> Bool {
         var rest = text.uppercased()[...]

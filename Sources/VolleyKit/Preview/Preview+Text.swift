@@ -35,6 +35,8 @@ extension Preview {
             lines.append("Time          as fast as the server allows: no pace is set")
         }
         if let schedule { lines += schedule.lines }
+        // A date without a zone is in UTC, which is mostly not the clock of those who wrote it.
+        if words.expiresAtMoment { lines.append("Expires       \(words.expiry)") }
         if let comparison { lines += comparisonLines(comparison, width) }
         lines.append("Plan hash     \(planHash.prefix(16))")
         for sample in samples.prefix(cards) { lines += sampleLines(sample, width, isVerbose) }

@@ -11,7 +11,11 @@ struct AudienceWords {
     /// `Devices with the tag discount or daily, where language is en or de. Left out: devices with the tag unsubscribed.`
     var sentence: String {
         let conditions = audience.conditions.map(Self.words)
-        let meant = Self.listed(selectors, with: "and") + (conditions.isEmpty ? "" : ", where \(Self.listed(conditions, with: "and"))")
+        // What a tag of 'none' takes away is taken from those that tags select.
+        let isClear = audience.noneTags.isEmpty || selectors.count < 2
+        let meant =
+            (isClear ? Self.listed(selectors, with: "and") : selectors.joined(separator: ", and also "))
+            + (conditions.isEmpty ? "" : ", where \(Self.listed(conditions, with: "and"))")
         let left = exclusions
         return Self.capitalised(meant) + "." + (left.isEmpty ? "" : " Left out: \(left.joined(separator: "; ")).")
     }

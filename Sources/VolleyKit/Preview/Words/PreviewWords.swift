@@ -17,6 +17,8 @@ struct PreviewWords: Sendable {
     let audience: String
     /// Each condition of `where`, in the order of the campaign.
     let conditions: [String]
+    /// Whether the expiry is one moment, whenever it goes out.
+    let expiresAtMoment: Bool
     let expiry: String, priority: String, frequency: String
     let exports: [Export]
 
@@ -24,6 +26,7 @@ struct PreviewWords: Sendable {
         description = context.campaign.description
         audience = AudienceWords(audience: context.campaign.audience).sentence
         conditions = context.campaign.audience.conditions.map(AudienceWords.words)
+        expiresAtMoment = if case .at? = settings.expiry { true } else { false }
         expiry = Self.words(settings.expiry)
         priority = Self.words(settings.priority)
         frequency =
