@@ -38,7 +38,8 @@ public struct LifeOrder: Sendable {
     public func start(of run: String, after place: Place?, at moment: Timestamp) -> Timestamp? {
         guard let place, isOnRecord(place), case let own = events.filter({ $0.run == run }), !own.isEmpty else { return moment }
         let next = own.first { $0.number > place.number && !$0.isEnd }?.at
-        guard let before = own.last(where: { $0.number <= place.number }) else { return next }
+        // Of one that began after it everything came later, whatever the clock said meanwhile.
+        guard let before = own.last(where: { $0.number <= place.number }) else { return next.map { _ in Timestamp(epochMilliseconds: 0) } }
         return before.isEnd ? next : min(next ?? moment, moment)
     }
 

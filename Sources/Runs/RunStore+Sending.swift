@@ -17,7 +17,13 @@ extension RunStore {
     }
 
     /// Gives the right to send back, and leaves the file open.
-    public func unlock() { sendingLock.withLock { $0 = nil } }
+    public func unlock() {
+        let hadLock = sendingLock.withLock { lock in
+            defer { lock = nil }
+            return lock != nil
+        }
+        if hadLock { wasLocked.withLock { $0 = true } }
+    }
 
     /// Sees to it that nobody else can take the lock because its file was removed. To be called several times a second while the run is sent.
     /// - Throws: `Diagnostic` when another process has taken it.

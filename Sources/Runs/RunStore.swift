@@ -21,6 +21,8 @@ public final class RunStore: Sendable {
     private let identity: RunFile.Identity?
     private let connections = Mutex(Connections())
     let sendingLock = Mutex<SendingLock?>(nil)
+    /// Whether it had the lock, and gave it back before it was closed.
+    let wasLocked = Mutex(false)
     /// The life that this store began; nil before. Nothing is claimed for another one.
     let ownLife = Mutex<String?>(nil)
     /// Threads that may read at the same time while the run is sent.
@@ -108,7 +110,15 @@ public final class RunStore: Sendable {
         }
         try RunDiagnostics.translating(path, .sending) {
             try closing.reading?.close()
-            guard let writing = closing.writing else { return }
+            guard let writing = closing.writing else {
+                let hadLock = sendingLock.withLock { lock in
+                    defer { lock = nil }
+                    return lock != nil
+                }
+                // Another command that wrote while this one had the lock may have left that to it.
+                let isLeftToIt = (hadLock || wasLocked.withLock { $0 }) && RunFile.kind(path + "-wal") != .missing && !isBeingSent
+                return isLeftToIt ? try Self.leaveWAL(path) : ()
+            }
             try writing.close()
             // Who sends the run keeps it open, and leaves one file behind in the end.
             try Self.leaveWAL(path, isPatient: sendingLock.withLock { $0 != nil } || !isBeingSent)

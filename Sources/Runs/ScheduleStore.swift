@@ -61,9 +61,12 @@ public final class ScheduleStore: Sendable {
             var configuration = Configuration()
             configuration.readonly = true
             configuration.busyMode = .timeout(10)
-            let database = try DatabaseQueue(path: path, configuration: configuration)
-            let result = try database.read { db in try check(db, path) ? (try firings(db, since: since), try campaigns(db)) : nil }
-            try database.close()
+            let result = try InterruptedChange.takingBack(path) {
+                let database = try DatabaseQueue(path: path, configuration: configuration)
+                let result = try database.read { db in try check(db, path) ? (try firings(db, since: since), try campaigns(db)) : nil }
+                try database.close()
+                return result
+            }
             if result == nil { try checkNothingKnown(folder) }
             return result ?? ([], [])
         }

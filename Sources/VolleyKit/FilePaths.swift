@@ -67,6 +67,12 @@ enum FilePaths {
         return one.isSameFile(as: two)
     }
 
+    /// Whether a file holds a text, but for a byte order mark.
+    static func holds(_ file: String, _ text: String) -> Bool {
+        guard let bytes = try? RegularFile.bytes(of: file, atMost: text.utf8.count + 3) else { return false }
+        return bytes.count <= text.utf8.count + 3 && bytes.suffix(text.utf8.count).elementsEqual(text.utf8)
+    }
+
     /// A file of a folder.
     static func join(_ folder: String, _ name: String) -> String { folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)" }
 

@@ -32,6 +32,17 @@ struct PlanTests {
         #expect(try folder.volley("report", run, "--format", "json").json()["state"]?.stringValue == "planned")
     }
 
+    @Test("a plan is sent as it was made, and says that its campaign was changed since")
+    func editedCampaign() throws {
+        let (folder, run) = try plannedFolder()
+        try folder.writeCampaign(content: "title: Hello\nbody: Moon")
+        let sent = try folder.volley("send", "--plan", run, "--yes", "--quiet")
+        #expect(sent.status == 0 && sent.errors.contains("campaign.yaml was changed after this plan was made"), "\(sent.errors)")
+        let again = try #require(try folder.volley("plan", "campaign.yaml", "--json").json()["run"]?.stringValue)
+        let unchanged = try folder.volley("send", "--plan", again, "--yes", "--quiet")
+        #expect(unchanged.status == 0 && !unchanged.errors.contains("was changed"), "\(unchanged.errors)")
+    }
+
     @Test("a stopped run whose file was changed is not resumed, and a finished one not retried", .enabled(if: hasPython))
     func editedLater() throws {
         let (folder, run) = try plannedFolder()

@@ -34,6 +34,23 @@ final class ScheduleStoreTests {
         #expect(found?.message.contains("is damaged") == true)
     }
 
+    @Test("a change in whose middle a process was killed is taken back, and the schedule can be read", .enabled(if: hasSQLiteTool))
+    func interruptedChange() throws {
+        let store = try ScheduleStore(folder: folder)
+        try store.save([firing("1", .finished)], [])
+        store.close()
+        let path = folder + "/schedule.sqlite"
+        let rows =
+            "WITH RECURSIVE n (x) AS (VALUES (1) UNION ALL SELECT x + 1 FROM n WHERE x < 2000) SELECT x, hex(randomblob(50)), 0, 1 FROM n"
+        let change = "PRAGMA cache_size = 1; BEGIN; INSERT INTO campaign (name, file, times, decided_through) \(rows);"
+        // The shell below kills sqlite3, its parent.
+        _ = shell("printf '%s\\n.shell kill -9 $PPID\\n' '\(change)' | sqlite3 '\(path)'")
+        #expect(access(path + "-journal", F_OK) == 0)
+        let seen = try ScheduleStore.read(folder: folder, since: Timestamp(epochSeconds: 0))
+        #expect(seen.firings == [firing("1", .finished)] && seen.campaigns.isEmpty)
+        #expect(access(path + "-journal", F_OK) != 0)
+    }
+
     @Test("keeps what it was given, through closing and a kill, and is no run")
     func keeps() throws {
         let campaign = ScheduledCampaign(name: "a", file: "/a.yaml", times: "x", decidedThrough: Timestamp(epochMilliseconds: 123))

@@ -138,6 +138,12 @@ public enum SendCommand {
         let run = try RunStore(path: RunStore.resolve(argument, in: Project.runsFolder(options)))
         try RunGate(run: run, settings: RunSettings(json: run.plan.settings, runFile: run.path), options: options).check(.begin)
         let dispatch = try RunDispatch(run, options, console)
+        let file = run.plan.campaignFile
+        if run.plan.retryOf == nil, FilePaths.exists(file), !FilePaths.holds(file, run.plan.campaignSource) {
+            console.warn(
+                "\(file) was changed after this plan was made. The plan is sent as it is; for what the file says now, plan it again: "
+                    + "volley plan \(FilePaths.inShell(file))")
+        }
         guard try isAgreed(run, dispatch.settings, isConfirmed, console) else {
             console.warn(try afterNo(run, isKept: true))
             return .wrong

@@ -119,7 +119,9 @@ enum GateRefusals {
             ScheduledTime.onRecord(run, settings) == nil
             ? "" : "; `volley send \(FilePaths.inShell(run.plan.campaignFile)) --now` sends that plan"
         // Beside what it excludes already: a second key is refused, and one in its place would let the others through.
-        let isExcluding = run.plan.campaignSource.split(separator: "\n").contains { $0.drop { $0 == " " }.hasPrefix("exclude:") }
+        let isExcluding = run.plan.campaignSource.split(whereSeparator: \.isNewline).contains {
+            $0.drop { $0 == " " }.hasPrefix("exclude:")
+        }
         let key =
             isExcluding
             ? "`devices: [\(list)]` below `exclude`, beside what stands there"

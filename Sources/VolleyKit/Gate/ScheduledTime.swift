@@ -113,7 +113,7 @@ struct ScheduledTime {
         return other.map { isTaken(name, occurrence, by: $0, folder: folder) }
     }
 
-    /// The run that has the time of a campaign that was renamed and moved: it goes to some of the same devices.
+    /// The run that has the time of a campaign that was renamed and moved: at least half of the devices of the smaller are the other's too.
     private func runOfMoved() throws -> String? {
         let others = try Self.runsOfMoved(run.plan.campaignSource, run.plan.app, occurrence, in: folder).filter {
             $0.plan.id != run.plan.id
@@ -123,31 +123,26 @@ struct ScheduledTime {
         try run.forEachResult { _, recipient, _, _ in own.insert(recipient.token) }
         return try others.last { other in
             defer { other.close() }
-            var isShared = other.prunedAt != nil
-            if !isShared { try other.forEachResult { _, recipient, _, _ in isShared = isShared || own.contains(recipient.token) } }
-            return isShared
+            guard other.prunedAt == nil else { return true }
+            var shared = 0
+            try other.forEachResult { _, recipient, _, _ in if own.contains(recipient.token) { shared += 1 } }
+            return shared > 0 && 2 * shared >= min(own.count, other.plan.audience)
         }?.plan.id
     }
 
     /// Runs that were begun, or cancelled, for a time by a campaign that differs in its name only, and that does not stand any more where it stood.
     private static func runsOfMoved(_ source: String, _ app: String, _ occurrence: LocalTime, in folder: String) throws -> [RunStore] {
-        func nameless(_ source: String) -> [Substring] { source.split(separator: "\n").filter { !$0.hasPrefix("name:") } }
+        func nameless(_ source: String) -> [Substring] { source.split(whereSeparator: \.isNewline).filter { !$0.hasPrefix("name:") } }
         let (text, record) = (nameless(source), SendingRecord(folder: folder))
         return try RunStore.all(in: folder).runs.filter { other in
             defer { other.close() }
             let plan = other.plan
             guard plan.app == app, plan.retryOf == nil, !plan.isTest, nameless(plan.campaignSource) == text,
                 try RunSettings(json: plan.settings, runFile: other.path).schedule?.occurrence == occurrence,
-                !holds(plan.campaignFile, plan.campaignSource)
+                !FilePaths.holds(plan.campaignFile, plan.campaignSource)
             else { return false }
             return try other.hasBegun() || record.isCancelled(plan.id)
         }
-    }
-
-    /// Whether a file holds a text, but for a byte order mark.
-    private static func holds(_ file: String, _ text: String) -> Bool {
-        guard let bytes = try? RegularFile.bytes(of: file, atMost: text.utf8.count + 3) else { return false }
-        return bytes.count <= text.utf8.count + 3 && bytes.suffix(text.utf8.count).elementsEqual(text.utf8)
     }
 
     // MARK: - Words

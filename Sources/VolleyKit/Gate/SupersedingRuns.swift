@@ -53,7 +53,7 @@ struct SupersedingRuns {
             }
             return
         }
-        guard let start = search.start(of: other.plan.id) else { return }
+        guard let start = try search.start(of: other) else { return }
         let isAbout = try search.run.yields(to: other)
         guard try isAbout || other.hasBegun() && other.mayHaveReached(since: start) else { return }
         guard other.prunedAt == nil else {
@@ -125,9 +125,12 @@ private struct CampaignSearch {
     }
 
     /// From when on what it did came later than the run; nil when nothing did.
-    func start(of other: String) -> Timestamp? {
+    func start(of other: RunStore) throws -> Timestamp? {
         // What was on its way while the run was planned may have come before or after.
-        first.settings.beside.contains(other) ? Timestamp(epochMilliseconds: 0) : order.start(of: other, after: place, at: moment)
+        if first.settings.beside.contains(other.plan.id), try isFresh || !other.unsettled().isEmpty {
+            return Timestamp(epochMilliseconds: 0)
+        }
+        return order.start(of: other.plan.id, after: place, at: moment)
     }
 
     /// Whether a run of which nobody knows whom it reached may have reached somebody since the first of the chain was planned.

@@ -78,10 +78,11 @@ struct GateTimeTests: GateTesting {
 
     @Test(
         "a campaign that was renamed and moved to another folder goes out no second time, also when its former file holds another one; one of the same text for other devices goes out",
-        arguments: [true, false], [true, false])
-    func movedElsewhere(isSameDevices: Bool, isReplaced: Bool) throws {
+        arguments: ["\n", "\r\n"], [true, false])
+    func movedElsewhere(lineEnd: String, isSameDevices: Bool) throws {
         let folder = try folder()
-        let campaign = try String(contentsOf: folder.url.appendingPathComponent("campaign.yaml"), encoding: .utf8) + Self.due
+        let text = try String(contentsOf: folder.url.appendingPathComponent("campaign.yaml"), encoding: .utf8) + Self.due
+        let campaign = text.split(separator: "\n").joined(separator: lineEnd) + lineEnd, isReplaced = isSameDevices
         try Shell.run(
             "cd '\(folder.url.path)'; mkdir de fr; cp devices.csv de; cp devices.csv fr\(isSameDevices ? "" : "; sed -i s/^a/b/ fr/devices.csv")"
         )

@@ -29,7 +29,8 @@ extension RunFolderModel {
             let isAbout = yields(path, to: .own(number)), wasBeside = plans[root]?.beside.contains(number) ?? false
             return left.contains { device in
                 let isReached = theirs.claimed.contains(device) && theirs.outcomes[device] != .unsent
-                return isReached && (wasBeside || theirs.reachedAt[device, default: 0] > start)
+                return isReached
+                    && (wasBeside && (isFresh || theirs.outcomes[device] == nil) || theirs.reachedAt[device, default: 0] > start)
                     || isAbout && other.recipients.contains(device) && (theirs.isLeft(device) || theirs.outcomes[device] == nil)
             }
         }
