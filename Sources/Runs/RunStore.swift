@@ -21,7 +21,7 @@ public final class RunStore: Sendable {
     private let identity: RunFile.Identity?
     private let connections = Mutex(Connections())
     let sendingLock = Mutex<SendingLock?>(nil)
-    /// Whether it had the lock, and gave it back before it was closed.
+    /// Whether it had the lock, and gave it back.
     let wasLocked = Mutex(false)
     /// The life that this store began; nil before. Nothing is claimed for another one.
     let ownLife = Mutex<String?>(nil)
@@ -111,12 +111,9 @@ public final class RunStore: Sendable {
         try RunDiagnostics.translating(path, .sending) {
             try closing.reading?.close()
             guard let writing = closing.writing else {
-                let hadLock = sendingLock.withLock { lock in
-                    defer { lock = nil }
-                    return lock != nil
-                }
+                unlock()
                 // Another command that wrote while this one had the lock may have left that to it.
-                let isLeftToIt = (hadLock || wasLocked.withLock { $0 }) && RunFile.kind(path + "-wal") != .missing && !isBeingSent
+                let isLeftToIt = wasLocked.withLock { $0 } && RunFile.kind(path + "-wal") != .missing && !isBeingSent
                 return isLeftToIt ? try Self.leaveWAL(path) : ()
             }
             try writing.close()

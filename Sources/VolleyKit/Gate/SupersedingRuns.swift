@@ -92,6 +92,8 @@ struct SupersedingRuns {
 private struct CampaignSearch {
     let run: RunStore
     let known: KnownRuns
+    /// All runs of the campaign that are on record.
+    private let begun: [String: SendingRecord.Entry]
     /// nil when nothing of it was begun.
     let chain: RunChain?
     private let environment: String
@@ -107,6 +109,7 @@ private struct CampaignSearch {
     init(_ run: RunStore, _ settings: RunSettings) throws {
         self.run = run
         known = KnownRuns(beside: run)
+        begun = known.begun(of: run.plan.campaign)
         isFresh = try run.plan.retryOf == nil && !run.hasBegun()
         chain = isFresh ? nil : try RunChain(of: run)
         let links = chain?.runs ?? [run]
@@ -137,12 +140,12 @@ private struct CampaignSearch {
     func isAsked(_ other: String) -> Bool {
         if first.settings.beside.contains(other) { return true }
         if let hasBegun = order.hasBegun(other, after: first.settings.place) { return hasBegun }
-        return known.begun(of: run.plan.campaign)[other].map { $0.begunAt >= first.plan.plannedAt } ?? false
+        return begun[other].map { $0.begunAt >= first.plan.plannedAt } ?? false
     }
 
     /// Runs that were begun and whose files are not there, or cannot be read.
     func withoutFile(besides there: Set<String>) -> [(id: String, why: String)] {
-        known.begun(of: run.plan.campaign).sorted { $0.key < $1.key }.compactMap { id, entry in
+        begun.sorted { $0.key < $1.key }.compactMap { id, entry in
             // In a first life that was never confirmed nothing was pushed. A retry of one of the chain is looked for by others.
             guard !there.contains(id), !isOfChain(id), !(entry.retryOf.map(isOfChain) ?? false), entry.formerLife != "",
                 !isOther(entry.occurrence), isAsked(id)
