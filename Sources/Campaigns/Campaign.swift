@@ -59,6 +59,8 @@ public struct CampaignAudience: Sendable {
     public var excludedRegistrationIDs = NameList()
     /// Files that list tokens or registration ids; none of those may be sent to.
     public var excludedDevices: [SourceText] = []
+    /// Whether it has the key `exclude`, also an empty one.
+    public var excludes = false
     /// Devices an alias expands to at most, at least 1.
     public var aliasLimit = 10
     /// The share of unreadable rows (0 to 1) beyond which a plan stops.

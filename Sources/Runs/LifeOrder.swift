@@ -21,6 +21,9 @@ public struct LifeOrder: Sendable {
     }
 
     private let events: [Event]
+    private let byRun: [String: [Event]]
+
+    private init(_ events: [Event]) { (self.events, byRun) = (events, Dictionary(grouping: events, by: \.run)) }
 
     /// Where the next beginning comes after.
     public var last: Place { events.last.map { Place(number: $0.number, life: $0.life) } ?? Place(number: 0, life: "") }
@@ -36,7 +39,7 @@ public struct LifeOrder: Sendable {
     ///   - moment: of the place, which decides where the order is not on record, or the run was being sent, or was cut off, at the place.
     /// - Returns: nil when it did nothing after it.
     public func start(of run: String, after place: Place?, at moment: Timestamp) -> Timestamp? {
-        guard let place, isOnRecord(place), case let own = events.filter({ $0.run == run }), !own.isEmpty else { return moment }
+        guard let place, isOnRecord(place), let own = byRun[run] else { return moment }
         let next = own.first { $0.number > place.number && !$0.isEnd }?.at
         // Of one that began after it everything came later, whatever the clock said meanwhile.
         guard let before = own.last(where: { $0.number <= place.number }) else { return next.map { _ in Timestamp(epochMilliseconds: 0) } }
@@ -45,8 +48,8 @@ public struct LifeOrder: Sendable {
 
     /// Whether a run began, or went on, after a place; nil when that is not on record.
     public func hasBegun(_ run: String, after place: Place?) -> Bool? {
-        guard let place, isOnRecord(place), events.contains(where: { $0.run == run }) else { return nil }
-        return events.contains { $0.run == run && !$0.isEnd && $0.number > place.number }
+        guard let place, isOnRecord(place), let own = byRun[run] else { return nil }
+        return own.contains { !$0.isEnd && $0.number > place.number }
     }
 
     private func isOnRecord(_ place: Place) -> Bool {
@@ -60,7 +63,7 @@ public struct LifeOrder: Sendable {
     /// nil when a value cannot be read.
     init?(_ db: Database) throws {
         guard try db.tableExists(Self.table) else {
-            events = []
+            self.init([])
             return
         }
         var events: [Event] = []
@@ -71,10 +74,10 @@ public struct LifeOrder: Sendable {
             else { return nil }
             events.append(Event(number: number, run: run, life: life, isEnd: isEnd, at: Timestamp(epochMilliseconds: at)))
         }
-        self.events = events
+        self.init(events)
     }
 
-    init() { events = [] }
+    init() { self.init([]) }
 
     /// Notes in the record's transaction that a life begins, or has ended.
     static func note(_ db: Database, _ run: String, life: String, isEnd: Bool, at now: Timestamp) throws {

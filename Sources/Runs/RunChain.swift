@@ -6,8 +6,10 @@ public struct RunChain: Sendable {
 
     /// Looks in the run's folder for those that it retries, and that retry it. Files there that cannot be opened are passed over.
     /// - Throws: `Diagnostic`: the folder cannot be listed.
-    public init(of run: RunStore) throws {
-        let all = try RunStore.all(in: RunDiagnostics.folder(of: run.path)).runs
+    public init(of run: RunStore) throws { self.init(of: run, among: try RunStore.all(in: RunDiagnostics.folder(of: run.path)).runs) }
+
+    /// Looks for them among the runs of a folder.
+    public init(of run: RunStore, among all: [RunStore]) {
         let byID = Dictionary(all.map { ($0.plan.id, $0) }) { first, _ in first }
         var first = run
         var ids: Set<String> = []

@@ -128,16 +128,19 @@ extension RunStore {
             remedy: "Nothing was sent. Ask who owns that file, or send as that user: two runs at once would reach everybody twice.")
     }
 
-    /// Runs of a campaign that were begun, as the record knows, or that a process is about to send, oldest first; also retries and tests. All others are left
-    /// alone, as somebody may be writing them, and files that cannot be opened are passed over.
+    /// Runs of a campaign that were begun, as the record knows or their own files say, or that a process is about to send, oldest first; also retries and
+    /// tests. Files that cannot be opened are passed over.
     /// - Throws: `Diagnostic`: the folder cannot be listed.
     public static func begun(of campaign: String, in folder: String, known: KnownRuns) throws -> [RunStore] {
         let begun = known.begun(of: campaign)
         return try names(ofRunsOf: campaign, in: folder).compactMap { name in
             let path = RunFile.join(folder, name)
-            guard begun[String(name.dropLast(RunFile.suffix.count))] != nil || SendingLock.isSending(run: path) else { return nil }
-            return try? RunStore(path: path, readOnly: true)
-        }.filter { $0.misnamed == nil }
+            guard let run = try? RunStore(path: path, readOnly: true), run.misnamed == nil else { return nil }
+            if begun[run.plan.id] != nil || SendingLock.isSending(run: path) { return run }
+            // The record may have been put back from a backup, or be gone.
+            defer { run.close() }
+            return (try? run.hasBegun()) ?? true ? run : nil
+        }
     }
 
     /// Ids of the runs of a campaign that processes are sending just now, or have paused, or may have.

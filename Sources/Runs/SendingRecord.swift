@@ -32,6 +32,8 @@ public struct SendingRecord: Sendable {
         public var begunAt: Timestamp
         /// The time of the schedule that it is sent for; nil without one.
         public var occurrence: String?
+        /// Whom it goes to; nil where an older version noted it.
+        public var scope: Scope?
 
         /// Whether the run has begun no life since this one.
         public func isLife(_ life: String) -> Bool { life == self.life || life == formerLife }
@@ -194,14 +196,14 @@ public struct SendingRecord: Sendable {
     ///   - seen: the life that its file has now; blank when it has none.
     ///   - reached: recipients that it has reached, or may have, as its file says.
     ///   - claimed: claims that stand in its file (`RunStore.claimCount`).
+    ///   - environment: the name of the environment's lists.
     ///   - time: the time of the schedule that it is sent for, of a retry that of the run it retries; nil when it belongs to no time.
     ///   - siblings: other begun retries of the run that it retries, as they were looked at.
     ///   - givenUp: retries of it that were noted, and given up before they began, as they were looked at.
     ///   - parentLife: the life of that run when the retry was planned; nil when it is not known.
     public func begin(
-        _ run: RunStore, as life: String, seen: String, reached: Int, claimed: Int, for time: Time?, siblings: [String] = [],
-        givenUp: Set<String> = [], parentLife: String? = nil,
-        at now: Timestamp
+        _ run: RunStore, as life: String, seen: String, reached: Int, claimed: Int, in environment: String, for time: Time?,
+        siblings: [String] = [], givenUp: Set<String> = [], parentLife: String? = nil, at now: Timestamp
     ) throws -> Beginning {
         try write { db in
             let known = try entry(of: run.plan.id, db)
@@ -227,6 +229,7 @@ public struct SendingRecord: Sendable {
                     time?.file ?? "", time?.realFile ?? "", now.epochMilliseconds,
                 ])
             try LifeOrder.note(db, run.plan.id, life: life, isEnd: false, at: now)
+            try Scope(app: run.plan.app, environment: environment, isTest: run.plan.isTest).note(db, run.plan.id)
             return .noted
         }
     }
@@ -295,6 +298,6 @@ public struct SendingRecord: Sendable {
         return Entry(
             retryOf: retryOf.isEmpty ? nil : retryOf, life: life, formerLife: former, reached: reached,
             claimed: marked.map { max($0, claimed) }, begunAt: Timestamp(epochMilliseconds: begunAt),
-            occurrence: occurrence.isEmpty ? nil : occurrence)
+            occurrence: occurrence.isEmpty ? nil : occurrence, scope: try Scope(db, run))
     }
 }

@@ -12,7 +12,7 @@ struct SendingRecordTests {
     private func begin(_ run: RunStore, _ record: SendingRecord, after former: String = "") throws -> ClaimMarks {
         let life = SendingRecord.life(after: former)
         let begun = try record.begin(
-            run, as: life, seen: former, reached: run.reached(), claimed: run.claimCount(), for: nil, at: noon)
+            run, as: life, seen: former, reached: run.reached(), claimed: run.claimCount(), in: "sandbox", for: nil, at: noon)
         #expect(begun == .noted)
         let marks = try ClaimMarks(run, life: life, claimed: run.claimCount())
         try run.begin(life: life, at: noon, from: [.planned, .stopped])

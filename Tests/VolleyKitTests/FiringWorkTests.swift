@@ -44,7 +44,7 @@ struct FiringWorkTests {
         let run = try plan(in: folder)
         let plan = try Data(contentsOf: URL(fileURLWithPath: run.path))
         let record = SendingRecord(beside: run), life = SendingRecord.life(after: "")
-        #expect(try record.begin(run, as: life, seen: "", reached: 0, claimed: 0, for: nil, at: Self.now) == .noted)
+        #expect(try record.begin(run, as: life, seen: "", reached: 0, claimed: 0, in: "sandbox", for: nil, at: Self.now) == .noted)
         try run.begin(life: life, at: Self.now, from: [.planned])
         #expect(try record.confirm(run))
         run.close()

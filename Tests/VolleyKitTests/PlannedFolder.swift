@@ -1,6 +1,7 @@
 import Audience
 import Base
 import Campaigns
+import Delivery
 import Foundation
 import Runs
 
@@ -22,16 +23,47 @@ final class PlannedFolder {
 
     static func token(_ device: Int) -> String { "aa" + String(repeating: "0", count: 61) + "\(device)" }
 
-    func plan(_ id: String, at moment: Timestamp = .now()) throws -> RunStore {
+    /// A plan that knows what was begun until now.
+    func plan(
+        _ id: String, at moment: Timestamp = .now(), app: String = "shop", devices: Range<Int> = 0..<10, source: String = "",
+        isTest: Bool = false, _ settings: RunSettings? = nil
+    ) throws -> RunStore {
         let writer = try RunWriter(folder: path, id: id)
-        for device in 0..<10 {
-            try writer.put(Recipient(token: DeviceToken(normalized: Self.token(device)), fields: []), at: device)
+        for (index, device) in devices.enumerated() {
+            try writer.put(Recipient(token: DeviceToken(normalized: Self.token(device)), fields: []), at: index)
         }
+        var settings = settings ?? self.settings
+        settings.place = try SendingRecord(folder: path).order().last
         return try writer.finish(
             RunPlan(
-                id: id, campaign: "c", app: "shop", campaignFile: "c.yaml", campaignSource: "", projectFile: "volley.yaml",
-                seed: RunSeed(high: 1, low: 2), fields: [], plannedAt: moment, planHash: "", rows: 10, audience: 10, skipped: [:],
-                settings: settings.json, preview: .object([])))
+                id: id, campaign: "c", app: app, campaignFile: "c.yaml", campaignSource: source, projectFile: "volley.yaml",
+                seed: RunSeed(high: 1, low: 2), fields: [], plannedAt: moment, planHash: "", rows: devices.count,
+                audience: devices.count, skipped: [:], settings: settings.json, preview: .object([]), isTest: isTest))
+    }
+
+    /// Sends a run to its first devices, and ends it.
+    /// - Parameter outcome: of the last of them; the others are accepted.
+    func send(
+        _ run: RunStore, to count: Int, last outcome: Outcome = .accepted, in environment: String = "sandbox",
+        from start: Timestamp = .now(),
+        to end: Timestamp = .now()
+    ) throws {
+        let record = SendingRecord(beside: run)
+        let life = SendingRecord.life(after: try run.life())
+        try run.lockForSending()
+        _ = try record.begin(
+            run, as: life, seen: run.life(), reached: run.reached(), claimed: run.claimCount(), in: environment, for: nil, at: start)
+        try run.begin(life: life, at: start, from: [.planned])
+        _ = try record.confirm(run)
+        try run.claim(0..<count, at: start)
+        try run.record(
+            (0..<count).map {
+                Settlement(
+                    recipient: $0, outcome: $0 == count - 1 ? outcome : .accepted, status: 200, reason: "", attempts: 1, settledAt: end)
+            })
+        try run.setState(count == run.plan.audience ? .finished : .stopped, reason: "", at: end)
+        try record.end(run)
+        run.unlock()
     }
 
     func begin(_ run: RunStore) throws { try run.setState(.running, reason: "", at: .now()) }

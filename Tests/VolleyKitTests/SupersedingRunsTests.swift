@@ -20,22 +20,6 @@ struct SupersedingRunsTests {
         return Found(runs: found.runs.map(\.plan.id), reached: found.reached, toCome: found.toCome, unknown: found.unknown.map(\.id))
     }
 
-    /// Sends a run to its first devices, and ends it.
-    private func send(_ run: RunStore, to count: Int, from start: Timestamp = .now(), to end: Timestamp = .now()) throws {
-        let record = SendingRecord(beside: run)
-        let life = SendingRecord.life(after: try run.life())
-        try run.lockForSending()
-        _ = try record.begin(run, as: life, seen: run.life(), reached: run.reached(), claimed: run.claimCount(), for: nil, at: start)
-        try run.begin(life: life, at: start, from: [.planned])
-        #expect(try record.confirm(run))
-        try run.claim(0..<count, at: start)
-        try run.record(
-            (0..<count).map { Settlement(recipient: $0, outcome: .accepted, status: 200, reason: "", attempts: 1, settledAt: end) })
-        try run.setState(count == run.plan.audience ? .finished : .stopped, reason: "", at: end)
-        try record.end(run)
-        run.unlock()
-    }
-
     private static let first = "20261101-090000-c-b000", second = "20261101-090000-c-a000"
 
     @Test("of two plans that are about to be sent only the one whose lock was taken later gives way")
@@ -66,7 +50,7 @@ struct SupersedingRunsTests {
         try stopped.setState(.stopped, reason: "", at: .now())
         stopped.close()
         let other = try folder.plan(Self.second)
-        try send(other, to: 10)
+        try folder.send(other, to: 10)
         let again = try RunStore(path: stopped.path)
         #expect(try found(again, folder) == Found(runs: [Self.second], reached: 10))
         var settings = folder.settings
@@ -80,8 +64,8 @@ struct SupersedingRunsTests {
         let folder = try PlannedFolder()
         let plan = try folder.plan(Self.first)
         let others = try ["20261101-090000-c-0001", "20261101-090000-c-0002"].map { try folder.plan($0) }
-        try send(others[0], to: 3)
-        try send(others[1], to: 5)
+        try folder.send(others[0], to: 3)
+        try folder.send(others[1], to: 5)
         #expect(try found(plan, folder) == Found(runs: others.map(\.plan.id), reached: 5))
         for run in others + [plan] { run.close() }
     }
@@ -90,7 +74,7 @@ struct SupersedingRunsTests {
     func paused(count: Int) throws {
         let folder = try PlannedFolder()
         let paused = try folder.plan(Self.first), plan = try folder.plan(Self.second)
-        if count > 0 { try send(paused, to: count) }
+        if count > 0 { try folder.send(paused, to: count) }
         try paused.setState(.paused, reason: "", at: .now())
         #expect(try found(plan, folder) == (count > 0 ? Found(runs: [Self.first], reached: count) : Found()))
         for run in [paused, plan] { run.close() }
@@ -100,7 +84,7 @@ struct SupersedingRunsTests {
     func rehearsal() throws {
         let folder = try PlannedFolder()
         let plan = try folder.plan(Self.first), other = try folder.plan(Self.second)
-        try send(other, to: 10)
+        try folder.send(other, to: 10)
         var settings = folder.settings
         #expect(try found(plan, folder, settings) == Found(runs: [Self.second], reached: 10))
         settings.environment = .production
@@ -115,11 +99,11 @@ struct SupersedingRunsTests {
         let plan = try folder.plan(Self.first, at: .now().adding(seconds: 3600)), later = try folder.plan(Self.second)
         var settings = folder.settings
         settings.place = try SendingRecord(beside: plan).order().last
-        try send(later, to: 10)
+        try folder.send(later, to: 10)
         #expect(try found(plan, folder, settings) == Found(runs: [Self.second], reached: 10))
         // It was set back after a run had ended, which a plan that is made now knows of.
         let ahead = try folder.plan("20261101-090000-c-c000")
-        try send(ahead, to: 10, from: .now().adding(seconds: 1800), to: .now().adding(seconds: 1900))
+        try folder.send(ahead, to: 10, from: .now().adding(seconds: 1800), to: .now().adding(seconds: 1900))
         let next = try folder.plan("20261101-090000-c-d000")
         settings.place = try SendingRecord(beside: plan).order().last
         #expect(try found(next, folder, settings) == Found())
@@ -130,7 +114,7 @@ struct SupersedingRunsTests {
     func gone() throws {
         let folder = try PlannedFolder()
         let plan = try folder.plan(Self.first), other = try folder.plan(Self.second)
-        try send(other, to: 10)
+        try folder.send(other, to: 10)
         other.close()
         try FileManager.default.moveItem(atPath: other.path, toPath: folder.path + "/elsewhere")
         var settings = folder.settings
@@ -138,5 +122,69 @@ struct SupersedingRunsTests {
         settings.place = try SendingRecord(beside: plan).order().last
         #expect(try found(plan, folder, settings) == Found())
         plan.close()
+    }
+
+    @Test(
+        "a test, a run of another app or to another APNs reached nobody, also when its file is gone",
+        arguments: ["test", "app", "rehearsal"])
+    func goneElsewhere(kind: String) throws {
+        let folder = try PlannedFolder()
+        let plan = try folder.plan(Self.first)
+        let other = try folder.plan(Self.second, app: kind == "app" ? "other" : "shop", isTest: kind == "test")
+        try folder.send(other, to: 10, in: kind == "rehearsal" ? "localhost:2197" : "sandbox")
+        other.close()
+        try FileManager.default.removeItem(atPath: other.path)
+        #expect(try found(plan, folder) == Found())
+        plan.close()
+    }
+
+    @Test(
+        "a run that the record does not know, as it was put back from a backup or removed, counts by its own file",
+        arguments: [true, false])
+    func recordPutBack(isRemoved: Bool) throws {
+        let folder = try PlannedFolder()
+        let earlier = try folder.plan("20261101-090000-c-9000")
+        try folder.send(earlier, to: 10)
+        let plan = try folder.plan(Self.first), backup = try Data(contentsOf: URL(fileURLWithPath: folder.path + "/sent.db"))
+        let later = try folder.plan(Self.second)
+        try folder.send(later, to: 4)
+        if isRemoved {
+            try FileManager.default.removeItem(atPath: folder.path + "/sent.db")
+        } else {
+            try backup.write(to: URL(fileURLWithPath: folder.path + "/sent.db"))
+        }
+        let settings = try RunSettings(json: plan.plan.settings, runFile: plan.path)
+        #expect(try found(plan, folder, settings).runs.contains(Self.second))
+        for run in [earlier, plan, later] { run.close() }
+    }
+
+    @Test(
+        "what it says beside what a campaign excludes, in whatever form that stands",
+        arguments: [
+            ("tags: [a]", "`exclude: {devices: LIST}`"),
+            ("tags: [a]\n  \"exclude\": {tags: [b]}", "`devices: LIST` below `exclude`, beside what stands there"),
+            ("tags: [a]\n  exclude :\n    aliases: [b]", "`devices: LIST` below `exclude`, beside what stands there"),
+            (
+                "tags: [a]\n  exclude: {devices: 'my list.csv'}",
+                "`devices: ['my list.csv', LIST]` below `exclude`, in place of the 'devices' there"
+            ),
+            (
+                "tags: [a]\n  exclude:\n    devices:\n    - a.csv\n    - b.csv",
+                "`devices: ['a.csv', 'b.csv', LIST]` below `exclude`, in place of"
+            ),
+        ])
+    func excluded(audience: String, words: String) throws {
+        let source = "name: c\napp: shop\naudience:\n  devices: devices.csv\n  \(audience)\ncontent: {body: Hi}\n"
+        for source in [source, source.replacing("\n", with: "\r\n")] {
+            let folder = try PlannedFolder()
+            let plan = try folder.plan(Self.first, source: source), other = try folder.plan(Self.second)
+            try folder.send(other, to: 3)
+            let others = try #require(try SupersedingRuns(of: plan, folder.settings))
+            let refusal = try GateRefusals.isSuperseded(plan, folder.settings, others, isKept: false)
+            let list = FilePaths.inYAML(FilePaths.absolute(folder.path) + "/reached-\(Self.second).csv")
+            #expect(refusal.remedy?.contains(words.replacing("LIST", with: list)) ?? false, "\(refusal)")
+            #expect(refusal.remedy?.contains("volley cancel") == false, "\(refusal)")
+            for run in [plan, other] { run.close() }
+        }
     }
 }

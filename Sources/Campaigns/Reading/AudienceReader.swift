@@ -45,6 +45,7 @@ struct AudienceReader {
 
     private func readExclude(into audience: inout CampaignAudience) {
         guard let node = section.node("exclude") else { return }
+        audience.excludes = true
         let example = "exclude: {tags: [unsubscribed]}"
         guard let exclude = Section(node, CampaignKeys.exclude, of: CampaignKeys.file, example: example, findings: section.findings) else {
             return

@@ -44,7 +44,9 @@ public enum RetryCommand {
             throw error
         }
         do {
-            if let refused = try RunGate(run: retry, settings: dispatch.settings, options: options).refusal(of: .begin) { throw refused }
+            if let refused = try RunGate(run: retry, settings: dispatch.settings, options: options, isKept: false).refusal(of: .begin) {
+                throw refused
+            }
             guard try isAgreed(retry, dispatch.settings, isConfirmed, console) else {
                 try retry.remove()
                 console.warn("Nothing was sent, and the new run is gone.")

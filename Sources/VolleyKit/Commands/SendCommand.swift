@@ -88,7 +88,7 @@ public enum SendCommand {
             try run.remove()
             throw error
         }
-        let gate = RunGate(run: run, settings: dispatch.settings, options: options)
+        let gate = RunGate(run: run, settings: dispatch.settings, options: options, isKept: false)
         do {
             try gate.check(.begin)
             guard try isAgreed(run, settings, isConfirmed, console) else {

@@ -1,4 +1,5 @@
 import Base
+import Campaigns
 import Delivery
 import Runs
 import Scheduling
@@ -102,9 +103,11 @@ enum GateRefusals {
 
     /// How a new plan leaves out whom runs have reached, or why that cannot be said.
     private static func leavingOut(_ reached: ReachedRuns, _ run: RunStore, _ settings: RunSettings) -> String {
-        if let (id, why) = reached.unknown.first { return "whom \(id) reached is not known: \(why)." }
+        if let unknown = reached.unknown.first { return "whom \(unknown.id) reached is not known: \(unknown.why). \(unknown.remedy)" }
         if let id = reached.underway.first {
-            return "first end \(id), which is being sent, with `volley cancel \(id)`; then this command says how to leave them out."
+            return
+                "once \(id), which is being sent, is over (`volley report \(id)` shows how far it is, `volley cancel \(id)` ends it), this command "
+                + "says how to leave them out."
         }
         // Named after their runs, and whole: what lies there from another time, or in another folder, is not taken for them. Beside the campaign a glob of
         // exports would find them.
@@ -113,24 +116,27 @@ enum GateRefusals {
         let commands = zip(reached.ids, files).map {
             "`volley report \($0) --format csv --outcome accepted,unknown --output \(FilePaths.inShell($1))`"
         }
-        let list = files.map(FilePaths.inYAML).joined(separator: ", ")
         // Its time went out, and does not again.
         let sending =
             ScheduledTime.onRecord(run, settings) == nil
             ? "" : "; `volley send \(FilePaths.inShell(run.plan.campaignFile)) --now` sends that plan"
-        // Beside what it excludes already: a second key is refused, and one in its place would let the others through.
-        let isExcluding = run.plan.campaignSource.split(whereSeparator: \.isNewline).contains {
-            $0.drop { $0 == " " }.hasPrefix("exclude:")
-        }
-        let key =
-            isExcluding
-            ? "`devices: [\(list)]` below `exclude`, beside what stands there"
-            : "`exclude: {devices: \(files.count == 1 ? list : "[\(list)]")}`"
-        return "leave them out with \(commands.joined(separator: " and ")), and \(key)\(sending).\(roomInAliases(reached.first))"
+        return
+            "leave them out with \(commands.joined(separator: " and ")), and \(excluding(files, run))\(sending).\(roomInAliases(reached.first))"
+    }
+
+    /// Beside what the campaign excludes already: a second key is refused, and one in its place would let the others through.
+    private static func excluding(_ files: [String], _ run: RunStore) -> String {
+        let audience = (try? Campaign.read(source: run.plan.campaignSource, file: run.plan.campaignFile, now: .now()))?.0.audience
+        let present = audience?.excludedDevices.map(\.value) ?? []
+        let list = (present + files).map(FilePaths.inYAML)
+        let devices = "devices: \(list.count == 1 ? list[0] : "[\(list.joined(separator: ", "))]")"
+        if !present.isEmpty { return "`\(devices)` below `exclude`, in place of the 'devices' there" }
+        return audience?.excludes ?? false ? "`\(devices)` below `exclude`, beside what stands there" : "`exclude: {\(devices)}`"
     }
 
     /// - Parameter others: those that have reached devices that are left of `run`.
-    static func isSuperseded(_ run: RunStore, _ settings: RunSettings, _ others: SupersedingRuns) throws -> Diagnostic {
+    /// - Parameter isKept: whether the plan stays when it is refused.
+    static func isSuperseded(_ run: RunStore, _ settings: RunSettings, _ others: SupersedingRuns, isKept: Bool) throws -> Diagnostic {
         let isPlan = try run.plan.retryOf == nil && !run.hasBegun()
         let ids = others.runs.isEmpty ? others.unknown.map(\.id) : others.runs.map(\.plan.id)
         let (who, has, be) =
@@ -149,11 +155,13 @@ enum GateRefusals {
             case (let count, let more):
                 "\(has) reached \(TextFormat.count(count)) \(whose), and \(be) being sent to \(TextFormat.count(more)) more"
             }
-        let reached = try ReachedRuns(of: run, and: others)
+        let instead =
+            others.runs.isEmpty && others.unknown.count == 1
+            ? ". \(others.unknown[0].remedy)" : "; or \(leavingOut(try ReachedRuns(of: run, and: others), run, settings))"
         return Diagnostic(
             "\(who) \(whom); nothing\(isPlan ? "" : " more") was sent", file: run.path,
-            remedy: "`volley cancel \(run.plan.id)` gives this one up. A new plan of the campaign (volley plan "
-                + "\(FilePaths.inShell(run.plan.campaignFile))) sends to them once more; or \(leavingOut(reached, run, settings))")
+            remedy: "\(isKept ? "`volley cancel \(run.plan.id)` gives this one up. " : "")A new plan of the campaign (volley plan "
+                + "\(FilePaths.inShell(run.plan.campaignFile))) sends to them once more\(instead)")
     }
 
     /// Who is excluded takes no place of an alias, so that the next device gets it: one that was not reached, of a person who was.

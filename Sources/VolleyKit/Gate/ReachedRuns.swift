@@ -7,8 +7,8 @@ struct ReachedRuns {
     private(set) var ids: [String] = []
     /// Those whose reports will say it once they have ended.
     private(set) var underway: [String] = []
-    /// Those of which nobody knows whom they reached, and why, as a sentence without its full stop.
-    private(set) var unknown: [(id: String, why: String)] = []
+    /// Those of which nobody knows whom they reached.
+    private(set) var unknown: [UnknownReach] = []
     /// The first run of the first chain that is there.
     let first: RunStore
 
@@ -38,19 +38,16 @@ struct ReachedRuns {
         for link in chain.runs {
             guard try link.hasBegun() || Self.mayHaveSent(link.plan.id, record) else { continue }
             if link.prunedAt != nil {
-                unknown.append((link.plan.id, "its recipients were pruned"))
+                unknown.append(.pruned(link.plan.id))
             } else if link.sendingSince != nil {
                 underway.append(link.plan.id)
             } else if let gap = AccountGap(of: link) {
-                unknown.append((link.plan.id, gap.inWords.message))
+                unknown.append(UnknownReach(link.plan.id, gap))
             } else {
                 ids.append(link.plan.id)
             }
         }
-        for id in try Self.missing(chain, record) {
-            let path = FilePaths.join(FilePaths.folder(of: run.path), "\(id).sqlite")
-            unknown.append((id, "its file \(FilePaths.exists(path) ? "cannot be read" : "is not there"). Put it back beside this one"))
-        }
+        for id in try Self.missing(chain, record) { unknown.append(.withoutFile(id, in: FilePaths.folder(of: run.path))) }
     }
 
     /// Runs that belong to the chain and that it lacks: those above its first, and retries that were begun.
@@ -77,4 +74,30 @@ struct ReachedRuns {
     private static func mayHaveSent(_ id: String, _ record: SendingRecord) throws -> Bool {
         try record.entry(of: id).map { $0.formerLife != "" } ?? false
     }
+}
+
+/// A run of which nobody knows whom it reached.
+struct UnknownReach: Hashable {
+    let id: String
+    /// Why, as a sentence without its full stop.
+    let why: String
+    /// What to do about it, in sentences.
+    let remedy: String
+
+    static func pruned(_ id: String) -> UnknownReach {
+        UnknownReach(id: id, why: "its recipients were pruned", remedy: "Its report, if it was kept as CSV, says who got it.")
+    }
+
+    /// - Parameter folder: of runs, where the file should be.
+    static func withoutFile(_ id: String, in folder: String) -> UnknownReach {
+        let isThere = FilePaths.exists(FilePaths.join(folder, "\(id).sqlite"))
+        return UnknownReach(
+            id: id, why: "its file \(isThere ? "cannot be read" : "is not there")",
+            remedy: isThere ? "Make it readable for this user." : "Put it back into \(folder).")
+    }
+}
+
+extension UnknownReach {
+    /// - Parameter gap: what the run's file does not know.
+    init(_ id: String, _ gap: AccountGap) { self.init(id: id, why: gap.inWords.message, remedy: gap.inWords.remedy ?? "") }
 }

@@ -11,6 +11,8 @@ struct RunGate {
     let options: CommonOptions
     /// Whether `volley schedule` asks, rather than a person.
     var isScheduler = false
+    /// Whether the plan stays when it is refused: otherwise no word names it.
+    var isKept = true
 
     /// What is in the way, in words.
     struct Refused: Error {
@@ -124,8 +126,9 @@ struct RunGate {
     private func note(_ seen: Look) throws -> String {
         let life = SendingRecord.life(after: seen.life)
         switch try record.begin(
-            run, as: life, seen: seen.life, reached: seen.reached, claimed: seen.claimed, for: ScheduledTime.onRecord(run, settings),
-            siblings: seen.siblings, givenUp: seen.givenUp, parentLife: settings.parentLife, at: .now())
+            run, as: life, seen: seen.life, reached: seen.reached, claimed: seen.claimed,
+            in: settings.environment.listName, for: ScheduledTime.onRecord(run, settings), siblings: seen.siblings, givenUp: seen.givenUp,
+            parentLife: settings.parentLife, at: .now())
         {
         case .noted: return life
         case .isOutdated: throw outdated()
@@ -178,7 +181,9 @@ struct RunGate {
         look.facts.isSuperseded =
             step != .retry
             && !look.keep(.isSuperseded) {
-                if let others = try SupersedingRuns(of: run, settings) { throw try GateRefusals.isSuperseded(run, settings, others) }
+                if let others = try SupersedingRuns(of: run, settings) {
+                    throw try GateRefusals.isSuperseded(run, settings, others, isKept: isKept)
+                }
             }
         if let time {
             let (whose, mistake) = try time.look(step)

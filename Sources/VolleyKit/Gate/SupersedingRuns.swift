@@ -13,8 +13,8 @@ struct SupersedingRuns {
     private(set) var reached = 0
     /// Further ones that they are being sent to.
     private(set) var toCome = 0
-    /// Those of which nobody knows whom they reached, and why, as a sentence without its full stop.
-    private(set) var unknown: [(id: String, why: String)] = []
+    /// Those of which nobody knows whom they reached.
+    private(set) var unknown: [UnknownReach] = []
 
     /// Looks in the run's folder for what was reached since the run was planned or, when it goes on or is a retry, since the first of its chain began: who
     /// plans later knows of those before, and sends to them once more. What came later, the order of beginnings says (`LifeOrder`), and the clock where that
@@ -48,8 +48,8 @@ struct SupersedingRuns {
 
     private mutating func look(at other: RunStore, _ search: CampaignSearch, _ devices: inout Devices) throws {
         if let gap = search.known.gap(of: other) {
-            if gap != .cancelled, search.isAsked(other.plan.id), let words = AccountGap(of: other)?.inWords.message {
-                unknown.append((other.plan.id, words))
+            if gap != .cancelled, search.isAsked(other.plan.id), let gap = AccountGap(of: other) {
+                unknown.append(UnknownReach(other.plan.id, gap))
             }
             return
         }
@@ -57,7 +57,7 @@ struct SupersedingRuns {
         let isAbout = try search.run.yields(to: other)
         guard try isAbout || other.hasBegun() && other.mayHaveReached(since: start) else { return }
         guard other.prunedAt == nil else {
-            unknown.append((other.plan.id, "its recipients were pruned"))
+            unknown.append(.pruned(other.plan.id))
             return
         }
         if try devices.note(other, since: start, isAbout: isAbout) { runs.append(other) }
@@ -85,81 +85,6 @@ struct SupersedingRuns {
             }
             return isAny
         }
-    }
-}
-
-/// Which runs of a campaign count for one of them, and from when on.
-private struct CampaignSearch {
-    let run: RunStore
-    let known: KnownRuns
-    /// All runs of the campaign that are on record.
-    private let begun: [String: SendingRecord.Entry]
-    /// nil when nothing of it was begun.
-    let chain: RunChain?
-    private let environment: String
-    private let time: LocalTime?
-    /// Whether nothing of its chain was begun.
-    private let isFresh: Bool
-    private let order: LifeOrder
-    private let place: LifeOrder.Place?
-    private let moment: Timestamp
-    /// The plan that its chain begins with, and what that froze.
-    private let first: (plan: RunPlan, settings: RunSettings)
-
-    init(_ run: RunStore, _ settings: RunSettings) throws {
-        self.run = run
-        known = KnownRuns(beside: run)
-        begun = known.begun(of: run.plan.campaign)
-        isFresh = try run.plan.retryOf == nil && !run.hasBegun()
-        chain = isFresh ? nil : try RunChain(of: run)
-        let links = chain?.runs ?? [run]
-        (environment, time) = (settings.environment.listName, settings.schedule?.occurrence)
-        order = try SendingRecord(beside: run).order()
-        place = isFresh ? settings.place : order.beginning(ofAny: Set(links.map(\.plan.id)))
-        moment = links.compactMap { try? $0.status().startedAt }.min() ?? run.plan.plannedAt
-        let plan = links[0].plan
-        first = (plan, plan.id == run.plan.id ? settings : try RunSettings(json: plan.settings, runFile: run.path))
-    }
-
-    func counts(_ other: RunStore) throws -> Bool {
-        guard other.plan.app == run.plan.app, !other.plan.isTest, !isOfChain(other.plan.id) else { return false }
-        let theirs = try RunSettings(json: other.plan.settings, runFile: other.path)
-        return theirs.environment.listName == environment && !isOther(theirs.schedule?.occurrence.map { "\($0)" })
-    }
-
-    /// From when on what it did came later than the run; nil when nothing did.
-    func start(of other: RunStore) throws -> Timestamp? {
-        // What was on its way while the run was planned may have come before or after.
-        if first.settings.beside.contains(other.plan.id), try isFresh || !other.unsettled().isEmpty {
-            return Timestamp(epochMilliseconds: 0)
-        }
-        return order.start(of: other.plan.id, after: place, at: moment)
-    }
-
-    /// Whether a run of which nobody knows whom it reached may have reached somebody since the first of the chain was planned.
-    func isAsked(_ other: String) -> Bool {
-        if first.settings.beside.contains(other) { return true }
-        if let hasBegun = order.hasBegun(other, after: first.settings.place) { return hasBegun }
-        return begun[other].map { $0.begunAt >= first.plan.plannedAt } ?? false
-    }
-
-    /// Runs that were begun and whose files are not there, or cannot be read.
-    func withoutFile(besides there: Set<String>) -> [(id: String, why: String)] {
-        begun.sorted { $0.key < $1.key }.compactMap { id, entry in
-            // In a first life that was never confirmed nothing was pushed. A retry of one of the chain is looked for by others.
-            guard !there.contains(id), !isOfChain(id), !(entry.retryOf.map(isOfChain) ?? false), entry.formerLife != "",
-                !isOther(entry.occurrence), isAsked(id)
-            else { return nil }
-            let isThere = FilePaths.exists(FilePaths.join(FilePaths.folder(of: run.path), "\(id).sqlite"))
-            return (id, "its file \(isThere ? "cannot be read" : "is not there"). Put it back beside this one")
-        }
-    }
-
-    private func isOfChain(_ id: String) -> Bool { id == run.plan.id || chain?.runs.contains { $0.plan.id == id } ?? false }
-
-    private func isOther(_ theirs: String?) -> Bool {
-        guard let time else { return false }
-        return theirs.map { $0 != "\(time)" } ?? isFresh
     }
 }
 

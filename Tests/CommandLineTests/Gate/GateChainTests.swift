@@ -100,7 +100,10 @@ struct GateChainTests: GateTesting {
         let retry = try #require(runs(folder).first { $0 != first })
         #expect(try folder.volley("pause", retry).status == 0)
         let refusal = try refusedResumption(folder, first)
-        #expect(refusal.contains("first end \(retry), which is being sent, with `volley cancel \(retry)`"), "\(refusal)")
+        #expect(
+            refusal.contains(
+                "once \(retry), which is being sent, is over (`volley report \(retry)` shows how far it is, `volley cancel \(retry)` ends it)"
+            ), "\(refusal)")
         #expect(!refusal.contains("exclude:"), "\(refusal)")
         #expect(try folder.volley("cancel", retry).status == 0)
         _ = running.finish()

@@ -18,7 +18,7 @@ struct GateWakeTests: GateTesting {
             try edit("volley.yaml", of: folder, old, new)
             let refused = try expectRefusal(folder, ["resume", run], saying: "this file was changed")
             // A list of those it has reached would be one of this moment.
-            #expect(refused.contains("first end \(run), which is being sent") && !refused.contains("exclude:"), "\(refused)")
+            #expect(refused.contains("once \(run), which is being sent, is over") && !refused.contains("exclude:"), "\(refused)")
             try edit("volley.yaml", of: folder, new, old)
         }
         try demandApproval(folder)

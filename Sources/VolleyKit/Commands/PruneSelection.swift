@@ -1,0 +1,174 @@
+import Base
+import Delivery
+import Runs
+
+/// Which runs are to be pruned, and why others are not.
+struct PruneSelection {
+    /// Why a run that ended long enough ago is left as it is.
+    enum Obstacle: String {
+        case unsent = "a plan that was never sent"
+        case underway = "it is being sent"
+        case resumable = "it can be resumed"
+        case retriable = "some of its devices can be retried"
+        /// It says whom a new plan must leave out, should the retry not be able to go on.
+        case retried = "a retry of it is not over"
+        /// It says whom another retry must leave out.
+        case needed = "the run that it retries can be retried again"
+        /// It says whom that one must leave out.
+        case neededBeside = "an older run of its campaign can still be sent, or gone on with"
+        /// Figures that say too little would stay for good.
+        case outdated = "its file knows less than was sent: put the newest one back, or remove the file"
+        case unmarked = "how far it was is not known: put its .claimed file back"
+        case unreadable = "whether its file knows all that was sent cannot be seen: sent.db beside it, or the file, cannot be read"
+
+        init(_ gap: SendingRecord.Gap) {
+            switch gap {
+            case .certain, .cancelled: self = .outdated
+            case .possible: self = .unmarked
+            case .unreadable: self = .unreadable
+            }
+        }
+
+        /// Whether `--include-stopped` takes such a run.
+        var isOfStopped: Bool { self == .resumable || self == .retriable || self == .retried || self == .needed || self == .neededBeside }
+    }
+
+    /// Each with the status that it was chosen by: it may be gone on with while somebody is asked.
+    private(set) var chosen: [(run: RunStore, status: RunStatus)] = []
+    private(set) var left: [(run: RunStore, why: Obstacle)] = []
+    /// Ended too recently.
+    private(set) var recent = 0
+    private(set) var prunedBefore = 0
+
+    init(_ runs: [RunStore], endedBefore limit: Timestamp, includesStopped: Bool) throws {
+        let retries = Dictionary(grouping: runs) { $0.plan.retryOf ?? "" }
+        let known = runs.first.map { KnownRuns(beside: $0) }
+        var askers = Askers(runs, retries)
+        for run in runs {
+            defer { run.close() }
+            if run.prunedAt != nil {
+                prunedBefore += 1
+                continue
+            }
+            let status = try run.status()
+            // Whatever was cut off has no end, and perhaps no beginning.
+            guard (status.finishedAt ?? status.startedAt ?? run.plan.plannedAt) < limit else {
+                recent += 1
+                continue
+            }
+            var why = try Self.obstacle(run, status, known?.gap(of: run), retries[run.plan.id] ?? [])
+            if why == nil, !includesStopped, try Self.hasOpenRetry(run.plan.id, retries) { why = .retried }
+            if why == nil, !includesStopped, let parent = run.plan.retryOf.flatMap({ id in runs.first { $0.plan.id == id } }),
+                try Self.isNeeded(for: parent, retries[parent.plan.id] ?? [])
+            {
+                why = .needed
+            }
+            if why == nil, !includesStopped, try askers.ofCampaign(run.plan.campaign, known).contains(where: { try $0.asks(about: run) }) {
+                why = .neededBeside
+            }
+            if let why, !(includesStopped && why.isOfStopped) {
+                left.append((run, why))
+            } else {
+                chosen.append((run, status))
+            }
+        }
+    }
+
+    /// - Parameter retries: the runs that retry it.
+    private static func obstacle(
+        _ run: RunStore, _ status: RunStatus, _ gap: SendingRecord.Gap?, _ retries: [RunStore]
+    ) throws -> Obstacle? {
+        if run.isBeingSent { return .underway }
+        if let gap { return Obstacle(gap) }
+        switch status.state {
+        case .planned: return .unsent
+        case .running, .paused, .stopped: return .resumable
+        case .cancelled:
+            // Of a plan that was given up before anything was sent, nothing can be gone on with.
+            guard try run.hasBegun() else { return nil }
+            let standing = try retries.filter { try $0.standsAsRetry() }
+            return try standing.isEmpty ? .resumable : isRetriable(run, standing) ? .retriable : nil
+        case .finished: return try isRetriable(run, retries.filter { try $0.standsAsRetry() }) ? .retriable : nil
+        }
+    }
+
+    /// Runs of which more can be sent, also by a retry, and which then ask whom others of their campaign have reached.
+    private struct Askers {
+        private let runs: [String: [RunStore]]
+        private let all: [RunStore]
+        private let retries: [String: [RunStore]]
+        private var found: [String: [CampaignSearch]] = [:]
+        private var order: LifeOrder?
+
+        init(_ runs: [RunStore], _ retries: [String: [RunStore]]) {
+            (all, self.runs, self.retries) = (runs, Dictionary(grouping: runs, by: \.plan.campaign), retries)
+        }
+
+        mutating func ofCampaign(_ campaign: String, _ known: KnownRuns?) throws -> [CampaignSearch] {
+            if let found = found[campaign] { return found }
+            var searches: [CampaignSearch] = []
+            for run in runs[campaign, default: []] where run.prunedAt == nil && !run.plan.isTest {
+                defer { run.close() }
+                guard let known, try goesOn(run) else { continue }
+                let order = try order ?? SendingRecord(beside: run).order()
+                self.order = order
+                searches.append(
+                    try CampaignSearch(
+                        run, RunSettings(json: run.plan.settings, runFile: run.path),
+                        chain: CampaignSearch.isFresh(run) ? nil : RunChain(of: run, among: all), known: known, order: order))
+            }
+            found[campaign] = searches
+            return searches
+        }
+
+        private func goesOn(_ run: RunStore) throws -> Bool {
+            switch try run.status().state {
+            case .planned, .running, .paused, .stopped: true
+            case .cancelled: try run.hasBegun()
+            case .finished: try isRetriable(run, (retries[run.plan.id] ?? []).filter { try $0.standsAsRetry() })
+            }
+        }
+    }
+
+    /// Whether a retry of a run, or one of that, can still be sent or gone on with.
+    private static func hasOpenRetry(_ id: String, _ retries: [String: [RunStore]]) throws -> Bool {
+        try (retries[id] ?? []).contains { retry in
+            defer { retry.close() }
+            switch try retry.status().state {
+            case .planned, .running, .paused, .stopped: return true
+            case .cancelled where try retry.hasBegun():
+                let standing = try (retries[retry.plan.id] ?? []).filter { try $0.standsAsRetry() }
+                if standing.isEmpty { return true }
+            case .cancelled, .finished: break
+            }
+            return try hasOpenRetry(retry.plan.id, retries)
+        }
+    }
+
+    /// Whether what a retry holds decides who another retry of the same run goes to.
+    private static func isNeeded(for parent: RunStore, _ retries: [RunStore]) throws -> Bool {
+        defer { parent.close() }
+        guard parent.prunedAt == nil, [.finished, .cancelled].contains(try parent.status().state) else { return false }
+        return try isRetriable(parent, retries.filter { try $0.standsAsRetry() })
+    }
+
+    /// Whether devices could be sent to again that no retry has taken over. Of one that was pruned nobody knows whom it has: then there is no other.
+    private static func isRetriable(_ run: RunStore, _ retries: [RunStore]) throws -> Bool {
+        let open: Set<Outcome> = [.failed, .unknown, .unsent]
+        let outcomes = try run.figures().outcomes
+        guard !run.plan.isTest, open.contains(where: { outcomes[$0, default: 0] > 0 }), retries.allSatisfy({ $0.prunedAt == nil }) else {
+            return false
+        }
+        guard !retries.isEmpty else { return true }
+        var taken: Set<DeviceToken> = []
+        for retry in retries {
+            defer { retry.close() }
+            try retry.forEachResult { _, recipient, _, _ in taken.insert(recipient.token) }
+        }
+        var isLeft = false
+        try run.forEachResult { _, recipient, settlement, isClaimed in
+            isLeft = isLeft || open.contains(settlement?.outcome ?? (isClaimed ? .unknown : .unsent)) && !taken.contains(recipient.token)
+        }
+        return isLeft
+    }
+}
