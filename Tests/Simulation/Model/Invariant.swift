@@ -25,6 +25,7 @@ enum Invariant: String, CaseIterable {
     case health = "a silent connection is asked, and given up"
     case pushedOnce = "no command sends what another has sent"
     case oneOfTwo = "what another run of the campaign has reached since is not sent again"
+    case oneAtATime = "no plan begins while a run of its campaign is sent that had its lock before"
     case oneTime = "a time of a schedule is sent by one run"
     case approved = "nothing is sent without the approval that it needs"
     case asPlanned = "only the file that was planned is sent, as it was planned"

@@ -157,10 +157,23 @@ struct SimulatedFolder {
 
     /// The record would refuse it as well, so nothing is ever pushed; but by then the time is claimed, and the words are others.
     private mutating func checkPassage(_ command: SimulatedCommand) {
-        guard let seen = command.seen, case .gate(let action) = command.work, action == .claimTime || action == .record else { return }
-        if seen.parentWentOn {
+        guard let seen = command.seen, case .gate(let action) = command.work else { return }
+        if action == .begin, command.step == .begin { checkPlace(of: command) }
+        if action == .claimTime || action == .record, seen.parentWentOn {
             fail(.refusedFirst, "command \(command.number) comes to \(action), and \(command.path) retries a run that went on")
         }
+    }
+
+    /// Those who have the lock before were seen: a plan for no time waits for none of them.
+    private mutating func checkPlace(of command: SimulatedCommand) {
+        guard let plan = folder.files[command.path].flatMap({ folder.plans[$0.plan] }), plan.time == nil, plan.retryOf == nil,
+            let own = folder.locks[command.path]
+        else { return }
+        let other = folder.plans.keys.first { number in
+            guard let lock = folder.locks[.own(number)], folder.files[.own(number)] != nil else { return false }
+            return lock.isSending && lock.since < own.since
+        }
+        if let other { fail(.oneAtATime, "command \(command.number) begins \(command.path) while run \(other) is sent") }
     }
 
     private mutating func check(_ device: Int, _ command: SimulatedCommand) {
