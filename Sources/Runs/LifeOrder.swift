@@ -35,15 +35,31 @@ public struct LifeOrder: Sendable {
 
     /// From when on, by the clock of its own lives, what a run did came after a place.
     /// - Parameters:
+    ///   - life: the last one that the run's file knows of; blank when it knows of none.
     ///   - place: nil when it is not known.
     ///   - moment: of the place, which decides where the order is not on record, or the run was being sent, or was cut off, at the place.
     /// - Returns: nil when it did nothing after it.
-    public func start(of run: String, after place: Place?, at moment: Timestamp) -> Timestamp? {
+    public func start(of run: String, life: String, after place: Place?, at moment: Timestamp) -> Timestamp? {
         guard let place, isOnRecord(place), let own = byRun[run] else { return moment }
         let next = own.first { $0.number > place.number && !$0.isEnd }?.at
-        // Of one that began after it everything came later, whatever the clock said meanwhile.
-        guard let before = own.last(where: { $0.number <= place.number }) else { return next.map { _ in Timestamp(epochMilliseconds: 0) } }
-        return before.isEnd ? next : min(next ?? moment, moment)
+        // The record was put back from before that life began: the clock is all there is.
+        let unknown = life.isEmpty || own.contains { $0.life == life } ? nil : moment
+        let before = own.last { $0.number <= place.number }
+        guard let earliest = before?.isEnd ?? true ? [next, unknown].compactMap(\.self).min() : min(next ?? moment, moment) else {
+            return nil
+        }
+        // Of one that began after it everything came later, whatever the clock said meanwhile. Where it was set back, what came when is not known.
+        return before == nil || isClockSetBack(after: place, at: moment) ? Timestamp(epochMilliseconds: 0) : earliest
+    }
+
+    /// Whether the clock said less, at some beginning or end after a place, than before. Clocks of one machine are corrected by less than a second.
+    private func isClockSetBack(after place: Place, at moment: Timestamp) -> Bool {
+        var last = moment
+        return events.contains { event in
+            guard event.number > place.number else { return false }
+            defer { last = event.at }
+            return event.at < last.adding(seconds: -1)
+        }
     }
 
     /// Whether a run began, or went on, after a place; nil when that is not on record.

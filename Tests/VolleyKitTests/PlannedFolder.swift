@@ -41,28 +41,36 @@ final class PlannedFolder {
                 audience: devices.count, skipped: [:], settings: settings.json, preview: .object([]), isTest: isTest))
     }
 
-    /// Sends a run to its first devices, and ends it.
-    /// - Parameter outcome: of the last of them; the others are accepted.
+    /// Sends a run to its first devices, or goes on with it up to them, and ends it.
+    /// - Parameters:
+    ///   - outcome: of the last of them; the others are accepted.
+    ///   - isCutOff: whether its process is killed before it notes that it ends.
     func send(
         _ run: RunStore, to count: Int, last outcome: Outcome = .accepted, in environment: String = "sandbox",
         from start: Timestamp = .now(),
-        to end: Timestamp = .now()
+        to end: Timestamp = .now(), isCutOff: Bool = false
     ) throws {
         let record = SendingRecord(beside: run)
         let life = SendingRecord.life(after: try run.life())
         try run.lockForSending()
-        _ = try record.begin(
+        let first = try run.firstUnclaimed()
+        let begun = try record.begin(
             run, as: life, seen: run.life(), reached: run.reached(), claimed: run.claimCount(), in: environment, for: nil, at: start)
-        try run.begin(life: life, at: start, from: [.planned])
+        guard begun == .noted else { throw Diagnostic("\(begun)", file: run.path) }
+        let marks = try ClaimMarks(run, life: life, claimed: run.claimCount())
+        try run.begin(life: life, at: start, from: [.planned, .stopped])
         _ = try record.confirm(run)
-        try run.claim(0..<count, at: start)
+        try run.claim(first..<count, at: start)
+        try marks.note(run.claimCount())
         try run.record(
-            (0..<count).map {
+            (first..<count).map {
                 Settlement(
                     recipient: $0, outcome: $0 == count - 1 ? outcome : .accepted, status: 200, reason: "", attempts: 1, settledAt: end)
             })
-        try run.setState(count == run.plan.audience ? .finished : .stopped, reason: "", at: end)
-        try record.end(run)
+        if !isCutOff {
+            try run.setState(count == run.plan.audience ? .finished : .stopped, reason: "", at: end)
+            try record.end(run)
+        }
         run.unlock()
     }
 

@@ -158,6 +158,35 @@ struct SupersedingRunsTests {
         for run in [earlier, plan, later] { run.close() }
     }
 
+    @Test("what a run was sent in a life that the record does not know, as it was put back, counts by the clock")
+    func lifePutBack() throws {
+        let folder = try PlannedFolder()
+        let stopped = try folder.plan(Self.first)
+        try folder.send(stopped, to: 4)
+        let plan = try folder.plan(Self.second), backup = try Data(contentsOf: URL(fileURLWithPath: folder.path + "/sent.db"))
+        let settings = try RunSettings(json: plan.plan.settings, runFile: plan.path)
+        #expect(try found(plan, folder, settings) == Found())
+        try folder.send(stopped, to: 10)
+        try backup.write(to: URL(fileURLWithPath: folder.path + "/sent.db"))
+        #expect(try found(plan, folder, settings) == Found(runs: [Self.first], reached: 6))
+        for run in [stopped, plan] { run.close() }
+    }
+
+    @Test("where the clock was set back while a run that had been cut off went on, all that it has reached counts")
+    func clockSetBackMeanwhile() throws {
+        let folder = try PlannedFolder()
+        let cut = try folder.plan(Self.first)
+        try folder.send(cut, to: 4, isCutOff: true)
+        let ahead = Timestamp.now().adding(seconds: 1800)
+        let plan = try folder.plan(Self.second, at: ahead)
+        let settings = try RunSettings(json: plan.plan.settings, runFile: plan.path)
+        #expect(try found(plan, folder, settings) == Found())
+        try cut.setState(.stopped, reason: "", at: .now())
+        try folder.send(cut, to: 10, from: ahead.adding(seconds: 1))
+        #expect(try found(plan, folder, settings) == Found(runs: [Self.first], reached: 10))
+        for run in [cut, plan] { run.close() }
+    }
+
     @Test(
         "what it says beside what a campaign excludes, in whatever form that stands",
         arguments: [

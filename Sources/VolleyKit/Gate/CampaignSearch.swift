@@ -65,7 +65,7 @@ struct CampaignSearch {
         if first.settings.beside.contains(other.plan.id), try isFresh || !other.unsettled().isEmpty {
             return Timestamp(epochMilliseconds: 0)
         }
-        return order.start(of: other.plan.id, after: place, at: moment)
+        return try order.start(of: other.plan.id, life: other.life(), after: place, at: moment)
     }
 
     /// Whether a run of which nobody knows whom it reached may have reached somebody since the first of the chain was planned.
