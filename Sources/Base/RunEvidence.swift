@@ -1,37 +1,47 @@
-/// What the answers to a run say of tokens and settings: all of them together with those to the runs that it retries, and those to each of its lives alone.
+/// What the answers to a run say of tokens and settings: all of them together with those to the runs that it retries, and those to each of its lives, and to
+/// the parts of a life between its rests, alone.
 ///
 /// Settings that were right may be wrong later on, without a change in volley.yaml: another server stands behind the name, a key has lost its topic. So no
-/// life of a run, and no retry, borrows what another one was accepted.
+/// life of a run, no part of one, and no retry borrows what another one was accepted.
 public struct RunEvidence: Hashable, Sendable {
     /// Of the run and of those that it retries.
     public let all: TokenEvidence
     /// Of each life of the run that got answers, in order. Their audience is who was answered: who was not counts in `all`.
     public let lives: [TokenEvidence]
+    /// The same, also between its rests.
+    private let parts: [TokenEvidence]
 
     /// - Parameters:
     ///   - own: of the run, over all its lives.
     ///   - retried: of the runs that it retries.
     ///   - before: of the run as it was when each life but the first began, in order.
-    public init(_ own: TokenEvidence, retried: TokenEvidence = TokenEvidence(), before: [TokenEvidence] = []) {
+    ///   - rests: of the run as it was at its pauses and between its waves, in order.
+    public init(
+        _ own: TokenEvidence, retried: TokenEvidence = TokenEvidence(), before: [TokenEvidence] = [], atRests rests: [TokenEvidence] = []
+    ) {
         all = own + retried
-        let ends = before + [own]
-        lives = zip([TokenEvidence()] + before, ends).map { $1.answers(since: $0) }.filter { $0.answers > 0 }
+        lives = Self.parts(of: own, before)
+        parts = Self.parts(of: own, (before + rests).sorted { $0.answers < $1.answers })
+    }
+
+    private static func parts(of own: TokenEvidence, _ bounds: [TokenEvidence]) -> [TokenEvidence] {
+        zip([TokenEvidence()] + bounds, bounds + [own]).map { $1.answers(since: $0) }.filter { $0.answers > 0 }
     }
 
     /// The part that shows the settings to be wrong, so that a run which got to its end has stopped, not finished: all, or the last life; nil when neither does.
     public var blamed: TokenEvidence? { [all, lives.last].compactMap(\.self).first { $0.blamesSettings } }
 
-    /// Whether doubtful refusals are the tokens' fault, in each life that has any as in all.
-    public var blamesTokens: Bool { all.blamesTokens && livesBlameTokens }
+    /// Whether doubtful refusals are the tokens' fault, in each part that has any as in all.
+    public var blamesTokens: Bool { all.blamesTokens && partsBlameTokens }
 
-    private var livesBlameTokens: Bool { lives.allSatisfy { $0.doubtful == 0 || $0.blamesTokens } }
+    private var partsBlameTokens: Bool { parts.allSatisfy { $0.doubtful == 0 || $0.blamesTokens } }
 
     /// Whether a device whose token was refused gets no more pushes.
     /// - Parameters:
     ///   - status: of the answer.
     ///   - hasFinished: whether the run has finished.
     public func suppresses(status: Int, hasFinished: Bool) -> Bool {
-        all.suppresses(status: status, hasFinished: hasFinished && livesBlameTokens)
+        all.suppresses(status: status, hasFinished: hasFinished && partsBlameTokens)
     }
 }
 

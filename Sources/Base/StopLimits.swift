@@ -11,6 +11,12 @@ public struct StopLimits: Hashable, Sendable {
     /// No limits yet.
     public init() {}
 
+    /// Whether a limit is passed by answers, as far as there are enough of them.
+    public func isPassed(by outcomes: [Outcome: Int]) -> Bool {
+        let answers = [.accepted, .invalidToken, .rejected, .failed].reduce(0) { $0 + outcomes[$1, default: 0] }
+        return answers >= after && shares.contains { $0.value.isPassed(by: outcomes[$0.key, default: 0], of: answers) }
+    }
+
     /// The outcomes that may have a limit.
     public static let outcomes: [Outcome] = [.invalidToken, .rejected, .failed]
 }

@@ -37,7 +37,10 @@ public struct Sender: Sendable {
     /// - Parameters:
     ///   - source: batches in sending order. On a stop the sender closes it and settles what it holds as unsent.
     ///   - results: settlements in groups, at least five times a second while there are any. Closed by the sender at its end.
-    public func run(source: BoundedQueue<PushBatch>, results: BoundedQueue<[Settlement]>, control: SendControl) -> SendEnd {
+    public func run(
+        source: BoundedQueue<PushBatch>, results: BoundedQueue<[Settlement]>, control: SendControl,
+        after earlier: EarlierAnswers = EarlierAnswers()
+    ) -> SendEnd {
         let team = SenderTeam(control: control, largest: largestTeam)
         let share = settings.sharedPace?.join()
         defer { share?.leave() }
@@ -46,7 +49,7 @@ public struct Sender: Sendable {
                 withPipeSignalBlocked {
                     do throws(Diagnostic) {
                         var loop = try SenderLoop(
-                            settings, source: source, results: results, team: team, paceShare: share, isHelper: isHelper)
+                            settings, source: source, results: results, team: team, paceShare: share, after: earlier, isHelper: isHelper)
                         return loop.run()
                     } catch {
                         team.leave()

@@ -32,7 +32,7 @@ struct SenderLoop {
     /// - Throws: a `Diagnostic` when no more files can be opened.
     init(
         _ settings: SenderSettings, source: BoundedQueue<PushBatch>, results: BoundedQueue<[Settlement]>, team: SenderTeam,
-        paceShare: PaceShare?, isHelper: Bool
+        paceShare: PaceShare?, after earlier: EarlierAnswers, isHelper: Bool
     ) throws(Diagnostic) {
         self.settings = settings
         self.source = source
@@ -40,8 +40,9 @@ struct SenderLoop {
         self.team = team
         var machineSettings = MachineSettings(settings)
         machineSettings.connectsFirst = isHelper
+        machineSettings.earlier = earlier
         // The first loop asks for help only when its canary is over.
-        if isHelper { machineSettings.canaryPushes = 0 }
+        if isHelper { (machineSettings.canaryPushes, machineSettings.earlier.canary) = (0, 0) }
         machine = DeliveryMachine(machineSettings)
         machine.paceShare = paceShare
         transport = try HTTP2Transport(settings)

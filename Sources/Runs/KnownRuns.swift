@@ -44,11 +44,14 @@ public struct KnownRuns: Sendable {
                 }
             }
             guard let entry = known.begun[run.plan.id] else { return nil }
-            switch Self.reading({ (life: try run.life(), claimed: try run.claimCount()) }) {
+            let gap = Self.reading {
+                let life = try run.life()
+                let isNewer = try entry.isNewer(than: run, life: life, reached: .max, claimed: run.claimCount())
+                return isNewer ? entry.claimed != nil || !entry.isLife(life) ? SendingRecord.Gap.certain : .possible : nil
+            }
+            switch gap {
             case .failure(let why): return .unreadable(why)
-            case .success(let file):
-                guard entry.isNewer(thanLife: file.life, reached: .max, claimed: file.claimed) else { return nil }
-                return entry.claimed != nil || !entry.isLife(file.life) ? .certain : .possible
+            case .success(let gap): return gap
             }
         }
     }

@@ -10,7 +10,9 @@ enum RunPruning {
     /// Beside the run, while the new file is being written: no command takes such a file for a run.
     private static let suffix = ".pruning"
     /// What is kept as it stands. `figures` and `pruned` are made anew.
-    private static let keptTables: Set = ["run", "approval", "outcome_name", "wave", "skipped_wave", "life", "life_answers"]
+    private static let keptTables: Set = [
+        "run", "approval", "outcome_name", "wave", "skipped_wave", "life", "life_answers", "rest_answers",
+    ]
 
     /// When a file was pruned; nil when it was not.
     static func moment(_ db: Database) throws -> Timestamp? {

@@ -51,6 +51,12 @@ extension RunStore {
     /// Whether anything says that sending was begun, as far as this file knows.
     public func hasBegun() throws -> Bool { try status().startedAt != nil || firstUnclaimed() > 0 || !life().isEmpty }
 
+    /// Whether the run has finished: everybody has an outcome, and it never goes on.
+    func isComplete() throws -> Bool {
+        guard try status().state == .finished, try firstUnclaimed() == plan.audience else { return false }
+        return try unsettled().isEmpty
+    }
+
     /// Recipients that the run has reached, or may have: it never becomes less.
     public func reached() throws -> Int {
         guard try firstUnclaimed() > 0 else { return 0 }

@@ -39,17 +39,21 @@ extension RunStore {
         }
     }
 
-    /// What its answers say of tokens and settings, life by life and with those to the runs that it retries.
+    /// What its answers say of tokens and settings, part by part and with those to the runs that it retries.
     public func evidence() throws -> RunEvidence {
-        try RunEvidence(figures().tokenEvidence, retried: tokenEvidenceOfRetried(), before: evidenceBeforeLives())
+        try RunEvidence(
+            figures().tokenEvidence, retried: tokenEvidenceOfRetried(), before: evidenceBeforeLives(),
+            atRests: read { try evidence($0, in: Self.restTable) })
     }
 
-    /// What had been answered as each life but the first began, in order.
-    public func evidenceBeforeLives() throws -> [TokenEvidence] { try read(evidenceBeforeLives) }
+    private static let lifeTable = "life_answers", restTable = "rest_answers"
 
-    private func evidenceBeforeLives(_ db: Database) throws -> [TokenEvidence] {
-        guard try db.tableExists("life_answers") else { return [] }
-        return try Row.fetchAll(db, sql: "SELECT accepted, doubtful, gone, answers FROM life_answers ORDER BY rowid").map { row in
+    /// What had been answered as each life but the first began, in order.
+    public func evidenceBeforeLives() throws -> [TokenEvidence] { try read { try evidence($0, in: Self.lifeTable) } }
+
+    private func evidence(_ db: Database, in table: String) throws -> [TokenEvidence] {
+        guard try db.tableExists(table) else { return [] }
+        return try Row.fetchAll(db, sql: "SELECT accepted, doubtful, gone, answers FROM \(table) ORDER BY rowid").map { row in
             guard let accepted = Int.fromDatabaseValue(row[0]), let doubtful = Int.fromDatabaseValue(row[1]),
                 let gone = Int.fromDatabaseValue(row[2]), let answers = Int.fromDatabaseValue(row[3])
             else { throw RunDiagnostics.damaged(path, "what was answered before a life of it cannot be read") }
@@ -60,17 +64,28 @@ extension RunStore {
     }
 
     /// Notes what was answered in the lives before the one that begins now; nothing when nothing was.
-    func noteEvidence(_ db: Database) throws {
+    func noteEvidence(_ db: Database) throws { try noteEvidence(db, in: Self.lifeTable, least: 1) }
+
+    /// Answers that a part of a life between two rests has at least: of fewer the settings' fault cannot be told from a few dead tokens'.
+    private static let leastAnswersOfPart = 20
+
+    /// Notes what was answered before a rest, a pause or the time until the next wave, in which settings that were right may become wrong.
+    public func noteEvidenceAtRest() throws {
+        try write { try noteEvidence($0, in: Self.restTable, least: Self.leastAnswersOfPart) }
+    }
+
+    /// - Parameter least: answers since the last note without which there is none.
+    private func noteEvidence(_ db: Database, in table: String, least: Int) throws {
         guard try !claims(db).isEmpty else { return }
         let evidence = try (keptFigures(db) ?? countFigures(view(db, in: parts))).tokenEvidence
-        guard try evidence.answers > evidenceBeforeLives(db).last?.answers ?? 0 else { return }
+        guard try evidence.answers >= (self.evidence(db, in: table).last?.answers ?? 0) + least else { return }
         try db.execute(
             sql: """
-                CREATE TABLE IF NOT EXISTS life_answers (  -- how many had been answered as each life but the first began, and how
+                CREATE TABLE IF NOT EXISTS \(table) (  -- how many had been answered as each life but the first, or a part of one, began, and how
                     accepted INTEGER NOT NULL, doubtful INTEGER NOT NULL, gone INTEGER NOT NULL, answers INTEGER NOT NULL)
                 """)
         try db.execute(
-            sql: "INSERT INTO life_answers VALUES (?, ?, ?, ?)",
+            sql: "INSERT INTO \(table) VALUES (?, ?, ?, ?)",
             arguments: [evidence.accepted, evidence.doubtful, evidence.gone, evidence.answers])
     }
 

@@ -45,6 +45,11 @@ public struct SendingRecord: Sendable {
             guard let known = self.claimed else { return true }
             return !isLife(life) || reached < self.reached || claimed < known
         }
+
+        /// The same of a run's file. Nothing came after what says that the last life got to its end.
+        public func isNewer(than run: RunStore, life: String, reached: Int, claimed: Int) throws -> Bool {
+            try isNewer(thanLife: life, reached: reached, claimed: claimed) && !(life == self.life && run.isComplete())
+        }
     }
 
     /// A time of a campaign's schedule.

@@ -33,7 +33,7 @@ struct FrequencyHistory {
     /// - Throws: `Diagnostic`: `cappedDevices(for:)` could not say whom another run reached.
     func check(for run: RunStore) throws { _ = try othersSincePlanning(of: run) }
 
-    /// All others that count, if any of them may have pushed to anybody since a run was planned; else none.
+    /// All others that count, if any of them may have pushed to anybody since a run was planned, as the order of beginnings says; else none.
     private func othersSincePlanning(of run: RunStore) throws -> [RunStore] {
         guard !caps.isEmpty else { return [] }
         let others: [RunStore]
@@ -41,9 +41,11 @@ struct FrequencyHistory {
             error.remedy = "Move it to another folder if it does not matter whom it reached, then send this run again."
             throw error
         }
+        let place = try RunSettings(json: run.plan.settings, runFile: run.path).place, order = try SendingRecord(beside: run).order()
         let isAnyNew = try others.contains { other in
             defer { other.close() }
-            return try other.mayHaveReached(since: run.plan.plannedAt)
+            let start = try order.start(of: other.plan.id, life: other.life(), after: place, at: run.plan.plannedAt)
+            return try start.map { try other.mayHaveReached(since: $0) } ?? false
         }
         return isAnyNew ? others : []
     }

@@ -102,6 +102,7 @@ struct RunDispatch {
         console.progress("looking whether it may be sent: is the plan unchanged, does another command hold it")
         let pass = try gate.pass(step)
         (stage.marks, stage.files) = (pass.marks, pass.files)
+        stage.refusal = { try gate.refusal(of: .goOn)?.inWords as? Diagnostic }
         notices.post(Notice(.started, of: run, occurrence: occurrence))
         let end = stage.send(with: sender)
         pass.end(console)

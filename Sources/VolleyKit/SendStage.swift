@@ -27,6 +27,8 @@ struct SendStage: Sendable {
     var files: FilesInPlace?
     /// Threads that deliver at most; nil for as many as there are cores.
     var threads: Int?
+    /// Says why the run may not go on after it has waited; nil when it may.
+    var refusal: @Sendable () throws -> Diagnostic? = { nil }
     /// Called often, also while it waits: a sign of life.
     var isAlive: @Sendable () -> Void = {}
 
@@ -120,17 +122,19 @@ struct SendStage: Sendable {
 
     /// Round after round, with a pause between them.
     private func sendUntilEnd(_ delivery: Sender) -> RunEnd {
+        var earlier: EarlierSendings?
         while true {
             let (end, asked): (SendEnd, SendControl.Word?)
             do {
                 try settleLost()
-                (end, asked) = try deliver(with: delivery, 0..<run.plan.audience)
+                (end, asked) = try deliver(with: delivery, 0..<run.plan.audience, after: &earlier)
             } catch { return .stopped(reason: "The run file cannot be used. \(error)") }
             switch (end, asked) {
             case (.finished, _): return .finished
             case (.stopped(let reason), _): return .stopped(reason: reason)
             case (.interrupted, .cancelled): return .cancelled
             case (.interrupted, .paused):
+                do { try run.noteEvidenceAtRest() } catch { return .stopped(reason: "The run file cannot be used. \(error)") }
                 if let end = waitWhilePaused() { return end }
             case (.interrupted, _): return .interrupted
             }
@@ -139,9 +143,10 @@ struct SendStage: Sendable {
 
     /// - Parameters:
     ///   - ids: the recipients to send to.
+    ///   - earlier: what was sent before in this life; nil when nothing was.
     ///   - moment: when quiet hours begin for them; nil when none do.
     func deliver(
-        with delivery: Sender, _ ids: Range<Int>, until moment: Timestamp? = nil
+        with delivery: Sender, _ ids: Range<Int>, until moment: Timestamp? = nil, after earlier: inout EarlierSendings?
     ) throws -> (SendEnd, SendControl.Word?) {
         let capped: CappedDevices?
         do { capped = try history.cappedDevices(for: run) } catch { return (.stopped(reason: "\(error)"), nil) }
@@ -150,7 +155,10 @@ struct SendStage: Sendable {
         let batches = BoundedQueue<PushBatch>(capacity: queuedBatches)
         let results = BoundedQueue<[Settlement]>(capacity: 64)
         let control = SendControl()
-        let settled = try settledSoFar()
+        let figures = try figuresSoFar(), settled = settled(figures)
+        let sendings = earlier ?? EarlierSendings(settings.stopLimits, figures)
+        earlier = sendings
+        let answers = sendings.answers(figures)
         let state: SendState
         do throws(Diagnostic) { state = try SendState(total: run.plan.audience, settled: settled) } catch {
             return (.stopped(reason: "Nothing more was sent: \(error)"), nil)
@@ -165,7 +173,7 @@ struct SendStage: Sendable {
             do throws(Diagnostic) {
                 loop = try WorkerThread("deliver") {
                     defer { state.ended.wake() }
-                    return delivery.run(source: batches, results: results, control: control)
+                    return delivery.run(source: batches, results: results, control: control, after: answers)
                 }
             } catch {
                 results.close()
@@ -190,14 +198,17 @@ struct SendStage: Sendable {
         recorder.join()
         release(leftover, because: control.asked?.rawValue ?? "Stopped", state)
         warnOfCapped(state)
+        earlier?.noteEnd(try figuresSoFar())
         if let failure = state.failure.withLock({ $0 }) { return (.stopped(reason: failure), nil) }
         return (end, control.asked)
     }
 
+    /// nil when nothing was sent.
+    private func figuresSoFar() throws -> RunFigures? { try run.firstUnclaimed() > 0 ? run.figures() : nil }
+
     /// Recipients by outcome that stay settled.
-    private func settledSoFar() throws -> [Outcome: Int] {
-        guard try run.firstUnclaimed() > 0 else { return [:] }
-        return try run.figures().outcomes.filter { $0.key != .unsent && !($0.key == .unknown && resendsUnknown) }
+    private func settled(_ figures: RunFigures?) -> [Outcome: Int] {
+        figures?.outcomes.filter { $0.key != .unsent && !($0.key == .unknown && resendsUnknown) } ?? [:]
     }
 
     /// Records recipients that were claimed but never handed over.

@@ -146,6 +146,19 @@ import Testing
         #expect(try result(query, [folder.file("list.jsonl", lines)]).audience == 5)
     }
 
+    @Test("a report leaves out those that got a push by their tokens alone: others of the same person, or without an id of their own, stay")
+    func reportByTokens() throws {
+        let rows = (0..<20).map { "\(token($0)),\($0 % 2 == 0 ? "person\($0 / 4)" : "0")\n" }.joined()
+        let export = folder.file("devices.csv", "token,registration_id\n" + rows)
+        let query = AudienceQuery(export).with { $0.everyone = true }
+        let report =
+            "device_token,registration_id,alias,language,variant,outcome,status,reason,attempts,apns_id,latency_ms,settled_at\n"
+            + (0..<9).map { "\(token($0)),\($0 % 2 == 0 ? "person\($0 / 4)" : "0"),,en,,accepted,200,,1,id\($0),7,2026-11-20T12:00:00Z\n" }
+            .joined()
+        let found = try result(query, [folder.file("reached.csv", report)])
+        #expect(found.audience == 11 && found.warnings.isEmpty, "\(found.warnings)")
+    }
+
     @Test("a list with rows of which none says which device is meant is refused with what it lacks", arguments: [1, 2000])
     func nothingListed(count: Int) throws {
         let mapped = AudienceQuery(

@@ -37,6 +37,14 @@ import Testing
         #expect(result.skipped == [.suppressed: 4] && result.isBalanced)
     }
 
+    @Test("a date alone of registration is all of its day")
+    func dateOfRegistration() throws {
+        let rows = ["r1,\(token(1)),,t,2026-01-01,2026-05-01", "r2,\(token(2)),,t,2026-01-01,2026-04-30"]
+        let suppressed = suppress((1, "2026-05-01T23:59:59Z"), (2, "2026-05-01T00:00:00Z"))
+        let (result, sink) = try export(rows).with { $0.suppressed = suppressed }.run()
+        #expect(sink.ids == ["r1"] && result.skipped == [.suppressed: 1])
+    }
+
     @Test("whoever got as many pushes as any cap allows is skipped; each cap counts for itself")
     func capped() throws {
         let rows = (0..<300).map { "r\($0),\(token($0)),u\($0 / 2),t,2026-01-01," }

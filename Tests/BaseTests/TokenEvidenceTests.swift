@@ -78,6 +78,19 @@ import Testing
     }
 
     @Test(
+        "what was accepted before a pause, or in an earlier wave, says nothing of tokens that were refused afterwards, and does not stop a run"
+    )
+    func rests() {
+        let (before, whole) = (evidence(accepted: 502, doubtful: 0), evidence(accepted: 502, doubtful: 35))
+        let run = RunEvidence(whole, atRests: [before])
+        #expect(run.blamed == nil && !run.blamesTokens && !run.suppresses(status: 400, hasFinished: true))
+        #expect(run.suppresses(status: 410, hasFinished: true))
+        #expect(RunEvidence(whole, before: [whole], atRests: [whole]).blamesTokens)
+        let mixed = RunEvidence(evidence(accepted: 560, doubtful: 2), before: [evidence(accepted: 100, doubtful: 1)], atRests: [before])
+        #expect(mixed.blamesTokens)
+    }
+
+    @Test(
         "why a run stops reads well for one device, all and some",
         arguments: [
             (0, 1, "APNs refused the token of the one device that was pushed to, as BadDeviceToken."),

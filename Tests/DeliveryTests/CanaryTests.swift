@@ -163,4 +163,23 @@ struct CanaryTests {
         bench.advance(seconds: 5)
         #expect(bench.machine.settlements.count { $0.outcome == .unsent && $0.reason == "Expired" } == 4_900)
     }
+
+    @Test("a canary that an earlier sender of the run began goes on: so many fewer go ahead, and all of them are judged")
+    func goesOn() {
+        var bench = Bench(pushes: 500) {
+            $0.canaryPushes = 100
+            $0.earlier.canary = 60
+            $0.earlier.doubtful = 60
+        }
+        var count = 0
+        while case let next = submitted(bench.advance()), !next.isEmpty, bench.machine.ending == nil {
+            count += next.count
+            for push in next { bench.answer(push, 400, "BadDeviceToken") }
+        }
+        #expect(count == 40)
+        guard case .stopped = bench.machine.ending?.end else {
+            Issue.record("\(String(describing: bench.machine.ending))")
+            return
+        }
+    }
 }

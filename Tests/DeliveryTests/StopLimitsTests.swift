@@ -129,4 +129,17 @@ struct StopLimitsTests {
     func notation(millionths: Int, text: String) {
         #expect(StopShare(millionths: millionths).description == text)
     }
+
+    @Test("answers of earlier senders of the run are judged with those to come")
+    func earlier() {
+        for earlier in [[Outcome.accepted: 79, .invalidToken: 19], [:]] {
+            var bench = busy(limits(.invalidToken, 20, after: 100)) { $0.earlier.judged = earlier }
+            bench.answer(1, 410, "Unregistered")
+            bench.advance()
+            #expect(reason(bench) == nil)
+            bench.answer(2, 410, "Unregistered")
+            bench.advance()
+            #expect(earlier.isEmpty ? reason(bench) == nil : reason(bench)?.contains("(21 of 101)") ?? false)
+        }
+    }
 }

@@ -248,8 +248,9 @@ def is_excluded(device, query):
 
 
 def is_suppressed(device, query):
-    """decided: until the device registers at a later moment."""
-    registered = moment(text_of(device.row.get("registered_at"))) or 0
+    """decided: until the device registers at a later moment; a date alone may be the last one of its day."""
+    text = text_of(device.row.get("registered_at"))
+    registered = (moment(text) or 0) + (86399999 if re.fullmatch(r"\d{4}-\d\d-\d\d", text, re.ASCII) else 0)
     return any(token.lower() == device.token and registered <= since for token, since in query.get("suppressed", []))
 
 

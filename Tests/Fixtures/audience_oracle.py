@@ -224,7 +224,10 @@ def run(query):
     for token, moment in query["suppressed"]:
         invalid_since[token] = max(moment, invalid_since.get(token, moment))
     for token in [token for token in devices if token in invalid_since]:
-        registered = date(devices[token]["row"].get("registered_at", ""))
+        text = devices[token]["row"].get("registered_at", "")
+        registered = date(text)
+        if registered is not None and re.fullmatch(r"\d{4}-\d\d-\d\d", text):
+            registered += 86399999  # all of that day
         if registered is None or registered <= invalid_since[token]:
             skipped["suppressed"] += 1
             del devices[token]

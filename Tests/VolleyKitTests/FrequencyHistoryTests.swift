@@ -70,6 +70,15 @@ struct FrequencyHistoryTests {
         second.close()
     }
 
+    @Test("what was sent since it was planned counts, also when the clock was set back meanwhile")
+    func clockSetBack() throws {
+        let folder = try PlannedFolder()
+        let plan = try folder.plan("20261101-090000-two-b000"), other = try folder.plan("20261101-090000-one-a000")
+        try folder.send(other, to: 10, from: .now().adding(seconds: -1200), to: .now().adding(seconds: -1199))
+        #expect(try folder.capped(plan) == Array(0..<10))
+        for run in [plan, other] { run.close() }
+    }
+
     @Test("what ended before it was planned was counted then")
     func before() throws {
         let folder = try PlannedFolder()

@@ -54,7 +54,7 @@ struct WaveSendingTests {
 
         init(
             _ waves: [(devices: Int, zone: String, due: String)], quiet: String? = nil, pace: Pace? = nil,
-            planning: Range<Timestamp>? = nil
+            planning: Range<Timestamp>? = nil, tokens: String = "aa000000"
         ) throws {
             let place = SourcePosition(file: "c.yaml", line: 1, column: 1)
             var content = MessageContent(position: place)
@@ -68,7 +68,7 @@ struct WaveSendingTests {
                 planned.append(RunWave(ids: first..<first + wave.devices, zone: wave.zone, due: due))
                 for id in first..<first + wave.devices {
                     let digits = String(id, radix: 16)
-                    let token = "aa" + String(repeating: "0", count: 62 - digits.count) + digits
+                    let token = tokens + String(repeating: "0", count: 56 - digits.count) + digits
                     try writer.put(Recipient(token: DeviceToken(normalized: token), fields: []), at: id)
                 }
             }
@@ -95,12 +95,13 @@ struct WaveSendingTests {
             try? FileManager.default.removeItem(at: folder)
         }
 
-        func send(_ clock: WaitClock, from states: Set<RunState> = [.planned]) throws -> RunEnd {
+        func send(_ clock: WaitClock, from states: Set<RunState> = [.planned], refusing refusal: Diagnostic? = nil) throws -> RunEnd {
             var stage = SendStage(
                 run: run, endpoint: gateway.endpoint, credentials: gateway.credentials,
                 route: try Route(nil, to: settings.environment), settings: settings, messages: messages,
                 console: Console(.init(isQuiet: true)))
             stage.clock = clock
+            stage.refusal = { refusal }
             let sender = try stage.sender()
             try run.setState(.running, reason: "", at: .now(), from: states)
             return stage.send(with: sender)
@@ -193,5 +194,28 @@ struct WaveSendingTests {
         #expect(try bench.send(TestClock("2026-12-01 06:00").clock(), from: [.cancelled]) == .finished)
         #expect(try run.figures().outcomes.filter { $0.value > 0 } == [.accepted: 80])
         #expect(bench.ledger() == (80, 80))
+    }
+
+    @Test("a run that has waited is asked again, and ends with why it may not go on")
+    func refusedAfterWaiting() throws {
+        let waves = [
+            (devices: 30, zone: "Asia/Tokyo", due: "2026-12-01 00:00"), (devices: 50, zone: "Europe/Berlin", due: "2026-12-01 08:00"),
+        ]
+        let bench = try Bench(waves)
+        let end = try bench.send(TestClock("2026-12-01 00:00").clock(), refusing: Diagnostic("nobody has approved this run"))
+        #expect(end == .stopped(reason: "nobody has approved this run"))
+        #expect(try bench.run.figures().outcomes.filter { $0.value > 0 } == [.accepted: 30, .unsent: 50])
+    }
+
+    @Test("waves that are too small for a canary of their own make one together")
+    func smallWaves() throws {
+        let waves = (0..<8).map { (devices: 45, zone: "Europe/Berlin", due: "2026-12-01 0\($0):00") }
+        let bench = try Bench(waves, tokens: "00000400")
+        guard case .stopped(let reason) = try bench.send(TestClock("2026-12-01 00:00").clock()) else {
+            Issue.record("it did not stop")
+            return
+        }
+        #expect(reason.contains("BadDeviceToken"), "\(reason)")
+        #expect(bench.ledger().requests <= 135)
     }
 }

@@ -52,8 +52,7 @@ extension ColumnResolver {
         (isReport ? nil : column(of: .token)) ?? header.firstIndex(of: "device_token") ?? header.firstIndex(of: "token")
     }
 
-    /// The registration ids' column of a list of devices.
-    var listedRegistrationIDColumn: Int? {
-        isReport ? header.firstIndex(of: "registration_id") : column(of: .registrationID)
-    }
+    /// The registration ids' column of a list of devices. A report names those that got a push by their tokens: exports that have one id for several devices, or
+    /// `0` for all, would have others left out that did not.
+    var listedRegistrationIDColumn: Int? { isReport ? nil : column(of: .registrationID) }
 }

@@ -250,7 +250,7 @@ struct BlockScanner: ~Copyable {
     private func isSuppressed(_ fingerprint: UInt64, _ row: CellRow, _ columns: ColumnPlan, _ harvest: inout Harvest) -> Bool {
         guard let suppressed, let since = suppressed.invalidSince(fingerprint) else { return false }
         let cell = row.bytes(columns.registeredAt)
-        guard let registered = dateMilliseconds(cell) else {
+        guard let registered = latestMilliseconds(cell) else {
             if !Blank.isCell(cell) { harvest.unreadRegistrations.note(cell) }
             return true
         }

@@ -145,7 +145,7 @@ struct RowTracer {
 
     private func suppressedSince(_ fingerprint: UInt64, _ row: CellRow, _ columns: ColumnPlan) -> Timestamp? {
         guard let since = plan.query.suppressed?.invalidSince(fingerprint) else { return nil }
-        if let registered = dateMilliseconds(row.bytes(columns.registeredAt)), registered > since { return nil }
+        if let registered = latestMilliseconds(row.bytes(columns.registeredAt)), registered > since { return nil }
         return Timestamp(epochMilliseconds: since)
     }
 

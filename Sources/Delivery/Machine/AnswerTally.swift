@@ -36,3 +36,12 @@ struct AnswerTally: Hashable, Sendable {
             rejected: left.rejected + right.rejected, failed: left.failed + right.failed)
     }
 }
+
+extension AnswerTally {
+    /// As they were counted before.
+    init(_ outcomes: [Outcome: Int]) {
+        self.init(
+            accepted: outcomes[.accepted, default: 0], invalidToken: outcomes[.invalidToken, default: 0],
+            rejected: outcomes[.rejected, default: 0], failed: outcomes[.failed, default: 0])
+    }
+}

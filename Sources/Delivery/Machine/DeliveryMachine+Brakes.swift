@@ -40,7 +40,7 @@ extension DeliveryMachine {
 
     private mutating func judgeByLimits(at now: Moment) {
         guard let limits = settings.stopLimits else { return }
-        let total = tally + tallyOfOthers
+        let total = tally + tallyOfOthers + earlierTally
         guard total != judgedTally else { return }
         judgedTally = total
         let answers = total.answers

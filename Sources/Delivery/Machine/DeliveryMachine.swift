@@ -94,8 +94,8 @@ struct DeliveryMachine {
     var throttle = Throttle()
     /// The part in a pace that several runs share: the one thing that the machine does not own.
     var paceShare: PaceShare?
-    var tokenHealth = ShareAlarm()
-    var rejectionHealth = ShareAlarm()
+    var tokenHealth: ShareAlarm
+    var rejectionHealth: ShareAlarm
     var serviceHealth = ServiceHealth()
     /// While pushes are tried one at a time, when the next may be: monotonic nanoseconds.
     var probeAt: Int64 = 0
@@ -103,6 +103,8 @@ struct DeliveryMachine {
     var tally = AnswerTally()
     /// What the other loops of the run count.
     var tallyOfOthers = AnswerTally()
+    /// What was counted before, by other machines of the run.
+    private(set) var earlierTally: AnswerTally
     var judgedTally = AnswerTally()
     var lastReasons = LastReasons()
     /// The server's clock less this machine's; nil while unknown.
@@ -119,7 +121,11 @@ struct DeliveryMachine {
         random = SplitMix(seed: settings.jitterSeed)
         window = StreamWindow(largest: settings.streamsPerConnection)
         pacer = settings.pace.map { Pacer($0) }
-        canary = Canary(size: settings.canaryPushes)
+        let earlier = settings.earlier
+        canary = Canary(size: max(0, settings.canaryPushes - earlier.canary))
+        tokenHealth = ShareAlarm(answers: earlier.canary, bad: earlier.doubtful)
+        rejectionHealth = ShareAlarm(answers: earlier.canary, bad: earlier.rejected)
+        earlierTally = AnswerTally(earlier.judged)
     }
 
     /// Whether more pushes are welcome: enough to keep all streams busy, and never so many that memory grows with the audience.

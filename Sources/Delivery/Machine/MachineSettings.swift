@@ -16,6 +16,8 @@ struct MachineSettings: Sendable {
     var canaryPushes = 0
     /// The campaign's own limits; nil for none.
     var stopLimits: StopLimits?
+    /// What was answered before, by other machines of the run.
+    var earlier = EarlierAnswers()
     var retry = RetryPolicy()
     var connections = 2
     var streamsPerConnection = 1000

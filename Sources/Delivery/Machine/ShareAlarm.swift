@@ -6,8 +6,11 @@ struct ShareAlarm {
     private static let firstJudgement = 100
     private static let windowSize = 1000
 
-    private var answers = 0
-    private var bad = 0
+    private var answers: Int
+    private var bad: Int
+
+    /// - Parameter answers: counted before, fewer than a window; `bad` of them.
+    init(answers: Int = 0, bad: Int = 0) { (self.answers, self.bad) = (answers, bad) }
 
     /// Whether most of what was counted is bad, judged from fewer answers than an alarm would be: for the end of the canary, some of whose answers
     /// may be missing.

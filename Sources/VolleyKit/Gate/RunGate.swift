@@ -147,7 +147,7 @@ struct RunGate {
         look.facts.state = .init(status.state)
         // The beginning may have been noted beside the runs, and not in the file, by a process that was killed between the two.
         look.facts.hasBegun = try run.hasBegun() || entry.map { $0.formerLife != look.life } ?? false
-        let isOlder = entry?.isNewer(thanLife: look.life, reached: look.reached, claimed: look.claimed) ?? false
+        let isOlder = try entry?.isNewer(than: run, life: look.life, reached: look.reached, claimed: look.claimed) ?? false
         look.facts.isOutdated = try isOlder || status.state == .planned && record.isCancelled(run.plan.id)
         look.facts.isInPlace = look.keep(.isMisplaced) { try run.checkPlace(home: settings.runsFolder) }
         guard SendGate.refusal(of: step, look.facts) == nil else { return look }

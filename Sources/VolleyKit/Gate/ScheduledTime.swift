@@ -48,7 +48,7 @@ struct ScheduledTime {
         // What was begun is known without the schedule's record, and under the campaign's former name.
         if let other = try SendingRecord(folder: folder).run(having: onRecord, besides: run.plan.id) { return (.taken, isTaken(by: other)) }
         if step == .begin,
-            let other = try runOfMoved()
+            let other = try runByItsFile()
         {
             return (.taken, isTaken(by: other))
         }
@@ -106,18 +106,22 @@ struct ScheduledTime {
             campaign: name, occurrence: "\(occurrence)", file: FilePaths.named(campaign.file), realFile: FilePaths.absolute(campaign.file))
         let other =
             try SendingRecord(folder: folder).run(having: time, besides: "")
-            ?? runsOfMoved(campaign.source, campaign.app.value, occurrence, in: folder).last {
+            ?? runsByTheirFiles(campaign.source, campaign.app.value, occurrence, campaign: name, in: folder).last {
                 // Of one elsewhere only the devices tell whether it is the same campaign, once they are planned.
-                FilePaths.folder(of: $0.plan.campaignFile) == FilePaths.folder(of: time.file)
+                $0.plan.campaign == name || FilePaths.folder(of: $0.plan.campaignFile) == FilePaths.folder(of: time.file)
             }?.plan.id
         return other.map { isTaken(name, occurrence, by: $0, folder: folder) }
     }
 
-    /// The run that has the time of a campaign that was renamed and moved: at least half of the devices of the smaller are the other's too.
-    private func runOfMoved() throws -> String? {
-        let others = try Self.runsOfMoved(run.plan.campaignSource, run.plan.app, occurrence, in: folder).filter {
+    /// The run that has the time, as its own file says: of the same campaign, where the records were put back from a backup, or of one that was renamed and
+    /// moved, as at least half of the devices of the smaller are the other's too.
+    private func runByItsFile() throws -> String? {
+        let others = try Self.runsByTheirFiles(
+            run.plan.campaignSource, run.plan.app, occurrence, campaign: run.plan.campaign, in: folder
+        ).filter {
             $0.plan.id != run.plan.id
         }
+        if let same = others.last(where: { $0.plan.campaign == run.plan.campaign }) { return same.plan.id }
         guard !others.isEmpty else { return nil }
         var own: Set<DeviceToken> = []
         try run.forEachResult { _, recipient, _, _ in own.insert(recipient.token) }
@@ -130,16 +134,20 @@ struct ScheduledTime {
         }?.plan.id
     }
 
-    /// Runs that were begun, or cancelled, for a time by a campaign that differs in its name only, and that does not stand any more where it stood.
-    private static func runsOfMoved(_ source: String, _ app: String, _ occurrence: LocalTime, in folder: String) throws -> [RunStore] {
+    /// Runs that were begun, or cancelled, for a time by a campaign, or by one that differs in its name only and does not stand any more where it stood.
+    private static func runsByTheirFiles(_ source: String, _ app: String, _ occurrence: LocalTime, campaign: String, in folder: String)
+        throws
+        -> [RunStore]
+    {
         func nameless(_ source: String) -> [Substring] { source.split(whereSeparator: \.isNewline).filter { !$0.hasPrefix("name:") } }
         let (text, record) = (nameless(source), SendingRecord(folder: folder))
         return try RunStore.all(in: folder).runs.filter { other in
             defer { other.close() }
             let plan = other.plan
-            guard plan.app == app, plan.retryOf == nil, !plan.isTest, nameless(plan.campaignSource) == text,
-                try RunSettings(json: plan.settings, runFile: other.path).schedule?.occurrence == occurrence,
-                !FilePaths.holds(plan.campaignFile, plan.campaignSource)
+            guard plan.app == app, plan.retryOf == nil, !plan.isTest,
+                plan.campaign == campaign
+                    || nameless(plan.campaignSource) == text && !FilePaths.holds(plan.campaignFile, plan.campaignSource),
+                try RunSettings(json: plan.settings, runFile: other.path).schedule?.occurrence == occurrence
             else { return false }
             return try other.hasBegun() || record.isCancelled(plan.id)
         }

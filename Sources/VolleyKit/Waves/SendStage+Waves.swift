@@ -8,6 +8,7 @@ extension SendStage {
     /// Sends wave after wave, waits between them, and obeys words from elsewhere meanwhile.
     func sendWaves() throws -> RunEnd {
         var agenda = try WaveAgenda(of: run, settings)
+        var earlier: EarlierSendings?
         while true {
             let now = clock.now()
             switch agenda.next(at: now) {
@@ -16,11 +17,14 @@ extension SendStage {
                 try skip(run.plan.waves[wave], seconds: seconds, at: now)
                 agenda.noteOver(wave)
             case .wait(let moment, let wave):
+                try run.noteEvidenceAtRest()
                 let (end, wasPaused) = wait(until: moment, for: run.plan.waves[wave], left: agenda.left)
                 if let end { return end }
+                // Approval may be demanded since, settings be changed, or another run have reached those who are left.
+                if let refusal = try refusal() { return .stopped(reason: "\(refusal)") }
                 if wasPaused { agenda.noteActivity(at: clock.now()) }
             case .deliver(let wave, let moment):
-                let (end, asked) = try deliver(run.plan.waves[wave], until: moment)
+                let (end, asked) = try deliver(run.plan.waves[wave], until: moment, after: &earlier)
                 agenda.noteActivity(at: clock.now())
                 switch (end, asked) {
                 case (.finished, _): agenda.noteOver(wave)
@@ -28,6 +32,7 @@ extension SendStage {
                 case (.interrupted, .quietHours): break
                 case (.interrupted, .cancelled): return .cancelled
                 case (.interrupted, .paused):
+                    try run.noteEvidenceAtRest()
                     if let end = waitWhilePaused() { return end }
                     // Whoever pauses has decided when it goes on: that makes nobody late.
                     agenda.noteActivity(at: clock.now())
@@ -37,14 +42,16 @@ extension SendStage {
         }
     }
 
-    private func deliver(_ wave: RunWave, until moment: Timestamp?) throws -> (SendEnd, SendControl.Word?) {
+    private func deliver(_ wave: RunWave, until moment: Timestamp?, after earlier: inout EarlierSendings?) throws -> (
+        SendEnd, SendControl.Word?
+    ) {
         try putOff(before: wave)
         try settleLost()
         let start = WaveAgenda.start(
             try run.firstClaim(of: wave.ids), at: clock.now(), settings.schedule?.quietHours, try run.zone(of: wave))
         console.detail(
             "Sending to \(TextFormat.count(wave.ids.count)) devices at \(localWords(wave, clock.now())).")
-        return try deliver(with: Sender(senderSettings(startingAt: start)), wave.ids, until: moment)
+        return try deliver(with: Sender(senderSettings(startingAt: start)), wave.ids, until: moment, after: &earlier)
     }
 
     private func skip(_ wave: RunWave, seconds: Int, at now: Timestamp) throws {
