@@ -87,16 +87,41 @@ extension HarvestMerger {
         return trimmedText(rest).first?.isLetter == true ? trimmedText(rest) : nil
     }
 
+    /// `user0` of `- user0`, `• user0` and `1. user0`, as lists are written elsewhere, and of `user0 # Anna`; nil for other lines.
+    private static func unmarked(_ line: String) -> String? {
+        var name = line[...]
+        if let end = name.firstIndex(of: " "), end < name.endIndex {
+            let mark = name[..<end]
+            let isNumber = mark.count > 1 && ".)".contains(mark.last ?? " ") && mark.dropLast().allSatisfy { $0.isASCII && $0.isNumber }
+            if isNumber || mark.count == 1 && "-*•–—·".contains(mark) { name = name[name.index(after: end)...] }
+        }
+        if let comment = name.firstRange(of: " #") { name = name[..<comment.lowerBound] }
+        let bare = trimmedText(String(name)).split(whereSeparator: { "\"'".contains($0) }).joined()
+        return bare.isEmpty || name.utf8.count == line.utf8.count ? nil : bare
+    }
+
     /// A line of a list that is more, or less, than a name.
     private func listRemedy(forUnseen name: String, _ kind: String) -> String? {
         let places = plan.query.places
         guard let place = kind == "alias" ? places.aliases[name] : kind == "tag" ? places.tags[name] : places.registrationIDs[name],
             places.isListed(place)
         else { return nil }
+        if let bare = Self.unmarked(name) { return "A list holds one name a line, and nothing before or behind it: \(bare)." }
         if name.contains(where: { ",;\t".contains($0) }) { return "A list holds one name a line: keep that column alone." }
         let column = plan.query.columns.candidates(for: kind == "alias" ? .alias : kind == "tag" ? .tags : .registrationID)[0]
         let header = [column, kind, Self.key(of: kind)].contains { $0.lowercased() == name.lowercased() }
         return place.line == 1 && header ? "It seems to be a header: remove that line." : nil
+    }
+
+    /// `1` for `001` and `1.0`, and the contrary.
+    private static func sameNumber(as name: String, among valid: Set<String>) -> String? {
+        func number(_ text: String) -> Substring? {
+            let whole = text.hasSuffix(".0") ? text.dropLast(2) : text[...]
+            guard !whole.isEmpty, whole.allSatisfy({ $0.isASCII && $0.isNumber }) else { return nil }
+            return whole.drop { $0 == "0" }
+        }
+        guard let wanted = number(name), !wanted.isEmpty else { return nil }
+        return valid.filter { number($0) == wanted }.min()
     }
 
     private func remedy(forUnseen name: String, _ kind: String, among valid: Set<String>) -> String? {
@@ -117,12 +142,15 @@ extension HarvestMerger {
             }
             return "Are several meant? Write each in quotes of its own, or none in quotes: tags: [\(parts.joined(separator: ", "))]."
         }
+        if let remedy = listRemedy(forUnseen: name, kind) { return remedy }
         if let negated = Self.negated(name), !excludes(name, kind) {
             return "It is read as a name. For devices without it write, below 'audience', exclude: {\(Self.key(of: kind)): [\(negated)]}."
         }
-        if let remedy = listRemedy(forUnseen: name, kind) { return remedy }
         let (counts, names) = kind == "tag" ? (allTagSpellings, plan.selectors.tags.names) : (aliasSpellings, plan.selectors.aliases.names)
         if kind != "registration id", let remedy = spellingRemedy(forUnseen: name, counts, names) { return remedy }
+        if let other = Self.sameNumber(as: name, among: valid) {
+            return "Did you mean '\(other)'? Spreadsheet programs leave out zeros at the beginning of a number, and others add '.0'."
+        }
         // The number next to it is somebody else's.
         if name.contains(where: \.isNumber), name.allSatisfy({ $0.isNumber || "+-. ()/".contains($0) }) {
             return

@@ -189,14 +189,15 @@ extension HarvestMerger {
 
     /// Rows that an alias or a registration id selects though they carry a tag of `none`, which takes nothing away from those.
     private var tagsOfNone: [Diagnostic] {
-        guard rowsDespiteNone > 0, let tag = plan.query.noneTags.first else { return [] }
+        let tags = plan.query.noneTags.filter { !plan.query.excludedTags.contains($0) }
+        guard rowsDespiteNone > 0, let tag = tags.first else { return [] }
         let carry =
             rowsDespiteNone == 1
             ? "1 row that an alias or registration id names carries"
             : "\(TextFormat.count(rowsDespiteNone)) rows that aliases or registration ids name carry"
         let message = "\(carry) a tag of 'none', which takes devices away from those that tags select, and from no others"
         let remedy =
-            "To leave these out as well write, below 'audience', exclude: {tags: [\(plan.query.noneTags.prefix(3).joined(separator: ", "))\(plan.query.noneTags.count > 3 ? ", …" : "")]}."
+            "To leave these out as well write, below 'audience', exclude: {tags: [\(tags.prefix(3).joined(separator: ", "))\(tags.count > 3 ? ", …" : "")]}."
         guard let place = plan.query.places.tags[tag] else { return [.warning(.noneNotExcluded, message, remedy: remedy)] }
         return [.warning(.noneNotExcluded, message, at: place, remedy: remedy)]
     }

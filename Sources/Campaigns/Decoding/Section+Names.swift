@@ -97,9 +97,11 @@ extension Section {
         }
     }
 
-    /// `vip` for `!vip` and `not vip`.
+    /// `vip` for `!vip`, `!= vip`, `<> vip` and `not vip`.
     private static func negated(_ name: String) -> String? {
-        let rest = name.hasPrefix("!") ? name.dropFirst() : name.lowercased().hasPrefix("not ") ? name.dropFirst(4) : ""
+        let signs = name.prefix { "!=<>≠ ".contains($0) }
+        let isNegation = signs.hasPrefix("!") || signs.hasPrefix("≠") || signs.hasPrefix("<>")
+        let rest = isNegation ? name.dropFirst(signs.count) : name.lowercased().hasPrefix("not ") ? name.dropFirst(4) : ""
         let trimmed = rest.trimmingSpaces()
         return trimmed.isEmpty ? nil : trimmed
     }

@@ -57,6 +57,10 @@ struct ScheduleReader {
         let digits = clock.prefix { $0.isASCII && ($0.isNumber || $0 == ":") }
         let time = digits.utf8.prefix(2).last == UInt8(ascii: ":") ? "0\(digits)" : String(digits)
         guard isDate, let date = words.first, let meant = LocalTime("\(date) \(time.prefix(5))") else {
+            let forms = OperandRule.dates(meantBy: text).filter { LocalTime($0) != nil }
+            if !forms.isEmpty {
+                throw Complaint("\(quoted(text)) is not written as times are here", remedy: "Write at: \(forms.joined(separator: " or ")).")
+            }
             let looksLikeDate = text.utf8.count >= 10 && text.utf8.prefix(10).filter { $0 == UInt8(ascii: "-") }.count == 2
             throw Complaint(
                 looksLikeDate ? "\(quoted(text)) is no date and time that there is" : "\(quoted(text)) is no date and time", remedy: usual)
