@@ -62,7 +62,8 @@ enum WrittenTime {
         var small = text.lowercased().filter { $0 != " " }
         for word in ["uhr", "h"] where small.hasSuffix(word) { small.removeLast(word.count) }
         let parts = small.split(omittingEmptySubsequences: false) { ":.h".contains($0) }
-        guard (1...2).contains(parts.count), parts.allSatisfy({ (1...2).contains($0.utf8.count) && $0.utf8.allSatisfy { (48...57).contains($0) } }),
+        guard (1...2).contains(parts.count),
+            parts.allSatisfy({ (1...2).contains($0.utf8.count) && $0.utf8.allSatisfy { (48...57).contains($0) } }),
             let hour = Int(parts[0]), hour < 24, let minute = Int(parts.count > 1 ? parts[1] : "0"), minute < 60,
             parts.count == 1 || parts[1].utf8.count == 2
         else { return nil }

@@ -300,7 +300,7 @@ struct MistakesInProjectTests {
 
             """#,
             """
-            volley.yaml:1:1: unknown key 'timezone' at the top level. It stands in a campaign, below 'schedule'. For the column of the exports write in the app columns: {timezone: NAME}.
+            volley.yaml:1:1: unknown key 'timezone' at the top level. It stands in a campaign, below 'schedule'. For a column of the exports write in the app columns: {timezone: NAME}.
             volley.yaml:2:1: unknown key 'language' at the top level. Texts in other languages stand in a campaign, below 'content'. For the column of the exports write in the app columns: {language: NAME}.
             volley.yaml:5:5: unknown key 'bundle_id' in 'shop'. Volley calls it 'topic'.
             volley.yaml:6:5: unknown key 'sandbox' in 'shop'. Write environment: sandbox.

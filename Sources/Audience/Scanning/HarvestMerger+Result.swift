@@ -40,7 +40,8 @@ extension HarvestMerger {
             languages: Dictionary(spoken, uniquingKeysWith: +), payloadBytes: byPayloadBytes, groups: byGroup, waves: byWave,
             skippedGroups: skippedByGroup, exclusions: exclusions(skippedByGroup[.excluded] ?? [:]),
             conditions: conditionCounts, badTokens: badTokens.list, badRows: badRows,
-            warnings: warnings + duplicateKeys + lookalikes + rowsForTags + tagSeparators + unseenNames() + spellings + uselessNames
+            warnings: warnings + duplicateKeys + lookalikes + rowsForTags + tagSeparators + hashedNames + unseenNames() + spellings
+                + uselessNames
                 + plan.excluded.warnings(listedDevices) + conditionWarnings + comparisonWarnings
                 + unreadDates(rowsOfSeveral: rowsWithDevice > settled.devices) + unreadRegistrationDates + tagsOfNone
                 + otherActivity(rowsOfSeveral: rowsWithDevice > settled.devices),

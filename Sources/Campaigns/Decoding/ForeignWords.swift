@@ -44,7 +44,8 @@ enum ForeignWords {
         guard isRoot || group.valid == ProjectKeys.app.valid else { return nil }
         switch key {
         case "timezone", "quiet_hours", "fallback_timezone":
-            let column = key == "timezone" ? " For the column of the exports write \(isRoot ? "in the app " : "")columns: {timezone: NAME}." : ""
+            let column =
+                key == "timezone" ? " For a column of the exports write \(isRoot ? "in the app " : "")columns: {timezone: NAME}." : ""
             return ("It stands in a campaign, below 'schedule'.\(column)", nil)
         case "language", "languages":
             return (
@@ -53,14 +54,18 @@ enum ForeignWords {
             )
         case "bundle_id", "bundle", "bundle_identifier", "app_id", "package":
             return isRoot ? ("It stands in the app, and Volley calls it 'topic'.", nil) : ("Volley calls it 'topic'.", "topic")
-        case "sandbox", "production", "simulator": return ("Write\(isRoot ? " in the app" : "") environment: \(key).", isRoot ? nil : "environment")
+        case "sandbox", "production", "simulator":
+            return ("Write\(isRoot ? " in the app" : "") environment: \(key).", isRoot ? nil : "environment")
         case "url", "server", "host", "endpoint":
             return (
                 "For a server other than Apple's write\(isRoot ? " in the app" : "") environment: {url: \"https://localhost:2197\", ca: ca.pem}.",
                 isRoot ? nil : "environment"
             )
         case "key_id", "team_id", "team", "auth_key":
-            return ("Write\(isRoot ? " in the app" : "") key: {file: keys/AuthKey_ABC123DEFG.p8, id: ABC123DEFG, team: DEF123GHIJ}.", isRoot ? nil : "key")
+            return (
+                "Write\(isRoot ? " in the app" : "") key: {file: keys/AuthKey_ABC123DEFG.p8, id: ABC123DEFG, team: DEF123GHIJ}.",
+                isRoot ? nil : "key"
+            )
         default: return nil
         }
     }
@@ -69,7 +74,10 @@ enum ForeignWords {
     private static func columnRemedy(for key: String) -> (text: String, meant: String?)? {
         switch key {
         case "name", "first_name", "firstname", "last_name", "city", "country", "email", "phone":
-            ("Columns that texts or 'where' name need no entry here: they are called there as in the export, for example {{ first_name }}.", nil)
+            (
+                "Columns that texts or 'where' name need no entry here: they are called there as in the export, for example {{ first_name }}.",
+                nil
+            )
         case "user_id", "user", "customer_id", "external_id", "userid": ("Volley calls it 'alias'.", "alias")
         case "device_token": ("Volley calls it 'token'.", "token")
         case "lang", "locale": ("Volley calls it 'language'.", "language")

@@ -74,6 +74,9 @@ extension Section {
             findings.error(complaint, at: name.position)
             return
         }
+        if key != "tags", let doubt = RoundedNumber.doubt(about: name.value) {
+            findings.warning(.roundedNumber, doubt.message, at: name.position, remedy: doubt.remedy)
+        }
         if let negated = Self.negated(name.value), group.name != "exclude", key != "none" {
             findings.error(
                 "\(quoted(name.value)) is read as a name, and leaves nobody out", at: name.position,

@@ -107,8 +107,24 @@ struct AppReader {
                 columns.names[standard] = name
             }
         }
+        warnOfOneColumn(columns)
         if let rows = names.choice("rows", ExportColumns.Rows.allCases.map { ($0.rawValue, $0) }) { columns.rows = rows }
         return columns
+    }
+
+    /// What a device is called, whose it is, what it speaks and where it is stand in columns of their own.
+    private func warnOfOneColumn(_ columns: ExportColumns) {
+        let kinds: [ExportColumns.Standard] = [.registrationID, .alias, .tags, .language, .timezone]
+        for (number, kind) in kinds.enumerated() {
+            guard let name = columns.names[kind], let other = kinds[..<number].first(where: { columns.names[$0]?.value == name.value })
+            else {
+                continue
+            }
+            findings.warning(
+                .columnTwice, "'\(other.rawValue)' and '\(kind.rawValue)' are read from one column, \(quoted(name.value))",
+                at: name.position,
+                remedy: "Name the column of each.")
+        }
     }
 
     private func readTags(_ names: Section, into columns: inout ExportColumns) {

@@ -98,6 +98,7 @@ struct ScheduleReader {
     private func warn(about schedule: Schedule) {
         if let at = schedule.at {
             warnOfPast(at, schedule)
+            warnOfFar(at, schedule)
             warnOfGap(at, schedule)
         }
         if let rule = schedule.repeat { warnOfUnitedDays(rule) }
@@ -158,6 +159,16 @@ struct ScheduleReader {
             "\(at.words) \(zone) is past, and late: \(schedule.late), so nothing would be sent",
             at: place("at"), remedy: "Write a later time; `volley send FILE --now` sends it at once.")
     }
+
+    /// A slip in the year, most likely.
+    private func warnOfFar(_ at: LocalTime, _ schedule: Schedule) {
+        let days = (schedule.occurrence(at: at).begins.epochSeconds - now.epochSeconds) / 86_400
+        guard days > Self.farDays else { return }
+        section.findings.warning(
+            .scheduleFar, "\(at.words) is more than ten years ahead", at: place("at"), remedy: "Is that year meant?")
+    }
+
+    private static let farDays: Int64 = 10 * 365
 
     private func warnOfGap(_ at: LocalTime, _ schedule: Schedule) {
         let occurrence = schedule.occurrence(at: at)

@@ -128,7 +128,8 @@ struct YAMLComposer: ~Copyable {
         if isFlow, !isTemplate, areBareNames(entries) {
             let names = entries.map(\.key.value).joined(separator: ", ")
             findings.error(
-                "braces hold keys with values, and \(quoted("{\(names)}")) has none", at: start, remedy: "Put a list in brackets: [\(names)].")
+                "braces hold keys with values, and \(quoted("{\(names)}")) has none", at: start,
+                remedy: "Put a list in brackets: [\(names)].")
             return YAMLNode(content: .unreadable, position: start)
         }
         return YAMLNode(content: isTemplate ? .unreadable : .mapping(entries), position: start)
