@@ -40,6 +40,20 @@ struct ProjectReadingTests {
         }
     }
 
+    @Test("a separator of tags is any single character", arguments: [",", "|", "，", "؛", "•"])
+    func separator(_ separator: String) throws {
+        let (project, _) = try readProject(
+            """
+            apps:
+              shop:
+                topic: com.example.shop
+                environment: simulator
+                columns: {tags: {column: tags, separator: "\(separator)"}}
+
+            """)
+        #expect(project.app(named: "shop")?.columns.tagSeparator == separator)
+    }
+
     @Test("two kinds of names that are read from one column are warned of")
     func oneColumn() throws {
         let (_, warnings) = try readProject(

@@ -63,12 +63,12 @@ enum TagMark: Int, CaseIterable, Sendable {
         }
     }
 
-    /// As volley.yaml names it; nil where it cannot: a separator is a single byte.
+    /// As volley.yaml names it; nil where it cannot: a separator is a single character.
     var yaml: String? {
         switch self {
         case .tab: "\"\\t\""
         case .lineBreak: nil
-        default: characters.first.flatMap { String($0).utf8.count == 1 ? "\"\($0)\"" : nil }
+        default: characters.first.map { "\"\($0)\"" }
         }
     }
 
