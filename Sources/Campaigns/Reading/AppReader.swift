@@ -62,7 +62,7 @@ struct AppReader {
         let isIdentifier = text.value.utf8.allSatisfy {
             (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
         }
-        guard isIdentifier, text.value.unicodeScalars.count == 10 else {
+        guard isIdentifier, text.value.utf8.count == 10 else {
             section.findings.error(
                 "'\(key)' must be exactly 10 capital letters and digits, not \(quoted(text.value))", at: text.position,
                 remedy: "Copy it from Apple's developer site, for example: \(example).")
@@ -134,7 +134,7 @@ struct AppReader {
         else { return }
         columns.names[.tags] = tags.text("column", example: "column: tags")
         guard let separator = tags.node("separator") else { return }
-        guard let text = separator.text, text.value.utf8.count == 1, !separator.isNull, text.value != "\"", text.value != "\n" else {
+        guard let text = separator.text, text.value.unicodeScalars.count == 1, !separator.isNull, text.value != "\"", text.value != "\n" else {
             tags.wrongKind("'separator'", separator, must: "a single character such as ; or |", example: "separator: \";\"")
             return
         }
