@@ -134,7 +134,8 @@ struct AppReader {
         else { return }
         columns.names[.tags] = tags.text("column", example: "column: tags")
         guard let separator = tags.node("separator") else { return }
-        guard let text = separator.text, text.value.unicodeScalars.count == 1, !separator.isNull, text.value != "\"", text.value != "\n" else {
+        guard let text = separator.text, text.value.unicodeScalars.count == 1, !separator.isNull, text.value != "\"", text.value != "\n"
+        else {
             tags.wrongKind("'separator'", separator, must: "a single character such as ; or |", example: "separator: \";\"")
             return
         }
