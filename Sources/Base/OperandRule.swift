@@ -47,15 +47,15 @@ public struct OperandRule {
     private var isOrder: Bool { comparison != .equal && comparison != .notEqual }
     private var isVersionColumn: Bool { ComparisonValue.isVersion(column: column) }
 
-    /// The dates that a text means which writes them as people do elsewhere, `01.12.1990`, as Volley reads them: several where day and month may be
-    /// either; none for other texts.
+    /// The dates that a text means which writes them as people do elsewhere, `01.12.1990`, `2026-12-1 9.00`, as Volley reads them: several where day and
+    /// month may be either; none for other texts.
     public static func dates(meantBy text: String) -> [String] { WrittenDate(text)?.dates { $0 } ?? [] }
 
     /// - Throws: what is wrong with the operand.
     public func check() throws(Mistake) {
         let kind = ComparisonValue(operand, column: column).kind
         if !isVersionColumn, kind != .date, let date = WrittenDate(operand) {
-            throw Mistake("\(quoted(operand)) is no date as Volley reads it: the year comes first", remedy: date.remedy(written))
+            throw Mistake("\(quoted(operand)) \(date.flaw)", remedy: date.remedy(written))
         }
         if ComparisonValue.isDate(column: column), kind != .date {
             throw Mistake(
@@ -96,50 +96,5 @@ public struct OperandRule {
         case .condition: return "List the values that are meant: \(column): [\(operand), …]."
         case .template: return "Name the values that are meant: \(column) == '\(operand)' or \(column) == '…'."
         }
-    }
-}
-
-/// A date as people write it elsewhere: `01.10.2026`, `10/1/2026`, `2026/10/01`.
-private struct WrittenDate {
-    private let year: Int
-    /// In the order in which they stand.
-    private let first: Int, second: Int
-    private let isYearFirst: Bool
-    private let hasSlashes: Bool
-
-    init?(_ text: String) {
-        let date = text.split(separator: " ").first.map(String.init) ?? text
-        guard let mark = date.first(where: { "./-".contains($0) }) else { return nil }
-        let parts = date.split(separator: mark, omittingEmptySubsequences: true)
-        let numbers = parts.compactMap { $0.count <= 4 && $0.allSatisfy { $0.isASCII && $0.isNumber } ? Int($0) : nil }
-        guard parts.count == 3, numbers.count == 3, let last = parts.last else { return nil }
-        hasSlashes = mark == "/"
-        if parts[0].count == 4, (1900...2100).contains(numbers[0]) {
-            (year, first, second, isYearFirst) = (numbers[0], numbers[1], numbers[2], true)
-        } else if last.count == 4, (1900...2100).contains(numbers[2]) {
-            (year, first, second, isYearFirst) = (numbers[2], numbers[0], numbers[1], false)
-        } else {
-            return nil
-        }
-        guard (1...31).contains(first), (1...31).contains(second) else { return nil }
-    }
-
-    /// - Parameter comparison: how the comparison with a date is written.
-    func remedy(_ comparison: (String) -> String) -> String {
-        let forms = dates(comparison)
-        return forms.isEmpty ? "Write it like 2026-11-30." : "Write \(forms.joined(separator: " or "))."
-    }
-
-    /// - Parameter comparison: how what is done with a date is written.
-    func dates(_ comparison: (String) -> String) -> [String] {
-        func written(month: Int, day: Int) -> String? {
-            guard (1...12).contains(month), day <= daysInMonth(month, year: year) else { return nil }
-            let digits = [month, day].map { $0 < 10 ? "0\($0)" : "\($0)" }
-            return comparison("\(year)-\(digits[0])-\(digits[1])")
-        }
-        let dayFirst = isYearFirst ? nil : written(month: second, day: first)
-        // A point stands behind the day in all countries that write dates so.
-        let monthFirst = isYearFirst || hasSlashes || dayFirst == nil ? written(month: first, day: second) : nil
-        return Set([monthFirst, dayFirst].compactMap(\.self)).sorted()
     }
 }

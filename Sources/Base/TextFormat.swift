@@ -100,6 +100,20 @@ public enum TextFormat {
         return digits[0].count == 1 && digits.count <= 2 && digits.allSatisfy(isDigits)
     }
 
+    /// Digits that a spreadsheet program keeps of a number.
+    public static let keptDigits = 15
+
+    /// How many zeros stand for the digits that a spreadsheet program does not keep of a long number; nil where other digits do, and for a moment
+    /// written as one number, `20261123093000000`.
+    public static func zerosOfRounding(_ text: String) -> Int? {
+        guard text.utf8.count > keptDigits, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+            text.dropFirst(keptDigits).allSatisfy({ $0 == "0" }), !(text.utf8.count <= 17 && isDay(text.prefix(8)))
+        else { return nil }
+        return text.utf8.count - keptDigits
+    }
+
+    private static func isDay(_ digits: Substring) -> Bool { Array(digits.utf8).withUnsafeBufferPointer { CompactDate($0) != nil } }
+
     /// `45 s`, `30 min`, `4 h`, `2 h 5 min`, `3 days`: a length of time as people say it, hours and days without what hardly counts beside them.
     public static func span(seconds: Int64) -> String {
         switch seconds {

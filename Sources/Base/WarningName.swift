@@ -12,6 +12,7 @@ public enum WarningName: String, CaseIterable, Hashable, Sendable {
     case expiryTooLong = "expiry-too-long"
     case expiresSoon = "expires-soon"
     case schedulePast = "schedule-past"
+    case scheduleFar = "schedule-far"
     case timeInQuietHours = "time-in-quiet-hours"
     case timeInGap = "time-in-gap"
     case expiresBeforeSchedule = "expires-before-schedule"
@@ -99,7 +100,8 @@ public enum WarningName: String, CaseIterable, Hashable, Sendable {
     public var sources: Set<Source> {
         switch self {
         case .curlyQuotes, .commentInText, .numberChanged, .conditionInList, .mixedConditions, .oddLanguage, .oddTimezone, .passwordInFile,
-            .expiryTooLong, .expiresSoon, .schedulePast, .timeInQuietHours, .timeInGap, .expiresInUTC, .daysUnited, .unusedAllow,
+            .expiryTooLong, .expiresSoon, .schedulePast, .scheduleFar, .timeInQuietHours, .timeInGap, .expiresInUTC, .daysUnited,
+            .unusedAllow,
             .partlyTranslated, .variantNotTranslated, .sameVariants, .pluralFormMissing, .linkWithoutScheme, .outsideAPS, .nothingVisible,
             .silentAndVisible,
             .soundNotPlayable, .variantGetsText, .mutableWithoutAlert, .mediaNotMutable, .mediaNotHTTPS, .imageNotShown, .timeSensitive,
@@ -110,10 +112,13 @@ public enum WarningName: String, CaseIterable, Hashable, Sendable {
         // Which devices it is too late for only the rows show; that a part of a text is for nobody, the text itself.
         case .expiresBeforeSchedule, .conditionNeverHolds: [.files, .rows]
         // Keys of JSON may come in any object.
-        case .columnTwice: [.headers, .rows]
+        case .columnTwice: [.files, .headers, .rows]
         // Which row of a device is its newest matters only where one has several.
         case .columnNotFound: [.headers, .rows]
-        case .staleExport, .timezoneNotFound, .oddExport, .commentInList, .roundedNumber: [.headers]
+        case .staleExport, .timezoneNotFound, .oddExport: [.headers]
+        // Of a list of names the list tells, and where that may be meant, the names of the exports.
+        case .commentInList: [.headers, .rows]
+        case .roundedNumber: [.files, .headers]
         case .badRow, .keyTwice, .rowForEachTag, .tagSeparator, .tagSpelling, .tagNotFound, .aliasNotFound, .registrationIDNotFound,
             .exclusionNotFound, .noneNotExcluded, .cellsNotCompared, .valueNotFound,
             .languageNotSpoken, .languageFormsUnknown, .timezonesUnknown, .sentInQuietHours,

@@ -40,7 +40,7 @@ struct AudienceCompiler {
             aliases: names(audience.aliases, audience.excludedAliases) + lists.places(of: "aliases"),
             registrationIDs: names(audience.registrationIDs, audience.excludedRegistrationIDs) + lists.places(of: "registration_ids"),
             lists: lists.files)
-        query.listWarnings = lists.warnings
+        (query.listWarnings, query.hashedLines) = (lists.warnings, lists.hashedLines)
         guard mistakes.isEmpty else { throw Diagnostics(mistakes + missingColumns(query)) }
         return query
     }
@@ -117,14 +117,23 @@ struct AudienceCompiler {
         do {
             let listed = try NameFile.list(FilePaths.resolve(list.value, besideFile: file), noting: sources)
             mistakes += lists.take(listed, key)
-            if listed.names.isEmpty {
-                mistakes.append(Diagnostic("\(list.value) names nobody", at: list.position, remedy: "Write one name a line."))
-            }
+            if listed.names.isEmpty { mistakes.append(Self.empty(list, listed, key)) }
             names += listed.names
         } catch {
             mistakes.append(placed(error, at: list.position))
         }
         return names
+    }
+}
+
+extension AudienceCompiler {
+    private static func empty(_ list: SourceText, _ listed: NameFile.Listed, _ key: String) -> Diagnostic {
+        guard let first = listed.hashed.first else {
+            return Diagnostic("\(list.value) names nobody", at: list.position, remedy: "Write one name a line.")
+        }
+        return Diagnostic(
+            "\(list.value) names nobody: lines that begin with '#' are comments", at: list.position,
+            remedy: "If they are names, write them in the campaign: \(key): [\"\(TextFormat.foreign(first.value, maximumBytes: 60))\", …].")
     }
 }
 

@@ -7,10 +7,10 @@ struct NamedLists {
     private(set) var files: Set<String> = []
     /// What is worth saying of them.
     private(set) var warnings: [Diagnostic] = []
+    /// Comments that may be names, which the exports tell.
+    private(set) var hashedLines: [HashedLines] = []
     private var places: [String: [SourceText]] = [:]
 
-    /// Digits that a spreadsheet program keeps of a number.
-    private static let keptDigits = 15
     /// Zeros in the place of the others from which on they are no chance.
     private static let suspiciousZeros = 3
 
@@ -23,17 +23,12 @@ struct NamedLists {
     mutating func take(_ list: NameFile.Listed, _ key: String) -> [Diagnostic] {
         places[key, default: []] += list.places
         files.formUnion(Set(list.places.prefix(1).map(\.position.file)))
-        if let first = list.hashed {
-            let lines = list.hashedLines == 1 ? "1 line begins" : "\(TextFormat.count(list.hashedLines)) lines begin"
-            let comments = list.hashedLines == 1 ? "is a comment" : "are comments"
-            warnings.append(
-                .warning(
-                    .commentInList, "\(lines) with '#' and \(comments), such as '\(TextFormat.foreign(first.value, maximumBytes: 60))'",
-                    at: first.position,
-                    remedy:
-                        "If it is a name, write it in the campaign: \(key): [\"\(TextFormat.foreign(first.value, maximumBytes: 60))\"]. "
-                        + "A comment has a blank behind its '#'."))
+        if let first = list.hashed.first {
+            let lines = HashedLines(key: key, first: list.hashed, count: list.hashedLines)
+            // What mostly is comments is a list of names.
+            if list.hashedLines > list.names.count { warnings.append(lines.warning(first)) } else { hashedLines.append(lines) }
         }
+        if let mistake = Self.table(list, key) { return [mistake] }
         guard key != "tags" else { return [] }
         if let warning = Self.rounded(list) { warnings.append(warning) }
         let rounded = list.places.filter { TextFormat.isRounded($0.value) }
@@ -46,14 +41,28 @@ struct NamedLists {
         }
     }
 
+    /// An export in the place of a list: what its lines hold are no names.
+    private static func table(_ list: NameFile.Listed, _ key: String) -> Diagnostic? {
+        guard let first = list.places.first, let mark = first.value.first(where: { ",;\t".contains($0) }) else { return nil }
+        let columns = first.value.split(separator: mark).map { $0.lowercased() }
+        guard columns.count > 2,
+            columns.contains(where: { ["device_token", "token", "registration_id", "alias", "tags", key].contains($0) })
+        else { return nil }
+        return Diagnostic(
+            "this is a table of \(columns.count) columns, and a list of \(key == "registration_ids" ? "registration ids" : key) holds one name a line",
+            at: first.position, remedy: "Keep that column alone, without its header.")
+    }
+
     /// Numbers of more digits than a spreadsheet program keeps, all with zeros for the rest.
     private static func rounded(_ list: NameFile.Listed) -> Diagnostic? {
-        let long = list.places.filter { $0.value.utf8.count > keptDigits && $0.value.utf8.allSatisfy { (0x30...0x39).contains($0) } }
-        let zeros = long.reduce(0) { $0 + $1.value.utf8.count - keptDigits }
-        guard zeros >= suspiciousZeros, long.allSatisfy({ $0.value.dropFirst(keptDigits).allSatisfy { $0 == "0" } }), let first = long.first
-        else { return nil }
+        let long = list.places.filter {
+            $0.value.utf8.count > TextFormat.keptDigits && $0.value.utf8.allSatisfy { (0x30...0x39).contains($0) }
+        }
+        let zeros = long.compactMap { TextFormat.zerosOfRounding($0.value) }
+        guard zeros.count == long.count, zeros.reduce(0, +) >= suspiciousZeros, let first = long.first else { return nil }
         return .warning(
-            .roundedNumber, "'\(first.value)' seems to be rounded, as a spreadsheet program keeps \(keptDigits) digits of a number",
+            .roundedNumber,
+            "'\(first.value)' seems to be rounded, as a spreadsheet program keeps \(TextFormat.keptDigits) digits of a number",
             at: first.position, remedy: "Export the list again, and do not open it in a spreadsheet program before it is used.")
     }
 }

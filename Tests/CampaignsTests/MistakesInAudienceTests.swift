@@ -300,10 +300,10 @@ struct MistakesInAudienceTests {
 
             """#,
             """
-            campaign.yaml:4:8: '=' is no comparison. Use one of >=, <=, >, <, == and !=; for a text that begins so, write a list: ["…"].
-            campaign.yaml:5:8: '=>' is no comparison. Use one of >=, <=, >, <, == and !=; for a text that begins so, write a list: ["…"].
+            campaign.yaml:4:8: '=' is no comparison. Write a: 3; for a text that begins so, write a list: ["…"].
+            campaign.yaml:5:8: '=>' is no comparison. Write b: ">= 3"; for a text that begins so, write a list: ["…"].
             campaign.yaml:6:8: the comparison '>=' compares with nothing. For example: ">= 3.2.0".
-            campaign.yaml:7:8: '<>' is no comparison. Use one of >=, <=, >, <, == and !=; for a text that begins so, write a list: ["…"].
+            campaign.yaml:7:8: '<>' is no comparison. Write d: "!= 3"; for a text that begins so, write a list: ["…"].
             """),
         Mistake(
             "ages that are none",

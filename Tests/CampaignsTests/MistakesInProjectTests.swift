@@ -286,6 +286,30 @@ struct MistakesInProjectTests {
             volley.yaml:5:26: unknown key 'last_activ' in 'columns'. Did you mean 'last_active'?
             """),
         Mistake(
+            "keys that stand in a campaign, or are called otherwise",
+            #"""
+            timezone: Europe/Berlin
+            language: en
+            apps:
+              shop:
+                bundle_id: com.example.shop
+                sandbox: true
+                url: "https://localhost:2197"
+                language: en
+                columns: {name: first_name, user_id: id}
+
+            """#,
+            """
+            volley.yaml:1:1: unknown key 'timezone' at the top level. It stands in a campaign, below 'schedule'. For a column of the exports write in the app columns: {timezone: NAME}.
+            volley.yaml:2:1: unknown key 'language' at the top level. Texts in other languages stand in a campaign, below 'content'. For the column of the exports write in the app columns: {language: NAME}.
+            volley.yaml:5:5: unknown key 'bundle_id' in 'shop'. Volley calls it 'topic'.
+            volley.yaml:6:5: unknown key 'sandbox' in 'shop'. Write environment: sandbox.
+            volley.yaml:7:5: unknown key 'url' in 'shop'. For a server other than Apple's write environment: {url: "https://localhost:2197", ca: ca.pem}.
+            volley.yaml:8:5: unknown key 'language' in 'shop'. Texts in other languages stand in a campaign, below 'content'. For the column of the exports write columns: {language: NAME}.
+            volley.yaml:9:15: unknown key 'name' in 'columns'. Columns that texts or 'where' name need no entry here: they are called there as in the export, for example {{ first_name }}.
+            volley.yaml:9:33: unknown key 'user_id' in 'columns'. Volley calls it 'alias'.
+            """),
+        Mistake(
             "a column that is a list",
             #"""
             apps:

@@ -106,7 +106,7 @@ struct MistakesInScheduleTests {
         one("words", "at: tomorrow, timezone: UTC", "16: 'tomorrow' is no date and time. Write it like 2026-12-01 09:00."),
         one(
             "another order", "at: 01.12.2026 09:00, timezone: UTC",
-            "16: '01.12.2026 09:00' is no date and time. Write it like 2026-12-01 09:00."),
+            "16: '01.12.2026 09:00' is not written as times are here. Write at: 2026-12-01 09:00."),
         one(
             "quiet hours without end", "timezone: UTC, quiet_hours: \"21:00\"",
             "41: '21:00' are no hours of a day. Write when they begin and end, for example 21:00-08:00."),

@@ -40,6 +40,37 @@ struct ProjectReadingTests {
         }
     }
 
+    @Test("a separator of tags is any single character", arguments: [",", "|", "，", "؛", "•"])
+    func separator(_ separator: String) throws {
+        let (project, _) = try readProject(
+            """
+            apps:
+              shop:
+                topic: com.example.shop
+                environment: simulator
+                columns: {tags: {column: tags, separator: "\(separator)"}}
+
+            """)
+        #expect(project.app(named: "shop")?.columns.tagSeparator == separator)
+    }
+
+    @Test("two kinds of names that are read from one column are warned of")
+    func oneColumn() throws {
+        let (_, warnings) = try readProject(
+            """
+            apps:
+              shop:
+                topic: com.example.shop
+                environment: simulator
+                columns: {registration_id: user, alias: user, token: user}
+
+            """)
+        #expect(
+            warnings.map(\.description) == [
+                "volley.yaml:5:45: warning: 'registration_id' and 'alias' are read from one column, 'user'. Name the column of each. [column-twice]"
+            ])
+    }
+
     @Test("a server of one's own has an address and an authority, and a certificate may stand instead of a key")
     func server() throws {
         let project = try readProject(

@@ -38,6 +38,18 @@ struct CommandTests {
         #expect(refused.errors.contains(remedy), "\(refused.errors)")
     }
 
+    @Test(
+        "words of other tools lead to the command",
+        arguments: [
+            ("stop", "Is it volley pause RUN or volley cancel RUN that is meant?"), ("validate", "Is it volley check FILE that is meant?"),
+            ("unsubscribe", "Is it volley suppression import FILE that is meant?"), ("previw", "Did you mean 'preview'?"),
+        ])
+    func foreignCommands(_ word: String, _ remedy: String) throws {
+        let folder = try ProjectFolder()
+        let refused = try VolleyBinary.run([word, "last"], in: folder.url)
+        #expect(refused.status == 2 && refused.errors.contains(remedy), "\(refused.errors)")
+    }
+
     @Test("check says which files are fine and shows every mistake of the others")
     func check() throws {
         let folder = try ProjectFolder()

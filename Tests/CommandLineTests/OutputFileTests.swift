@@ -113,6 +113,9 @@ struct OutputFileTests {
             #expect(refused.status == 2 && refused.errors.contains("Name another file."), "\(name) \(refused)")
         }
         #expect(try folder.volley("report", "last", "--output", "").errors == "--output is blank. Name a file.\n")
+        #expect(
+            try folder.volley("preview", "campaign.yaml", "--html", "out.pdf").errors
+                == "out.pdf: a file called .pdf would hold a page. Browsers print a page, also as a PDF: --html out.html.\n")
         #expect(try folder.volley("preview", "campaign.yaml", "--html", " ").errors == "--html is blank. Name a file.\n")
         // A name like theirs elsewhere, and a result in the folder of runs, are fine.
         for (name, format) in [("report.db", "text"), ("runs/report.html", "html")] {

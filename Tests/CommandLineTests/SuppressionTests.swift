@@ -117,6 +117,9 @@ struct SuppressionTests {
     @Test("an export and a moment in the future suppress nobody; a day of clock error is allowed, and a whole export by name")
     func goodDevices() throws {
         let folder = try ProjectFolder()
+        #expect(
+            try folder.volley("suppression", "import", "device.csv").errors
+                == "device.csv: there is no such file. Did you mean devices.csv?\n")
         let refused = try folder.volley("suppression", "import", "devices.csv")
         #expect(
             refused.status == 2 && refused.errors.contains("devices.csv: this looks like an export")

@@ -24,6 +24,8 @@ csv.field_size_limit(1 << 30)
 NAMED = ("alias", "registration_id", "language", "last_active", "registered_at", "token", "device_token")
 DATE = re.compile(r"(\d{4}-\d\d-\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(\.\d+)?)?\s*(Z|[+-]\d\d:?\d\d)?)?", re.ASCII)
 NO_UTF8 = re.compile("[\udc80-\udcff]")  # decided: a row with such bytes cannot be read
+# 1970-01-01, 1900-01-01 and 0001-01-01
+NEVER = (0, -2_208_988_800_000, -62_135_596_800_000)
 EPOCH = datetime.datetime.fromtimestamp(0, datetime.timezone.utc)
 
 
@@ -174,6 +176,9 @@ def holds(condition, row, now):
     when = moment(cell)
     if kind == "present" or when is None:
         return kind == "present"
+    # decided: nothing is older than a day that programs write for never
+    if kind == "older" and when in NEVER:
+        return False
     if re.fullmatch(r"\d{4}-\d\d-\d\d", cell):
         when += 86_400_000 - 1
     limit = now - condition["seconds"] * 1000

@@ -101,6 +101,9 @@ def satisfies(cell, condition, now):
         moment = date(cell)
         if moment is None or kind == "within" and moment > now + 86_400_000:
             return False
+        # What programs write where they have no date: 1970-01-01, 1900-01-01, 0001-01-01.
+        if kind == "older" and moment in (0, -2_208_988_800_000, -62_135_596_800_000):
+            return False
         return (now - moment <= condition["seconds"] * 1000) == (kind == "within")
     if kind == "one_of":
         return any(is_value(cell, value, is_language, condition["column"]) for value in condition["values"])

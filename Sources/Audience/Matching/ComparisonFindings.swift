@@ -59,11 +59,31 @@ extension ComparisonFindings {
             }
         case .truth(let sign, _):
             unreadable(comparison, sign, "true or false", "Write true or false in the export (or yes and no, 1 and 0).")
-        case .text(_, let text): unseen(comparison, text, Self.named(comparison, all)) { $0 == text }
+        case .text(_, let text):
+            oneOfSeveral(comparison, text).map { [$0] } ?? unseen(comparison, text, Self.named(comparison, all)) { $0 == text }
         case .language(_, let tag): isSeen ? [] : unseen(comparison, tag, []) { $0 == tag }
         case .part(let text): unseen(comparison, text, Self.named(comparison, all)) { $0.contains(text) }
         case .presence: saysNo(comparison)
         }
+    }
+
+    /// A text that is one of several in cells, which are compared as a whole.
+    private func oneOfSeveral(_ comparison: TemplateComparison, _ text: String) -> Diagnostic? {
+        guard case .text(let sign, _) = comparison.kind, ComparisonValue(text, column: comparison.column.value).kind == .text else {
+            return nil
+        }
+        let cells = SeveralValues.cells(holding: text, among: otherCells)
+        guard !cells.isEmpty else { return nil }
+        let (column, shown) = (comparison.column.value, TextFormat.foreign(text, maximumBytes: 60))
+        let holds = sign == .notEqual ? "holds" : "does not hold"
+        let remedy =
+            sign == .notEqual
+            ? "Write {% if \(column) contains '\(shown)' %}{% else %} before what the others read."
+            : "Write {% if \(column) contains '\(shown)' %}."
+        return .warning(
+            .tagSpelling,
+            "cells of '\(column)' hold \(ConditionFindings.list(cells)), in which '\(shown)' is one of several: {% if \(comparison) %} \(holds) for them",
+            at: comparison.column.position, remedy: remedy)
     }
 
     /// What comparisons of the same column name.

@@ -24,6 +24,7 @@ extension ConditionFindings {
 
     private func unreadableWarning(_ condition: ColumnCondition, _ kind: String?) -> Diagnostic? {
         guard unreadableRows > 0, let kind else { return nil }
+        if case .olderThan = condition.test, unreadableCells.allSatisfy(Self.saysNever) { return neverWarning(condition) }
         let isAhead = condition.test.isWithin && unreadableCells.contains { Self.isDate($0) }
         let kindShown = isAhead ? "a date that has passed" : kind
         let hold = unreadableRows == 1 ? "1 row holds" : "\(TextFormat.count(unreadableRows)) rows hold"
@@ -37,6 +38,18 @@ extension ConditionFindings {
             remedy: isAhead
                 ? "Dates more than a day ahead are not within a time that has passed. Correct them in the export."
                 : Self.remedy(kind, unreadableCells, condition.test))
+    }
+
+    private static func saysNever(_ cell: String) -> Bool { Array(cell.utf8).withUnsafeBufferPointer(ConditionTest.saysNever) }
+
+    /// Dates that stand for none.
+    private func neverWarning(_ condition: ColumnCondition) -> Diagnostic {
+        let (column, hold) = (condition.column.value, unreadableRows == 1 ? "1 row holds" : "\(TextFormat.count(unreadableRows)) rows hold")
+        return .warning(
+            .cellsNotCompared,
+            "in '\(column)' \(hold) \(Self.list(unreadableCells)), which programs write for 'never', so that the condition does not hold of them",
+            at: condition.column.position,
+            remedy: "Leave such cells blank in the export. If it is a day like others, compare with one: \(column): \"< 2026-11-30\".")
     }
 
     // MARK: - Values that no row has
@@ -79,6 +92,7 @@ extension ConditionFindings {
                 return
                     "What stands in a list is a value and no condition. List the values that are meant: \(column): [\(Self.plain(others))]."
             }
+            if values.count == 1, let remedy = Self.meaning(of: trimmedText(values[0]), column, otherCells) { return remedy }
             let dates = otherCells.contains(where: Self.isDate) ? values.flatMap { OperandRule.dates(meantBy: trimmedText($0)) } : []
             if !dates.isEmpty {
                 return "Write dates with the year first: \(column): \(dates.joined(separator: " or "))."
@@ -86,9 +100,29 @@ extension ConditionFindings {
             let versions = values.compactMap { Self.versionBefore($0, column) }
             if let version = versions.first { return "For a version and all later ones write \(column): \">= \(version)\"." }
             return values.lazy.compactMap { nearest(to: $0, isLanguage: isLanguage) }.first
-        case .comparison(.equal, let operand): return nearest(to: trimmedText(operand), isLanguage: isLanguage)
+        case .comparison(.equal, let operand):
+            return Self.midnight(trimmedText(operand), column, otherCells) ?? nearest(to: trimmedText(operand), isLanguage: isLanguage)
         default: return nil
         }
+    }
+
+    /// A truth in another word than those of the cells, a day, or a condition in words.
+    private static func meaning(of value: String, _ column: String, _ cells: [String]) -> String? {
+        let truth = Array(value.utf8).withUnsafeBufferPointer(truthValue)
+        if let truth, cells.contains(where: { $0.first?.isLetter == true && isSameTruth($0, value) }) {
+            return "For all that say so write \(column): \(truth)."
+        }
+        if let day = midnight(value, column, cells) { return day }
+        guard versionBefore(value, column) == nil, OperandRule.dates(meantBy: value).isEmpty else { return nil }
+        return WordedCondition.remedy(value, column: column, cells: cells)
+    }
+
+    /// A day alone where cells say times.
+    private static func midnight(_ value: String, _ column: String, _ cells: [String]) -> String? {
+        guard isDate(value), Array(value.utf8).withUnsafeBufferPointer(isDayOnly),
+            cells.contains(where: { isDate($0) && !Array($0.utf8).withUnsafeBufferPointer(isDayOnly) })
+        else { return nil }
+        return "A day alone is its midnight, and cells say times. For that day and all later ones write \(column): \">= \(value)\"."
     }
 
     /// `3` of `3.x`, and versions as they are, in a column of versions.
@@ -119,7 +153,8 @@ extension ConditionFindings {
     private func nearestLanguage(to value: String) -> String? {
         guard let tag = LanguageTag.normalized(value) else { return LanguageTag.named(value).map { "Write the tag '\($0)'." } }
         if let meant = LanguageTag.meant(by: value) { return "Did you mean '\(meant)'?" }
-        guard let general = tag.split(separator: "-").first.map(String.init), general != tag else { return nil }
+        // Chinese in one script is not that in the other.
+        guard let general = tag.split(separator: "-").first.map(String.init), general != tag, general != "zh" else { return nil }
         let held = otherCells.filter { LanguageTag.fallbacks(of: $0).contains(general) }
         return held.isEmpty ? nil : "Did you mean '\(general)'? It holds for \(Self.list(held))."
     }
@@ -146,16 +181,16 @@ extension ConditionFindings {
         let column = condition.column.value
         // 0,0 is a number of its own.
         return values.filter { ComparisonValue($0, column: column).kind == .text }.compactMap { value in
-            let cells = otherCells.filter { cell in
-                !values.contains(cell) && cell != value && cell.split { ";,|".contains($0) }.contains { trimmedText(String($0)) == value }
-            }
+            let cells = SeveralValues.cells(holding: value, among: otherCells).filter { !values.contains($0) }
             guard !cells.isEmpty else { return nil }
             return .warning(
                 .tagSpelling,
                 "cells of '\(column)' hold \(Self.list(cells)), in which '\(TextFormat.foreign(value, maximumBytes: 60))' is one of several: "
                     + (isNotEqual ? "the condition holds of them" : "the condition does not hold of them"),
                 at: condition.column.position,
-                remedy: "'where' compares whole cells: list those that are meant, or have the export hold such values as tags.")
+                remedy: isNotEqual
+                    ? "'where' compares whole cells: list those that are meant, \(column): [one, two], or have the export hold such values as tags."
+                    : "'where' compares whole cells: list those that are meant, or have the export hold such values as tags.")
         }
     }
 
@@ -220,7 +255,7 @@ extension ConditionFindings {
         if Self.isGrouped(others[0], name) { return "Write numbers in the export as 1234.5, without groups." }
         let shown = others.prefix(3).map { TextFormat.foreign($0, maximumBytes: 40) }.joined(separator: ", ")
         let isTruth = others.contains { Self.isSameTruth($0, name) && Spelling.folded($0) != Spelling.folded(name) }
-        if isTruth, let truth = Array(name.utf8).withUnsafeBufferPointer(truthValue) {
+        if isTruth || isNotEqual, let truth = Array(name.utf8).withUnsafeBufferPointer(truthValue) {
             return "For all that say so write \(column): \(isNotEqual ? "\"!= \(truth)\"" : "\(truth)")."
         }
         if isNotEqual {

@@ -85,7 +85,9 @@ struct ConditionTest {
         case .within(let seconds):
             guard let age = age(cell), age >= -ActivityMoment.grace else { return .unreadable }
             return age <= Int64(seconds) * 1000 ? .yes : .no
-        case .olderThan(let seconds): return age(cell).map { $0 > Int64(seconds) * 1000 ? .yes : .no } ?? .unreadable
+        case .olderThan(let seconds):
+            guard let age = age(cell), !Self.saysNever(cell) else { return .unreadable }
+            return age > Int64(seconds) * 1000 ? .yes : .no
         case .oneOf: return find(cell, &value)
         case .comparison(let comparison, _):
             if !values.isEmpty {
@@ -135,6 +137,15 @@ struct ConditionTest {
         case .present, .missing: nil
         }
     }
+
+    /// Whether a date is one that programs write where they have none: the beginning of their calendars.
+    static func saysNever(_ cell: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard let moment = dateMilliseconds(cell) else { return false }
+        return neverDates.contains(moment)
+    }
+
+    /// 1970-01-01, 1900-01-01 and 0001-01-01.
+    private static let neverDates: [Int64] = [0, -2_208_988_800_000, -62_135_596_800_000]
 
     /// Milliseconds since the cell's moment; nil when it is no date. A date without a time counts in whole days: what is exactly 30 days
     /// back is within 30 days until midnight.

@@ -15,9 +15,10 @@ struct RowSelector {
     /// The number, among the query's aliases, of the alias that selects the current row; -1 for none.
     private(set) var selectingAlias = -1
 
-    /// Whether the current row carries a tag of `none`; rows of the block that do, though an alias or a registration id selects them.
+    /// Whether the current row carries a tag of `none`.
     var carriesNone = false
-    private(set) var rowsDespiteNone = 0
+    /// Whether it does, though an alias or a registration id selects it, and nothing excludes it.
+    var isSelectedDespiteNone: Bool { carriesNone && !compiled.isEveryone && !selected.isEmpty && exclusions.isEmpty }
 
     /// Tags of the block's first rows, to guess what a misspelt one means.
     var sampledTags: Set<String> = []
@@ -70,7 +71,6 @@ struct RowSelector {
         tagForms = TagForms()
         nearTags.begin()
         nearAliases.begin()
-        rowsDespiteNone = 0
         if !sampledAliases.isEmpty { sampledAliases = [] }
     }
 
@@ -87,7 +87,6 @@ struct RowSelector {
         if rowsToSample > 0 { rowsToSample -= 1 }
         if !compiled.aliases.isEmpty { lookAtAlias(row.bytes(plan.alias)) }
         if !compiled.registrationIDs.isEmpty { lookAtRegistrationID(row.bytes(plan.registrationID)) }
-        if carriesNone, !selected.isEmpty { rowsDespiteNone += 1 }
         if compiled.isEveryone, let selector = compiled.selectors.everyone {
             selected.append(selector)
             note(.everyone)

@@ -63,13 +63,12 @@ enum TagMark: Int, CaseIterable, Sendable {
         }
     }
 
-    /// As volley.yaml names it; nil where it cannot.
+    /// As volley.yaml names it; nil where it cannot: a separator is a single character.
     var yaml: String? {
         switch self {
         case .tab: "\"\\t\""
         case .lineBreak: nil
-        case .writtenBreak: "'\\n'"
-        default: (sequence ?? characters.first.map(String.init)).map { "\"\($0)\"" }
+        default: characters.first.map { "\"\($0)\"" }
         }
     }
 

@@ -54,6 +54,8 @@ public struct AudienceQuery: Sendable {
     public var variantsPosition: SourcePosition?
     /// What was odd about lists of names in files of their own.
     public var listWarnings: [Diagnostic] = []
+    /// Lines of such lists that are comments, and may be names: worth a warning where the exports hold names that begin with `#`.
+    public var hashedLines: [HashedLines] = []
     /// Where the campaign names tags, aliases and registration ids, for warnings; of lists in files of their own the first thousand
     /// names have theirs.
     public var places = NamePlaces()
@@ -101,4 +103,26 @@ public struct NamePlaces: Sendable {
 
     /// Whether a name stands in a file of its own: there, or far behind in it, without a place.
     func isListed(_ place: SourcePosition?) -> Bool { place.map { lists.contains($0.file) } ?? true }
+}
+
+/// Lines of a list that begin with `#` and a name.
+public struct HashedLines: Sendable {
+    /// The key of the audience below which the list stands.
+    let key: String
+    /// The first of them.
+    let first: [SourceText]
+    let count: Int
+
+    /// - Parameter key: `tags`, `aliases` or `registration_ids`.
+    public init(key: String, first: [SourceText], count: Int) { (self.key, self.first, self.count) = (key, first, count) }
+
+    /// - Parameter name: the line that is shown.
+    public func warning(_ name: SourceText) -> Diagnostic {
+        let shown = TextFormat.foreign(name.value, maximumBytes: 60)
+        return .warning(
+            .commentInList,
+            "\(count == 1 ? "1 line begins" : "\(TextFormat.count(count)) lines begin") with '#' and \(count == 1 ? "is a comment" : "are comments"), such as '\(shown)'",
+            at: name.position,
+            remedy: "If it is a name, write it in the campaign: \(key): [\"\(shown)\"]. A comment has a blank behind its '#'.")
+    }
 }

@@ -19,8 +19,8 @@ public enum NameFile {
         public var names: [String] = []
         /// Of the first thousand names their places; a longer list was written by a program.
         public var places: [SourceText] = []
-        /// Lines that begin with `#` and a name, as `#vip`, rather than with a comment: the first of them, and how many there are.
-        public var hashed: SourceText?
+        /// Lines that begin with `#` and a name, as `#vip`, rather than with a comment: the first hundred, and how many there are.
+        public var hashed: [SourceText] = []
         /// See `hashed`.
         public var hashedLines = 0
     }
@@ -33,9 +33,8 @@ public enum NameFile {
             comment: { text, line in
                 guard text.count > 1, !isSpace(text[1]), text[1] != UInt8(ascii: "#"), !text.contains(where: isSpace) else { return }
                 list.hashedLines += 1
-                if list.hashed == nil {
-                    list.hashed = SourceText(String(decoding: text, as: UTF8.self), at: SourcePosition(file: path, line: line, column: 1))
-                }
+                guard list.hashed.count < 100 else { return }
+                list.hashed.append(SourceText(String(decoding: text, as: UTF8.self), at: SourcePosition(file: path, line: line, column: 1)))
             }
         ) { name, line in
             let name = String(decoding: name, as: UTF8.self)

@@ -107,7 +107,7 @@ struct BlockScanner: ~Copyable {
         (harvest.seen, harvest.sampledTags, harvest.conditions) = (selector.seen, selector.sampledTags, filter.findings)
         (harvest.tagForms, harvest.comparisons, harvest.flaws) = (selector.tagForms, watch.findings, watch.flaws)
         (harvest.tagSpellings, harvest.aliasSpellings) = (selector.nearTags.counts, selector.nearAliases.counts)
-        (harvest.sampledAliases, harvest.rowsDespiteNone) = (selector.sampledAliases, selector.rowsDespiteNone)
+        harvest.sampledAliases = selector.sampledAliases
         (harvest.rowsWithDuplicateKeys, harvest.rowsWithLookalikes) = (reader.rowsWithDuplicateKeys, reader.rowsWithLookalikes)
         (harvest.consumed, harvest.end, harvest.state) = (reader.consumed, reader.place, reader.state)
     }
@@ -224,6 +224,7 @@ struct BlockScanner: ~Copyable {
         suppressed?.prefetch(fingerprint.word)
         capped?.prefetch(fingerprint.word)
         watch.look(at: row)
+        if selector.isSelectedDespiteNone { harvest.rowsDespiteNone += 1 }
         let moment = ActivityMoment(lastActive)
         if selector.selectingAlias >= 0 {
             harvest.aliasHits.append(.init(row: harvest.devices.count, alias: selector.selectingAlias, token: Array(token)))

@@ -80,7 +80,7 @@ struct Harvest {
     var aliasSpellings = SpellingCounts()
     var badTokens = BadTokens()
     var unreadDates = UnreadDates()
-    /// Rows that an alias or a registration id selects and that carry a tag of `none`.
+    /// Rows of recipients that an alias or a registration id selects and that carry a tag of `none`.
     var rowsDespiteNone = 0
     /// The same of `registered_at`, of devices whose tokens are known to be invalid.
     var unreadRegistrations = UnreadDates()

@@ -29,6 +29,15 @@ extension HarvestMerger {
         }
     }
 
+    /// Comments of lists that are names, most likely, as the exports have such names with their `#`.
+    var hashedNames: [Diagnostic] {
+        plan.query.hashedLines.compactMap { lines in
+            let names = lines.key == "tags" ? sampledTags : lines.key == "aliases" ? sampledAliases : []
+            guard names.contains(where: { $0.hasPrefix("#") }) else { return nil }
+            return (lines.first.first { names.contains($0.value) } ?? lines.first.first).map(lines.warning)
+        }
+    }
+
     func unseenNames() -> [Diagnostic] {
         let places = plan.query.places
         return unseen(plan.selectors.tags.names, seen.tags, .tagNotFound, "tag", places.tags, among: sampledTags)
@@ -60,7 +69,14 @@ extension HarvestMerger {
 
     /// A name as it may be shown: a number is no token.
     private static func shown(_ name: String) -> String {
-        name.allSatisfy(\.isNumber) && name.utf8.count < 32 ? name : DeviceToken(name)?.redacted ?? name
+        name.allSatisfy(\.isNumber) && name.utf8.count < 32 ? name : DeviceToken(name)?.redacted ?? shortened(name)
+    }
+
+    /// A line of a table, say: no token in it is shown whole.
+    private static func shortened(_ name: String) -> String {
+        let shown = name.replacing(/[0-9A-Fa-f]{32,}/) { DeviceToken.redact(String($0.output)) }
+        let cut = TextFormat.foreign(shown, maximumBytes: 80)
+        return cut.utf8.count < shown.utf8.count ? cut + "…" : shown
     }
 
     /// The key of the audience for a kind of names.
@@ -87,16 +103,62 @@ extension HarvestMerger {
         return trimmedText(rest).first?.isLetter == true ? trimmedText(rest) : nil
     }
 
+    /// `user0` of `- user0`, `• user0` and `1. user0`, as lists are written elsewhere, and of `user0 # Anna`; nil for other lines.
+    private static func unmarked(_ line: String) -> String? {
+        var name = line[...]
+        if let end = name.firstIndex(of: " "), end < name.endIndex {
+            let mark = name[..<end]
+            let isNumber = mark.count > 1 && ".)".contains(mark.last ?? " ") && mark.dropLast().allSatisfy { $0.isASCII && $0.isNumber }
+            if isNumber || mark.count == 1 && "-*•–—·".contains(mark) { name = name[name.index(after: end)...] }
+        }
+        if let comment = name.firstRange(of: " #") { name = name[..<comment.lowerBound] }
+        let bare = trimmedText(String(name)).split(whereSeparator: { "\"'".contains($0) }).joined()
+        return bare.isEmpty || name.utf8.count == line.utf8.count ? nil : bare
+    }
+
     /// A line of a list that is more, or less, than a name.
     private func listRemedy(forUnseen name: String, _ kind: String) -> String? {
         let places = plan.query.places
         guard let place = kind == "alias" ? places.aliases[name] : kind == "tag" ? places.tags[name] : places.registrationIDs[name],
             places.isListed(place)
         else { return nil }
+        if let bare = Self.unmarked(name) { return "A list holds one name a line, and nothing before or behind it: \(bare)." }
         if name.contains(where: { ",;\t".contains($0) }) { return "A list holds one name a line: keep that column alone." }
         let column = plan.query.columns.candidates(for: kind == "alias" ? .alias : kind == "tag" ? .tags : .registrationID)[0]
         let header = [column, kind, Self.key(of: kind)].contains { $0.lowercased() == name.lowercased() }
         return place.line == 1 && header ? "It seems to be a header: remove that line." : nil
+    }
+
+    /// `news and vip`, `news|vip`, `all`.
+    private func tagsInWords(_ name: String, _ valid: Set<String>) -> String? {
+        let excludes = excludes(name, "tag")
+        if !excludes, ["*", "all", "everyone", "everybody", "alle"].contains(name.lowercased()) {
+            return "To send to all devices write everyone: true instead of tags."
+        }
+        let marks: [(mark: String, areAll: Bool)] = [
+            (" and ", true), (" und ", true), ("&", true), ("+", true), (" or ", false), (" oder ", false), ("|", false), ("/", false),
+            (" ", false),
+        ]
+        let known = valid.union(plan.selectors.tags.names)
+        for (mark, areAll) in marks {
+            let parts = name.lowercased().split(separator: mark).map { trimmedText(String($0)) }.filter { !$0.isEmpty }
+            guard parts.count > 1, parts.allSatisfy(known.contains) else { continue }
+            let list = "[\(parts.joined(separator: ", "))]"
+            return areAll && !excludes
+                ? "For devices with each of them write tags: {all: \(list)}." : "For devices with any of them write tags: \(list)."
+        }
+        return nil
+    }
+
+    /// `1` for `001` and `1.0`, and the contrary.
+    private static func sameNumber(as name: String, among valid: Set<String>) -> String? {
+        func number(_ text: String) -> Substring? {
+            let whole = text.hasSuffix(".0") ? text.dropLast(2) : text[...]
+            guard !whole.isEmpty, whole.allSatisfy({ $0.isASCII && $0.isNumber }) else { return nil }
+            return whole.drop { $0 == "0" }
+        }
+        guard let wanted = number(name), !wanted.isEmpty else { return nil }
+        return valid.filter { number($0) == wanted }.min()
     }
 
     private func remedy(forUnseen name: String, _ kind: String, among valid: Set<String>) -> String? {
@@ -117,12 +179,19 @@ extension HarvestMerger {
             }
             return "Are several meant? Write each in quotes of its own, or none in quotes: tags: [\(parts.joined(separator: ", "))]."
         }
+        if let remedy = listRemedy(forUnseen: name, kind) { return remedy }
+        if [".txt", ".csv", ".tsv"].contains(where: name.lowercased().hasSuffix), !name.contains(" ") {
+            return "For the names in a file write \(Self.key(of: kind)): {file: \(name)}."
+        }
+        if kind == "tag", let remedy = tagsInWords(name, valid) { return remedy }
         if let negated = Self.negated(name), !excludes(name, kind) {
             return "It is read as a name. For devices without it write, below 'audience', exclude: {\(Self.key(of: kind)): [\(negated)]}."
         }
-        if let remedy = listRemedy(forUnseen: name, kind) { return remedy }
         let (counts, names) = kind == "tag" ? (allTagSpellings, plan.selectors.tags.names) : (aliasSpellings, plan.selectors.aliases.names)
         if kind != "registration id", let remedy = spellingRemedy(forUnseen: name, counts, names) { return remedy }
+        if let other = Self.sameNumber(as: name, among: valid) {
+            return "Did you mean '\(other)'? Spreadsheet programs leave out zeros at the beginning of a number, and others add '.0'."
+        }
         // The number next to it is somebody else's.
         if name.contains(where: \.isNumber), name.allSatisfy({ $0.isNumber || "+-. ()/".contains($0) }) {
             return

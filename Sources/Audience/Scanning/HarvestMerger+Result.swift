@@ -40,7 +40,8 @@ extension HarvestMerger {
             languages: Dictionary(spoken, uniquingKeysWith: +), payloadBytes: byPayloadBytes, groups: byGroup, waves: byWave,
             skippedGroups: skippedByGroup, exclusions: exclusions(skippedByGroup[.excluded] ?? [:]),
             conditions: conditionCounts, badTokens: badTokens.list, badRows: badRows,
-            warnings: warnings + duplicateKeys + lookalikes + rowsForTags + tagSeparators + unseenNames() + spellings + uselessNames
+            warnings: warnings + duplicateKeys + lookalikes + rowsForTags + tagSeparators + hashedNames + unseenNames() + spellings
+                + uselessNames
                 + plan.excluded.warnings(listedDevices) + conditionWarnings + comparisonWarnings
                 + unreadDates(rowsOfSeveral: rowsWithDevice > settled.devices) + unreadRegistrationDates + tagsOfNone
                 + otherActivity(rowsOfSeveral: rowsWithDevice > settled.devices),
@@ -189,14 +190,15 @@ extension HarvestMerger {
 
     /// Rows that an alias or a registration id selects though they carry a tag of `none`, which takes nothing away from those.
     private var tagsOfNone: [Diagnostic] {
-        guard rowsDespiteNone > 0, let tag = plan.query.noneTags.first else { return [] }
+        let tags = plan.query.noneTags.filter { !plan.query.excludedTags.contains($0) }
+        guard rowsDespiteNone > 0, let tag = tags.first else { return [] }
         let carry =
             rowsDespiteNone == 1
             ? "1 row that an alias or registration id names carries"
             : "\(TextFormat.count(rowsDespiteNone)) rows that aliases or registration ids name carry"
         let message = "\(carry) a tag of 'none', which takes devices away from those that tags select, and from no others"
         let remedy =
-            "To leave these out as well write, below 'audience', exclude: {tags: [\(plan.query.noneTags.prefix(3).joined(separator: ", "))\(plan.query.noneTags.count > 3 ? ", …" : "")]}."
+            "To leave these out as well write, below 'audience', exclude: {tags: [\(tags.prefix(3).joined(separator: ", "))\(tags.count > 3 ? ", …" : "")]}."
         guard let place = plan.query.places.tags[tag] else { return [.warning(.noneNotExcluded, message, remedy: remedy)] }
         return [.warning(.noneNotExcluded, message, at: place, remedy: remedy)]
     }

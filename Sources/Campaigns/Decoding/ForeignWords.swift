@@ -11,6 +11,9 @@ enum ForeignWords {
             default: break
             }
         }
+        if group.valid == CampaignKeys.tags.valid, let meant = quantifiers[key.lowercased().replacing("-", with: "_")] {
+            return ("Volley calls it '\(meant)'.", meant)
+        }
         if let remedy = projectRemedy(for: key, in: group) { return remedy }
         guard groups.contains(where: { $0.name == group.name && $0.valid == group.valid }) else { return nil }
         let small = key.lowercased().replacing("-", with: "_")
@@ -19,7 +22,8 @@ enum ForeignWords {
         }
         guard let home = words[small] else { return nil }
         if group.valid.contains(home.key) { return ("Volley calls it '\(home.key)'.", home.key) }
-        guard group.name != home.group.name else { return nil }
+        // `contents` is rather a slip for 'content' than what another tool calls the text.
+        guard group.name != home.group.name, !group.valid.contains(where: { small == $0 + "s" }) else { return nil }
         return ("Volley calls it '\(home.key)', and it stands \(home.group.inWords).", nil)
     }
 
@@ -35,12 +39,60 @@ enum ForeignWords {
         if group.valid == ProjectKeys.testDevice.valid, ["alias", "registration_id"].contains(key) {
             return ("A test device is named by its token: {name: Anna, token: 7276…}.", nil)
         }
-        if group.valid == ProjectKeys.app.valid, ["timezone", "quiet_hours", "fallback_timezone"].contains(key) {
-            let column = key == "timezone" ? " For a column of the exports write columns: {timezone: NAME}." : ""
+        if group.valid == ProjectKeys.columns.valid { return columnRemedy(for: key) }
+        let isRoot = group.name.isEmpty && group.valid == ProjectKeys.root.valid
+        guard isRoot || group.valid == ProjectKeys.app.valid else { return nil }
+        switch key {
+        case "timezone", "quiet_hours", "fallback_timezone":
+            let column =
+                key == "timezone" ? " For a column of the exports write \(isRoot ? "in the app " : "")columns: {timezone: NAME}." : ""
             return ("It stands in a campaign, below 'schedule'.\(column)", nil)
+        case "language", "languages":
+            return (
+                "Texts in other languages stand in a campaign, below 'content'. For the column of the exports write \(isRoot ? "in the app " : "")columns: {language: NAME}.",
+                nil
+            )
+        case "bundle_id", "bundle", "bundle_identifier", "app_id", "package":
+            return isRoot ? ("It stands in the app, and Volley calls it 'topic'.", nil) : ("Volley calls it 'topic'.", "topic")
+        case "sandbox", "production", "simulator":
+            return ("Write\(isRoot ? " in the app" : "") environment: \(key).", isRoot ? nil : "environment")
+        case "url", "server", "host", "endpoint":
+            return (
+                "For a server other than Apple's write\(isRoot ? " in the app" : "") environment: {url: \"https://localhost:2197\", ca: ca.pem}.",
+                isRoot ? nil : "environment"
+            )
+        case "key_id", "team_id", "team", "auth_key":
+            return (
+                "Write\(isRoot ? " in the app" : "") key: {file: keys/AuthKey_ABC123DEFG.p8, id: ABC123DEFG, team: DEF123GHIJ}.",
+                isRoot ? nil : "key"
+            )
+        default: return nil
         }
-        return nil
     }
+
+    /// What people look for among the columns that Volley needs.
+    private static func columnRemedy(for key: String) -> (text: String, meant: String?)? {
+        switch key {
+        case "name", "first_name", "firstname", "last_name", "city", "country", "email", "phone":
+            (
+                "Columns that texts or 'where' name need no entry here: they are called there as in the export, for example {{ first_name }}.",
+                nil
+            )
+        case "user_id", "user", "customer_id", "external_id", "userid": ("Volley calls it 'alias'.", "alias")
+        case "device_token": ("Volley calls it 'token'.", "token")
+        case "lang", "locale": ("Volley calls it 'language'.", "language")
+        case "tz", "zone": ("Volley calls it 'timezone'.", "timezone")
+        default: nil
+        }
+    }
+
+    /// How many of the tags a device must have, as other tools say it.
+    private static let quantifiers = [
+        "and": "all", "every": "all", "each": "all", "all_of": "all", "allof": "all", "has_all": "all",
+        "or": "any", "is": "any", "in": "any", "has": "any", "any_of": "any", "anyof": "any", "one_of": "any", "include": "any",
+        "includes": "any", "contains": "any", "some": "any", "not": "none", "not_in": "none", "is_not": "none", "none_of": "none",
+        "noneof": "none", "without": "none", "except": "none", "exclude": "none", "excludes": "none", "nor": "none", "no": "none",
+    ]
 
     /// Those of a campaign in which people write by heart.
     private static let groups = [

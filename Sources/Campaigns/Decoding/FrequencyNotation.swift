@@ -30,6 +30,21 @@ enum FrequencyNotation {
     }
 
     private static func notACap(_ text: String) -> Complaint {
-        Complaint("\(quoted(text)) does not say how often", remedy: "Write it like this: \(example).")
+        let meant = meant(by: text)
+        return Complaint(
+            "\(quoted(text)) does not say how often",
+            remedy: meant.map { "Write frequency: \($0)." } ?? "Write it like this: \(example).")
+    }
+
+    /// `at most 1 per 1 day` for `1/day`, `daily`, `once a day`.
+    private static func meant(by text: String) -> String? {
+        let lengths = ["hour": "1 hour", "h": "1 hour", "day": "1 day", "d": "1 day", "week": "7 days", "w": "7 days", "month": "30 days"]
+        let adverbs = ["hourly": "1 hour", "daily": "1 day", "weekly": "7 days", "monthly": "30 days"]
+        let small = text.lowercased().trimmingSpaces()
+        if let length = adverbs[small] { return "at most 1 per \(length)" }
+        let words = small.split { $0 == "/" || $0 == " " }.map(String.init)
+        guard let first = words.first, let last = words.last, words.count > 1, let length = lengths[last] else { return nil }
+        let count = ["once": 1, "one": 1, "twice": 2, "two": 2][first] ?? Int(first) ?? 0
+        return (1...maximumPushes).contains(count) ? "at most \(count) per \(length)" : nil
     }
 }

@@ -74,6 +74,9 @@ extension Section {
             findings.error(complaint, at: name.position)
             return
         }
+        if key != "tags", let doubt = RoundedNumber.doubt(about: name.value) {
+            findings.warning(.roundedNumber, doubt.message, at: name.position, remedy: doubt.remedy)
+        }
         if let negated = Self.negated(name.value), group.name != "exclude", key != "none" {
             findings.error(
                 "\(quoted(name.value)) is read as a name, and leaves nobody out", at: name.position,
@@ -97,9 +100,11 @@ extension Section {
         }
     }
 
-    /// `vip` for `!vip` and `not vip`.
+    /// `vip` for `!vip`, `!= vip`, `<> vip` and `not vip`.
     private static func negated(_ name: String) -> String? {
-        let rest = name.hasPrefix("!") ? name.dropFirst() : name.lowercased().hasPrefix("not ") ? name.dropFirst(4) : ""
+        let signs = name.prefix { "!=<>≠ ".contains($0) }
+        let isNegation = signs.hasPrefix("!") || signs.hasPrefix("≠") || signs.hasPrefix("<>")
+        let rest = isNegation ? name.dropFirst(signs.count) : name.lowercased().hasPrefix("not ") ? name.dropFirst(4) : ""
         let trimmed = rest.trimmingSpaces()
         return trimmed.isEmpty ? nil : trimmed
     }

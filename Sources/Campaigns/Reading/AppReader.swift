@@ -107,8 +107,24 @@ struct AppReader {
                 columns.names[standard] = name
             }
         }
+        warnOfOneColumn(columns)
         if let rows = names.choice("rows", ExportColumns.Rows.allCases.map { ($0.rawValue, $0) }) { columns.rows = rows }
         return columns
+    }
+
+    /// What a device is called, whose it is, what it speaks and where it is stand in columns of their own.
+    private func warnOfOneColumn(_ columns: ExportColumns) {
+        let kinds: [ExportColumns.Standard] = [.registrationID, .alias, .tags, .language, .timezone]
+        for (number, kind) in kinds.enumerated() {
+            guard let name = columns.names[kind], let other = kinds[..<number].first(where: { columns.names[$0]?.value == name.value })
+            else {
+                continue
+            }
+            findings.warning(
+                .columnTwice, "'\(other.rawValue)' and '\(kind.rawValue)' are read from one column, \(quoted(name.value))",
+                at: name.position,
+                remedy: "Name the column of each.")
+        }
     }
 
     private func readTags(_ names: Section, into columns: inout ExportColumns) {
@@ -118,7 +134,8 @@ struct AppReader {
         else { return }
         columns.names[.tags] = tags.text("column", example: "column: tags")
         guard let separator = tags.node("separator") else { return }
-        guard let text = separator.text, text.value.utf8.count == 1, !separator.isNull, text.value != "\"", text.value != "\n" else {
+        guard let text = separator.text, text.value.unicodeScalars.count == 1, !separator.isNull, text.value != "\"", text.value != "\n"
+        else {
             tags.wrongKind("'separator'", separator, must: "a single character such as ; or |", example: "separator: \";\"")
             return
         }

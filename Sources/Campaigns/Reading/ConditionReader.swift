@@ -39,6 +39,7 @@ struct ConditionReader {
                 return nil
             }
             guard isSingleValue(text, column) else { return nil }
+            warnOfRounding(text)
             return section.checked(text) { value throws(Complaint) in
                 if let meant = Self.conditionInWords(value) {
                     throw Complaint(
@@ -79,6 +80,7 @@ struct ConditionReader {
         }
         let texts = items.compactMap { section.text($0, "an entry of \(quoted(column))", example: "\(column): [one, two]") }
         for text in texts { _ = section.checked(text) { value throws(Complaint) in try Self.check(value, of: column) } }
+        texts.forEach(warnOfRounding)
         for text in texts where items.count > 1 {
             if case .oneOf? = try? Self.test(text.value, column: column) { continue }
             // A column takes one condition: of several none can stand alone.
@@ -91,6 +93,11 @@ struct ConditionReader {
             )
         }
         return texts.isEmpty ? nil : .oneOf(texts.map(\.value))
+    }
+
+    private func warnOfRounding(_ text: SourceText) {
+        guard let doubt = RoundedNumber.doubt(about: text.value.trimmingSpaces()) else { return }
+        section.findings.warning(.roundedNumber, doubt.message, at: text.position, remedy: doubt.remedy)
     }
 
     /// `Lyon` of `!Lyon`.
@@ -109,9 +116,16 @@ struct ConditionReader {
         default: break
         }
         if let age = try age(text) { return age }
-        let symbols = text.prefix { "<>=!~".contains($0) }
+        let symbols = text.prefix { "<>=!~≥≤≠".contains($0) }
         guard !symbols.isEmpty else { return .oneOf([text]) }
         guard let comparison = ComparisonOperator(rawValue: String(symbols)) else {
+            if let meant = almost[String(symbols)], let rest = plainRest(text, symbols) {
+                throw Complaint(
+                    "\(quoted(String(symbols))) is no comparison",
+                    remedy:
+                        "Write \(column): \(meant.isEmpty ? rest : "\"\(meant) \(rest)\""); for a text that begins so, write a list: [\"…\"]."
+                )
+            }
             throw Complaint(
                 "\(quoted(String(symbols))) is no comparison",
                 remedy: "Use one of >=, <=, >, <, == and !=; for a text that begins so, write a list: [\"…\"].")
@@ -130,6 +144,17 @@ struct ConditionReader {
             throw Complaint(error.message, remedy: error.remedy)
         }
         return .comparison(comparison, operand)
+    }
+
+    /// Signs that people write for a comparison; the empty one for a plain value.
+    private static let almost = [
+        "!": "!=", "<>": "!=", "≠": "!=", "=>": ">=", "=<": "<=", "≥": ">=", "≤": "<=", "=": "", "===": "", "!==": "!=",
+    ]
+
+    /// What stands behind the signs; nil for nothing.
+    private static func plainRest(_ text: String, _ symbols: some StringProtocol) -> String? {
+        let rest = text.dropFirst(symbols.count).trimmingSpaces()
+        return rest.isEmpty ? nil : rest
     }
 
     /// What stands in quotes of its own is a single value, whatever it holds: `!= 'Lyon, Nord'`.
@@ -158,7 +183,7 @@ struct ConditionReader {
             throw Complaint("a blank value is in no cell", remedy: "For cells that are blank write \(column): missing.")
         }
         if let complaint = RoundedNumber.complaint(about: text) { throw complaint }
-        let isPlain = !["present", "missing"].contains(text) && !text.contains { "<>=!~ ".contains($0) }
+        let isPlain = !["present", "missing"].contains(text) && !text.contains { "<>=!~≥≤≠ ".contains($0) }
         guard column == ExportColumns.Standard.language.rawValue, isPlain, LanguageTag.normalized(text) == nil else { return }
         let meant = LanguageTag.named(text).map { "; \(quoted(text)) is '\($0)'" } ?? ""
         throw Complaint("\(quoted(text)) is no language", remedy: "Write a language tag such as de, pt-BR or zh-Hans\(meant).")
@@ -179,7 +204,15 @@ struct ConditionReader {
         guard let first = rest.first, first.first?.isNumber == true else { return nil }
         let length = rest.prefix(2).joined(separator: " ")
         if !opening.age.isEmpty, (try? DurationNotation.seconds(length)) != nil { return "\(opening.age) \(length)" }
-        return opening.comparison.isEmpty ? nil : "\"\(opening.comparison) \(first)\""
+        guard !opening.comparison.isEmpty else { return nil }
+        // A day alone is its midnight: what comes after it begins with the next one.
+        if let next = nextDay(first), let sign = [">": ">=", "<=": "<"][opening.comparison] { return "\"\(sign) \(next)\"" }
+        return "\"\(opening.comparison) \(first)\""
+    }
+
+    private static func nextDay(_ text: String) -> String? {
+        guard text.utf8.count == 10, let moment = Timestamp(text) else { return nil }
+        return String(moment.adding(seconds: 86_400).description.prefix(10))
     }
 
     private static func age(_ text: String) throws(Complaint) -> ColumnTest? {

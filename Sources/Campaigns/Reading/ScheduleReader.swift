@@ -57,6 +57,10 @@ struct ScheduleReader {
         let digits = clock.prefix { $0.isASCII && ($0.isNumber || $0 == ":") }
         let time = digits.utf8.prefix(2).last == UInt8(ascii: ":") ? "0\(digits)" : String(digits)
         guard isDate, let date = words.first, let meant = LocalTime("\(date) \(time.prefix(5))") else {
+            let forms = OperandRule.dates(meantBy: text).filter { LocalTime($0) != nil }
+            if !forms.isEmpty {
+                throw Complaint("\(quoted(text)) is not written as times are here", remedy: "Write at: \(forms.joined(separator: " or ")).")
+            }
             let looksLikeDate = text.utf8.count >= 10 && text.utf8.prefix(10).filter { $0 == UInt8(ascii: "-") }.count == 2
             throw Complaint(
                 looksLikeDate ? "\(quoted(text)) is no date and time that there is" : "\(quoted(text)) is no date and time", remedy: usual)
@@ -94,6 +98,7 @@ struct ScheduleReader {
     private func warn(about schedule: Schedule) {
         if let at = schedule.at {
             warnOfPast(at, schedule)
+            warnOfFar(at, schedule)
             warnOfGap(at, schedule)
         }
         if let rule = schedule.repeat { warnOfUnitedDays(rule) }
@@ -154,6 +159,16 @@ struct ScheduleReader {
             "\(at.words) \(zone) is past, and late: \(schedule.late), so nothing would be sent",
             at: place("at"), remedy: "Write a later time; `volley send FILE --now` sends it at once.")
     }
+
+    /// A slip in the year, most likely.
+    private func warnOfFar(_ at: LocalTime, _ schedule: Schedule) {
+        let days = (schedule.occurrence(at: at).begins.epochSeconds - now.epochSeconds) / 86_400
+        guard days > Self.farDays else { return }
+        section.findings.warning(
+            .scheduleFar, "\(at.words) is more than ten years ahead", at: place("at"), remedy: "Is that year meant?")
+    }
+
+    private static let farDays: Int64 = 10 * 365
 
     private func warnOfGap(_ at: LocalTime, _ schedule: Schedule) {
         let occurrence = schedule.occurrence(at: at)

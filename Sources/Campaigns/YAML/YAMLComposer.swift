@@ -125,14 +125,32 @@ struct YAMLComposer: ~Copyable {
                 entries.append(YAMLEntry(key: name, value: value))
             }
         }
+        if isFlow, !isTemplate, areBareNames(entries) {
+            let names = entries.map(\.key.value).joined(separator: ", ")
+            findings.error(
+                "braces hold keys with values, and \(quoted("{\(names)}")) has none", at: start,
+                remedy: "Put a list in brackets: [\(names)].")
+            return YAMLNode(content: .unreadable, position: start)
+        }
         return YAMLNode(content: isTemplate ? .unreadable : .mapping(entries), position: start)
+    }
+
+    /// `{news, vip}`: several keys, none of them with a colon.
+    private func areBareNames(_ entries: [YAMLEntry]) -> Bool {
+        entries.count > 1
+            && entries.allSatisfy { entry in
+                guard entry.value.isNull, entry.value.text?.value.isEmpty == true, entry.key.style == .plain else { return false }
+                let line = source.line(entry.key.position.line)
+                let rest = line.dropFirst(entry.key.position.column - 1 + entry.key.value.unicodeScalars.count)
+                return rest.first { $0 != " " } != ":"
+            }
     }
 
     /// `{price: 19,99}` is a price of 19 and a key 99 for YAML, `{body: 20 % off, today}` a key `today`.
     /// Reports it, once for each text.
     private func isBehindComma(_ key: YAMLNode, _ value: YAMLNode, after before: YAMLEntry?, _ cutKeys: inout Set<String>) -> Bool {
         guard let name = key.text, name.style == .plain, !name.value.isEmpty, value.isNull, value.text?.value.isEmpty == true,
-            let before, let last = before.value.text, last.style == .plain
+            let before, let last = before.value.text, last.style == .plain, !last.value.isEmpty
         else { return false }
         // A key without a colon is followed by a comma or the closing brace.
         let line = source.line(key.position.line)

@@ -153,6 +153,11 @@ struct YAMLSyntaxTranslator {
                 "a text with ': ' in it needs quotes", at: problem.position, remedy: "Put the whole text after the first ':' in quotes.")
         }
         if before.allSatisfy({ $0 == " " }) { return missingKey() }
+        if let comment = (1...problem.position.line).first(where: { source.line($0).drop { $0 == " " }.starts(with: "//".unicodeScalars) })
+        {
+            return Diagnostic(
+                "// begins no comment", at: SourcePosition(file: source.file, line: comment, column: 1), remedy: "Write # instead of //.")
+        }
         return Diagnostic(
             "this line is indented below a line that already has a value", at: place(column: indentation + 1),
             remedy: "Give it the same indentation as the line above it, or put a text of several lines in quotes.")

@@ -55,11 +55,17 @@ struct TestPair {
         return [Probe(toFirst: 0, toSecond: other), Probe(toFirst: other, toSecond: 0), Probe()]
     }
 
-    /// `de` holds for `de-AT` as well: of two of which one is a form of the other nothing follows.
+    /// `de` holds for `de-AT` as well: of two of which one is a form of the other, some cell is both, and some the wider one alone. Of two names of one
+    /// language nothing follows.
     private static func languages(_ tag: String, _ other: String) -> [Probe]? {
         guard let first = LanguageTag.normalized(tag), let second = LanguageTag.normalized(other) else { return nil }
-        let areApart = !LanguageTag.fallbacks(of: tag).contains(second) && !LanguageTag.fallbacks(of: other).contains(first)
-        return first == second || areApart ? equals(first == second) : nil
+        if first == second { return equals(true) }
+        return switch (LanguageTag.fallbacks(of: other).contains(first), LanguageTag.fallbacks(of: tag).contains(second)) {
+        case (false, false): equals(false)
+        case (true, false): [Probe(toFirst: 0, toSecond: nil), Probe(toFirst: 0, toSecond: 0), Probe()]
+        case (false, true): [Probe(toFirst: nil, toSecond: 0), Probe(toFirst: 0, toSecond: 0), Probe()]
+        case (true, true): nil
+        }
     }
 
     /// Cells below, at, between and above the two values.

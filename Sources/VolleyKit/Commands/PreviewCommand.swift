@@ -14,6 +14,7 @@ public enum PreviewCommand {
         let now = Timestamp.now()
         let context = try CampaignContext.read(file: file, options: options, now: now)
         try OutputTarget.check(page, option: "--html", what: "page", runsFolder: context.runsFolder(options))
+        try checkEnding(of: page)
         var planner = try Planner(context: context, memory: options.memory, console: console, now: now)
         planner.departure = .ofPreview(context.campaign, now: now)
         let preview = try planner.preview(
@@ -25,6 +26,16 @@ public enum PreviewCommand {
             try console.out(preview.text(width: console.width, colour: console.colour, isVerbose: console.options.isVerbose))
         }
         return .done
+    }
+
+    /// A file's ending says what its reader will take it for.
+    private static func checkEnding(of page: String?) throws(Diagnostic) {
+        guard let page, let dot = page.lastIndex(of: "."), !page[dot...].contains("/") else { return }
+        let ending = page[dot...].dropFirst().lowercased()
+        guard ["pdf", "doc", "docx", "xlsx", "xls", "csv", "json", "txt", "png", "jpg", "jpeg"].contains(ending) else { return }
+        throw Diagnostic(
+            "a file called .\(ending) would hold a page", file: page,
+            remedy: "Browsers print a page, also as a PDF: --html \(page[..<dot]).html.")
     }
 
     private static func write(_ page: PreviewPage, to file: String, _ console: Console) throws {

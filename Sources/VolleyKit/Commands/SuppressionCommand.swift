@@ -48,6 +48,11 @@ public enum SuppressionCommand {
         file: String, reason: String?, takesExport: Bool, app: String?, options: CommonOptions, console: Console
     ) throws -> ExitStatus {
         let (list, settings) = try self.list(app, options)
+        guard FilePaths.exists(file) else {
+            throw Diagnostic(
+                "there is no such file", file: file,
+                remedy: FilePaths.nearest(to: file).map { "Did you mean \($0)?" } ?? "Paths are relative to the folder that you are in.")
+        }
         let now = Timestamp.now()
         let reason = reason ?? "Imported"
         var read = 0

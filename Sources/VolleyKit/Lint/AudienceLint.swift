@@ -49,8 +49,10 @@ struct AudienceLint {
     /// Cells that say a language otherwise than by its tag: their devices read the text above `languages`, though there may be one for them.
     private var namesOfLanguages: [Diagnostic] {
         guard !written.isEmpty else { return [] }
-        let cells = result.languages.filter { LanguageCell.isNoTag($0.key) && !reads($0.key) }
-            .sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+        let holdsCountries = result.languages.keys.contains { LanguageCell.isCountry($0) }
+        let cells = result.languages.filter {
+            (LanguageCell.isNoTag($0.key) || holdsCountries && LanguageCell.mayBeCountry($0.key)) && !reads($0.key)
+        }.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
         guard !cells.isEmpty else { return [] }
         let devices = cells.reduce(0) { $0 + $1.value }
         let shown = cells.prefix(5).map { "'\(TextFormat.foreign($0.key, maximumBytes: 40))'" }.joined(separator: ", ")
@@ -61,7 +63,10 @@ struct AudienceLint {
                 .cellsNotCompared,
                 "\(TextFormat.count(devices)) \(devices == 1 ? "device has" : "devices have") something else than a language's tag in the column of languages, "
                     + "and \(devices == 1 ? "reads" : "read") the text for all others: \(shown)",
-                at: context.campaign.content.position, remedy: "Write tags in the export: \(tags).")
+                at: context.campaign.content.position,
+                remedy: holdsCountries
+                    ? "They look like countries. Write the devices' languages in the export, such as de or de-AT."
+                    : "Write tags in the export: \(tags).")
         ]
     }
 
@@ -92,6 +97,17 @@ struct AudienceLint {
         }
     }
 
+    /// The tag of the same language that holds for devices of the audience that read no text of their own: `de` for a text called `de-DE`.
+    private func widerTag(of language: String) -> String? {
+        // Chinese in one script is not that in the other.
+        for tag in LanguageTag.fallbacks(of: language).dropFirst() where tag != "zh" {
+            let cells = result.languages.keys.filter { LanguageTag.fallbacks(of: $0).contains(tag) && !reads($0) }.sorted()
+            guard !cells.isEmpty else { continue }
+            return "Call the text \(tag): it holds for \(cells.prefix(5).map { "'\($0)'" }.joined(separator: ", "))."
+        }
+        return nil
+    }
+
     private var languagesNobodySpeaks: [Diagnostic] {
         guard result.audience > 0 else { return [] }
         let messages = context.messages.messages
@@ -101,6 +117,11 @@ struct AudienceLint {
             guard readers.allSatisfy({ result.groups[$0, default: 0] == 0 }) else { return nil }
             let spoken = result.languages.filter { !$0.key.isEmpty }.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.prefix(5)
             let list = spoken.map(\.key).joined(separator: ", ")
+            if let remedy = widerTag(of: message.language) {
+                return .warning(
+                    .languageNotSpoken, "no device of the audience reads the text for \(message.language)", at: message.content.position,
+                    remedy: remedy)
+            }
             return .warning(
                 .languageNotSpoken, "no device of the audience reads the text for \(message.language)", at: message.content.position,
                 remedy: spoken.isEmpty ? "The exports say nothing of languages." : "The audience's languages are: \(list).")

@@ -6,7 +6,20 @@ enum LanguageCell {
     static func isNoTag(_ cell: String) -> Bool {
         guard !Blank.isCell(cell) else { return false }
         return LanguageTag.normalized(cell) == nil || LanguageTag.meant(by: cell) != nil || words.contains(cell.lowercased())
+            || isCountry(cell)
     }
+
+    /// Whether a cell is the code of a country and that of no language. Source: ISO 3166-1 and ISO 639-1.
+    static func isCountry(_ cell: String) -> Bool { countries.contains(cell.lowercased()) }
+
+    /// Whether a cell is the code of a country, and of a language that few phones are set to, such as `CH` and `BE`.
+    static func mayBeCountry(_ cell: String) -> Bool { countriesAndLanguages.contains(cell.lowercased()) }
+
+    private static let countries: Set = [
+        "us", "gb", "at", "au", "nz", "mx", "cl", "ec", "pe", "hk", "ph", "eg", "ma", "qa", "il", "jo", "iq", "by", "rs", "md", "ge", "pk",
+        "bd", "lk", "np", "gh", "ke", "uy", "py", "gt", "hn", "cu", "pr",
+    ]
+    private static let countriesAndLanguages: Set = ["ch", "be", "se", "br", "co", "za", "tw", "sg", "sa", "ae", "ie"]
 
     /// What programs write for nothing and has the shape of a tag; `nan` is the code of Southern Min, too, which no phone is set to.
     private static let words: Set = ["nan", "und", "nil", "na"]

@@ -1,0 +1,72 @@
+/// A date as people write it elsewhere, `01.10.2026`, `10/1/2026`, `2026/10/01`, or one that no calendar has, `2026-11-31`; with a time of day or
+/// without.
+struct WrittenDate {
+    private let year: Int
+    /// In the order in which they stand.
+    private let first: Int, second: Int
+    private let isYearFirst: Bool
+    private let mark: Character
+    /// ` 09:00`, if a time stands behind the date.
+    private let time: String
+
+    init?(_ text: String) {
+        let words = text.split { $0 == " " || $0 == "T" || $0 == "," }
+        let date = words.first.map(String.init) ?? text
+        guard let mark = date.first(where: { "./-".contains($0) }) else { return nil }
+        let parts = date.split(separator: mark, omittingEmptySubsequences: true)
+        let numbers = parts.compactMap { $0.count <= 4 && $0.allSatisfy { $0.isASCII && $0.isNumber } ? Int($0) : nil }
+        guard parts.count == 3, numbers.count == 3, let last = parts.last else { return nil }
+        self.mark = mark
+        if parts[0].count == 4, (1900...2100).contains(numbers[0]) {
+            (year, first, second, isYearFirst) = (numbers[0], numbers[1], numbers[2], true)
+        } else if last.count == 4, (1900...2100).contains(numbers[2]) {
+            (year, first, second, isYearFirst) = (numbers[2], numbers[0], numbers[1], false)
+        } else {
+            return nil
+        }
+        guard (1...31).contains(first), (1...31).contains(second) else { return nil }
+        time = WrittenTime.time(in: words.dropFirst().joined(separator: " ")).map { " \($0)" } ?? ""
+    }
+
+    /// What is wrong with the date, behind its text.
+    var flaw: String {
+        if dates({ $0 }).isEmpty { return "is no day that there is" }
+        guard isYearFirst else { return "is no date as Volley reads it: the year comes first" }
+        return mark == "-" ? "is no date as Volley reads it" : "is no date as Volley reads it: hyphens stand between its parts"
+    }
+
+    /// - Parameter comparison: how the comparison with a date is written.
+    func remedy(_ comparison: (String) -> String) -> String {
+        let forms = dates(comparison)
+        return forms.isEmpty ? "Write it like 2026-11-30." : "Write \(forms.joined(separator: " or "))."
+    }
+
+    /// - Parameter comparison: how what is done with a date is written.
+    func dates(_ comparison: (String) -> String) -> [String] {
+        func written(month: Int, day: Int) -> String? {
+            guard (1...12).contains(month), day <= daysInMonth(month, year: year) else { return nil }
+            let digits = [month, day].map { $0 < 10 ? "0\($0)" : "\($0)" }
+            return comparison("\(year)-\(digits[0])-\(digits[1])\(time)")
+        }
+        let dayFirst = isYearFirst ? nil : written(month: second, day: first)
+        // A point stands behind the day in all countries that write dates so.
+        let monthFirst = isYearFirst || mark == "/" || dayFirst == nil ? written(month: first, day: second) : nil
+        return Set([monthFirst, dayFirst].compactMap(\.self)).sorted()
+    }
+}
+
+/// A time of day as people write it: `9:00`, `09.00`, `9h00`, `9 Uhr`, `9`.
+enum WrittenTime {
+    /// `09:00`; nil for anything else.
+    static func time(in text: String) -> String? {
+        var small = text.lowercased().filter { $0 != " " }
+        for word in ["uhr", "h"] where small.hasSuffix(word) { small.removeLast(word.count) }
+        let parts = small.split(omittingEmptySubsequences: false) { ":.h".contains($0) }
+        guard (1...2).contains(parts.count),
+            parts.allSatisfy({ (1...2).contains($0.utf8.count) && $0.utf8.allSatisfy { (48...57).contains($0) } }),
+            let hour = Int(parts[0]), hour < 24, let minute = Int(parts.count > 1 ? parts[1] : "0"), minute < 60,
+            parts.count == 1 || parts[1].utf8.count == 2
+        else { return nil }
+        return "\(hour < 10 ? "0" : "")\(hour):\(minute < 10 ? "0" : "")\(minute)"
+    }
+}
