@@ -34,6 +34,7 @@ public enum WarningName: String, CaseIterable, Hashable, Sendable {
     case soundNotPlayable = "sound-not-playable"
     case variantGetsText = "variant-gets-text"
     case linkWithoutScheme = "link-without-scheme"
+    case hostNotReachable = "host-not-reachable"
     case outsideAPS = "outside-aps"
     case nothingVisible = "nothing-visible"
     case silentAndVisible = "silent-and-visible"
@@ -100,7 +101,8 @@ public enum WarningName: String, CaseIterable, Hashable, Sendable {
         switch self {
         case .curlyQuotes, .commentInText, .numberChanged, .conditionInList, .mixedConditions, .oddLanguage, .oddTimezone, .passwordInFile,
             .expiryTooLong, .expiresSoon, .schedulePast, .timeInQuietHours, .timeInGap, .expiresInUTC, .daysUnited, .unusedAllow,
-            .partlyTranslated, .variantNotTranslated, .sameVariants, .pluralFormMissing, .linkWithoutScheme, .outsideAPS, .nothingVisible,
+            .partlyTranslated, .variantNotTranslated, .sameVariants, .pluralFormMissing, .linkWithoutScheme, .hostNotReachable, .outsideAPS,
+            .nothingVisible,
             .silentAndVisible,
             .soundNotPlayable, .variantGetsText, .mutableWithoutAlert, .mediaNotMutable, .mediaNotHTTPS, .imageNotShown, .timeSensitive,
             .criticalAlert:
