@@ -44,6 +44,22 @@ public struct ComparisonValue: Sendable {
         [ExportColumns.Standard.lastActive, .registeredAt].contains { $0.rawValue == column }
     }
 
+    /// Whether cells may write the value otherwise: `3.10.0` is the version `3.10`, `1500.50` the number `1500.5`. A text is only itself, and so is
+    /// what begins with a zero or a plus sign, a post code or a telephone number.
+    public var hasOtherForms: Bool { kind != .text && !(kind == .number && Self.isCode(bytes)) }
+
+    /// Whether a cell is the value, written so or otherwise.
+    /// - Parameter cell: without white space around it.
+    public func isEqual(to cell: UnsafeBufferPointer<UInt8>) -> Bool {
+        if cell.count == bytes.count, cell.elementsEqual(bytes) { return true }
+        return hasOtherForms && order(of: cell) == 0 && !(kind == .number && Self.isCode(cell))
+    }
+
+    private static func isCode(_ text: some RandomAccessCollection<UInt8>) -> Bool {
+        guard let first = text.first, let second = text.dropFirst().first else { return false }
+        return first == UInt8(ascii: "+") || first == UInt8(ascii: "0") && second != UInt8(ascii: ".")
+    }
+
     /// Compares a cell with the value.
     /// - Parameter cell: without white space around it.
     /// - Returns: how the cell stands to the value: below zero, zero, above zero; nil when the cell is nothing of the value's kind.

@@ -10,7 +10,7 @@ public func dateMilliseconds(_ bytes: UnsafeBufferPointer<UInt8>) -> Int64? {
 /// The last moment that a cell may mean: a date alone is all of its day.
 /// - Returns: milliseconds since 1970, or nil when it is no date.
 public func latestMilliseconds(_ bytes: UnsafeBufferPointer<UInt8>) -> Int64? {
-    dateMilliseconds(bytes).map { bytes.count == 10 ? $0 + 86_399_999 : $0 }
+    dateMilliseconds(bytes).map { isDayOnly(bytes) ? $0 + 86_399_999 : $0 }
 }
 
 /// nil also for dates of the common forms that only `Timestamp` can judge, such as the 29th of February.

@@ -14,6 +14,8 @@ public struct TemplateComparison: Hashable, Sendable {
         case part(String)
         /// The column alone, which any text but `false` and `0` satisfies.
         case presence
+        /// No question, but a cell that is written as a number: `{{ points | number }}`.
+        case number
     }
 
     /// With the place of its name.
@@ -42,6 +44,7 @@ extension TemplateComparison: CustomStringConvertible {
         case .truth(let comparison, let isTrue): return "\(column.value) \(comparison.rawValue) \(isTrue)"
         case .part(let text): return "\(column.value) contains '\(text)'"
         case .presence: return column.value
+        case .number: return "\(column.value) | number"
         }
     }
 }

@@ -35,6 +35,7 @@ public enum WarningName: String, CaseIterable, Hashable, Sendable {
     case soundNotPlayable = "sound-not-playable"
     case variantGetsText = "variant-gets-text"
     case linkWithoutScheme = "link-without-scheme"
+    case hostNotReachable = "host-not-reachable"
     case outsideAPS = "outside-aps"
     case nothingVisible = "nothing-visible"
     case silentAndVisible = "silent-and-visible"
@@ -102,7 +103,8 @@ public enum WarningName: String, CaseIterable, Hashable, Sendable {
         case .curlyQuotes, .commentInText, .numberChanged, .conditionInList, .mixedConditions, .oddLanguage, .oddTimezone, .passwordInFile,
             .expiryTooLong, .expiresSoon, .schedulePast, .scheduleFar, .timeInQuietHours, .timeInGap, .expiresInUTC, .daysUnited,
             .unusedAllow,
-            .partlyTranslated, .variantNotTranslated, .sameVariants, .pluralFormMissing, .linkWithoutScheme, .outsideAPS, .nothingVisible,
+            .partlyTranslated, .variantNotTranslated, .sameVariants, .pluralFormMissing, .linkWithoutScheme, .hostNotReachable, .outsideAPS,
+            .nothingVisible,
             .silentAndVisible,
             .soundNotPlayable, .variantGetsText, .mutableWithoutAlert, .mediaNotMutable, .mediaNotHTTPS, .imageNotShown, .timeSensitive,
             .criticalAlert:

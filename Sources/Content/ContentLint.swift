@@ -10,9 +10,8 @@ struct ContentLint {
     static func warnings(_ content: MessageContent) -> [Diagnostic] {
         var lint = ContentLint(content)
         lint.checkTexts()
-        lint.checkLink()
         lint.checkSound()
-        lint.checkImage()
+        lint.findings += AddressLint.warnings(link: content.link, image: content.isSilent ? nil : content.image)
         if case .object(let data, _)? = content.data { lint.checkMedia(data) }
         if case .object(let members, _)? = content.payload { lint.checkByHand(members) }
         return lint.findings
@@ -52,86 +51,6 @@ struct ContentLint {
                 : "the sound '\(sound.value)' \(message), so phones play their usual one",
             at: sound.position,
             isDefault ? "Write sound: default." : "Name a file of the app with its ending: .caf, .aiff or .wav; or write sound: default.")
-    }
-
-    private mutating func checkLink() {
-        if let link = content.link {
-            checkWebScheme(link)
-            checkHost(link, "link")
-        }
-        guard let link = content.link, ShownText.constant(link.value).count == link.value.count, !Self.hasScheme(link.value) else { return }
-        warn(
-            .linkWithoutScheme, "the link '\(link.value)' has no scheme, so the app may not know what to open", at: link.position,
-            "Write, for example, https://\(link.value.drop { $0 == "/" }) or shop://sale.")
-    }
-
-    /// `htps://…`, `https:/…`, `https//…`: no app calls its own scheme so.
-    private mutating func checkWebScheme(_ link: SourceText) {
-        let scheme = link.value.prefix { $0.isASCII && $0.isLetter }.lowercased()
-        let rest = link.value.dropFirst(scheme.count)
-        let isWeb = scheme == "https" || scheme == "http"
-        let isNear =
-            scheme.hasPrefix("h") && scheme.contains("t") && scheme.contains("p")
-            && nearestName(to: scheme, among: ["https", "http"]) != nil
-        let slashes = rest.dropFirst().prefix { $0 == "/" }.count
-        let isMisspelt =
-            isWeb ? rest.first.map { ":;/".contains($0) } ?? false && !(rest.first == ":" && slashes == 2) : isNear && slashes > 0
-        guard isMisspelt else { return }
-        findings.append(
-            Diagnostic(
-                "the link '\(link.value)' is no web address", at: link.position,
-                remedy: "Did you mean https://\(rest.drop { ":;/".contains($0) })?"))
-    }
-
-    /// `https://`, `https://example,com/x`, `https://example..com`: the host of a web address is labels of letters, digits and hyphens, with single
-    /// points between. Source: RFC 3986 3.2.2, with letters of all scripts, which apps take.
-    private mutating func checkHost(_ address: SourceText, _ key: String) {
-        guard let match = address.value.firstMatch(of: /(?i)^https?:\/\/([^\/?#\s]*)/) else { return }
-        let authority = match.output.1
-        // A cell may be any host, and a host in brackets is a number.
-        guard !authority.contains("{"), !authority.contains("[") else { return }
-        let host = authority.split(separator: "@", omittingEmptySubsequences: false).last?.prefix { $0 != ":" } ?? ""
-        let labels = (host.hasSuffix(".") ? host.dropLast() : host).split(separator: ".", omittingEmptySubsequences: false)
-        func isAllowed(_ letter: Character) -> Bool {
-            letter.isLetter || letter.isNumber || "-_%".contains(letter) || !letter.isASCII && !letter.isPunctuation
-        }
-        let isHost = labels.allSatisfy { !$0.isEmpty && $0.allSatisfy(isAllowed) }
-        guard !isHost else { return }
-        let isMissing = host.isEmpty
-        findings.append(
-            Diagnostic(
-                isMissing ? "the \(key) '\(address.value)' names no host" : "the \(key)'s host '\(host)' is no name of a server",
-                at: address.position,
-                remedy: "Write it with letters, digits, hyphens and single points, as in https://www.example.com/sale."))
-    }
-
-    /// What iOS shows beside a push: Apple, "UNNotificationAttachment": JPEG, GIF and PNG, and some films and sounds. Pages that show a picture
-    /// are none.
-    private mutating func checkImage() {
-        guard let image = content.image, !content.isSilent else { return }
-        checkHost(image, "image")
-        let address = image.value.lowercased()
-        let path = address.prefix { $0 != "?" && $0 != "#" }
-        let ending = [".svg", ".pdf", ".html", ".htm"].first { path.hasSuffix($0) }
-        let isPage =
-            address.contains("drive.google.com/file/") || address.contains("dropbox.com/") && address.hasSuffix("dl=0")
-        guard ending != nil || isPage else { return }
-        warn(
-            .imageNotShown,
-            ending.map { "phones show no \($0) as a push's image" } ?? "this is the address of a page, not of the image on it",
-            at: image.position,
-            ending != nil ? "Use a .jpg, .png or .gif." : "Upload the image to your own server, and write its address there.")
-    }
-
-    /// RFC 3986 3.1: a letter, then letters, digits, `+`, `-` and `.`, up to a colon.
-    private static func hasScheme(_ link: String) -> Bool {
-        guard let colon = link.utf8.firstIndex(of: UInt8(ascii: ":")), let first = link.utf8.first else { return false }
-        func isLetter(_ byte: UInt8) -> Bool { (byte | 0x20) >= UInt8(ascii: "a") && (byte | 0x20) <= UInt8(ascii: "z") }
-        // A host with a port looks like a scheme, but what follows is a number.
-        let afterColon = link.utf8[colon...].dropFirst().prefix { $0 != UInt8(ascii: "/") }
-        let isPort = !afterColon.isEmpty && afterColon.allSatisfy { (0x30...0x39).contains($0) }
-        return isLetter(first) && !isPort
-            && link.utf8[..<colon].allSatisfy { isLetter($0) || (0x30...0x39).contains($0) || [0x2B, 0x2D, 0x2E].contains($0) }
     }
 
     // MARK: - Media

@@ -15,7 +15,7 @@ public struct MessageCatalog: Sendable {
     }
 
     /// Changes whenever the same campaign and cells may come to another payload: what was planned by other rules is not sent.
-    public static let renderingRules = 4
+    public static let renderingRules = 5
 
     /// Messages at most: more than a preview can count apart.
     public static let mostMessages = 500

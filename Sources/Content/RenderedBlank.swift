@@ -14,10 +14,26 @@ enum RenderedBlank {
     /// The word that a text ends with although something was to follow: `Sale in `. Nil where it is the template's own end.
     static func danglingWord(in text: String, of template: String) -> String? {
         guard text.last?.isWhitespace ?? false, template.last == "}", mayPrintNothing(template),
-            let word = text.split(whereSeparator: \.isWhitespace).last, leadingWords.contains(word.lowercased())
+            let word = text.split(whereSeparator: \.isWhitespace).last, leadingWords.contains(word.lowercased()), !endsPhrase(text)
         else { return nil }
         return String(word)
     }
+
+    /// `Come on in`, `Log in`, `Stop by`: words that nothing has to follow.
+    private static func endsPhrase(_ text: String) -> Bool {
+        let words = text.lowercased().split { !$0.isLetter }.suffix(2)
+        guard words.count == 2, let first = words.first, let last = words.last else { return false }
+        return last == "in" && ["on", "come", "log", "sign", "check", "drop", "tune", "join", "opt", "dive"].contains(first)
+            || last == "by" && ["stop", "drop", "come", "swing", "pop"].contains(first)
+    }
+
+    /// Whether a text begins with a blank that was to follow something: ` points`.
+    static func beginsWithBlank(_ text: String, of template: String) -> Bool {
+        text.first?.isWhitespace ?? false && template.first == "{" && mayPrintNothing(template)
+    }
+
+    /// What to do about that.
+    static let startRemedy = "Put the blank behind it into the condition too, as in {% if city %}{{ city }} {% endif %}."
 
     /// Whether the blanks stand side by side in the file.
     private static func isWritten(in template: String) -> Bool {
@@ -32,8 +48,8 @@ enum RenderedBlank {
 
     /// Words that nothing ends with, in some languages.
     private static let leadingWords: Set<String> = [
-        "in", "at", "for", "from", "to", "of", "with", "by", "near", "dear", "the", "your",
-        "bei", "für", "von", "aus", "nach", "zum", "zur", "im", "am", "mit", "liebe", "lieber",
+        "in", "at", "for", "from", "to", "of", "with", "by", "near", "until", "till", "dear", "the", "your",
+        "bei", "für", "von", "aus", "nach", "zum", "zur", "im", "am", "mit", "bis", "ab", "um", "liebe", "lieber",
         "à", "en", "de", "pour", "chez", "avec", "du", "cher", "chère", "a", "para", "con", "per", "da", "di", "em", "com", "voor", "van",
         "met",
     ]

@@ -41,7 +41,14 @@ public enum ShownText {
                     .doubleBlank, "the \(key) ends with '\(word)'\(note), as the tag behind it prints nothing", at: place,
                     remedy: RenderedBlank.gapRemedy))
         }
-        warnings += TextOddity.all(in: text).map {
+        if let template, RenderedBlank.beginsWithBlank(text, of: template) {
+            warnings.append(
+                .warning(
+                    .doubleBlank, "the \(key) begins with a blank\(note), as the tag before it prints nothing", at: place,
+                    remedy: RenderedBlank.startRemedy))
+        }
+        let written = Set(TextOddity.all(in: template ?? "").map(\.words))
+        warnings += TextOddity.all(in: text).filter { !written.contains($0.words) }.map {
             $0.warning(key, at: place, note: note, remedy: "It comes from the export; check the columns of this text.")
         }
         // In a template, and in the texts for blank cells, the parser finds these.

@@ -30,6 +30,12 @@ struct TextOddity {
         if let entity = text.firstMatch(of: /&(?:[A-Za-z][A-Za-z0-9]{1,30}|#[0-9]{1,6}|#[xX][0-9A-Fa-f]{1,6});/) {
             return html(entity.output, "Write the character itself.")
         }
+        if let note = text.firstMatch(of: /<!--.*?-->/.dotMatchesNewlines()) { return html(note.output, "Remove it.") }
+        if let note = text.firstMatch(of: /(?:^|\s)(\/\*.*?\*\/)/.dotMatchesNewlines()) {
+            return TextOddity(
+                name: .markupInText, words: "'\(shown(note.output.1))', which people would read as it stands",
+                remedy: "Remove it; a comment of the file stands behind two blanks and #.")
+        }
         let tags = text.matches(of: /<\/?([A-Za-z][A-Za-z0-9]{0,9})(?:\s[^<>]*)?\/?>/)
         if let tag = tags.first(where: { elements.contains($0.output.1.lowercased()) || $0.output.0.hasPrefix("</") }) {
             return html(tag.output.0, "Remove it; a line break is \\n in a text in double quotes.")

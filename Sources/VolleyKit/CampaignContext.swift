@@ -65,6 +65,7 @@ struct CampaignContext {
                 return (messages, messages.warnings)
             }
             mistakes += found.filter { $0.position.map { !known.contains($0) } ?? true }
+            warnings += TextDay.past(in: messages?.texts ?? [], now: now)
             return messages
         }
         guard mistakes.isEmpty, let campaign = draft.campaign, let project, let messages, let app else {

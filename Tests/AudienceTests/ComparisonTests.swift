@@ -37,6 +37,32 @@ struct ComparisonTests {
         #expect(try warnings("points", ["1", "2.5", ""], .order(.less, "3"), .order(.equal, "7")).isEmpty)
     }
 
+    @Test("a version or number is seen however it is written, and none is taken for one with similar letters")
+    func otherForms() throws {
+        #expect(try warnings("app_version", ["3.10.0", "3.9"], .text(.equal, "3.10")).isEmpty)
+        #expect(try warnings("points", ["1500.50"], .text(.equal, "1500.5")).isEmpty)
+        #expect(
+            try warnings("app_version", ["3.1", "3.9"], .text(.equal, "3.10")) == [
+                "7 value-not-found: no device of the audience has '3.10' in 'app_version'. Its cells are for example '3.1', '3.9'."
+            ])
+        #expect(try warnings("zip", ["01067", "10115"], .text(.equal, "1067"))[0].hasSuffix("Did you mean '01067'?"))
+    }
+
+    @Test("numbers that a text writes may be thousands; where a comparison says so already, once is enough")
+    func writtenNumbers() throws {
+        let cells = ["5", "1.000", "250"]
+        #expect(try warnings("points", cells, .number)[0].contains("so that '1.000' is 1 and not 1000"))
+        #expect(try warnings("points", ["5", "1.5", "1.000"], .number).isEmpty)
+        #expect(try warnings("points", cells, .number, .order(.less, "9")).count == 1)
+    }
+
+    @Test("cells of a column of names that are none are shown")
+    func names() throws {
+        let said = try warnings("first_name", ["Anna", "?", "", "Unknown", "?"])
+        #expect(said.count == 1 && said[0].hasPrefix("9 placeholder-in-text:") && said[0].contains("'?', 'Unknown'."), "\(said)")
+        #expect(try warnings("city", ["?", "Unknown"]).isEmpty)
+    }
+
     @Test("the remedy for other spellings keeps the condition as it is")
     func remedies() throws {
         let levels = ["gold", "Gold", "silver"]

@@ -108,6 +108,22 @@ struct MistakesInProjectTests {
             volley.yaml:3:12: the topic 'com example' is no bundle id, which has only letters, digits, hyphens and full stops. For example: topic: com.example.shop.
             """),
         Mistake(
+            "a topic that is the App Store's number, and one for calls",
+            #"""
+            apps:
+              shop:
+                topic: id123456789
+                environment: simulator
+              phone:
+                topic: com.example.phone.voip
+                environment: simulator
+
+            """#,
+            """
+            volley.yaml:3:12: the topic 'id123456789' is the app's number in the App Store, and APNs knows it by its bundle id. Write that, as in topic: com.example.shop.
+            volley.yaml:6:12: the topic 'com.example.phone.voip' is for pushes of another kind, which show no text. Write the bundle id alone: topic: com.example.phone.
+            """),
+        Mistake(
             "a misspelt environment",
             #"""
             apps:

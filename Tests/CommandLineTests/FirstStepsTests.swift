@@ -10,7 +10,8 @@ struct FirstStepsTests {
         "a word that is no command is said with the nearest one",
         arguments: [
             (["preveiw", "welcome.yaml"], "Error: There is no command 'preveiw'. Did you mean 'preview'?\n"),
-            (["status"], "Error: There is no command 'status'. `volley --help` lists them.\n"),
+            (["status"], "Error: There is no command 'status'. Is it volley runs that is meant?\n"),
+            (["frobnicate"], "Error: There is no command 'frobnicate'. `volley --help` lists them.\n"),
             (["welcome.yaml"], "Error: A command stands before the file, for example: volley preview welcome.yaml.\n"),
         ])
     func unknownCommand(arguments: [String], message: String) throws {

@@ -76,6 +76,50 @@ struct ContentLintTests {
         #expect(try names { $0.link = quoted(link) } == (isFine ? [] : ["link-without-scheme"]))
     }
 
+    @Test(
+        "a web address leads to a host that phones reach",
+        arguments: [
+            ("https://shop.example.com:8443/a?b=[1]#c", ""), ("https://user@shop.example/a", ""), ("https://8.8.8.8/", ""),
+            ("https://[2001:db8::1]:443/a", ""), ("https://172.32.0.1", ""), ("https://xn--mller-kva.de", ""), ("https://{{ host }}/a", ""),
+            ("https://localhost:3000/a", "host-not-reachable"), ("https://10.0.0.5", "host-not-reachable"),
+            ("https://172.16.0.1/a", "host-not-reachable"), ("https://192.168.0.1:80", "host-not-reachable"),
+            ("http://mac.local/a", "host-not-reachable"), ("https://[::1]/a", "host-not-reachable"),
+            ("https://[fd00::1]", "host-not-reachable"), ("https://shop/a", "host-not-reachable"),
+            ("https://shop.example/[id]", "placeholder-in-text"), ("https://shop.example/?id=<id>", "placeholder-in-text"),
+        ])
+    func reachable(_ link: String, name: String) throws {
+        #expect(try names { $0.link = quoted(link) } == (name.isEmpty ? [] : [name]))
+    }
+
+    @Test(
+        "what is no web address is a mistake, with the one that may be meant",
+        arguments: [
+            ("https://exa mple.com", "it holds a blank"), ("https://shop.example:80a/b", "Leave it out: https://shop.example/b."),
+            ("https://-shop.example", "hyphen"), ("https://shop.example.", "it ends with a point"),
+            ("https://müller.de/ü", "Write https://xn--mller-kva.de/ü,"), ("https://mu\u{308}ller.de", "begins with xn--"),
+            (#"shop:\\sale"#, "Write shop://sale."),
+        ])
+    func noAddress(_ link: String, words: String) {
+        do throws(Diagnostics) {
+            _ = try MessageCatalog(content { ($0.title, $0.link) = (plain("Hi"), quoted(link)) })
+            Issue.record("accepted")
+        } catch {
+            #expect(error.all.count == 1 && error.all.allSatisfy { $0.description.contains(words) }, "\(error.all)")
+        }
+    }
+
+    @Test(
+        "the remedy of a link without a scheme is an address only where the link names one",
+        arguments: [
+            ("www.shop.example/a", "https://www.shop.example/a"), ("//shop.example/a", "https://shop.example/a"),
+            ("<https://shop.example>", "https://shop.example"), ("[a](https://shop.example/b)", "https://shop.example/b"),
+            ("#sale", "https://www.example.com/sale"), ("/sale", "https://www.example.com/sale"), ("sale", "https://www.example.com/sale"),
+        ])
+    func scheme(_ link: String, meant: String) throws {
+        let found = try warnings(content { ($0.title, $0.link) = (plain("Hi"), quoted(link)) })
+        #expect(found.compactMap(\.remedy) == ["Write, for example, \(meant) or shop://sale."])
+    }
+
     @Test("media among own keys need a mutable push and https")
     func media() throws {
         let data = try node(#"{"a": "https://x.example/a.jpg?w=3", "b": "http://x.example/b.MP4", "c": "https://x.example/page"}"#)

@@ -56,7 +56,7 @@ struct DocumentedTemplatesTests {
     @Test("every comparison is one")
     func comparisons() throws {
         let rows = Self.rows(["comparison", "holds when"])
-        #expect(rows.count == 8)
+        #expect(rows.count == 9)
         for row in rows {
             for comparison in row[0].components(separatedBy: ", ") {
                 #expect(try render("{% if \(comparison.replacing("`", with: "")) %}x{% else %}x{% endif %}", "1") == "x")

@@ -60,10 +60,22 @@ extension ComparisonFindings {
         case .truth(let sign, _):
             unreadable(comparison, sign, "true or false", "Write true or false in the export (or yes and no, 1 and 0).")
         case .text(_, let text):
-            oneOfSeveral(comparison, text).map { [$0] } ?? unseen(comparison, text, Self.named(comparison, all)) { $0 == text }
+            oneOfSeveral(comparison, text).map { [$0] }
+                ?? unseen(comparison, text, Self.named(comparison, all)) {
+                    Array($0.utf8).withUnsafeBufferPointer(ComparisonValue(text, column: comparison.column.value).isEqual)
+                }
         case .language(_, let tag): isSeen ? [] : unseen(comparison, tag, []) { $0 == tag }
         case .part(let text): unseen(comparison, text, Self.named(comparison, all)) { $0.contains(text) }
         case .presence: saysNo(comparison)
+        case .number: Self.comparesNumbers(comparison.column, all) ? [] : numbers.thousands(comparison.column)
+        }
+    }
+
+    /// Whether a comparison says of a column's numbers what there is to say.
+    private static func comparesNumbers(_ column: SourceText, _ all: [TemplateComparison]) -> Bool {
+        all.contains {
+            guard $0.column.value == column.value, case .order(_, let value) = $0.kind else { return false }
+            return ComparisonValue(value, column: column.value).kind == .number
         }
     }
 
@@ -146,7 +158,7 @@ extension ComparisonFindings {
         if !isSeen {
             // A column that is blank in every row shows nothing of what its values are.
             guard !otherCells.isEmpty else { return [] }
-            let near = nearestName(to: text, among: otherCells + otherCells.flatMap { $0.split(separator: ";").map(String.init) })
+            let near = nearest(to: text, column)
             return [
                 .warning(
                     .valueNotFound, "no device of the audience has '\(shown)' in '\(column)'", at: comparison.column.position,
@@ -165,6 +177,14 @@ extension ComparisonFindings {
                 "cells of '\(column)' hold \(ConditionFindings.list(others)), which \(others.count == 1 ? "does" : "do") not count as '\(shown)'",
                 at: comparison.column.position, remedy: Self.remedy(comparison, shown, others))
         ]
+    }
+
+    /// The cell that is most likely meant. Of numbers, versions and dates the nearest by letters is another one, but where zeros before it were lost.
+    private func nearest(to text: String, _ column: String) -> String? {
+        if ComparisonValue(text, column: column).kind == .text {
+            return nearestName(to: text, among: otherCells + otherCells.flatMap { $0.split(separator: ";").map(String.init) })
+        }
+        return otherCells.first { $0.hasPrefix("0") && $0.drop { $0 == "0" } == text }
     }
 
     /// What to write so that other spellings count too. Within `and` and `or` there is no short way that leaves the rest of the condition alone.

@@ -8,6 +8,8 @@ struct ComparisonWatch {
     private let comparisons: [Prepared]
     private var cells: [Int] = []
     private let fields: [String]
+    /// By field: whether it holds people's names.
+    private let areNames: [Bool]
     /// The cells that templates name.
     private var fieldCells: [Int] = []
     /// By field: what is odd in its cells.
@@ -33,13 +35,16 @@ struct ComparisonWatch {
                 prepared.value = compared
                 prepared.isNumber = compared.kind == .number
                 prepared.wantsBlanks = compared.kind == .version
-            case .text(_, let text), .part(let text): prepared.bytes = Array(text.utf8)
+            case .text(_, let text): prepared.value = ComparisonValue(text, column: comparison.column.value)
+            case .part(let text): prepared.bytes = Array(text.utf8)
             case .language(_, let tag): prepared.bytes = Array((LanguageTag.normalized(tag) ?? tag).utf8)
+            case .number: prepared.isNumber = true
             case .truth, .presence: break
             }
             return prepared
         }
         fields = query.fields.map(\.value)
+        areNames = fields.map(NameCell.isColumn)
         separator = Array(query.columns.tagSeparator.utf8)
     }
 
@@ -60,15 +65,22 @@ struct ComparisonWatch {
     @inline(__always) mutating func look(at row: CellRow) {
         for index in comparisons.indices { look(at: row, index) }
         for (field, cell) in fieldCells.enumerated() {
+            if areNames[field], flaws[field].namesToSample > 0 { look(atName: row, cell, field) }
             guard let flaw = CellFlaw.of(row.bytes(cell)) else { continue }
             flaws[field].note(flaw, row.text(cell, separator: separator))
         }
     }
 
+    private mutating func look(atName row: CellRow, _ cell: Int, _ field: Int) {
+        let bytes = row.bytes(cell)
+        guard !Blank.isCell(bytes) else { return }
+        flaws[field].note(name: row.text(cell, separator: separator), isNone: NameCell.isNoName(bytes))
+    }
+
     private mutating func look(at row: CellRow, _ index: Int) {
         let comparison = comparisons[index]
         let seeks = !findings[index].isSeen || findings[index].rowsToSample > 0
-        guard comparison.value != nil || isTruth(comparison.kind) || seeks else { return }
+        guard seeks || isCounted(comparison.kind) else { return }
         let cell = cells[index]
         guard !row.isArray(cell) else {
             let text = row.text(cell, separator: separator)
@@ -77,7 +89,13 @@ struct ComparisonWatch {
         look(at: row.bytes(cell), index, comparison)
     }
 
-    private func isTruth(_ kind: TemplateComparison.Kind) -> Bool { if case .truth = kind { true } else { false } }
+    /// Whether each row counts, and not only whether one was seen.
+    private func isCounted(_ kind: TemplateComparison.Kind) -> Bool {
+        switch kind {
+        case .order, .truth, .number: true
+        case .text, .language, .part, .presence: false
+        }
+    }
 
     private mutating func look(at cell: UnsafeBufferPointer<UInt8>, _ index: Int, _ comparison: Prepared) {
         var text: String { String(decoding: cell, as: UTF8.self) }
@@ -91,6 +109,7 @@ struct ComparisonWatch {
             if comparison.value?.order(of: cell) == nil { findings[index].note(unreadable: text) }
             if comparison.isNumber { findings[index].numbers.note(cell) }
             return
+        case .number: return findings[index].numbers.note(cell)
         case .truth:
             if truthValue(of: cell) == nil { findings[index].note(unreadable: text) }
             return
@@ -101,7 +120,7 @@ struct ComparisonWatch {
                 return
             }
             isSeen = true
-        case .text: isSeen = cell.elementsEqual(comparison.bytes)
+        case .text: isSeen = comparison.value?.isEqual(to: cell) ?? false
         case .language: isSeen = LanguageTag.fallbacks(of: text).contains { $0.utf8.elementsEqual(comparison.bytes) }
         case .part(let part): isSeen = text.contains(part)
         }

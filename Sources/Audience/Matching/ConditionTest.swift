@@ -64,15 +64,10 @@ struct ConditionTest {
 
     private static func isTruth(_ text: String) -> Bool { ["true", "false"].contains(text.lowercased()) }
 
-    /// A plain value that cells may write otherwise. What begins with a zero or a plus sign is a post code or a telephone number.
+    /// A plain value that cells may write otherwise.
     private static func comparable(_ text: String, _ column: String) -> ComparisonValue? {
         let value = ComparisonValue(text, column: column)
-        return value.kind == .text || value.kind == .number && isCode(Array(text.utf8)) ? nil : value
-    }
-
-    private static func isCode(_ text: some RandomAccessCollection<UInt8>) -> Bool {
-        guard let first = text.first, let second = text.dropFirst().first else { return false }
-        return first == UInt8(ascii: "+") || first == UInt8(ascii: "0") && second != UInt8(ascii: ".")
+        return value.hasOtherForms ? value : nil
     }
 
     /// What the condition says of a cell. A blank cell satisfies nothing but `missing`.
@@ -111,8 +106,7 @@ struct ConditionTest {
                 if said == nil { isUnreadable = true }
                 guard said == truth else { continue }
             } else if wanted.bytes.count != cell.count || !wanted.bytes.elementsEqual(cell) {
-                guard let comparable = wanted.comparable, comparable.order(of: cell) == 0 else { continue }
-                if comparable.kind == .number, Self.isCode(cell) { continue }
+                guard let comparable = wanted.comparable, comparable.isEqual(to: cell) else { continue }
             }
             value = number
             return .yes

@@ -21,9 +21,9 @@ struct ContentReader {
         content.category = section.text("category", example: "category: SALE")
         content.thread = section.text("thread", example: "thread: spring")
         content.image = image()
-        content.link = section.text("link", example: "link: shop://sale")
-        warnAboutComment(behind: content.image)
-        warnAboutComment(behind: content.link)
+        content.link = section.text("link", example: "link: shop://sale").flatMap { oneAddress("link", $0) }
+        warnAboutComment(behind: content.image, isAddress: true)
+        warnAboutComment(behind: content.link, isAddress: true)
         content.data = object("data", example: "data: {campaign: spring-sale}")
         content.wakesApp = section.truth("wake_app") ?? false
         content.isSilent = section.truth("silent") ?? false
@@ -76,25 +76,30 @@ struct ContentReader {
         return text
     }
 
-    /// `  # note` is a comment to anyone; `#1`, `#sale`, and what stands one blank behind the text are often a part of it.
-    private func warnAboutComment(behind text: SourceText?) {
+    /// `  # note` is a comment to anyone; `#1`, `#sale`, and what stands one blank behind the text are often a part of it. No address goes on
+    /// with ` # note`.
+    private func warnAboutComment(behind text: SourceText?, isAddress: Bool = false) {
         guard let text, text.style == .plain, let comment = comment(after: text.value, at: text.position) else { return }
         let isNote = comment.text.first == " "
-        guard comment.blanks == 1 || !isNote && !comment.text.isEmpty else { return }
+        guard !isNote && !comment.text.isEmpty || comment.blanks == 1 && !isAddress else { return }
         findings.warning(
             .commentInText, "the text ends before \(quoted("#" + comment.text)), which YAML reads as a comment", at: text.position,
             remedy: "Put the whole text in quotes if that belongs to it\(isNote ? "; before a comment write two blanks" : "").")
     }
 
-    /// `Sale"`: a quote that was to be opened. `55"` are inches.
+    /// `Sale"`, `Sale”`, `Sale'`: a quote that was to be opened. `55"` are inches, and `the girls'` and `rockin'` end so.
     private func warnAboutQuote(_ text: SourceText) {
-        guard text.style == .plain, text.value.last == "\"", text.value.count(where: { $0 == "\"" }) == 1,
-            let before = text.value.dropLast().last, !before.isNumber
+        guard text.style == .plain, let quote = text.value.last, Self.closingQuotes.contains(quote),
+            !text.value.dropLast().contains(where: { $0 == quote || quote != "'" && Self.openingQuotes.contains($0) }),
+            let before = text.value.dropLast().last, !before.isNumber, quote != "'" || !"snzx".contains(before.lowercased())
         else { return }
         findings.warning(
             .curlyQuotes, "the quote at the end is part of the text, as none stands at its beginning", at: text.position,
             remedy: "Remove it, or put the whole text in quotes.")
     }
+
+    private static let closingQuotes: Set<Character> = ["\"", "'", "”"]
+    private static let openingQuotes: Set<Character> = ["“", "„", "\""]
 
     /// What follows ` #` behind a text without quotes, and how many blanks stand before it.
     private func comment(after text: String, at place: SourcePosition) -> (text: String, blanks: Int)? {
@@ -142,13 +147,18 @@ struct ContentReader {
                 remedy: "For example: image: https://cdn.example.com/spring.jpg.")
             return nil
         }
-        if let second = image.value.firstMatch(of: /\s+https?:\/\//.ignoresCase()) {
-            findings.error(
-                "'image' takes one address, and another follows: \(quoted(String(image.value[second.range.lowerBound...].drop(while: \.isWhitespace))))",
-                at: image.position, remedy: "Keep one of them.")
-            return nil
+        return oneAddress("image", image)
+    }
+
+    /// Conditions may choose between addresses; two beside each other are a mistake.
+    private func oneAddress(_ key: String, _ address: SourceText) -> SourceText? {
+        guard !address.value.contains("{%"), let second = address.value.firstMatch(of: /\S\s+https?:\/\//.ignoresCase()) else {
+            return address
         }
-        return image
+        let other = address.value[second.range.lowerBound...].dropFirst().drop(while: \.isWhitespace)
+        findings.error(
+            "'\(key)' takes one address, and another follows: \(quoted(String(other)))", at: address.position, remedy: "Keep one of them.")
+        return nil
     }
 
     private func object(_ key: String, example: String) -> ContentNode? {

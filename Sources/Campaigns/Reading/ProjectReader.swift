@@ -67,5 +67,20 @@ enum Topic {
                 "the topic \(quoted(topic)) is no bundle id, which has only letters, digits, hyphens and full stops",
                 remedy: "For example: topic: com.example.shop.")
         }
+        // Source: App Store Connect calls this number the app's Apple ID.
+        if topic.wholeMatch(of: /(?:id)?[0-9]+/) != nil {
+            throw Complaint(
+                "the topic \(quoted(topic)) is the app's number in the App Store, and APNs knows it by its bundle id",
+                remedy: "Write that, as in topic: com.example.shop.")
+        }
+        // Source: Apple, "Sending notification requests to APNs", apns-topic: such topics are for pushes that show nothing to people.
+        let suffixes = [
+            ".complication", ".voip", ".pushkit.fileprovider", ".location-query", ".push-type.liveactivity", ".push-type.controls",
+        ]
+        if let suffix = suffixes.first(where: topic.hasSuffix) {
+            throw Complaint(
+                "the topic \(quoted(topic)) is for pushes of another kind, which show no text",
+                remedy: "Write the bundle id alone: topic: \(topic.dropLast(suffix.count)).")
+        }
     }
 }

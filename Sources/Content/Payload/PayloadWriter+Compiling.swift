@@ -66,6 +66,9 @@ extension PayloadWriter {
         let column = index(of: output.column)
         var step = CompiledPayload.Step(kind: .cell, column: Int32(column), output: Int32(compiled.outputs.count))
         compiled.outputs.append(.init(column: column, place: output.column.position))
+        if output.filters.contains(where: { if case .number = $0 { true } else { false } }) {
+            watch(TemplateComparison(column: output.column, kind: .number))
+        }
         switch (output.filters.first, output.filters.count) {
         case (nil, _): break
         case (.fallback(let text), 1):
@@ -156,12 +159,16 @@ extension PayloadWriter {
             var compiledTest = compile(test)
             if var comparison = test.comparison {
                 comparison.isEntangled = condition.connectors.contains(test.isNegative ? .or : .and)
-                if !comparisons.contains(comparison) { comparisons.append(comparison) }
+                watch(comparison)
             }
             compiledTest.isAnd = index < condition.connectors.count && condition.connectors[index] == .and
             compiled.tests.append(compiledTest)
         }
         return TextRange(start: start, end: UInt32(compiled.tests.count))
+    }
+
+    private mutating func watch(_ comparison: TemplateComparison) {
+        if !comparisons.contains(comparison) { comparisons.append(comparison) }
     }
 
     private mutating func compile(_ test: TemplateTest) -> CompiledTest {
@@ -176,11 +183,15 @@ extension PayloadWriter {
                 if test.column.value == ExportColumns.Standard.language.rawValue, let tag = LanguageTag.normalized(trimmed) {
                     return CompiledTest(kind: .language, column: column, comparison: comparison, literal: literal(tag))
                 }
+                let value = ComparisonValue(trimmed, column: test.column.value)
+                if value.hasOtherForms { return compared(.value, comparison, value, column) }
                 return CompiledTest(kind: .text, column: column, comparison: comparison, literal: literal(trimmed))
             }
-            return order(comparison, trimmed, of: test.column.value, column)
+            return compared(.order, comparison, ComparisonValue(trimmed, column: test.column.value), column)
         case .number(let comparison, let number):
-            if ComparisonValue.isVersion(column: test.column.value) { return order(comparison, number, of: test.column.value, column) }
+            if ComparisonValue.isVersion(column: test.column.value) {
+                return compared(.order, comparison, ComparisonValue(number, column: test.column.value), column)
+            }
             return CompiledTest(kind: .number, column: column, comparison: comparison, literal: literal(number))
         case .truth(let comparison, let isTrue):
             return CompiledTest(kind: .truth, column: column, comparison: comparison, literal: literal("\(isTrue)"))
@@ -188,8 +199,10 @@ extension PayloadWriter {
         }
     }
 
-    private mutating func order(_ comparison: ComparisonOperator, _ value: String, of name: String, _ column: Int32) -> CompiledTest {
-        compiled.values.append(ComparisonValue(value, column: name))
-        return CompiledTest(kind: .order, column: column, comparison: comparison, value: Int32(compiled.values.count - 1))
+    private mutating func compared(
+        _ kind: CompiledTest.Kind, _ comparison: ComparisonOperator, _ value: ComparisonValue, _ column: Int32
+    ) -> CompiledTest {
+        compiled.values.append(value)
+        return CompiledTest(kind: kind, column: column, comparison: comparison, value: Int32(compiled.values.count - 1))
     }
 }

@@ -8,8 +8,10 @@ struct CompiledTest: BitwiseCopyable {
         case text
         /// With the language tag in `literal`, small letters and hyphens, or with one that it begins.
         case language
-        /// With `values[value]`.
+        /// With `values[value]`, by its order.
         case order
+        /// With `values[value]`, written so or otherwise.
+        case value
         /// With the number in `literal`.
         case number
         /// With `true` or `false` in `literal`, as `truthValue` reads cells.
@@ -56,6 +58,7 @@ extension CompiledPayload {
 
     private func compare(_ test: CompiledTest, _ text: UnsafeBufferPointer<UInt8>) -> Bool {
         if test.kind == .order { return test.comparison.holds(values[Int(test.value)].order(of: text)) }
+        if test.kind == .value { return values[Int(test.value)].isEqual(to: text) == (test.comparison == .equal) }
         return literals.withUnsafeBufferPointer { literals in
             let literal = literals[test.literal]
             switch test.kind {

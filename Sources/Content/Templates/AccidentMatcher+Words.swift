@@ -45,7 +45,7 @@ extension AccidentMatcher {
     /// `[First Name]`, `<your name>`, `%First Name%`: only what is most likely to be filled in.
     func place(of open: String, _ close: String, _ more: String = "") -> TypingAccident? {
         guard isShown, start == 0 || scalars[start - 1] != scalars[start], let (words, end) = words(from: start + 1, to: close),
-            !starts(with: "(", at: end), TextPlaceholder.isPlace(words)
+            !starts(with: "(", at: end), PlaceName.isPlace(words)
         else { return nil }
         return accident(
             "'\(open)\(words.joined(separator: " "))\(close)' is shown as it stands", remedy: Self.remedy(for: words) + more + ".",
@@ -55,8 +55,8 @@ extension AccidentMatcher {
 
     /// `(first name)`
     func parentheses() -> TypingAccident? {
-        guard let (words, _) = words(from: start + 1, to: ")"), words.count == 2,
-            TextPlaceholder.isColumn(words.joined(separator: " ")[...])
+        guard let (words, _) = words(from: start + 1, to: ")"),
+            words.count == 2 && PlaceName.isColumn(words.joined(separator: " ")) || words == ["placeholder"]
         else { return nil }
         return place(of: "(", ")")
     }
@@ -67,9 +67,16 @@ extension AccidentMatcher {
         let word = text(scalars[start...].prefix(64).prefix(while: Self.isWord))
         let end = start + word.unicodeScalars.count
         let name = word.trimmingUnderscores
-        let isName = name.contains("_") ? TextPlaceholder.isColumn(name[...]) : ["FNAME", "LNAME", "FIRSTNAME", "LASTNAME"].contains(name)
+        let isName = name.contains("_") ? PlaceName.isColumn(name) : PlaceName.isOfProgram(name) || isShouted(name, end)
         guard isName, !isPartOfAddress(end), !isNamedOtherwise(end) else { return nil }
-        return place(name, name.lowercased(), end: end)
+        return place(name, name, end: end)
+    }
+
+    /// `Hallo NAME`, `NAME, only today`: in capitals where a person is addressed.
+    private func isShouted(_ name: String, _ end: Int) -> Bool {
+        guard name == name.uppercased(), PlaceName.isName(name) else { return false }
+        let before = text(scalars[..<start]).split { !$0.isLetter }.last
+        return before.map { PlaceName.isGreeting($0) } ?? starts(with: ",", at: end)
     }
 
     /// Within `https://shop.example/first_name`, `user_name@example.com`.
@@ -104,10 +111,8 @@ extension AccidentMatcher {
     /// Names its column where one word says which.
     private static func remedy(for words: [String]) -> String {
         let names = words.map { $0.prefix { $0.isLetter || $0.isNumber || $0 == "_" } }
-        if words.count == 1, let name = names.first, name.count == words[0].count, name.first?.isNumber == false {
-            return "For a column write {{ \(name.lowercased()) }}"
-        }
-        return "For a column write its name, as in {{ first_name }}"
+        let isOne = words.count == 1 && names[0].count == words[0].count && names[0].first?.isNumber == false
+        return PlaceName.suggestion(for: isOne ? String(names[0]) : "")
     }
 
     private func text(_ scalars: some Sequence<Unicode.Scalar>) -> String {

@@ -34,13 +34,33 @@ enum ConditionSense {
     private static func impossible(_ tests: (TemplateTest, TemplateTest), _ pair: TestPair, _ index: Int) -> TemplateMistake {
         TemplateMistake(
             message: "no cell satisfies both: \(tests.0.written) and \(tests.1.written)", index: index,
-            remedy: remedy(tests, "or", "one is enough", areOpposites: pair.takesAll))
+            remedy: versions(tests, "and") { !$0.excludesAll }
+                ?? remedy(tests, "or", "one is enough", areOpposites: pair.takesAll || isOneLanguage(tests)))
+    }
+
+    /// Whether one language is a form of the other: `language == 'de-AT' and language != 'de'`.
+    private static func isOneLanguage(_ tests: (TemplateTest, TemplateTest)) -> Bool {
+        guard case .language(let first, let tag)? = tests.0.comparison?.kind,
+            case .language(let second, let other)? = tests.1.comparison?.kind
+        else { return false }
+        return first != second && tag != other
     }
 
     private static func certain(_ tests: (TemplateTest, TemplateTest), _ pair: TestPair, _ index: Int) -> TemplateMistake {
         TemplateMistake(
             message: "each cell satisfies one of them: \(tests.0.written) or \(tests.1.written)", index: index,
-            remedy: remedy(tests, "and", "both must hold", areOpposites: pair.excludesAll))
+            remedy: versions(tests, "or") { !$0.takesAll } ?? remedy(tests, "and", "both must hold", areOpposites: pair.excludesAll))
+    }
+
+    /// What to write where `3.9` and `3.10` were compared as numbers, and the two make sense as versions; nil where they do not.
+    /// - Parameter makesSense: whether nothing is odd about the two, once they are versions.
+    private static func versions(
+        _ tests: (TemplateTest, TemplateTest), _ word: String, makesSense: (TestPair) -> Bool
+    ) -> String? {
+        guard let first = tests.0.asVersion, let second = tests.1.asVersion, let pair = TestPair(first, second), makesSense(pair) else {
+            return nil
+        }
+        return "As numbers 3.10 is 3.1; for versions write all three numbers: \(first.written) \(word) \(second.written)."
     }
 
     /// - Parameter areOpposites: whether the other word would be as wrong.
@@ -72,10 +92,11 @@ enum ConditionSense {
             for earlier in branches[..<index] {
                 guard let before = earlier.condition, before.tests.count == 1 else { continue }
                 for test in condition.tests where TestPair(before.tests[0], test)?.firstTakesSecond ?? false {
+                    let remedy = versions((before.tests[0], test), "…") { !$0.firstTakesSecond }
                     return .warning(
                         .conditionNeverHolds,
                         "no device gets this part of the text: what satisfies \(test.written) satisfies \(before.tests[0].written), which comes first",
-                        at: test.column.position, remedy: "Put the narrower condition first.")
+                        at: test.column.position, remedy: remedy ?? "Put the narrower condition first.")
                 }
             }
         }
@@ -90,6 +111,18 @@ extension TemplateTest {
         case .blank: "\(column.value) == blank"
         case .present: "\(column.value) != blank"
         default: comparison?.description ?? column.value
+        }
+    }
+
+    /// The same with `3.10.0` for `3.10`; nil where it compares with no number of two parts.
+    fileprivate var asVersion: TemplateTest? {
+        switch kind {
+        case .text(let sign, let number), .number(let sign, let number):
+            guard !ComparisonValue.isVersion(column: column.value), number.wholeMatch(of: /[0-9]{1,2}\.[0-9]{1,2}/) != nil else {
+                return nil
+            }
+            return TemplateTest(column: column, kind: .text(sign, "\(number).0"))
+        default: return nil
         }
     }
 

@@ -154,6 +154,8 @@ struct ConditionTag {
         let index = first.range.lowerBound
         switch first.kind {
         case .sign("!"): report("conditions know no '!'", at: index, remedy: "Write !=, or == blank, or put the text behind {% else %}.")
+        // What belongs to `between` was reported with it.
+        case .number where connector == "and" && tokens.contains { $0.name == "between" }: break
         case .text where connector != nil, .number where connector != nil:
             report(
                 "a column is missing behind '\(connector ?? "")'", at: index,
@@ -181,6 +183,20 @@ struct ConditionTag {
                 report("conditions know no 'in'", at: index, remedy: "Write \(column) == 'x' or \(column) == 'y'.")
                 return nil
             }
+            if ["within", "older", "since", "before", "after"].contains(name) {
+                report(
+                    "templates do not know what day it is: '\(name)'", at: index,
+                    remedy:
+                        "Compare with a day, as in {% \(word) \(column) >= '2026-11-01' %}, or choose the devices by 'where' in 'audience'."
+                )
+                return nil
+            }
+            if name == "between" {
+                let numbers = tokens[part.startIndex...].compactMap { if case .number(let number) = $0.kind { number } else { nil } }
+                let (least, most) = numbers.count > 1 ? (numbers[0], numbers[1]) : ("50", "100")
+                report("conditions know no 'between'", at: index, remedy: "Write \(column) >= \(least) and \(column) <= \(most).")
+                return nil
+            }
             if name == "is", part.count > 2, part[part.startIndex + 2].name == "not" {
                 report("conditions know no 'is not'", at: index, remedy: "Write '!='.")
                 return nil
@@ -194,7 +210,7 @@ struct ConditionTag {
             let words = part.prefix { $0.name != nil }.compactMap(\.name)
             report(
                 "a column's name cannot hold spaces: '\(words.joined(separator: " "))'", at: part[part.startIndex].range.lowerBound,
-                remedy: "Rename the column in the export, for example to '\(words.joined(separator: "_"))'.")
+                remedy: "\(OutputTag.remedy(forSpaces: words)).")
             return nil
         default: break
         }

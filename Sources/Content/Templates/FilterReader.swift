@@ -199,14 +199,9 @@ struct FilterReader {
 
     private mutating func fallback() -> TemplateFilter? {
         guard let text = texts(1...1)?[0] else { return nil }
-        if !text.isEmpty, let flaw = TextPlaceholder.flaw(ofFallback: text) {
-            mistakes.append(
-                TemplateMistake(
-                    message: "people would read '\(text)' for a blank cell, \(flaw)", index: arguments[0].value.range.lowerBound,
-                    remedy: "Write what they shall read, for example default: 'there'; default: '' prints nothing.",
-                    warning: .placeholderInText))
-        }
-        return .fallback(text)
+        let mistake = TextPlaceholder.mistake(inFallback: text, of: column, at: arguments[0].value.range.lowerBound)
+        if let mistake { mistakes.append(mistake) }
+        return mistake?.isWarning ?? true ? .fallback(text) : nil
     }
 
     private mutating func truncate() -> TemplateFilter? {

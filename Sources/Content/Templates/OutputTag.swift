@@ -66,6 +66,9 @@ struct OutputTag {
         case .name(let name):
             if tokens.count == 1 { return (name, index) }
             return readMore(tokens.dropFirst(), behind: name, index)
+        case .junk(let text) where text.hasPrefix("#") || text.hasPrefix("/"):
+            reportBlock(String(text.dropFirst()), tokens.dropFirst(), index)
+            return nil
         case .junk(let text) where text.hasPrefix("$"):
             let name = String(written(tokens).filter { $0.isLetter || $0.isNumber || $0 == "_" })
             report("'$' belongs to other systems", at: index, remedy: "Write {{ \(name) }}.")
@@ -75,6 +78,24 @@ struct OutputTag {
             if mistakes.isEmpty { report(noName(written(tokens)), at: index, remedy: Self.nameRemedy) }
             return nil
         }
+    }
+
+    /// `{{#if first_name}}`, `{{/if}}`
+    private mutating func reportBlock(_ word: String, _ rest: ArraySlice<TemplateToken>, _ index: Int) {
+        let isEnd = tokenizer.tokens.first.map { if case .junk(let text) = $0.kind { text.hasPrefix("/") } else { false } } ?? false
+        let remedy =
+            isEnd
+            ? "Write {% endif %}."
+            : word == "if"
+                ? "Write {% if \(rest.isEmpty ? "first_name" : written(rest)) %}."
+                : "For a condition write {% if first_name %} … {% endif %}."
+        report("'{{\(isEnd ? "/" : "#")\(word)}}' belongs to other systems", at: index, remedy: remedy)
+    }
+
+    /// What to do about a name of several words, without a full stop.
+    static func remedy(forSpaces words: [String]) -> String {
+        let name = words.joined(separator: "_").lowercased()
+        return "Write it as the export has it, perhaps '\(name)'; if it has spaces there, rename it"
     }
 
     private static let nameRemedy =
@@ -105,7 +126,7 @@ struct OutputTag {
             let words = ([name] + rest.prefix { $0.name != nil }.compactMap(\.name))
             report(
                 "a column's name cannot hold spaces: '\(words.joined(separator: " "))'", at: index,
-                remedy: "Rename the column in the export, for example to '\(words.joined(separator: "_"))'.")
+                remedy: "\(Self.remedy(forSpaces: words)).")
         case .sign(":"):
             report(
                 "':' stands behind a column", at: place, remedy: "Filters stand behind '|', for example: {{ \(name) | default: 'text' }}.")

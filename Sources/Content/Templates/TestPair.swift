@@ -42,11 +42,16 @@ struct TestPair {
     private static func values(_ first: TemplateTest, _ second: TemplateTest) -> [Probe]? {
         switch (first.comparison?.kind, second.comparison?.kind) {
         case (.order(_, let value)?, .order(_, let other)?): orders(value, other, first.column.value)
-        case (.text(_, let text)?, .text(_, let other)?): equals(text.utf8.elementsEqual(other.utf8))
+        case (.text(_, let text)?, .text(_, let other)?): equals(areEqual(text, other, first.column.value))
         case (.truth(_, let isTrue)?, .truth(_, let other)?): equals(isTrue == other)
         case (.language(_, let tag)?, .language(_, let other)?): languages(tag, other)
         default: nil
         }
+    }
+
+    /// Whether cells that are one of two values are the other: `3.10` and `3.10.0` are one version.
+    private static func areEqual(_ value: String, _ other: String, _ column: String) -> Bool {
+        Array(other.utf8).withUnsafeBufferPointer(ComparisonValue(value, column: column).isEqual)
     }
 
     /// Cells with the first value, with the second, and with neither.

@@ -56,7 +56,7 @@ struct AccidentMatcher {
             return named("${", "}", words: "'${ }' makes no template")
         }
         return accident(
-            "'${ }' makes no template: '${\(name)}'", remedy: "Write {{ \(name) }}" + Self.raw, end: next + 1, isWarning: !isShown)
+            "'${ }' makes no template: '${\(name)}'", remedy: PlaceName.remedy(for: name) + Self.raw, end: next + 1, isWarning: !isShown)
     }
 
     /// `#name#`: a place to fill in, or a topic between two signs.
@@ -70,19 +70,14 @@ struct AccidentMatcher {
     func brackets() -> TypingAccident? {
         var next = start + 1
         guard isShown, let name = name(from: &next), starts(with: "]", at: next), !starts(with: "](", at: next),
-            name == name.lowercased() || name.contains("_") || Self.usualNames.contains(name.lowercased())
+            name == name.lowercased() || name.contains("_") || PlaceName.isName(name)
         else { return place(of: "[", "]") }
         return place("[\(name)]", name, end: next + 1)
     }
 
-    /// What people fill in most, whichever letters it is written in.
-    private static let usualNames: Set<String> = [
-        "name", "firstname", "lastname", "fname", "lname", "vorname", "nachname", "prenom", "nombre",
-    ]
-
     func place(_ written: String, _ name: String, _ more: String = "", end: Int) -> TypingAccident {
         accident(
-            "'\(written)' is shown as it stands", remedy: "For a column write {{ \(name) }}\(more).", end: end, isWarning: true)
+            "'\(written)' is shown as it stands", remedy: "\(PlaceName.suggestion(for: name))\(more).", end: end, isWarning: true)
     }
 
     /// `{ {`, `{name}`, `{name}}`, `{％`
@@ -107,8 +102,11 @@ struct AccidentMatcher {
         if isClosedTwice {
             return accident("'{{' lacks a brace before '\(name)'", remedy: "Write {{ \(name) }}.", end: next + 2)
         }
+        // `Gate {A}`: no column is called so.
+        let isLetter = name.utf8.count == 1 && name == name.uppercased() && name != "_"
         return accident(
-            "single braces make no template: '{\(name)}'", remedy: "Write {{ \(name) }}" + Self.raw, end: next + 1, isWarning: !isShown)
+            "single braces make no template: '{\(name)}'", remedy: PlaceName.remedy(for: name) + Self.raw, end: next + 1,
+            isWarning: !isShown || isLetter)
     }
 
     func closingBrace() -> TypingAccident? {
@@ -122,7 +120,7 @@ struct AccidentMatcher {
             var next = skipSpaces(start + 1)
             guard let name = name(from: &next), next < scalars.count, scalars[next] == "｝" else { return nil }
             return accident(
-                "full-width braces make no template: '｛\(name)｝'", remedy: "Write {{ \(name) }}" + Self.raw, end: next + 1,
+                "full-width braces make no template: '｛\(name)｝'", remedy: PlaceName.remedy(for: name) + Self.raw, end: next + 1,
                 isWarning: !isShown)
         }
         let braces = starts(with: "｛｛") ? "｛｛" : "｝｝"
@@ -144,7 +142,8 @@ struct AccidentMatcher {
             return place(of: "%", "%")
         }
         return accident(
-            "percent signs make no template: '%\(name)%'", remedy: "Write {{ \(name) }}" + Self.raw, end: next + 1, isWarning: !isShown)
+            "percent signs make no template: '%\(name)%'", remedy: PlaceName.remedy(for: name) + Self.raw, end: next + 1,
+            isWarning: !isShown)
     }
 
     /// `<first_name>`: often a place to fill in, sometimes HTML.
@@ -156,7 +155,7 @@ struct AccidentMatcher {
         }
         var next = start + 1
         guard isShown, let name = name(from: &next, takesSpaces: false), next < scalars.count, scalars[next] == ">",
-            !TextOddity.elements.contains(name.lowercased())
+            !TextOddity.elements.contains(name.lowercased()), name != name.uppercased() || name.contains("_")
         else { return place(of: "<", ">", "; a push shows no HTML") }
         return place("<\(name)>", name, "; a push shows no HTML", end: next + 1)
     }
@@ -166,7 +165,7 @@ struct AccidentMatcher {
         var next = skipSpaces(start + 2)
         guard let name = name(from: &next), starts(with: close, at: next) else { return named(open, close, words: message) }
         return accident(
-            "\(message): '\(open)\(name)\(close)'", remedy: "Write {{ \(name) }}" + Self.raw, end: next + 2, isWarning: !isShown)
+            "\(message): '\(open)\(name)\(close)'", remedy: PlaceName.remedy(for: name) + Self.raw, end: next + 2, isWarning: !isShown)
     }
 
     // MARK: - Characters

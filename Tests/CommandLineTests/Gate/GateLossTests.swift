@@ -200,6 +200,25 @@ struct GateLossTests: GateTesting {
         try expectRefusal(folder, ["resume", run], saying: "older copy")
     }
 
+    @Test("the record is put back as it was while a run was sent that has finished since: nothing is missing of that run, and the rest is not refused for it")
+    func recordDuringARun() throws {
+        let server = try LedgeredServer(app: "pace: 1500/s", devices: 3000)
+        let folder = server.folder
+        try folder.writeCampaign(delivery: "unknown: skip")
+        let running = try server.startSending(["send", "campaign.yaml", "--yes"])
+        let run = try #require(runs(folder).first)
+        let backup = "import sqlite3; a = sqlite3.connect('runs/sent.db'); b = sqlite3.connect('older.db'); a.backup(b); b.close()"
+        let python = try RunningVolley(executable: "/usr/bin/python3", ["-c", backup], in: folder.url, environment: [:], input: nil).finish()
+        try #require(python.status == 0, "\(python.errors)")
+        #expect(running.finish().status == 0)
+        try Shell.run("cd '\(folder.url.path)'; rm runs/sent.db*; mv older.db runs/sent.db")
+        let report = try folder.volley("report", run)
+        #expect(report.status == 0 && !report.errors.contains("older copy"), "\(report.errors)")
+        let pruned = try VolleyBinary.run(["prune", "--keep", "0s", "--yes"], in: folder.url)
+        #expect(!pruned.output.contains("its file knows less than was sent"), "\(pruned.output)\(pruned.errors)")
+        #expect(try folder.volley("report", run, "--format", "json").json()["outcomes"]?.int("accepted") == 3000)
+    }
+
     @Test("a record of a schedule that was emptied is damaged, and not an empty one, once a time was sent or cancelled")
     func emptiedSchedule() throws {
         let folder = try folder(schedule: Self.due)

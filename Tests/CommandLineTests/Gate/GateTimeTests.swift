@@ -61,6 +61,22 @@ struct GateTimeTests: GateTesting {
         #expect(runs(folder).count == 2)
     }
 
+    @Test("a time that was sent goes out no second time where all records of it are gone, or put back: the run's own file says which it was", arguments: [false, true])
+    func byItsFile(isPutBack: Bool) throws {
+        let folder = try folder(schedule: Self.due)
+        let campaign = try String(contentsOf: folder.url.appendingPathComponent("campaign.yaml"), encoding: .utf8)
+        try folder.write("other.yaml", campaign.replacing("name: test", with: "name: other"))
+        #expect(try folder.volley("send", "other.yaml", "--yes").status == 0)
+        let run = try plan(folder)
+        try Shell.run("cd '\(folder.url.path)'; mkdir kept; cp -a runs/sent.db* runs/schedule.sqlite* kept")
+        let first = try #require(try folder.volley("send", "campaign.yaml", "--yes", "--json").json()["run"]?.stringValue)
+        try Shell.run("cd '\(folder.url.path)'; rm runs/sent.db* runs/schedule.sqlite*; \(isPutBack ? "cp -a kept/* runs" : "true")")
+        for command in [["send", "--plan", run, "--yes"], ["send", "campaign.yaml", "--yes"], ["plan", "campaign.yaml"]] {
+            let refused = try expectRefusal(folder, command, saying: "was fired already")
+            #expect(refused.contains(first), "\(refused)")
+        }
+    }
+
     @Test("a campaign that was renamed and moved at once goes out no second time; one beside it that differs in its name only goes out")
     func renamedAndMoved() throws {
         let folder = try folder(schedule: Self.due)

@@ -100,8 +100,8 @@ struct ReferenceTemplate {
             && LanguageTag.normalized(trimmedAll(text)) != nil:
             let tag = String(cell.lowercased().map { $0 == "_" ? "-" : $0 }), language = LanguageTag.normalized(trimmedAll(text)) ?? ""
             return (tag == language || ["-", ".", "@"].contains { tag.hasPrefix(language + $0) }) == (comparison == .equal)
-        case .text(.equal, let text): return Array(cell.utf8) == Array(trimmedAll(text).utf8)
-        case .text(.notEqual, let text): return Array(cell.utf8) != Array(trimmedAll(text).utf8)
+        case .text(.equal, let text): return isSame(cell, trimmedAll(text), test.column.value)
+        case .text(.notEqual, let text): return !isSame(cell, trimmedAll(text), test.column.value)
         case .text(let comparison, let text):
             let value = ComparisonValue(trimmedAll(text), column: test.column.value)
             return comparison.holds(Array(cell.utf8).withUnsafeBufferPointer { value.order(of: $0) })
@@ -115,6 +115,15 @@ struct ReferenceTemplate {
             let words = truth ? ["true", "1", "yes", "y", "t", "on"] : ["false", "0", "no", "n", "f", "off"]
             return words.contains { Array($0.utf8) == Array(cell.utf8).map { $0 | 0x20 } } == (comparison == .equal)
         }
+    }
+
+    /// Numbers, versions and dates may be written otherwise, but for codes and telephone numbers.
+    private func isSame(_ cell: String, _ text: String, _ column: String) -> Bool {
+        if Array(cell.utf8) == Array(text.utf8) { return true }
+        let value = ComparisonValue(text, column: column)
+        func isCode(_ text: String) -> Bool { text.hasPrefix("+") || text.hasPrefix("0") && !text.hasPrefix("0.") && text.utf8.count > 1 }
+        if value.kind == .text || value.kind == .number && (isCode(text) || isCode(cell)) { return false }
+        return Array(cell.utf8).withUnsafeBufferPointer { value.order(of: $0) } == 0
     }
 
     private func trimmed(_ text: String) -> String {

@@ -1,0 +1,186 @@
+import Base
+
+/// The addresses of a push: where it leads, and where its image is loaded from.
+struct AddressLint {
+    private var findings: [Diagnostic] = []
+
+    /// - Parameters:
+    ///   - link: as the campaign has it; nil for none.
+    ///   - image: the same.
+    static func warnings(link: SourceText?, image: SourceText?) -> [Diagnostic] {
+        var lint = AddressLint()
+        if let link { lint.check(link: link) }
+        if let image { lint.check(image: image) }
+        return lint.findings
+    }
+
+    private mutating func warn(_ name: WarningName, _ message: String, at place: SourcePosition, _ remedy: String) {
+        findings.append(.warning(name, message, at: place, remedy: remedy))
+    }
+
+    private mutating func report(_ message: String, at place: SourcePosition, _ remedy: String) {
+        findings.append(Diagnostic(message, at: place, remedy: remedy))
+    }
+
+    // MARK: - Links
+
+    private mutating func check(link: SourceText) {
+        checkWebScheme(link)
+        checkBackslashes(link)
+        checkHost(link, "link")
+        checkPlaces(link)
+        guard ShownText.constant(link.value).count == link.value.count, !Self.hasScheme(link.value) else { return }
+        warn(
+            .linkWithoutScheme, "the link '\(link.value)' has no scheme, so the app may not know what to open", at: link.position,
+            Self.withScheme(link.value).map { "Write, for example, \($0) or shop://sale." }
+                ?? "Write, for example, https://www.example.com/sale or shop://sale.")
+    }
+
+    /// The address that a link names otherwise: within brackets of another notation, or by its host alone; nil where it names none.
+    private static func withScheme(_ link: String) -> String? {
+        if let address = link.firstMatch(of: /(?i)https?:\/\/[^\s<>()\[\]"']+/) { return String(address.output) }
+        let rest = link.drop { $0 == "/" }
+        return rest.firstMatch(of: /^[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)*(?:\.\p{L}{2,}|:[0-9]+)(?=[\/?#:]|$)/).map { _ in "https://\(rest)"
+        }
+    }
+
+    /// `htps://…`, `https:/…`, `https//…`: no app calls its own scheme so.
+    private mutating func checkWebScheme(_ link: SourceText) {
+        let scheme = link.value.prefix { $0.isASCII && $0.isLetter }.lowercased()
+        let rest = link.value.dropFirst(scheme.count)
+        let isWeb = scheme == "https" || scheme == "http"
+        let isNear =
+            scheme.hasPrefix("h") && scheme.contains("t") && scheme.contains("p")
+            && nearestName(to: scheme, among: ["https", "http"]) != nil
+        let slashes = rest.dropFirst().prefix { $0 == "/" }.count
+        let isMisspelt =
+            isWeb ? rest.first.map { ":;/".contains($0) } ?? false && !(rest.first == ":" && slashes == 2) : isNear && slashes > 0
+        guard isMisspelt else { return }
+        report(
+            "the link '\(link.value)' is no web address", at: link.position, "Did you mean https://\(rest.drop { ":;/\\".contains($0) })?")
+    }
+
+    /// `shop:\\sale`
+    private mutating func checkBackslashes(_ link: SourceText) {
+        guard let match = link.value.firstMatch(of: /^([A-Za-z][A-Za-z0-9+.-]*):\\+/),
+            !["http", "https"].contains(match.output.1.lowercased())
+        else { return }
+        report(
+            "the link '\(link.value)' has backslashes, which no app opens", at: link.position,
+            "Write \(match.output.1)://\(link.value[match.range.upperBound...]).")
+    }
+
+    /// `https://x.y/[id]`, `https://x.y/?id=<id>`: what was to be filled in, as tools write it.
+    private mutating func checkPlaces(_ link: SourceText) {
+        guard let match = link.value.firstMatch(of: /[\/=]([\[<]([A-Za-z][A-Za-z0-9_]*)[\]>])/) else { return }
+        warn(
+            .placeholderInText, "'\(match.output.1)' is sent as it stands", at: link.position,
+            "\(PlaceName.suggestion(for: match.output.2)).")
+    }
+
+    /// RFC 3986 3.1: a letter, then letters, digits, `+`, `-` and `.`, up to a colon.
+    private static func hasScheme(_ link: String) -> Bool {
+        guard let colon = link.utf8.firstIndex(of: UInt8(ascii: ":")), let first = link.utf8.first else { return false }
+        func isLetter(_ byte: UInt8) -> Bool { (byte | 0x20) >= UInt8(ascii: "a") && (byte | 0x20) <= UInt8(ascii: "z") }
+        // A host with a port looks like a scheme, but what follows is a number.
+        let afterColon = link.utf8[colon...].dropFirst().prefix { $0 != UInt8(ascii: "/") }
+        let isPort = !afterColon.isEmpty && afterColon.allSatisfy { (0x30...0x39).contains($0) }
+        return isLetter(first) && !isPort
+            && link.utf8[..<colon].allSatisfy { isLetter($0) || (0x30...0x39).contains($0) || [0x2B, 0x2D, 0x2E].contains($0) }
+    }
+
+    // MARK: - Hosts
+
+    /// `https://`, `https://example,com/x`, `https://example..com`: the host of a web address is labels of letters, digits and hyphens, with single
+    /// points between. Source: RFC 3986 3.2.2, RFC 1123 2.1.
+    private mutating func checkHost(_ address: SourceText, _ key: String) {
+        guard let match = address.value.firstMatch(of: /(?i)^(https?:\/\/)([^\/?#]*)/) else { return }
+        let authority = match.output.2
+        // A cell may be any host.
+        guard !authority.contains("{") else { return }
+        let place = authority.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
+        let host = place.first == "[" ? place.prefix { $0 != "]" }.dropFirst() : place.prefix { $0 != ":" }
+        let port = place[host.endIndex...].drop { $0 == "]" }
+        if place.first != "[", let flaw = Self.flaw(ofHost: host) {
+            return report(
+                host.isEmpty
+                    ? "the \(key) '\(address.value)' names no host" : "the \(key)'s host '\(host)' is no name of a server: \(flaw)",
+                at: address.position, "Write it with letters, digits, hyphens and single points, as in https://www.example.com/sale.")
+        }
+        guard port.dropFirst().allSatisfy({ $0.isASCII && $0.isNumber }), port.isEmpty || port.first == ":" else {
+            return report(
+                "the \(key)'s port '\(port.dropFirst())' is no number", at: address.position,
+                "Leave it out: \(match.output.1)\(host)\(address.value[match.range.upperBound...]).")
+        }
+        guard host.utf8.allSatisfy({ $0 < 0x80 }) else { return reportLetters(host, address, key) }
+        guard !Self.isReachable(host) else { return }
+        warn(
+            .hostNotReachable, "the \(key) leads to '\(host)', which people's phones cannot reach", at: address.position,
+            "Write the address under which everybody reaches it, as in https://www.example.com/sale.")
+    }
+
+    /// What is wrong with a name; nil for a good one, in letters of any script.
+    private static func flaw(ofHost host: Substring) -> String? {
+        let labels = host.split(separator: ".", omittingEmptySubsequences: false)
+        func isAllowed(_ letter: Character) -> Bool {
+            letter.isLetter || letter.isNumber || "-_%".contains(letter) || !letter.isASCII && !letter.isPunctuation && !letter.isWhitespace
+        }
+        if host.contains(where: \.isWhitespace) { return "it holds a blank" }
+        if labels.first?.isEmpty ?? true { return "it begins with a point" }
+        if labels.last?.isEmpty ?? true { return "it ends with a point" }
+        if labels.contains(where: \.isEmpty) { return "two points stand side by side" }
+        if labels.contains(where: { $0.first == "-" || $0.last == "-" }) { return "a part of it begins or ends with a hyphen" }
+        return host.first { $0 != "." && !isAllowed($0) }.map { "it holds '\($0)'" }
+    }
+
+    /// Not all that opens links does with letters beyond ASCII what browsers do, so that such a link may open nothing.
+    private mutating func reportLetters(_ host: Substring, _ address: SourceText, _ key: String) {
+        let spelling = Punycode.host(host)
+        let whole = spelling.map { "Write \(address.value.replacing(host, with: $0, maxReplacements: 1)), which is the same host." }
+        report(
+            "the \(key)'s host '\(host)' has letters beyond ASCII, which not everything that opens links understands", at: address.position,
+            whole ?? "Write it as a browser shows it where the address is copied: it begins with xn--.")
+    }
+
+    /// Whether a name or number can be reached from everywhere. Source: RFC 1918, 3927, 6761, 6762; of IPv6, RFC 4193 and 4291.
+    private static func isReachable(_ host: Substring) -> Bool {
+        let host = host.lowercased()
+        if host.contains(":") { return host != "::1" && !["fc", "fd", "fe8", "fe9", "fea", "feb"].contains(where: host.hasPrefix) }
+        let labels = host.split(separator: ".")
+        let numbers = labels.compactMap { UInt8($0) }
+        if labels.count == 4, numbers.count == 4 {
+            switch (numbers[0], numbers[1]) {
+            case (0, _), (10, _), (127, _), (192, 168), (169, 254), (172, 16...31): return false
+            default: return true
+            }
+        }
+        return labels.count > 1 && !["localhost", "local", "internal", "lan", "home", "corp", "invalid"].contains(labels.last ?? "")
+    }
+
+    // MARK: - Images
+
+    /// What iOS shows beside a push: Apple, "UNNotificationAttachment": JPEG, GIF and PNG, and some films and sounds. Pages that show a picture
+    /// are none.
+    private mutating func check(image: SourceText) {
+        checkHost(image, "image")
+        let address = image.value.lowercased()
+        let path = address.prefix { $0 != "?" && $0 != "#" }
+        let ending = [".svg", ".pdf", ".html", ".htm", ".heic", ".heif", ".tif", ".tiff", ".bmp", ".psd"].first { path.hasSuffix($0) }
+        let isPage = !Self.pictureEndings.contains { path.hasSuffix($0) } && Self.pages.contains { address.contains($0) }
+        guard ending != nil || isPage || address.contains("dropbox.com/") && address.hasSuffix("dl=0") else { return }
+        warn(
+            .imageNotShown,
+            ending.map { "phones show no \($0) as a push's image" } ?? "this is the address of a page, not of the image on it",
+            at: image.position,
+            ending != nil ? "Use a .jpg, .png or .gif." : "Upload the image to your own server, and write its address there.")
+    }
+
+    private static let pictureEndings = [".jpg", ".jpeg", ".png", ".gif", ".webp"]
+
+    /// Addresses that are given out where pictures are shared.
+    private static let pages = [
+        "://drive.google.com/file/", "://photos.app.goo.gl/", "://photos.google.com/", "://1drv.ms/", "://onedrive.live.com/",
+        "://imgur.com/", "://www.imgur.com/", "instagram.com/p/", "facebook.com/photo", "pinterest.com/pin/", "://www.icloud.com/",
+        "://share.icloud.com/", "://unsplash.com/photos/", "://www.canva.com/",
+    ]
+}
