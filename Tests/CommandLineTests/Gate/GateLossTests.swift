@@ -200,7 +200,9 @@ struct GateLossTests: GateTesting {
         try expectRefusal(folder, ["resume", run], saying: "older copy")
     }
 
-    @Test("the record is put back as it was while a run was sent that has finished since: nothing is missing of that run, and the rest is not refused for it")
+    @Test(
+        "the record is put back as it was while a run was sent that has finished since: nothing is missing of that run, and the rest is not refused for it"
+    )
     func recordDuringARun() throws {
         let server = try LedgeredServer(app: "pace: 1500/s", devices: 3000)
         let folder = server.folder
@@ -208,7 +210,8 @@ struct GateLossTests: GateTesting {
         let running = try server.startSending(["send", "campaign.yaml", "--yes"])
         let run = try #require(runs(folder).first)
         let backup = "import sqlite3; a = sqlite3.connect('runs/sent.db'); b = sqlite3.connect('older.db'); a.backup(b); b.close()"
-        let python = try RunningVolley(executable: "/usr/bin/python3", ["-c", backup], in: folder.url, environment: [:], input: nil).finish()
+        let python = try RunningVolley(executable: "/usr/bin/python3", ["-c", backup], in: folder.url, environment: [:], input: nil)
+            .finish()
         try #require(python.status == 0, "\(python.errors)")
         #expect(running.finish().status == 0)
         try Shell.run("cd '\(folder.url.path)'; rm runs/sent.db*; mv older.db runs/sent.db")

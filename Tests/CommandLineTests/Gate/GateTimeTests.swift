@@ -61,7 +61,9 @@ struct GateTimeTests: GateTesting {
         #expect(runs(folder).count == 2)
     }
 
-    @Test("a time that was sent goes out no second time where all records of it are gone, or put back: the run's own file says which it was", arguments: [false, true])
+    @Test(
+        "a time that was sent goes out no second time where all records of it are gone, or put back: the run's own file says which it was",
+        arguments: [false, true])
     func byItsFile(isPutBack: Bool) throws {
         let folder = try folder(schedule: Self.due)
         let campaign = try String(contentsOf: folder.url.appendingPathComponent("campaign.yaml"), encoding: .utf8)
