@@ -120,6 +120,8 @@ let package = Package(
                 "TestServers", "TestSupport", "VolleyKit",
             ]),
         tests("CommandLine", ["APNsSimulator", "Base", "Cryptography", "TestCommands", "TestServers", "volley"]),
+        // Reads the sources as text.
+        .testTarget(name: "HouseTests", path: "Tests/HouseTests", exclude: ["Openings.txt"], swiftSettings: strict),
         // Servers of others as judges; their programs are not Swift.
         .testTarget(
             name: "ForeignServersTests", dependencies: ["Base", "Cryptography", "TestCommands", "TestServers", "volley"],

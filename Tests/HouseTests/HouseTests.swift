@@ -1,0 +1,64 @@
+import Foundation
+import Testing
+
+/// The walls that the compiler does not know: what may stand in some rooms only. `Openings.txt` counts what stands elsewhere; a number that grows is a new hole, and
+/// one that shrinks is written down, so that it cannot grow again.
+@Suite("The walls of the house")
+struct HouseTests {
+    /// Lines of `wall room count`.
+    private static func written() throws -> [String: [String: Int]] {
+        let file = SourceFile.root.appendingPathComponent("Tests/HouseTests/Openings.txt")
+        var written: [String: [String: Int]] = [:]
+        for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") where !line.hasPrefix("#") {
+            let words = line.split(separator: " ")
+            try #require(words.count == 3, "\(line)")
+            let count = try #require(Int(String(words[2])) as Int?, "\(line)")
+            written[String(words[0]), default: [:]][String(words[1])] = count
+        }
+        return written
+    }
+
+    @Test("nothing stands in a room where it may not, beyond what is counted")
+    func walls() throws {
+        let (files, written) = (try SourceFile.all(), try Self.written())
+        #expect(files.count > 300)
+        #expect(Set(written.keys).isSubset(of: Wall.all.map(\.name)))
+        for wall in Wall.all {
+            let (found, known) = (try wall.openings(in: files), written[wall.name] ?? [:])
+            for room in Set(found.keys).union(known.keys).sorted() {
+                let (now, before) = (found[room] ?? 0, known[room] ?? 0)
+                #expect(
+                    now == before,
+                    "\(wall.name) \(room) \(now)   (\(before) in Tests/HouseTests/Openings.txt: \(now > before ? "move it where it may stand" : "write the smaller number there"))"
+                )
+            }
+        }
+    }
+
+    @Test(
+        "comments and the contents of literals are no code",
+        arguments: [
+            ("a // print(1)\nb", "a \nb"), ("a /* x /* y */ z */ b", "a  b"), ("\"print(1)\" c", "\"\" c"), ("\"a\\\"b\" c", "\"\" c"),
+            ("\"\\(f(\"x\", (1))) y\" c", "\"\"(f(\"\", (1))) c"), ("#\"a\"b\"# c", "\"\" c"),
+            ("\"\"\"\n\"a\" // b\n\"\"\" c", "\"\"\n\n c"),
+        ])
+    func stripping(source: String, code: String) { #expect(SwiftText(source).code == code) }
+
+    @Test("each wall sees what it is for, and lets it stand where it may")
+    func holes() throws {
+        let hole = [
+            "asks-and-prints": "print(1)", "exits-and-signals": "exit(2)", "shared-state": "static let all = Mutex(0)",
+            "knows-apns": "let x = \"BadDeviceToken\"",
+            "knows-sqlite": "import GRDB", "decides-by-text": "if reason == other {}", "polls": "usleep(5)",
+            "addresses-runs-by-path": "RunStore(path: p)",
+        ]
+        for wall in Wall.all {
+            let text = try #require(hole[wall.name])
+            func openings(_ path: String) throws -> [String: Int] {
+                try wall.openings(in: [SourceFile(path: path, text: text, code: SwiftText(text).code)])
+            }
+            #expect(try openings("Campaigns/File.swift") == ["Campaigns": 1], "\(wall.name)")
+            for room in wall.rooms { #expect(try openings(room.hasSuffix(".swift") ? room : room + "/File.swift").isEmpty, "\(wall.name)") }
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import Foundation
+
+/// Something that code may hold in some rooms only. What stands elsewhere as yet is counted in `Openings.txt`, room by room, and becomes less.
+struct Wall {
+    let name: String
+    /// What is looked for in code: comments and the contents of literals do not count.
+    let pattern: String
+    /// Rooms, and folders and files in them, in which it may stand.
+    let rooms: [String]
+    /// Whether what stands in literals counts as well.
+    var readsLiterals = false
+
+    /// All walls of the house.
+    static var all: [Wall] {
+        [
+            Wall(
+                name: "asks-and-prints", pattern: #"\b(?:print|readLine|isatty|confirms)\(|\bSTD(?:IN|OUT|ERR)_FILENO\b|\bconsole\."#,
+                rooms: ["volley", "Benchmarks"]),
+            // A thread that writes to a closed connection blocks a signal for itself; a child process begins with those that it was given.
+            Wall(
+                name: "exits-and-signals", pattern: #"(?<![.\w])(?:exit|_exit|abort|signal|sigaction)\("#,
+                rooms: ["volley", "Benchmarks", "Delivery/PipeSignalBlock.swift"]),
+            Wall(
+                name: "shared-state",
+                pattern:
+                    #"\bstatic var [^{=]*=|\bstatic let \w+(?:: [^=]*)? = (?:Atomic|Mutex)\b|\bnonisolated\(unsafe\)|\.ofThisProcess\b"#,
+                rooms: ["volley", "Benchmarks"]),
+            Wall(
+                name: "knows-apns", pattern: #"(?i)apns|\baps\b|/3/device|BadDeviceToken|AuthKey"#,
+                rooms: ["PushServices/APNs", "Simulators", "APNsSimulator", "Benchmarks"], readsLiterals: true),
+            Wall(name: "knows-sqlite", pattern: #"\bimport (?:GRDB|GRDBSQLite|SQLite3)\b"#, rooms: ["Runs", "Benchmarks"]),
+            Wall(name: "decides-by-text", pattern: #"\breason [!=]= |\breason\.(?:isEmpty|hasPrefix|contains)|\bsettings\["#, rooms: []),
+            Wall(name: "polls", pattern: #"\bu?sleep\(|\bnanosleep\("#, rooms: ["Benchmarks"]),
+            Wall(name: "addresses-runs-by-path", pattern: #"\bRunStore\b"#, rooms: ["Runs", "Benchmarks"]),
+        ]
+    }
+
+    /// How often it stands where it may not, by room.
+    func openings(in files: [SourceFile]) throws -> [String: Int] {
+        let expression = try NSRegularExpression(pattern: pattern)
+        return files.filter { file in !rooms.contains { file.path == $0 || file.path.hasPrefix($0 + "/") } }.reduce(into: [:]) {
+            openings, file in
+            let text = readsLiterals ? file.text : file.code
+            let count = expression.numberOfMatches(in: text, range: NSRange(location: 0, length: text.utf16.count))
+            if count > 0 { openings[file.room, default: 0] += count }
+        }
+    }
+}
+
+/// A file below `Sources`.
+struct SourceFile {
+    /// Below `Sources`.
+    let path: String
+    let text: String
+    let code: String
+
+    var room: String { String(path.prefix { $0 != "/" }) }
+
+    /// All of them.
+    static func all() throws -> [SourceFile] {
+        let sources = root.appendingPathComponent("Sources")
+        let names = FileManager.default.enumerator(atPath: sources.path)?.compactMap { $0 as? String } ?? []
+        return try names.filter { $0.hasSuffix(".swift") }.sorted().map {
+            let text = try String(contentsOf: sources.appendingPathComponent($0), encoding: .utf8)
+            return SourceFile(path: $0, text: text, code: SwiftText(text).code)
+        }
+    }
+
+    static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+}
