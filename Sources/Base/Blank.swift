@@ -80,7 +80,9 @@ public enum Blank {
 
     /// Whether a blank cell may begin so. Nearly every cell begins with a letter or digit that no sign begins with.
     @inlinable @inline(__always) static func mayBegin(with first: UInt8) -> Bool {
-        if first <= UInt8(ascii: "-") || first >= 0x7F || first | 0x20 == UInt8(ascii: "n") { return true }
+        if first <= UInt8(ascii: "-") || first | 0x20 == UInt8(ascii: "n") { return true }
+        // Letters from Latin to Hebrew, and Han to Hangul: `isInvisible` says that none is invisible.
+        if first >= 0x7F { return !(0xC3...0xD7 ~= first || 0xE4...0xEC ~= first) }
         return first == UInt8(ascii: "u") || first == UInt8(ascii: "[") || first == UInt8(ascii: "<") || first == UInt8(ascii: "\\")
     }
 
@@ -90,7 +92,7 @@ public enum Blank {
         while start < end, cell[start] <= 0x20 { start += 1 }
         while end > start, cell[end - 1] <= 0x20 { end -= 1 }
         let count = end - start
-        guard count <= mostBytes else { return false }
+        guard count <= mostBytes, count > 0, mayBegin(with: cell[start]) else { return false }
         return signs.contains { sign in
             sign.utf8CodeUnitCount == count && (0..<count).allSatisfy { sign.utf8Start[$0] == cell[start + $0] }
         }

@@ -16,12 +16,25 @@ public enum NameCell {
         // Letters of other scripts begin above ASCII.
         guard cell.contains(where: { $0 | 0x20 >= UInt8(ascii: "a") && $0 | 0x20 <= UInt8(ascii: "z") || $0 > 0x7F }) else { return true }
         if let sign = cell.firstIndex(of: UInt8(ascii: "@")) { return cell[sign...].contains(UInt8(ascii: ".")) }
-        return cell.count <= 10 && words.contains(String(decoding: cell, as: UTF8.self).lowercased())
+        return isWord(cell)
     }
 
-    /// What programs and people write who do not know a name.
-    private static let words: Set<String> = [
+    /// Whether a cell is one of the words, in small letters or capitals. By bytes: names of every export are held against them.
+    private static func isWord(_ cell: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard cell.count <= mostBytes, let first = cell.first, beginnings >> UInt32(first & 0x1F) & 1 != 0 else { return false }
+        return words.contains { word in
+            word.utf8CodeUnitCount == cell.count && cell.indices.allSatisfy { small(cell[$0]) == word.utf8Start[$0] }
+        }
+    }
+
+    private static func small(_ byte: UInt8) -> UInt8 { byte &- UInt8(ascii: "A") < 26 ? byte | 0x20 : byte }
+
+    /// What programs and people write who do not know a name, in ASCII.
+    private static let words: [StaticString] = [
         "test", "tester", "unknown", "guest", "anonymous", "xxx", "xx", "asdf", "qwerty", "user", "firstname", "first name", "first_name",
         "name", "no name", "noname", "unbekannt", "gast", "inconnu", "invitado",
     ]
+    private static let mostBytes = 10
+    /// Bit n: a word begins with a letter whose lower five bits are n.
+    private static let beginnings: UInt32 = words.reduce(0) { $0 | 1 << UInt32($1.utf8Start.pointee & 0x1F) }
 }

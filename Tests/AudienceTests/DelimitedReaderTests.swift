@@ -156,6 +156,18 @@ import Testing
         }
     }
 
+    @Test("so is every beginning of a sequence, with room behind it and without")
+    func utf8Beginnings() {
+        for lead in UInt8(0x80)...0xFF {
+            for second in UInt8.min...0xFF {
+                for rest: [UInt8] in [[], [0x7F], [0x80], [0xBF], [0xC0], [0x80, 0x7F], [0x80, 0x80], [0xBF, 0xBF, 0x41, 0x41]] {
+                    let bytes = [lead, second] + rest
+                    if bytes.withUnsafeBufferPointer(firstInvalidUTF8) != invalid(bytes) { Issue.record("\(bytes)") }
+                }
+            }
+        }
+    }
+
     @Test("a header with more columns than expected is read whole")
     func wideHeader() throws {
         let names = (0..<1000).map { "c\($0)" }.joined(separator: ",")

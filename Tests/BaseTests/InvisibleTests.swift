@@ -12,4 +12,16 @@ import Base
             if Blank.isInvisible(scalar) != isReally { Issue.record("U+\(String(scalar.value, radix: 16))") }
         }
     }
+
+    @Test("a cell of a single character, or beginning with one, is blank exactly when people see nothing or a sign for nothing")
+    func cells() {
+        let signs: Set<String> = ["-", "\u{2013}", "\u{2014}"]
+        for scalar in (UInt32(1)...0x10FFFF).compactMap(Unicode.Scalar.init) {
+            let text = String(Character(scalar))
+            let expected = Blank.isInvisible(scalar) || signs.contains(text)
+            if Blank.isCell(text) != expected { Issue.record("U+\(String(scalar.value, radix: 16))") }
+            // Behind a space, which only names of nothing may have before them.
+            if Blank.isCell(" " + text) != expected { Issue.record("a space and U+\(String(scalar.value, radix: 16))") }
+        }
+    }
 }

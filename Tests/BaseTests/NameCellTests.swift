@@ -11,6 +11,15 @@ struct NameCellTests {
         for cell in ["Anna", "Łukasz", "王芳", "Ömer", "J.", "Testa", "Guest-Miller", "X Æ A-12"] { #expect(!isNoName(cell), "\(cell)") }
     }
 
+    @Test("each word is known in any letters, and nothing that is longer or shorter by one")
+    func words() {
+        for word in ["first name", "first_name", "unbekannt", "inconnu", "no name", "xx", "xxx", "asdf", "Qwerty", "invitado"] {
+            #expect(isNoName(word) && isNoName(word.uppercased()) && isNoName(word.lowercased()), "\(word)")
+            #expect(!isNoName(word + "e") && !isNoName("e" + word), "\(word)")
+        }
+        #expect(!isNoName("x") && !isNoName("asd") && !isNoName("first-name") && !isNoName("K\u{212A}"))
+    }
+
     @Test("columns of names are known by their own")
     func columns() {
         for name in ["first_name", "FirstName", "Vorname", "name", "last name"] { #expect(NameCell.isColumn(name), "\(name)") }

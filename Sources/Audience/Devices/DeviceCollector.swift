@@ -14,7 +14,7 @@ struct DeviceCollector: ~Copyable {
     private(set) var isRecording: Bool
 
     /// How far ahead devices are looked for.
-    private static let prefetched = 12
+    private static let prefetched = 20
 
     /// - Parameter recordLimit: slots whose texts the sink wants.
     init(_ plan: ScanPlan, recordLimit: Int) {

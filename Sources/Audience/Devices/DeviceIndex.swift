@@ -52,18 +52,25 @@ struct DeviceIndex: ~Copyable {
     /// Says that a fingerprint will be looked for soon.
     @inline(__always) func prefetch(_ fingerprint: UInt64) { volley_prefetch(entries + place(of: fingerprint)) }
 
-    /// The number of a fingerprint; -1 for none.
+    /// Where a search ended.
+    enum Finding {
+        case number(Int)
+        /// There is none; its entry belongs there.
+        case free(place: Int)
+    }
+
+    /// Looks for the number of a fingerprint.
     /// - Parameter devices: those of all numbers.
-    @inline(__always) func find(_ fingerprint: TokenFingerprint, _ devices: borrowing Blocks<DeviceTable.Entry>) -> Int {
+    @inline(__always) func find(_ fingerprint: TokenFingerprint, _ devices: borrowing Blocks<DeviceTable.Entry>) -> Finding {
         var place = place(of: fingerprint.word)
         let tag = tag(of: fingerprint.word)
         while true {
             let entry = entries[place]
-            if entry == 0 { return -1 }
+            if entry == 0 { return .free(place: place) }
             if entry & ~numberMask == tag {
                 let number = Int(entry & numberMask) - 1
                 let device = devices[number]
-                if device.word == fingerprint.word, device.rest == fingerprint.rest { return number }
+                if device.word == fingerprint.word, device.rest == fingerprint.rest { return .number(number) }
             }
             place += 1
             if place == capacity { place = 0 }
@@ -71,10 +78,13 @@ struct DeviceIndex: ~Copyable {
     }
 
     /// Adds the newest number, whose fingerprint is the last of all and not in the table yet.
-    @inline(__always) mutating func append(_ devices: borrowing Blocks<DeviceTable.Entry>) {
+    /// - Parameter place: where a search for it ended; nil when there was none.
+    @inline(__always) mutating func append(_ devices: borrowing Blocks<DeviceTable.Entry>, at place: Int?) {
         count += 1
         if count * Self.fullness.denominator > capacity * Self.fullness.numerator { return grow(devices) }
-        insert(devices[count - 1].word, number: count - 1)
+        let fingerprint = devices[count - 1].word
+        guard let place else { return insert(fingerprint, number: count - 1) }
+        entries[place] = tag(of: fingerprint) | UInt32(truncatingIfNeeded: count)
     }
 
     @inline(__always) private func insert(_ fingerprint: UInt64, number: Int) {

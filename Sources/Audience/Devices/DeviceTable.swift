@@ -35,7 +35,12 @@ struct DeviceTable: ~Copyable {
     @inline(__always) func prefetch(_ fingerprint: TokenFingerprint) { index.prefetch(fingerprint.word) }
 
     /// The number of a device that was seen before; -1 for none.
-    @inline(__always) func find(_ fingerprint: TokenFingerprint) -> Int { index.find(fingerprint, entries) }
+    @inline(__always) func find(_ fingerprint: TokenFingerprint) -> Int {
+        switch index.find(fingerprint, entries) {
+        case .number(let device): device
+        case .free: -1
+        }
+    }
 
     /// Adds a row to its device. Of rows of the same moment the one that was added last is the newest.
     /// - Parameter number: the row's class, of `table`.
@@ -43,21 +48,25 @@ struct DeviceTable: ~Copyable {
     @inline(__always) mutating func add(
         _ fingerprint: TokenFingerprint, _ moment: ActivityMoment, class number: Int, _ table: inout ClassTable
     ) throws -> (device: Int, isNewest: Bool) {
-        let device = find(fingerprint)
-        guard device < 0 else { return (device, try renew(device, moment, class: number, &table)) }
-        table.add(number)
-        append(fingerprint, moment, class: number)
-        return (count - 1, true)
+        switch index.find(fingerprint, entries) {
+        case .number(let device): return (device, try renew(device, moment, class: number, &table))
+        case .free(let place):
+            table.add(number)
+            append(fingerprint, moment, class: number, at: place)
+            return (count - 1, true)
+        }
     }
 
     /// Adds a device that was not seen before.
-    @inline(__always) mutating func append(_ fingerprint: TokenFingerprint, _ moment: ActivityMoment, class number: Int) {
+    /// - Parameter place: of the index, where a search for it ended.
+    @inline(__always)
+    mutating func append(_ fingerprint: TokenFingerprint, _ moment: ActivityMoment, class number: Int, at place: Int? = nil) {
         entries.append(
             Entry(
                 word: fingerprint.word, momentAndClass: moment.bits << 16 | UInt64(truncatingIfNeeded: number & 0xFFFF),
                 rest: fingerprint.rest, slot: 0))
         classes.append(UInt8(truncatingIfNeeded: number >> 16))
-        index.append(entries)
+        index.append(entries, at: place)
     }
 
     private mutating func renew(

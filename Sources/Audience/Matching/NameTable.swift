@@ -12,6 +12,8 @@ final class NameTable: @unchecked Sendable {
     private let table: UnsafeMutablePointer<UInt32>
     private let mask: Int
     private let multiplier: UInt64
+    /// Bit n: a name begins with a byte whose lower six bits are n. Of few names most texts are none, after a single look.
+    private let firstBytes: UInt64
 
     /// A name's first and last eight bytes (of a shorter name: all of it, and 0), its length, and where it stands in `texts`.
     private struct Entry {
@@ -45,6 +47,7 @@ final class NameTable: @unchecked Sendable {
         while capacity < names.count * (names.count <= Self.perfectCount ? 8 : 2) { capacity *= 2 }
         mask = capacity - 1
         table = .allocate(capacity: capacity)
+        firstBytes = names.reduce(0) { $0 | 1 << UInt64(($1.utf8.first ?? 0) & 0x3F) }
         var best = (multiplier: UInt64(0), collisions: Int.max)
         for _ in 0..<(names.count <= Self.perfectCount ? Self.tries : 1) where best.collisions > 0 {
             let multiplier = UInt64.random(in: .min ... .max) | 1
@@ -75,7 +78,7 @@ final class NameTable: @unchecked Sendable {
     /// The number of the name that a cell holds; -1 when it is none of them.
     /// - Parameter text: `slack` bytes behind it can be read.
     @inline(__always) func look(up text: UnsafeBufferPointer<UInt8>) -> Int {
-        guard text.count > 0 else { return -1 }
+        guard text.count > 0, firstBytes >> UInt64(text[0] & 0x3F) & 1 != 0 else { return -1 }
         let (first, last) = Self.words(text)
         var place = Self.place(text, first, last, multiplier, mask)
         while true {

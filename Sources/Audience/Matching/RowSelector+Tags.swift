@@ -147,10 +147,13 @@ extension RowSelector {
         let hash = OddTags.hash(cell)
         if odd.isPlain(hash) { return }
         if cell.first == UInt8(ascii: "{"), lookForMarks(inTag: cell, isElement: false, onlyObject: true) { return }
-        var tags: [UnsafeBufferPointer<UInt8>] = []
-        forEachPart(of: cell, separator: compiled.separator) { tags.append($0) }
-        var isPlain = true
-        for tag in tags where lookForMarks(inTag: tag, isElement: false) { isPlain = false }
+        let separator = compiled.separator
+        var (isPlain, start) = (true, 0)
+        while start <= cell.count {
+            let end = end(ofPart: start, of: cell, separator)
+            if lookForMarks(inTag: trimmed(UnsafeBufferPointer(rebasing: cell[start..<end])), isElement: false) { isPlain = false }
+            start = end + max(separator.count, 1)
+        }
         if isPlain { odd.notePlain(hash) }
     }
 
@@ -172,16 +175,22 @@ extension RowSelector {
     }
 
     private func forEachPart(of cell: UnsafeBufferPointer<UInt8>, separator: [UInt8], _ body: (UnsafeBufferPointer<UInt8>) -> Void) {
-        var (start, place) = (0, 0)
-        while let first = separator.first, place + separator.count <= cell.count {
-            guard cell[place] == first, cell[place..<place + separator.count].elementsEqual(separator) else {
-                place += 1
-                continue
-            }
-            body(trimmed(UnsafeBufferPointer(rebasing: cell[start..<place])))
-            place += separator.count
-            start = place
+        var start = 0
+        while start <= cell.count {
+            let end = end(ofPart: start, of: cell, separator)
+            body(trimmed(UnsafeBufferPointer(rebasing: cell[start..<end])))
+            start = end + max(separator.count, 1)
         }
-        body(trimmed(UnsafeBufferPointer(rebasing: cell[start...])))
+    }
+
+    /// Where the part of a cell ends that begins at a place.
+    private func end(ofPart start: Int, of cell: UnsafeBufferPointer<UInt8>, _ separator: [UInt8]) -> Int {
+        guard let first = separator.first else { return cell.count }
+        var place = start
+        while place + separator.count <= cell.count {
+            if cell[place] == first, separator.count == 1 || cell[place..<place + separator.count].elementsEqual(separator) { return place }
+            place += 1
+        }
+        return cell.count
     }
 }

@@ -131,7 +131,7 @@ struct DelimitedReader: RowReader, ~Copyable {
     private mutating func readHeader() throws(Diagnostic) {
         var record = findRecord()
         while true {
-            try refuseZeroBytes(record)
+            if buffer.zeroBytes < (record == .needsMore ? buffer.end : buffer.start) { throw zeroBytes() }
             if record == .needsMore {
                 try refill()
             } else if record == .record, fieldCount > fieldCapacity {
@@ -167,7 +167,7 @@ struct DelimitedReader: RowReader, ~Copyable {
     mutating func next() throws(Diagnostic) -> RowEvent {
         if state == .start, !passHeader() { return buffer.isAtEnd ? .end : .needsMore }
         let found = findRecord()
-        try refuseZeroBytes(found)
+        if buffer.zeroBytes < (found == .needsMore ? buffer.end : buffer.start) { throw zeroBytes() }
         switch found {
         case .end: return .end
         case .needsMore: return .needsMore
@@ -179,23 +179,33 @@ struct DelimitedReader: RowReader, ~Copyable {
             badReason = "the row has \(fieldCount) field\(fieldCount == 1 ? "" : "s") instead of \(columnCount)"
             return .badRow
         }
-        if buffer.start > buffer.cleanEnd, let flaw = buffer.flaw(from: recordStart, to: buffer.start) {
-            badReason = flaw
-            return .badRow
-        }
-        if let headerNames, headerNames.isName(first: field(0)) { try refuseHeader() }
+        if buffer.start > buffer.cleanEnd, isFlawed() { return .badRow }
+        if firstFieldMayBeName() { try refuseHeader() }
         beginRow()
         return .row
     }
 
+    // Those that are called of every row, and those that end it, change nothing and are `mutating` all the same: Swift 6.3 copies a reader for a call of
+    // one that is not, half a kilobyte a row.
+
     /// Zero bytes in a record end the reading, however much of it is in memory: thousands of rows may be missing where they stand.
-    @inline(__always) private func refuseZeroBytes(_ found: FoundRecord) throws(Diagnostic) {
-        guard buffer.zeroBytes < (found == .needsMore ? buffer.end : buffer.start) else { return }
-        throw buffer.holdsZeroBytes(line: recordLine + lineEnds(from: recordStart, to: buffer.zeroBytes))
+    @inline(never) private mutating func zeroBytes() -> Diagnostic {
+        buffer.holdsZeroBytes(line: recordLine + lineEnds(from: recordStart, to: buffer.zeroBytes))
+    }
+
+    @inline(never) private mutating func isFlawed() -> Bool {
+        guard let flaw = buffer.flaw(from: recordStart, to: buffer.start) else { return false }
+        badReason = flaw
+        return true
+    }
+
+    @inline(__always) private mutating func firstFieldMayBeName() -> Bool {
+        let first = UnsafeBufferPointer(start: buffer.base + recordStart, count: Int(fieldEnds[0]) - recordStart)
+        return headerNames?.isName(first: first) ?? false
     }
 
     /// A header among the rows begins another export, whose columns may stand in another order.
-    private func refuseHeader() throws(Diagnostic) {
+    @inline(never) private mutating func refuseHeader() throws(Diagnostic) {
         guard let headerNames, headerNames.mayHave(fieldCount), fieldCount <= fieldCapacity else { return }
         var fields: [UnsafeBufferPointer<UInt8>] = []
         for index in 0..<fieldCount { fields.append(field(index)) }

@@ -113,7 +113,7 @@ struct JSONArrayReader: JSONReader, ~Copyable {
         }
         row.begin(count: end - start)
         var flaw = objects.flaw.map { failure($0.message, at: $0.offset) }
-        if let message = buffer.flaw(from: start, to: end) { flaw = failure(message, at: start) }
+        if end > buffer.cleanEnd, let message = buffer.flaw(from: start, to: end) { flaw = failure(message, at: start) }
         if !isObject { flaw = failure("the element is no object", at: start) }
         state = .separatorOrEnd
         (elementStart, buffer.start) = (start, end)

@@ -66,7 +66,8 @@ struct JSONLinesReader: JSONReader, ~Copyable {
     }
 
     private mutating func read(from start: Int, to end: Int, lineStart: Int) -> RowEvent {
-        if let flaw = buffer.flaw(from: start, to: end) { return bad(flaw, at: start, lineStart) }
+        // Of nearly every line that is known: asking each would copy the buffer's state.
+        if end > buffer.cleanEnd, let flaw = buffer.flaw(from: start, to: end) { return bad(flaw, at: start, lineStart) }
         guard buffer.base[start] == UInt8(ascii: "{") else { return bad("the line is no JSON object", at: start, lineStart) }
         row.begin(count: end - start)
         do {

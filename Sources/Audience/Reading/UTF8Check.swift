@@ -59,6 +59,12 @@ func firstInvalidUTF8(_ bytes: UnsafeBufferPointer<UInt8>) -> Int? {
 /// The length of the multi-byte sequence at a place; 0 when it is not well-formed. Source: The Unicode Standard, table 3-7.
 @inline(__always) private func wellFormedLength(_ bytes: UnsafeRawBufferPointer, at place: Int) -> Int {
     let lead = bytes[place]
+    if place + 4 <= bytes.count {
+        // Nearly all are of two bytes, or of three that begin like Han, Kana or Hangul.
+        let four = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt32.self))
+        if four & 0xC0_C0F0 == 0x80_80E0, lead != 0xE0, lead != 0xED { return 3 }
+        if four & 0xC0E0 == 0x80C0, lead >= 0xC2 { return 2 }
+    }
     let length = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4
     guard (0xC2...0xF4).contains(lead), place + length <= bytes.count else { return 0 }
     let lowest: UInt8 = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80

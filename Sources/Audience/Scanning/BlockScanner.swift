@@ -238,19 +238,20 @@ struct BlockScanner: ~Copyable {
         }
         // Asked last, when what was prefetched has come; as reasons they come before those of the judge.
         if let capped, capped.contains(fingerprint.word) { judgement = Judgement(reason: .frequency) }
-        if isSuppressed(fingerprint.word, row, columns, &harvest) { judgement = Judgement(reason: .suppressed) }
+        if let since = suppressed?.invalidSince(fingerprint.word),
+            Self.isStillInvalid(since: since, row.bytes(columns.registeredAt), &harvest)
+        {
+            judgement = Judgement(reason: .suppressed)
+        }
         harvest.digest.append(element)
         if !wantsRecords { harvest.records.removeLast() }
         let language = languages.number(of: row.bytes(columns.language), &harvest.languages)
         harvest.devices.append(DeviceRow(fingerprint, moment, judgement, selection: selection(selected, &harvest), language: language))
     }
 
-    /// Whether the token is known to be invalid, and the row does not say that it was registered since. What the device's newest row says
+    /// Whether a token that is known to be invalid still is: the row does not say that it was registered since. What the device's newest row says
     /// counts in the end, as with all that is judged here.
-    @inline(__always)
-    private func isSuppressed(_ fingerprint: UInt64, _ row: CellRow, _ columns: ColumnPlan, _ harvest: inout Harvest) -> Bool {
-        guard let suppressed, let since = suppressed.invalidSince(fingerprint) else { return false }
-        let cell = row.bytes(columns.registeredAt)
+    private static func isStillInvalid(since: Int64, _ cell: UnsafeBufferPointer<UInt8>, _ harvest: inout Harvest) -> Bool {
         guard let registered = latestMilliseconds(cell) else {
             if !Blank.isCell(cell) { harvest.unreadRegistrations.note(cell) }
             return true
