@@ -53,7 +53,7 @@ public final class BoundedQueue<Element: Sendable>: @unchecked Sendable {
     }
 
     /// Puts if there is room; never waits. False when there is none, or the queue is closed, and the element is dropped.
-    public func putIfRoom(_ element: Element) -> Bool {
+    public func putIfNotFull(_ element: Element) -> Bool {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         guard elements.count < capacity, !wasClosed else { return false }

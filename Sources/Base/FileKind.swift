@@ -39,7 +39,7 @@ public enum FileKind: Hashable, Sendable {
     }
 
     /// `a named pipe`
-    public var inWords: String {
+    public var text: String {
         switch self {
         case .regular: "a file"
         case .folder: "a folder"
@@ -56,6 +56,6 @@ public enum FileKind: Hashable, Sendable {
     public func refusal(_ file: String, wanted: String = "a file", remedy: String? = nil) -> Diagnostic {
         let usual =
             self == .folder ? "Name a file in it." : "Volley reads files only: save what it gives as a file, and name that file instead."
-        return Diagnostic("this is \(inWords), not \(wanted)", file: file, remedy: remedy ?? usual)
+        return Diagnostic("this is \(text), not \(wanted)", file: file, remedy: remedy ?? usual)
     }
 }

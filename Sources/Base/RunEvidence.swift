@@ -29,19 +29,19 @@ public struct RunEvidence: Hashable, Sendable {
     }
 
     /// The part that shows the settings to be wrong, so that a run which got to its end has stopped, not finished: all, or the last life; nil when neither does.
-    public var blamed: TokenEvidence? { [all, lives.last].compactMap(\.self).first { $0.blamesSettings } }
+    public var settingsEvidence: TokenEvidence? { [all, lives.last].compactMap(\.self).first { $0.pointsAtSettings } }
 
     /// Whether doubtful refusals are the tokens' fault, in each part that has any as in all.
-    public var blamesTokens: Bool { all.blamesTokens && partsBlameTokens }
+    public var pointsAtTokens: Bool { all.pointsAtTokens && partsPointAtTokens }
 
-    private var partsBlameTokens: Bool { parts.allSatisfy { $0.doubtful == 0 || $0.blamesTokens } }
+    private var partsPointAtTokens: Bool { parts.allSatisfy { $0.ambiguous == 0 || $0.pointsAtTokens } }
 
     /// Whether a device whose token was refused gets no more pushes.
     /// - Parameters:
     ///   - status: of the answer.
     ///   - hasFinished: whether the run has finished.
     public func suppresses(status: Int, hasFinished: Bool) -> Bool {
-        all.suppresses(status: status, hasFinished: hasFinished && partsBlameTokens)
+        all.suppresses(status: status, hasFinished: hasFinished && partsPointAtTokens)
     }
 }
 
@@ -50,7 +50,7 @@ extension TokenEvidence {
     fileprivate func answers(since before: TokenEvidence) -> TokenEvidence {
         var part = TokenEvidence()
         part.accepted = accepted - before.accepted
-        part.doubtful = doubtful - before.doubtful
+        part.ambiguous = ambiguous - before.ambiguous
         part.gone = gone - before.gone
         part.answers = answers - before.answers
         part.audience = part.answers

@@ -12,20 +12,20 @@ public enum StopReason {
     ///   - reason: APNs' most frequent one.
     ///   - evidence: blames the settings.
     public static func tooManyBadTokens(_ reason: String, _ evidence: RunEvidence) -> String {
-        let blamed = evidence.blamed ?? evidence.all
+        let settingsEvidence = evidence.settingsEvidence ?? evidence.all
         let devices =
-            switch (blamed.doubtful, blamed.answers) {
+            switch (settingsEvidence.ambiguous, settingsEvidence.answers) {
             case (_, 1): "token of the one device that was pushed to"
             case (let part, let all) where part == all: "tokens of all \(TextFormat.count(all)) devices that were pushed to"
             case (let part, let all): "tokens of \(TextFormat.count(part)) of the \(TextFormat.count(all)) devices that were pushed to"
             }
         // A single answer does not tell.
         let cause =
-            blamed.doubtful == 1
+            settingsEvidence.ambiguous == 1
             ? "The environment (production or sandbox) or the topic may be wrong, or that token is; it is not suppressed: "
             : "Most likely the environment (production or sandbox) or the topic is wrong, not the tokens, which are not suppressed: "
         return
-            "APNs refused the \(devices)\(blamed == evidence.all ? "" : " since others were accepted"), as \(reason). \(cause)\(check) Then plan the campaign "
+            "APNs refused the \(devices)\(settingsEvidence == evidence.all ? "" : " since others were accepted"), as \(reason). \(cause)\(check) Then plan the campaign "
             + "again, as this run keeps the settings that it was planned with." + repetition(evidence.all.accepted)
     }
 

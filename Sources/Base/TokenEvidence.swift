@@ -11,7 +11,7 @@ public struct TokenEvidence: Hashable, Sendable {
     /// Devices whose push was accepted.
     public var accepted = 0
     /// Devices that were refused for one of `doubtfulReasons`.
-    public var doubtful = 0
+    public var ambiguous = 0
     /// Devices that were refused for another reason: they are gone.
     public var gone = 0
     /// Devices that were left out because of `frequency`: other runs reached them with these settings.
@@ -44,8 +44,8 @@ public struct TokenEvidence: Hashable, Sendable {
     public init(outcomes: [Outcome: Int], reasons: [String: Int]) {
         audience = outcomes.values.reduce(0, +)
         accepted = outcomes[.accepted, default: 0]
-        doubtful = Self.doubtfulReasons.reduce(0) { $0 + reasons[$1, default: 0] }
-        gone = max(0, outcomes[.invalidToken, default: 0] - doubtful)
+        ambiguous = Self.doubtfulReasons.reduce(0) { $0 + reasons[$1, default: 0] }
+        gone = max(0, outcomes[.invalidToken, default: 0] - ambiguous)
         leftOut = reasons[Outcome.frequencyCap, default: 0]
         answers = [.accepted, .invalidToken, .rejected, .failed].reduce(0) { $0 + outcomes[$1, default: 0] }
     }
@@ -57,18 +57,18 @@ public struct TokenEvidence: Hashable, Sendable {
         var sum = TokenEvidence()
         sum.audience = max(left.audience, right.audience)
         sum.accepted = left.accepted + right.accepted
-        sum.doubtful = left.doubtful + right.doubtful
+        sum.ambiguous = left.ambiguous + right.ambiguous
         sum.gone = left.gone + right.gone
         sum.answers = left.answers + right.answers
         return sum
     }
 
     /// Whether more than half of all answers are doubtful refusals, so that a run which got to its end has stopped, not finished.
-    public var blamesSettings: Bool { doubtful * 2 > answers }
+    public var pointsAtSettings: Bool { ambiguous * 2 > answers }
 
     /// Whether doubtful refusals are the tokens' fault, as enough others were accepted. Who got no answer counts like a doubtful refusal: those who
     /// come first in an export are not like the rest.
-    public var blamesTokens: Bool {
+    public var pointsAtTokens: Bool {
         let others = audience - accepted - gone - leftOut
         return accepted > 0 && accepted >= others * Self.acceptedForEachOther
     }
@@ -77,5 +77,5 @@ public struct TokenEvidence: Hashable, Sendable {
     /// - Parameters:
     ///   - status: of the answer.
     ///   - hasFinished: whether its run has finished. One that stopped did so for a reason, and may go on.
-    public func suppresses(status: Int, hasFinished: Bool) -> Bool { status == 410 || hasFinished && blamesTokens }
+    public func suppresses(status: Int, hasFinished: Bool) -> Bool { status == 410 || hasFinished && pointsAtTokens }
 }

@@ -65,7 +65,7 @@ func rootSection(of source: YAMLSource, _ group: KeyGroup, _ keys: FileKeys, exa
         guard case .mapping = root.content else {
             if !root.isUnreadable {
                 findings.error(
-                    "the file must hold 'key: value' lines, not \(root.inWords)", at: root.position,
+                    "the file must hold 'key: value' lines, not \(root.noun)", at: root.position,
                     remedy: "It begins, for example, with: \(example).")
             }
             return nil

@@ -47,8 +47,8 @@ public enum ShownText {
                     .doubleBlank, "the \(key) begins with a blank\(note), as the tag before it prints nothing", at: place,
                     remedy: RenderedBlank.startRemedy))
         }
-        let written = Set(TextOddity.all(in: template ?? "").map(\.words))
-        warnings += TextOddity.all(in: text).filter { !written.contains($0.words) }.map {
+        let written = Set(TextAnomaly.all(in: template ?? "").map(\.words))
+        warnings += TextAnomaly.all(in: text).filter { !written.contains($0.words) }.map {
             $0.warning(key, at: place, note: note, remedy: "It comes from the export; check the columns of this text.")
         }
         // In a template, and in the texts for blank cells, the parser finds these.
@@ -64,7 +64,7 @@ public enum ShownText {
     /// What is odd about the part of a template that no cell changes.
     static func warnings(_ key: String, template: SourceText) -> [Diagnostic] {
         warnings(key, constant(template.value), isWhole: false, at: template.position)
-            + TextOddity.all(in: words(template.value)).map { $0.warning(key, at: template.position, remedy: $0.remedy) }
+            + TextAnomaly.all(in: words(template.value)).map { $0.warning(key, at: template.position, remedy: $0.remedy) }
     }
 
     static func hasDoubleBlank(_ text: String) -> Bool {

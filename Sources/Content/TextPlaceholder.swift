@@ -1,7 +1,7 @@
 import Base
 
 /// What stands in a text for something that was to be filled in: places of other tools, what drafts hold, codes that chats show as pictures.
-/// `TypingAccident` knows the notations that no text uses for anything else.
+/// `TypingSlip` knows the notations that no text uses for anything else.
 enum TextPlaceholder {
     /// What was found, and what to write for it.
     private struct Found {
@@ -10,7 +10,7 @@ enum TextPlaceholder {
     }
 
     /// All of them as one, with the remedy of the first; nil when there is none.
-    static func find(in text: String) -> TextOddity? {
+    static func find(in text: String) -> TextAnomaly? {
         let all =
             [named(text), directive(text)].compactMap(\.self)
             + DraftText.found(in: text).map { oddity($0, "Write what is meant, or remove it.") }
@@ -21,7 +21,7 @@ enum TextPlaceholder {
             ].compactMap(\.self)
         guard let first = all.first else { return nil }
         let shown = all.map { "'\($0.text.count > 40 ? $0.text.prefix(39) + "…" : $0.text)'" }.joined(separator: ", ")
-        return TextOddity(
+        return TextAnomaly(
             name: .placeholderInText, words: "\(shown), which people would read as \(all.count == 1 ? "it stands" : "they stand")",
             remedy: first.remedy)
     }

@@ -7,7 +7,7 @@ public struct EarlierAnswers: Hashable, Sendable {
     /// Answers of a canary that was too small to be judged: it goes on.
     public var canary = 0
     /// Those of them that refused the token for a reason that wrong settings cause as well, and those that refused the push for good.
-    public var doubtful = 0, rejected = 0
+    public var ambiguous = 0, rejected = 0
 
     /// None.
     public init() {}

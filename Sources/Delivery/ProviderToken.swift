@@ -21,7 +21,7 @@ public final class ProviderTokenSource: Sendable {
     private let key: SigningKey
     private let keyID: String
     private let teamID: String
-    private let history: ProviderTokenHistory
+    private let history: SignedTokenHistory
     private let clock: @Sendable () -> Moment
 
     /// - Parameters:
@@ -33,7 +33,7 @@ public final class ProviderTokenSource: Sendable {
         }
     }
 
-    init(key: SigningKey, keyID: String, teamID: String, history: ProviderTokenHistory, clock: @escaping @Sendable () -> Moment) {
+    init(key: SigningKey, keyID: String, teamID: String, history: SignedTokenHistory, clock: @escaping @Sendable () -> Moment) {
         self.key = key
         self.keyID = keyID
         self.teamID = teamID
@@ -73,8 +73,8 @@ public final class ProviderTokenSource: Sendable {
 }
 
 /// The last token of every key that this process used: several sources of the same key share it.
-final class ProviderTokenHistory: Sendable {
-    static let ofThisProcess = ProviderTokenHistory()
+final class SignedTokenHistory: Sendable {
+    static let ofThisProcess = SignedTokenHistory()
 
     private struct Entry {
         var keyID: String

@@ -1,16 +1,16 @@
 public import Base
 import Synchronization
 
-/// A word from another thread to a sender that runs.
+/// What other threads ask of a sender that runs, and what it shows of itself.
 public final class SendControl: Sendable {
     /// Who asked, as the reason of what is then unsent says.
-    public enum Word: String, Sendable {
+    public enum StopRequest: String, Sendable {
         case interrupted = "Interrupted", paused = "Paused", cancelled = "Cancelled"
         /// Nothing may go out at this time of day.
         case quietHours = "QuietHours"
     }
 
-    private let word = Mutex<Word?>(nil)
+    private let request = Mutex<StopRequest?>(nil)
     private let interrupted = Atomic(false)
     /// Pushes that the sender has begun with so far: in flight, waiting for another attempt, or settled.
     public let started = WatchedCount()
@@ -23,10 +23,10 @@ public final class SendControl: Sendable {
     /// Nothing asked yet.
     public init() {}
 
-    /// Submit nothing more, wait a bounded time for answers, settle the rest as unsent or unknown, and end. The first word counts. Safe to call
+    /// Submit nothing more, wait a bounded time for answers, settle the rest as unsent or unknown, and end. The first one counts. Safe to call
     /// from any thread.
-    public func interrupt(_ word: Word = .interrupted) {
-        self.word.withLock { $0 = $0 ?? word }
+    public func interrupt(_ request: StopRequest = .interrupted) {
+        self.request.withLock { $0 = $0 ?? request }
         interrupted.store(true, ordering: .releasing)
         for listener in listeners.withLock({ $0 }) { listener.wake() }
     }
@@ -41,7 +41,7 @@ public final class SendControl: Sendable {
     public var isInterrupted: Bool { interrupted.load(ordering: .acquiring) }
 
     /// What was asked; nil while nothing was.
-    public var asked: Word? { isInterrupted ? word.withLock { $0 } : nil }
+    public var requested: StopRequest? { isInterrupted ? request.withLock { $0 } : nil }
 
     /// Pushes of which the sender knows what became so far, whether or not anybody was told yet.
     public var pushesSettled: Int { settled.load(ordering: .acquiring) }

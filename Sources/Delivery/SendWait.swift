@@ -41,7 +41,7 @@ extension SendWait {
 extension DeliveryMachine {
     /// What keeps pushes from leaving, or the run from ending; nil when nothing does.
     func wait(at now: Moment) -> SendWait? {
-        guard end == nil, heldCount > 0 else { return nil }
+        guard end == nil, openPushes > 0 else { return nil }
         if let since = serviceHealth.lastsSince { return .outage(seconds: Int((now.nanoseconds - since) / 1_000_000_000)) }
         guard !fresh.isEmpty || !again.isEmpty else {
             return isSourceEnded || ending != nil ? .last(answers: inFlightCount, again: waiting.count) : nil

@@ -41,7 +41,7 @@ public struct Sender: Sendable {
         source: BoundedQueue<PushBatch>, results: BoundedQueue<[Settlement]>, control: SendControl,
         after earlier: EarlierAnswers = EarlierAnswers()
     ) -> SendEnd {
-        let team = SenderTeam(control: control, largest: largestTeam)
+        let team = LoopGroup(control: control, largest: largestTeam)
         let share = settings.sharedPace?.join()
         defer { share?.leave() }
         func startLoop(isHelper: Bool) throws(Diagnostic) -> WorkerThread<SendEnd> {

@@ -11,7 +11,7 @@ struct SenderLoop {
     private let settings: SenderSettings
     private let source: BoundedQueue<PushBatch>
     private let results: BoundedQueue<[Settlement]>
-    private let team: SenderTeam
+    private let team: LoopGroup
     private let place: Int
     private var machine: DeliveryMachine
     private var store = PushStore()
@@ -20,7 +20,7 @@ struct SenderLoop {
     private var isSourceEmpty = false
     private var flushedAt: Int64 = 0
     private var waitToldAt: Int64 = 0
-    private var tokenWatch = TokenWatch()
+    private var tokenWatch = CredentialRenewal()
     private var load = ThreadLoad()
     private var hasAskedForHelp = false
     private var pushesTaken = 0
@@ -31,7 +31,7 @@ struct SenderLoop {
 
     /// - Throws: a `Diagnostic` when no more files can be opened.
     init(
-        _ settings: SenderSettings, source: BoundedQueue<PushBatch>, results: BoundedQueue<[Settlement]>, team: SenderTeam,
+        _ settings: SenderSettings, source: BoundedQueue<PushBatch>, results: BoundedQueue<[Settlement]>, team: LoopGroup,
         paceShare: PaceShare?, after earlier: EarlierAnswers, isHelper: Bool
     ) throws(Diagnostic) {
         self.settings = settings
@@ -73,7 +73,7 @@ struct SenderLoop {
     // MARK: Team
 
     private mutating func listenToTeam(at now: Moment) {
-        if let word = team.control.asked { machine.interrupt(word.rawValue, at: now) }
+        if let request = team.control.requested { machine.interrupt(request.rawValue, at: now) }
         if let reason = team.stopReason { machine.stop(reason, at: now) }
         if case .stopped(let reason) = machine.ending?.end { team.stop(reason: reason) }
         if machine.hasEverAnswered { team.noteAnswer() } else if team.hasAnswered { machine.hasEverAnswered = true }
@@ -130,7 +130,7 @@ struct SenderLoop {
             add(batch, at: now)
         }
         // One that wants no pushes yet may never get any.
-        if machine.heldCount == 0, !machine.isSourceEnded, source.isFinished(orWake: transport.wakeup) { machine.sourceEnded() }
+        if machine.openPushes == 0, !machine.isSourceEnded, source.isFinished(orWake: transport.wakeup) { machine.sourceEnded() }
     }
 
     /// The run is ending: what the source still holds is settled as unsent, at once.

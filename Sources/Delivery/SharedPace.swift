@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// Each `Sender` whose settings name it takes part while it runs.
 public final class SharedPace: Sendable {
-    private struct Sharer {
+    private struct Member {
         var taken = 0
         /// When it last wanted to push.
         var askedAt: Int64
@@ -20,7 +20,7 @@ public final class SharedPace: Sendable {
 
     private struct State {
         var pacer: Pacer
-        var sharers: [Int: Sharer] = [:]
+        var members: [Int: Member] = [:]
         var joined = 0
     }
 
@@ -49,44 +49,44 @@ public final class SharedPace: Sendable {
             state.joined += 1
             return state.joined
         }
-        return PaceShare(pace: self, sharer: number)
+        return PaceShare(pace: self, member: number)
     }
 
-    fileprivate func leave(_ number: Int) { state.withLock { _ = $0.sharers.removeValue(forKey: number) } }
+    fileprivate func leave(_ number: Int) { state.withLock { _ = $0.members.removeValue(forKey: number) } }
 
     fileprivate func nextTime(for number: Int) -> Int64? {
         state.withLock { state in
             guard let next = state.pacer.nextTime else { return nil }
-            guard var sharer = state.sharers[number], sharer.isWaiting else { return next }
-            let time = givesWay(number, sharer, state) ? max(next, sharer.askedAt + Self.yieldNanoseconds) : next
-            sharer.returnsAt = time
-            state.sharers[number] = sharer
+            guard var member = state.members[number], member.isWaiting else { return next }
+            let time = yieldsTo(number, member, state) ? max(next, member.askedAt + Self.yieldNanoseconds) : next
+            member.returnsAt = time
+            state.members[number] = member
             return time
         }
     }
 
     fileprivate func take(for number: Int, at nanoseconds: Int64) -> Bool {
         state.withLock { state in
-            var sharer = state.sharers[number] ?? Sharer(askedAt: .min)
-            if sharer.askedAt == .min || !sharer.isPresent(at: nanoseconds) {
+            var member = state.members[number] ?? Member(askedAt: .min)
+            if member.askedAt == .min || !member.isPresent(at: nanoseconds) {
                 // Who comes or comes back has no claim to what the others had meanwhile.
-                let others = state.sharers.filter { $0.key != number && $0.value.isPresent(at: nanoseconds) }
-                sharer.taken = max(sharer.taken, others.values.map(\.taken).max() ?? 0)
+                let others = state.members.filter { $0.key != number && $0.value.isPresent(at: nanoseconds) }
+                member.taken = max(member.taken, others.values.map(\.taken).max() ?? 0)
             }
-            sharer.askedAt = nanoseconds
-            let isAllowed = !givesWay(number, sharer, state) && state.pacer.take(at: nanoseconds)
-            sharer.isWaiting = !isAllowed
-            if isAllowed { sharer.taken += 1 }
-            state.sharers[number] = sharer
+            member.askedAt = nanoseconds
+            let isAllowed = !yieldsTo(number, member, state) && state.pacer.take(at: nanoseconds)
+            member.isWaiting = !isAllowed
+            if isAllowed { member.taken += 1 }
+            state.members[number] = member
             return isAllowed
         }
     }
 
     /// Whether another one waits that has had less.
-    private func givesWay(_ number: Int, _ sharer: Sharer, _ state: State) -> Bool {
-        state.sharers.contains { other in
-            other.key != number && other.value.isWaiting && other.value.isPresent(at: sharer.askedAt)
-                && other.value.taken + slack <= sharer.taken
+    private func yieldsTo(_ number: Int, _ member: Member, _ state: State) -> Bool {
+        state.members.contains { other in
+            other.key != number && other.value.isWaiting && other.value.isPresent(at: member.askedAt)
+                && other.value.taken + slack <= member.taken
         }
     }
 }
@@ -94,19 +94,19 @@ public final class SharedPace: Sendable {
 /// A sender's part in a shared pace.
 struct PaceShare: Sendable {
     private let shared: SharedPace
-    private let sharer: Int
+    private let member: Int
 
-    fileprivate init(pace: SharedPace, sharer: Int) {
+    fileprivate init(pace: SharedPace, member: Int) {
         shared = pace
-        self.sharer = sharer
+        self.member = member
     }
 
     /// When the next push may leave, in monotonic nanoseconds; nil for at once.
-    var nextTime: Int64? { shared.nextTime(for: sharer) }
+    var nextTime: Int64? { shared.nextTime(for: member) }
 
     /// Whether a push may leave now; counts it if so.
-    func take(at nanoseconds: Int64) -> Bool { shared.take(for: sharer, at: nanoseconds) }
+    func take(at nanoseconds: Int64) -> Bool { shared.take(for: member, at: nanoseconds) }
 
     /// No more pushes will come.
-    func leave() { shared.leave(sharer) }
+    func leave() { shared.leave(member) }
 }

@@ -18,7 +18,7 @@ extension Report {
         case .running where status.reason.isEmpty:
             return [NextStep(words: "it is being sent; this shows newer figures:", command: "volley report \(id)")]
         case .running, .paused: return [NextStep(words: "this goes on with it:", command: "volley resume \(id)")]
-        case .stopped where blamesSettings:
+        case .stopped where pointsAtSettings:
             return [NextStep(words: "put the settings right, then plan and send it anew:", command: "volley send \(plan.campaignFile)")]
         case .stopped: return [NextStep(words: "see to the cause, then this goes on where it stopped:", command: "volley resume \(id)")]
         case .cancelled:

@@ -39,14 +39,14 @@ public struct Report: Sendable {
         prunedAt = run.prunedAt
         testPushes = try run.plan.isTest && run.prunedAt == nil ? TestPush.all(of: run) : []
         let links = chain.map { $0.runs.count > 1 ? $0.runs : [] } ?? []
-        let known = links.isEmpty && earlier.isEmpty ? nil : KnownRuns(beside: run)
+        let known = links.isEmpty && earlier.isEmpty ? nil : HistorySnapshot(beside: run)
         self.chain = links.map {
             ChainLink(
                 id: $0.plan.id, retryOf: $0.plan.retryOf, audience: $0.plan.audience,
-                accepted: known?.gap(of: $0)?.isCertain ?? false ? nil : try? $0.figures().outcomes[.accepted])
+                accepted: known?.gap(of: $0)?.isKnown ?? false ? nil : try? $0.figures().outcomes[.accepted])
         }
         // What says less than was sent would look like a fall.
-        self.earlier = earlier.compactMap { known?.gap(of: $0)?.isCertain ?? false ? nil : EarlierRun($0) }
+        self.earlier = earlier.compactMap { known?.gap(of: $0)?.isKnown ?? false ? nil : EarlierRun($0) }
     }
 
     /// A run of a chain.
@@ -92,11 +92,11 @@ public struct Report: Sendable {
 
     /// Whether tokens were refused, in a run that is over, for a reason that wrong settings may have caused: those are not suppressed.
     var doubtsTokens: Bool {
-        status.state.hasEnded && evidence.all.doubtful > 0 && !(status.state == .finished && evidence.blamesTokens)
+        status.state.hasEnded && evidence.all.ambiguous > 0 && !(status.state == .finished && evidence.pointsAtTokens)
     }
 
     /// Whether most answers are refusals that wrong settings cause.
-    public var blamesSettings: Bool { evidence.blamed != nil }
+    public var pointsAtSettings: Bool { evidence.settingsEvidence != nil }
 
     /// Whether its recipients were removed, so that figures are all there is.
     var isPruned: Bool { prunedAt != nil }

@@ -12,7 +12,7 @@ enum InterruptedChange {
         for _ in 1..<attempts {
             do { return try body() } catch let error as DatabaseError where error.isOfAnInterruptedChange {
                 if access(path + "-journal", F_OK) == 0 {
-                    do { try takeBack(path) } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
+                    do { try reopen(path) } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
                         // Another process is at work with the file, and sees to it.
                         usleep(pauseMicroseconds)
                     }
@@ -22,7 +22,7 @@ enum InterruptedChange {
         return try body()
     }
 
-    private static func takeBack(_ path: String) throws {
+    private static func reopen(_ path: String) throws {
         let database = try DatabaseQueue(path: path)
         // The first reading takes it back.
         _ = try database.writeWithoutTransaction { try Int.fetchOne($0, sql: "SELECT count(*) FROM sqlite_master") }

@@ -131,7 +131,7 @@ extension RunStore {
     /// Runs of a campaign that were begun, as the record knows or their own files say, or that a process is about to send, oldest first; also retries and
     /// tests. Files that cannot be opened are passed over.
     /// - Throws: `Diagnostic`: the folder cannot be listed.
-    public static func begun(of campaign: String, in folder: String, known: KnownRuns) throws -> [RunStore] {
+    public static func begun(of campaign: String, in folder: String, known: HistorySnapshot) throws -> [RunStore] {
         let begun = known.begun(of: campaign)
         return try names(ofRunsOf: campaign, in: folder).compactMap { name in
             let path = RunFile.join(folder, name)

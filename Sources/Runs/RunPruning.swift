@@ -29,7 +29,7 @@ enum RunPruning {
             try write(new, from: path, figures, plan, now)
             try RunFile.synchronize(new)
             // What cannot be read must not take the place of what can.
-            try RunStore(path: new, readOnly: true).settleDown()
+            try RunStore(path: new, readOnly: true).closeIntoOneFile()
             guard rename(new, path) == 0 else {
                 throw RunDiagnostics.system("cannot replace the run file", path: path, errno: errno, activity: .planning)
             }
@@ -98,7 +98,7 @@ extension RunStore {
     public func prune(at now: Timestamp, ifStill seen: RunStatus? = nil) throws {
         try requireRecipients()
         try RunDiagnostics.translating(path, .planning) {
-            try settleDown()
+            try closeIntoOneFile()
             // Nobody may begin to send it meanwhile.
             let lock = try SendingLock(run: path, isSending: false)
             // By another `prune`: the file that stands there now has no recipients.
@@ -127,7 +127,7 @@ extension RunStore {
             }
             try RunPruning.replace(real, figures: kept, plan, at: now)
             // It never goes on.
-            ClaimMarks.remove(real)
+            ClaimCounter.remove(real)
             _ = consume lock
         }
     }

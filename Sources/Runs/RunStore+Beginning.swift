@@ -54,7 +54,7 @@ extension RunStore {
     /// Whether the run has finished: everybody has an outcome, and it never goes on.
     func isComplete() throws -> Bool {
         guard try status().state == .finished, try firstUnclaimed() == plan.audience else { return false }
-        return try unsettled().isEmpty
+        return try claimedWithoutOutcome().isEmpty
     }
 
     /// Recipients that the run has reached, or may have: it never becomes less.

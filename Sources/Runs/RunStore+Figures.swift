@@ -54,11 +54,11 @@ extension RunStore {
     private func evidence(_ db: Database, in table: String) throws -> [TokenEvidence] {
         guard try db.tableExists(table) else { return [] }
         return try Row.fetchAll(db, sql: "SELECT accepted, doubtful, gone, answers FROM \(table) ORDER BY rowid").map { row in
-            guard let accepted = Int.fromDatabaseValue(row[0]), let doubtful = Int.fromDatabaseValue(row[1]),
+            guard let accepted = Int.fromDatabaseValue(row[0]), let ambiguous = Int.fromDatabaseValue(row[1]),
                 let gone = Int.fromDatabaseValue(row[2]), let answers = Int.fromDatabaseValue(row[3])
             else { throw RunDiagnostics.damaged(path, "what was answered before a life of it cannot be read") }
             var evidence = TokenEvidence()
-            (evidence.accepted, evidence.doubtful, evidence.gone, evidence.answers) = (accepted, doubtful, gone, answers)
+            (evidence.accepted, evidence.ambiguous, evidence.gone, evidence.answers) = (accepted, ambiguous, gone, answers)
             return evidence
         }
     }
@@ -86,7 +86,7 @@ extension RunStore {
                 """)
         try db.execute(
             sql: "INSERT INTO \(table) VALUES (?, ?, ?, ?)",
-            arguments: [evidence.accepted, evidence.doubtful, evidence.gone, evidence.answers])
+            arguments: [evidence.accepted, evidence.ambiguous, evidence.gone, evidence.answers])
     }
 
     /// Takes kept figures back, because something changed.

@@ -65,7 +65,7 @@ extension RunStore {
     /// unknown. Must return before any of them goes onto the wire.
     /// - Parameter ids: ascending.
     /// - Returns: the attempts that were recorded of them, where there were any.
-    public func takeBack(_ ids: some BidirectionalCollection<Int>, resendsUnknown: Bool) throws -> [Int: Int] {
+    public func reopen(_ ids: some BidirectionalCollection<Int>, resendsUnknown: Bool) throws -> [Int: Int] {
         guard let first = ids.first, let last = ids.last else { return [:] }
         return try write { db in
             try checkSending(db)
@@ -94,9 +94,9 @@ extension RunStore {
 
     /// Records as unknown who was claimed and has no outcome: what a killed process left behind.
     /// - Returns: how many they were.
-    public func settleLost(at now: Timestamp) throws -> Int {
+    public func recordLost(at now: Timestamp) throws -> Int {
         var count = 0
-        for range in try unsettled() {
+        for range in try claimedWithoutOutcome() {
             for start in stride(from: range.lowerBound, to: range.upperBound, by: 10_000) {
                 let ids = start..<min(start + 10_000, range.upperBound)
                 try record(ids.map { Settlement(recipient: $0, outcome: .unknown, reason: "Interrupted", settledAt: now) })

@@ -158,7 +158,7 @@ extension RunStore {
     }
 
     /// Recipients that were claimed and have no outcome: after a crash, those that may or may not have been pushed. Ascending.
-    public func unsettled() throws -> [Range<Int>] {
+    public func claimedWithoutOutcome() throws -> [Range<Int>] {
         try read { db in
             var gaps: [Range<Int>] = []
             var outcomes = try OutcomeReader(db, self)

@@ -46,7 +46,7 @@ extension RunStore {
     ///   - isTooLate: whether they stay unsent when the run goes on; they are a whole wave then.
     /// - Returns: how many are unsent for this reason.
     @discardableResult
-    public func putOff(_ ids: Range<Int>, reason: String, isTooLate: Bool, at now: Timestamp) throws -> Int {
+    public func `defer`(_ ids: Range<Int>, reason: String, isTooLate: Bool, at now: Timestamp) throws -> Int {
         let unclaimed = max(try firstUnclaimed(), ids.lowerBound)..<max(ids.upperBound, try firstUnclaimed())
         return try write { db in
             if !unclaimed.isEmpty {

@@ -102,7 +102,7 @@ public final class RunStore: Sendable {
 
     /// Merges everything into the one file, closes it, and gives back the right to send. The next use opens it again.
     /// - Throws: `Diagnostic` when merging fails; nothing is lost then, the file only keeps company.
-    public func settleDown() throws {
+    public func closeIntoOneFile() throws {
         defer { sendingLock.withLock { $0 = nil } }
         let closing = connections.withLock { connections in
             defer { connections = Connections() }
@@ -123,12 +123,12 @@ public final class RunStore: Sendable {
     }
 
     /// The same, for those who cannot do anything about a failure: the next one to open the file merges it.
-    public func close() { try? settleDown() }
+    public func close() { try? closeIntoOneFile() }
 
     /// Removes a plan that nobody wants to send.
     /// - Throws: `Diagnostic` when sending has begun: what was sent must stay on record.
     public func remove() throws {
-        try settleDown()
+        try closeIntoOneFile()
         // Nobody may begin to send it meanwhile.
         let lock = try SendingLock(run: path, isSending: false)
         guard try status(.free).startedAt == nil else {
@@ -136,7 +136,7 @@ public final class RunStore: Sendable {
         }
         close()
         RunFile.remove(path)
-        ClaimMarks.remove(path)
+        ClaimCounter.remove(path)
         _ = consume lock
         try RunFile.synchronize(RunDiagnostics.folder(of: path))
     }
@@ -162,7 +162,7 @@ public final class RunStore: Sendable {
         }
     }
 
-    /// Reading alone leaves the file as it is; the first write turns it into a WAL database until `settleDown`.
+    /// Reading alone leaves the file as it is; the first write turns it into a WAL database until `closeIntoOneFile`.
     private func pool(toWrite: Bool) throws -> DatabasePool {
         try connections.withLock { connections in
             if let pool = connections.writing ?? (toWrite ? nil : connections.reading) { return pool }

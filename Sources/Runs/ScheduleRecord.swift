@@ -1,7 +1,7 @@
 public import Base
 
 /// What became of one time of a campaign's schedule.
-public struct Firing: Hashable, Sendable {
+public struct ScheduledRun: Hashable, Sendable {
     /// How far it is.
     public enum State: String, CaseIterable, Hashable, Sendable {
         /// Its run has a name; whether it has a file, the folder says.
@@ -55,7 +55,7 @@ public struct Firing: Hashable, Sendable {
     /// When this was written.
     public var changedAt: Timestamp
 
-    /// A firing.
+    /// A scheduled run.
     public init(
         key: Key, file: String, run: String?, state: State, reason: String = "", begins: Timestamp, ends: Timestamp, changedAt: Timestamp
     ) {

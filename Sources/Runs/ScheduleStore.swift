@@ -52,8 +52,8 @@ public final class ScheduleStore: Sendable {
     }
 
     /// What a folder's schedule says, whether or not a process is writing it; nothing when there is none.
-    /// - Parameter since: firings that ended before this moment and are not open are left out.
-    public static func read(folder: String, since: Timestamp) throws -> (firings: [Firing], campaigns: [ScheduledCampaign]) {
+    /// - Parameter since: scheduled runs that ended before this moment and are not open are left out.
+    public static func read(folder: String, since: Timestamp) throws -> (scheduledRuns: [ScheduledRun], campaigns: [ScheduledCampaign]) {
         let path = RunFile.join(folder, fileName)
         try RunFile.checkKind(ofDatabase: path, wanted: "the record of a schedule")
         guard RunFile.kind(path) == .file else { return ([], []) }
@@ -63,7 +63,8 @@ public final class ScheduleStore: Sendable {
             configuration.busyMode = .timeout(10)
             let result = try InterruptedChange.takingBack(path) {
                 let database = try DatabaseQueue(path: path, configuration: configuration)
-                let result = try database.read { db in try check(db, path) ? (try firings(db, since: since), try campaigns(db)) : nil }
+                let result = try database.read { db in try check(db, path) ? (try scheduledRuns(db, since: since), try campaigns(db)) : nil
+                }
                 try database.close()
                 return result
             }
@@ -73,33 +74,33 @@ public final class ScheduleStore: Sendable {
     }
 
     /// Firings that are open, or that ended at or after a moment; in the order of their times.
-    public func firings(since: Timestamp) throws -> [Firing] {
-        try Self.translating(path) { try database.read { try Self.firings($0, since: since) } }
+    public func scheduledRuns(since: Timestamp) throws -> [ScheduledRun] {
+        try Self.translating(path) { try database.read { try Self.scheduledRuns($0, since: since) } }
     }
 
     /// All campaigns that ever had a schedule here, by name.
     public func campaigns() throws -> [ScheduledCampaign] { try Self.translating(path) { try database.read(Self.campaigns) } }
 
-    /// Writes firings and campaigns, new or changed, in one transaction. A time belongs to the run that claimed it first.
+    /// Writes scheduled runs and campaigns, new or changed, in one transaction. A time belongs to the run that claimed it first.
     /// - Parameter waits: asked whenever another program has held the file for ten seconds: whether to wait on.
-    /// - Returns: the firings whose times other runs have: these are as they were.
+    /// - Returns: the scheduled runs whose times other runs have: these are as they were.
     @discardableResult
     public func save(
-        _ firings: [Firing], _ campaigns: [ScheduledCampaign], waits: () -> Bool = { false }
-    ) throws -> Set<Firing.Key> {
+        _ scheduledRuns: [ScheduledRun], _ campaigns: [ScheduledCampaign], waits: () -> Bool = { false }
+    ) throws -> Set<ScheduledRun.Key> {
         try Self.translating(path) {
             while true {
-                do { return try write(firings, campaigns) } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
+                do { return try write(scheduledRuns, campaigns) } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
                     guard waits() else { throw error }
                 }
             }
         }
     }
 
-    private func write(_ firings: [Firing], _ campaigns: [ScheduledCampaign]) throws -> Set<Firing.Key> {
+    private func write(_ scheduledRuns: [ScheduledRun], _ campaigns: [ScheduledCampaign]) throws -> Set<ScheduledRun.Key> {
         try database.write { db in
-            var taken: Set<Firing.Key> = []
-            for firing in firings where try !Self.save(firing, db) { taken.insert(firing.key) }
+            var taken: Set<ScheduledRun.Key> = []
+            for scheduledRun in scheduledRuns where try !Self.save(scheduledRun, db) { taken.insert(scheduledRun.key) }
             for campaign in campaigns {
                 try db.execute(
                     sql: "INSERT OR REPLACE INTO campaign (name, file, times, decided_through) VALUES (?, ?, ?, ?)",
@@ -112,60 +113,60 @@ public final class ScheduleStore: Sendable {
     /// What a run that is sent by hand finds when it claims its time.
     public enum Claim: Hashable, Sendable {
         /// The time is the run's; what stood there before, to be put back if nothing is sent after all.
-        case own(before: Firing?)
+        case own(before: ScheduledRun?)
         /// Another run has it.
-        case taken(by: Firing)
+        case taken(by: ScheduledRun)
     }
 
-    /// Claims a time for a firing's run, in one transaction. One that was skipped may be claimed, as nothing of it was sent.
-    public func claim(_ firing: Firing) throws -> Claim {
+    /// Claims a time for a scheduled run's run, in one transaction. One that was skipped may be claimed, as nothing of it was sent.
+    public func claim(_ scheduledRun: ScheduledRun) throws -> Claim {
         try Self.translating(path) {
             try database.write { db in
-                let before = try Self.firing(firing.key, db)
-                if let before, before.run != firing.run, before.state != .skipped { return .taken(by: before) }
-                try Self.remove(firing.key, db)
-                _ = try Self.save(firing, db)
+                let before = try Self.scheduledRun(scheduledRun.key, db)
+                if let before, before.run != scheduledRun.run, before.state != .skipped { return .taken(by: before) }
+                try Self.remove(scheduledRun.key, db)
+                _ = try Self.save(scheduledRun, db)
                 return .own(before: before)
             }
         }
     }
 
     /// Puts back what stood there before a run claimed its time: nothing of it was sent.
-    public func giveBack(_ firing: Firing, before: Firing?) throws {
+    public func returnTime(_ scheduledRun: ScheduledRun, before: ScheduledRun?) throws {
         try Self.translating(path) {
             try database.write { db in
-                guard try Self.firing(firing.key, db)?.run == firing.run else { return }
-                try Self.remove(firing.key, db)
+                guard try Self.scheduledRun(scheduledRun.key, db)?.run == scheduledRun.run else { return }
+                try Self.remove(scheduledRun.key, db)
                 if let before { _ = try Self.save(before, db) }
             }
         }
     }
 
-    private static func firing(_ key: Firing.Key, _ db: Database) throws -> Firing? {
+    private static func scheduledRun(_ key: ScheduledRun.Key, _ db: Database) throws -> ScheduledRun? {
         try Row.fetchOne(db, sql: columns + " WHERE campaign = ? AND occurrence = ?", arguments: [key.campaign, key.occurrence])
-            .flatMap(firing)
+            .flatMap(scheduledRun)
     }
 
-    private static func remove(_ key: Firing.Key, _ db: Database) throws {
+    private static func remove(_ key: ScheduledRun.Key, _ db: Database) throws {
         try db.execute(sql: "DELETE FROM firing WHERE campaign = ? AND occurrence = ?", arguments: [key.campaign, key.occurrence])
     }
 
-    /// Of each campaign the last firing that came to an end.
-    public func lastEnded() throws -> [Firing] {
-        let open = Set(Firing.State.allCases.filter(\.isOpen))
+    /// Of each campaign the last scheduled run that came to an end.
+    public func lastEnded() throws -> [ScheduledRun] {
+        let open = Set(ScheduledRun.State.allCases.filter(\.isOpen))
         return try Self.translating(path) {
             try database.read { db in
                 try Self.campaigns(db).compactMap { campaign in
                     try Row.fetchAll(
                         db, sql: Self.columns + " WHERE campaign = ? ORDER BY begins_at DESC LIMIT 5", arguments: [campaign.name]
-                    ).compactMap(Self.firing).first { !open.contains($0.state) }
+                    ).compactMap(Self.scheduledRun).first { !open.contains($0.state) }
                 }
             }
         }
     }
 
     /// - Returns: false when the time is another run's.
-    private static func save(_ firing: Firing, _ db: Database) throws -> Bool {
+    private static func save(_ scheduledRun: ScheduledRun, _ db: Database) throws -> Bool {
         try db.execute(
             sql: """
                 INSERT INTO firing (campaign, occurrence, file, run, state, reason, begins_at, ends_at, changed_at)
@@ -176,32 +177,33 @@ public final class ScheduleStore: Sendable {
                 WHERE firing.run IS excluded.run
                 """,
             arguments: [
-                firing.key.campaign, firing.key.occurrence, firing.file, firing.run, firing.state.rawValue, firing.reason,
-                firing.begins.epochMilliseconds, firing.ends.epochMilliseconds, firing.changedAt.epochMilliseconds,
+                scheduledRun.key.campaign, scheduledRun.key.occurrence, scheduledRun.file, scheduledRun.run, scheduledRun.state.rawValue,
+                scheduledRun.reason,
+                scheduledRun.begins.epochMilliseconds, scheduledRun.ends.epochMilliseconds, scheduledRun.changedAt.epochMilliseconds,
             ])
         return db.changesCount > 0
     }
 
     private static let columns = "SELECT campaign, occurrence, file, run, state, reason, begins_at, ends_at, changed_at FROM firing"
 
-    private static func firings(_ db: Database, since: Timestamp) throws -> [Firing] {
-        let open = Firing.State.allCases.filter(\.isOpen).map { "'\($0.rawValue)'" }.joined(separator: ", ")
+    private static func scheduledRuns(_ db: Database, since: Timestamp) throws -> [ScheduledRun] {
+        let open = ScheduledRun.State.allCases.filter(\.isOpen).map { "'\($0.rawValue)'" }.joined(separator: ", ")
         return try Row.fetchAll(
             db, sql: columns + " WHERE ends_at >= ? OR state IN (\(open)) ORDER BY begins_at, campaign",
             arguments: [since.epochMilliseconds]
-        ).compactMap(firing)
+        ).compactMap(scheduledRun)
     }
 
     /// nil for a state that this version does not know.
-    private static func firing(_ row: Row) throws -> Firing? {
+    private static func scheduledRun(_ row: Row) throws -> ScheduledRun? {
         guard let campaign = String.fromDatabaseValue(row[0]), let occurrence = String.fromDatabaseValue(row[1]),
             let file = String.fromDatabaseValue(row[2]), let run = String?.fromDatabaseValue(row[3]),
             let name = String.fromDatabaseValue(row[4]), let reason = String.fromDatabaseValue(row[5]),
             let begins = Int64.fromDatabaseValue(row[6]), let ends = Int64.fromDatabaseValue(row[7]),
             let changedAt = Int64.fromDatabaseValue(row[8])
         else { throw Unreadable() }
-        guard let state = Firing.State(rawValue: name) else { return nil }
-        return Firing(
+        guard let state = ScheduledRun.State(rawValue: name) else { return nil }
+        return ScheduledRun(
             key: .init(campaign: campaign, occurrence: occurrence), file: file, run: run, state: state, reason: reason,
             begins: Timestamp(epochMilliseconds: begins), ends: Timestamp(epochMilliseconds: ends),
             changedAt: Timestamp(epochMilliseconds: changedAt))
@@ -222,7 +224,7 @@ public final class ScheduleStore: Sendable {
 
     /// A file that was emptied is no empty record: what it said is gone. One that a killed process has just made is.
     private static func checkNothingKnown(_ folder: String) throws {
-        guard try SendingRecord(folder: folder).knowsTimes() else { return }
+        guard try SendingHistory(folder: folder).knowsTimes() else { return }
         throw Diagnostic(
             "the record of a schedule is damaged: it is empty, and times of a schedule were sent or cancelled here",
             file: RunFile.join(folder, fileName),

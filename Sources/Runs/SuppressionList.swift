@@ -136,7 +136,7 @@ public struct SuppressionList: Sendable {
         /// In the list before, and known to be invalid more recently now.
         public var renewed = 0
         /// Refused, and left out, as wrong settings may be the reason.
-        public var spared = 0
+        public var notSuppressed = 0
 
         /// Nothing.
         public init() {}
@@ -153,7 +153,7 @@ public struct SuppressionList: Sendable {
         try run.requireRecipients()
         let hasFinished = try run.status().state == .finished
         let evidence = try run.evidence()
-        var spared = 0
+        var notSuppressed = 0
         var change = try add { entries in
             try run.read { db in
                 let token = try PreparedStatement(db, RunSchema.selectToken)
@@ -161,7 +161,7 @@ public struct SuppressionList: Sendable {
                 try run.forEachOutcome(db) { id, _, outcome in
                     guard outcome == .invalidToken, let settled = try outcomes.settlement(of: id) else { return }
                     guard evidence.suppresses(status: settled.status, hasFinished: hasFinished) else {
-                        spared += 1
+                        notSuppressed += 1
                         return
                     }
                     try token.bind(id, at: 1)
@@ -178,7 +178,7 @@ public struct SuppressionList: Sendable {
                 }
             }
         }
-        change.spared = spared
+        change.notSuppressed = notSuppressed
         return change
     }
 

@@ -19,7 +19,7 @@ struct AudienceCompiler {
     /// - Throws: every list or export that cannot be read, and with them every column that is missing.
     func query(now: Timestamp) throws -> AudienceQuery {
         var mistakes: [Diagnostic] = []
-        var lists = NamedLists()
+        var lists = NameLists()
         var query = AudienceQuery(files: exportFiles(now, &mistakes), columns: app.columns, now: now)
         query.anyTags = load(audience.anyTags, "tags", query.sources, &lists, &mistakes)
         query.allTags = load(audience.allTags, "tags", query.sources, &lists, &mistakes)
@@ -110,7 +110,7 @@ struct AudienceCompiler {
     private func names(_ lists: NameList...) -> [SourceText] { lists.flatMap(\.names) }
 
     private func load(
-        _ list: NameList, _ key: String, _ sources: SourceFiles, _ lists: inout NamedLists, _ mistakes: inout [Diagnostic]
+        _ list: NameList, _ key: String, _ sources: SourceFiles, _ lists: inout NameLists, _ mistakes: inout [Diagnostic]
     ) -> [String] {
         var names = list.names.map(\.value)
         guard let list = list.file else { return names }

@@ -11,7 +11,7 @@ public struct CommonOptions: Sendable {
     /// Folder of run files; nil takes the one of volley.yaml.
     public var runs: String?
     /// What planning may use; nil for what is needed.
-    public var memory: MemoryAllowance?
+    public var memory: MemoryBudget?
     /// Threads that deliver at most; nil for as many as there are cores.
     public var threads: Int?
     /// Whether the result is one JSON document.
@@ -19,7 +19,7 @@ public struct CommonOptions: Sendable {
 
     /// Options.
     public init(
-        config: String? = nil, runs: String? = nil, memory: MemoryAllowance? = nil, threads: Int? = nil, isJSON: Bool = false
+        config: String? = nil, runs: String? = nil, memory: MemoryBudget? = nil, threads: Int? = nil, isJSON: Bool = false
     ) {
         self.config = config
         self.runs = runs
@@ -128,8 +128,8 @@ struct CampaignContext {
     func runsFolder(_ options: CommonOptions) -> String { project.runsFolder(options) }
 
     /// The way to the app's server from this machine.
-    func route(_ settings: RunSettings, _ options: CommonOptions) throws(Diagnostic) -> Route {
-        try Route(app.proxy, to: settings.environment)
+    func route(_ settings: RunSettings, _ options: CommonOptions) throws(Diagnostic) -> ProxyRoute {
+        try ProxyRoute(app.proxy, to: settings.environment)
     }
 
     /// All caps that count: the campaign's, and the app's.

@@ -81,7 +81,7 @@ public final class Console: Sendable {
     func write(_ bytes: [UInt8]) throws {
         guard !isOutputClosed.load(ordering: .relaxed) else { return }
         clearProgress()
-        switch FullWrite.write(bytes, to: STDOUT_FILENO) {
+        switch WriteAll.write(bytes, to: STDOUT_FILENO) {
         case 0: return
         case EPIPE: isOutputClosed.store(true, ordering: .relaxed)
         case EBADF:
@@ -147,5 +147,5 @@ public final class Console: Sendable {
     }
 
     /// To standard error. Where that fails there is nobody to tell.
-    private func tell(_ text: String) { _ = FullWrite.write(Array(text.utf8), to: STDERR_FILENO) }
+    private func tell(_ text: String) { _ = WriteAll.write(Array(text.utf8), to: STDERR_FILENO) }
 }

@@ -25,7 +25,7 @@ struct EarlierSendings {
         earlier.judged = figures.outcomes.merging(accepted) { max(0, $0 - $1) }
         let evidence = figures.tokenEvidence, before = judged?.tokenEvidence ?? TokenEvidence()
         earlier.canary = evidence.answers - before.answers
-        earlier.doubtful = evidence.doubtful - before.doubtful
+        earlier.ambiguous = evidence.ambiguous - before.ambiguous
         earlier.rejected = figures.outcomes[.rejected, default: 0] - (judged?.outcomes[.rejected, default: 0] ?? 0)
         return earlier
     }

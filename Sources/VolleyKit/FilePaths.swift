@@ -140,7 +140,7 @@ enum FilePaths {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
         guard descriptor >= 0 else { throw Diagnostic("the file cannot be written: \(String(cString: strerror(errno)))", file: path) }
         defer { close(descriptor) }
-        let code = FullWrite.write(bytes, to: descriptor)
+        let code = WriteAll.write(bytes, to: descriptor)
         guard code == 0 else {
             unlink(path)
             throw Diagnostic("the file cannot be written: \(String(cString: strerror(code)))", file: path)
@@ -150,8 +150,8 @@ enum FilePaths {
     /// Writes a whole file, in place of whatever has its name.
     /// - Parameter mode: permissions, before the umask.
     static func replace(_ path: String, _ bytes: [UInt8], mode: mode_t = 0o666) throws(Diagnostic) {
-        do throws(WholeFile.Failure) {
-            let file = try WholeFile(path, mode: mode)
+        do throws(AtomicFile.Failure) {
+            let file = try AtomicFile(path, mode: mode)
             try file.write(bytes)
             try file.finish()
         } catch { throw Diagnostic("the file cannot be written: \(error)", file: path) }

@@ -41,7 +41,7 @@ struct FrequencyHistory {
             error.remedy = "Move it to another folder if it does not matter whom it reached, then send this run again."
             throw error
         }
-        let place = try RunSettings(json: run.plan.settings, runFile: run.path).place, order = try SendingRecord(beside: run).order()
+        let place = try RunSettings(json: run.plan.settings, runFile: run.path).place, order = try SendingHistory(beside: run).order()
         let isAnyNew = try others.contains { other in
             defer { other.close() }
             let start = try order.start(of: other.plan.id, life: other.life(), after: place, at: run.plan.plannedAt)
@@ -73,7 +73,7 @@ struct FrequencyHistory {
                 // Nobody notices a background push.
                 guard settings.environment.listName == environment.listName, settings.pushType != .background else { continue }
                 let goesFirst = try goesFirst(run)
-                try run.forEachReached(closing: SendStage.closingReasons) { token, moment, isToCome in
+                try run.forEachReached(closing: RunSender.closingReasons) { token, moment, isToCome in
                     add(token) { cap in moment.map { $0 > starts[cap] } ?? false || isToCome && goesFirst }
                 }
             }

@@ -86,7 +86,7 @@ private final class AuthorityFile {
 
     init(_ text: String) throws(Diagnostic) {
         let folder = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
-        let unnamed = WholeFile.openWithoutName(inFolder: folder, mode: 0o600)
+        let unnamed = AtomicFile.openWithoutName(inFolder: folder, mode: 0o600)
         hasName = unnamed < 0
         if unnamed >= 0 {
             (descriptor, path) = (unnamed, "/proc/self/fd/\(unnamed)")
@@ -95,7 +95,7 @@ private final class AuthorityFile {
             descriptor = mkstemp(&name)
             path = String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         }
-        let code = descriptor < 0 ? errno : FullWrite.write(Array(text.utf8), to: descriptor)
+        let code = descriptor < 0 ? errno : WriteAll.write(Array(text.utf8), to: descriptor)
         guard code == 0 else {
             throw Diagnostic("no temporary file can be made: \(String(cString: strerror(code)))", file: folder)
         }

@@ -5,7 +5,7 @@ import Glibc
 final class OutputSink {
     private enum Target {
         case console(Console)
-        case whole(WholeFile)
+        case whole(AtomicFile)
         /// A pipe or a device, which is written to as it is.
         case stream(Int32)
     }
@@ -22,14 +22,14 @@ final class OutputSink {
     ///   - remedy: what to do when it cannot be written.
     init(file: String?, console: Console, isPrivate: Bool = false, what: String, remedy: String) throws(Diagnostic) {
         (self.file, self.what, self.remedy) = (file, what, remedy)
-        do throws(WholeFile.Failure) {
+        do throws(AtomicFile.Failure) {
             guard let file, !Self.isStandardOutput(file) else {
                 target = .console(console)
                 return
             }
             target =
                 Self.isRegular(file)
-                ? .whole(try WholeFile(file, isPrivate: isPrivate)) : .stream(try Self.openAsItIs(file))
+                ? .whole(try AtomicFile(file, isPrivate: isPrivate)) : .stream(try Self.openAsItIs(file))
         } catch { throw Self.failure(error, what, file, remedy) }
     }
 
@@ -51,9 +51,9 @@ final class OutputSink {
         return lstat(file, &status) != 0 || status.st_mode & S_IFMT != S_IFLNK
     }
 
-    private static func openAsItIs(_ file: String) throws(WholeFile.Failure) -> Int32 {
+    private static func openAsItIs(_ file: String) throws(AtomicFile.Failure) -> Int32 {
         let descriptor = open(file, O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw WholeFile.Failure(code: errno) }
+        guard descriptor >= 0 else { throw AtomicFile.Failure(code: errno) }
         return descriptor
     }
 
@@ -64,19 +64,19 @@ final class OutputSink {
             // Nobody reads on: as with any filter, that is a fine end.
             if console.isReaderGone { throw ReaderGone() }
         case .whole(let whole):
-            do throws(WholeFile.Failure) { try whole.write(bytes) } catch { throw Self.failure(error, what, file, remedy) }
+            do throws(AtomicFile.Failure) { try whole.write(bytes) } catch { throw Self.failure(error, what, file, remedy) }
         case .stream(let descriptor):
-            let code = FullWrite.write(bytes, to: descriptor)
+            let code = WriteAll.write(bytes, to: descriptor)
             guard code == 0 else { throw Self.failure(.init(code: code), what, file, remedy) }
         }
     }
 
     func finish() throws(Diagnostic) {
         guard case .whole(let whole) = target else { return }
-        do throws(WholeFile.Failure) { try whole.finish() } catch { throw Self.failure(error, what, file, remedy) }
+        do throws(AtomicFile.Failure) { try whole.finish() } catch { throw Self.failure(error, what, file, remedy) }
     }
 
-    private static func failure(_ failure: WholeFile.Failure, _ what: String, _ file: String?, _ remedy: String) -> Diagnostic {
+    private static func failure(_ failure: AtomicFile.Failure, _ what: String, _ file: String?, _ remedy: String) -> Diagnostic {
         Diagnostic("the \(what) cannot be written: \(failure)", file: file, remedy: remedy)
     }
 }

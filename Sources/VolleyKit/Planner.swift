@@ -11,9 +11,9 @@ struct Planner {
     let context: CampaignContext
     let console: Console
     let now: Timestamp
-    private let memory: MemoryAllowance?
+    private let memory: MemoryBudget?
     /// When it is to go out.
-    var departure = Departure.now
+    var sendingTime = SendingTime.now
     /// Since when it has waited to be planned.
     var queuedAt: Timestamp
     /// Whether `volley schedule` plans, so that nobody looks at the preview: then an audience that dropped is held back also when the campaign says nothing of it.
@@ -24,7 +24,7 @@ struct Planner {
     var credentialWarnings: [Diagnostic]?
 
     /// - Throws: `Diagnostic` when `memory` is too little.
-    init(context: CampaignContext, memory: MemoryAllowance?, console: Console, now: Timestamp) throws(Diagnostic) {
+    init(context: CampaignContext, memory: MemoryBudget?, console: Console, now: Timestamp) throws(Diagnostic) {
         (self.context, self.console, self.now, self.memory) = (context, console, now, memory)
         queuedAt = now
         _ = try memory?.forDevices()
@@ -52,8 +52,8 @@ struct Planner {
         defer { console.clearProgress() }
         let trace = try query.trace(
             subject,
-            judging: {
-                let judge = PayloadJudge(messages)
+            checking: {
+                let judge = PayloadChecker(messages)
                 return { judge.judge($0) }
             }, isCancelled: { Interruption.isRequested })
         return Explainer(context: context, query: query).explanation(of: subject, trace)
@@ -63,7 +63,7 @@ struct Planner {
     /// - Parameter id: a name that was chosen before; nil makes one.
     func plan(_ settings: RunSettings, runsFolder: String, id: String? = nil) throws -> (run: RunStore, preview: Preview) {
         let begin = SuspendingClock.now
-        let place = try SendingRecord(folder: runsFolder).order().last
+        let place = try SendingHistory(folder: runsFolder).order().last
         let beside = try RunStore.idsBeingSent(of: context.campaign.name.value, in: runsFolder)
         let seed = RunSeed.random()
         let id = id ?? RunID.make(campaign: context.campaign.name.value, now: now, seed: seed)
@@ -78,7 +78,7 @@ struct Planner {
         // What is demanded now stays demanded, wherever the file that says so is later.
         settings.needsApproval =
             settings.needsApproval
-            || CampaignDemand(
+            || ApprovalDemand(
                 app: context.app.name.value, campaignFile: context.campaign.file, realFile: FilePaths.absolute(context.campaign.file)
             ).binds
         settings.key = settings.key?.fingerprinted()
@@ -120,14 +120,14 @@ struct Planner {
         console.detail("volley.yaml: \(context.project.file); exports: \(query.files.joined(separator: ", "))")
         // Texts are looked at as rendered, even when none is to be shown.
         let finder = SampleFinder(messages: messages, wanted: max(1, samples))
-        let sink = PlanSink(keeping: finder.slotsToKeep, writer: try writer.map { try RecipientWriter($0) })
+        let sink = RecipientCollector(keeping: finder.slotsToKeep, writer: try writer.map { try RecipientWriter($0) })
         let result = try scan(query, into: sink, deviceMemory) {
-            let judge = PayloadJudge(messages, clocks)
+            let judge = PayloadChecker(messages, clocks)
             return { judge.judge($0) }
         }
         let found = try finder.samples(of: result, kept: sink.kept) { sink in
             console.detail("reading the exports once more, for samples of texts that few devices get")
-            _ = try scan(query, into: sink, deviceMemory) { { _ in Judgement() } }
+            _ = try scan(query, into: sink, deviceMemory) { { _ in RecipientCheck() } }
         }
         // What is counted and shown is what is still there.
         try query.sources.checkUnchanged()
@@ -184,13 +184,13 @@ struct Planner {
         let unfinished = unfinishedWarning(last)
         if let unfinished { return [unfinished] }
         let environment = try RunSettings(context).environment
-        guard let sending = LastSending(of: last, now: now), sending.isRecent(in: environment) else { return [] }
+        guard let sending = PreviousSending(of: last, now: now), sending.isRecent(in: environment) else { return [] }
         return [sending.warning(context)]
     }
 
     private func unfinishedWarning(_ last: RunStore) -> Diagnostic? {
         guard let state = try? last.status().state, [.running, .paused, .stopped].contains(state) else { return nil }
-        guard AccountGap(of: last) == nil, let unclaimed = try? last.firstUnclaimed(), unclaimed > 0,
+        guard LedgerGap(of: last) == nil, let unclaimed = try? last.firstUnclaimed(), unclaimed > 0,
             last.isBeingSent || unclaimed < last.plan.audience || (try? last.figures().outcomes[.unsent, default: 0]) ?? 0 > 0
         else { return nil }
         let (fact, remedy) =
@@ -212,13 +212,13 @@ struct Planner {
 
     private func scan(
         _ query: AudienceQuery, into sink: any RecipientSink, _ deviceMemory: Int,
-        judging makeJudge: @escaping @Sendable () -> RecipientJudge
+        checking makeChecker: @escaping @Sendable () -> RecipientChecker
     ) throws -> AudienceResult {
         let clock = ContinuousClock()
         let start = clock.now
         defer { console.clearProgress() }
         return try query.scan(
-            into: sink, deviceMemory: deviceMemory, judging: makeJudge,
+            into: sink, deviceMemory: deviceMemory, checking: makeChecker,
             progress: {
                 isAlive()
                 console.progress(progressLine($0, elapsed: clock.now - start))

@@ -14,38 +14,38 @@ struct PushReader: Sendable {
     /// Whether who is recorded as unknown is sent to again.
     let resendsUnknown: Bool
     /// nil to claim as far ahead as the queue goes.
-    let allowance: ClaimAllowance?
+    let allowance: ClaimBudget?
     /// The clock that claims are dated by.
     let now: @Sendable () -> Timestamp
     /// Devices that may get no more; nil when there are none.
     let capped: CappedDevices?
     /// Is told how many claims were made (`RunStore.claimCount`), before any of those recipients goes onto the wire; false when that could not be noted.
-    var noteClaimed: @Sendable (Int) -> Bool = { _ in true }
+    var onClaimed: @Sendable (Int) -> Bool = { _ in true }
     /// Is told of capped recipients once they are recorded as unsent.
-    let noteCapped: @Sendable ([Settlement]) -> Void
+    let onCapped: @Sendable ([Settlement]) -> Void
     /// Is told of attempts that were recorded of recipients who are sent to again.
-    let noteAttempts: @Sendable ([Int: Int]) -> Void
+    let onEarlierAttempts: @Sendable ([Int: Int]) -> Void
     /// Is told of recipients who may have got the push already, before they are sent to again.
-    let noteInDoubt: @Sendable ([Int]) -> Void
+    let onInDoubt: @Sendable ([Int]) -> Void
     /// The messages again, one for each further thread that renders: what they consist of is counted by references, for which threads would wait for
     /// one another.
     var furtherMessages: [MessageCatalog] = []
 
-    /// Recipients of a claim at most, for each thread that renders; with a slow pace it covers less (`Pace.pushesAhead`), and in a slow run (`ClaimAllowance`).
+    /// Recipients of a claim at most, for each thread that renders; with a slow pace it covers less (`Pace.pushesAhead`), and in a slow run (`ClaimBudget`).
     private static let largestClaim = 4000
 
     /// Pushes of a batch at most.
     private static let batchSize = 1000
 
     init(
-        run: RunStore, messages: MessageCatalog, pace: Pace?, resendsUnknown: Bool = true, allowance: ClaimAllowance? = nil,
+        run: RunStore, messages: MessageCatalog, pace: Pace?, resendsUnknown: Bool = true, allowance: ClaimBudget? = nil,
         now: @escaping @Sendable () -> Timestamp = { .now() }, capped: CappedDevices? = nil,
-        noteCapped: @escaping @Sendable ([Settlement]) -> Void = { _ in },
-        noteAttempts: @escaping @Sendable ([Int: Int]) -> Void = { _ in }, noteInDoubt: @escaping @Sendable ([Int]) -> Void = { _ in }
+        onCapped: @escaping @Sendable ([Settlement]) -> Void = { _ in },
+        onEarlierAttempts: @escaping @Sendable ([Int: Int]) -> Void = { _ in }, onInDoubt: @escaping @Sendable ([Int]) -> Void = { _ in }
     ) {
         (self.run, self.messages, self.pace) = (run, messages, pace)
-        (self.resendsUnknown, self.allowance, self.now, self.noteAttempts) = (resendsUnknown, allowance, now, noteAttempts)
-        (self.capped, self.noteCapped, self.noteInDoubt) = (capped, noteCapped, noteInDoubt)
+        (self.resendsUnknown, self.allowance, self.now, self.onEarlierAttempts) = (resendsUnknown, allowance, now, onEarlierAttempts)
+        (self.capped, self.onCapped, self.onInDoubt) = (capped, onCapped, onInDoubt)
     }
 
     private var claimSize: Int { min(Self.largestClaim * (1 + furtherMessages.count), pace?.pushesAhead ?? .max) }
@@ -77,9 +77,9 @@ struct PushReader: Sendable {
             // All of it before the claim: whoever cannot be read must not be claimed.
             let rendered = Rendered(try team.run(parts.parts(of: claim)))
             try run.claim(claim, unsent: rendered.capped, at: now())
-            if !rendered.capped.isEmpty { noteCapped(rendered.capped) }
+            if !rendered.capped.isEmpty { onCapped(rendered.capped) }
             claims += claim.count
-            guard noteClaimed(claims) else { return rendered.batches.flatMap { $0.pushes.map(\.recipient) } }
+            guard onClaimed(claims) else { return rendered.batches.flatMap { $0.pushes.map(\.recipient) } }
             let left = handOver(rendered.batches[...], to: batches)
             if !left.isEmpty { return left }
             next = claim.upperBound
@@ -93,14 +93,14 @@ struct PushReader: Sendable {
         let rendered = try render(range, isClaimed: true, 0)
         if !rendered.capped.isEmpty {
             try run.record(rendered.capped)
-            noteCapped(rendered.capped)
+            onCapped(rendered.capped)
         }
-        noteInDoubt(rendered.inDoubt)
+        onInDoubt(rendered.inDoubt)
         for batch in rendered.batches {
             _ = allowance?.wait(forAtMost: batch.pushes.count) { batches.isClosed }
-            noteAttempts(try run.takeBack(batch.pushes.map(\.recipient), resendsUnknown: resendsUnknown))
+            onEarlierAttempts(try run.reopen(batch.pushes.map(\.recipient), resendsUnknown: resendsUnknown))
             claims += batch.pushes.count
-            guard noteClaimed(claims) else { return batch.pushes.map(\.recipient) }
+            guard onClaimed(claims) else { return batch.pushes.map(\.recipient) }
             let left = handOver([batch], to: batches)
             if !left.isEmpty { return left }
         }
@@ -153,7 +153,7 @@ struct PushReader: Sendable {
             if let capped, !push.mayHaveArrived, capped.contains(token: push.token) {
                 let attempts = push.attempts
                 rendered.capped.append(
-                    Settlement(recipient: push.id, outcome: .unsent, reason: SendStage.cappedReason, attempts: attempts, settledAt: now))
+                    Settlement(recipient: push.id, outcome: .unsent, reason: RunSender.cappedReason, attempts: attempts, settledAt: now))
                 return
             }
             if push.mayHaveArrived { rendered.inDoubt.append(push.id) }
@@ -177,7 +177,7 @@ struct PushReader: Sendable {
         }
         if isClaimed {
             try run.forEachUnsettledPush(
-                in: range, resendsUnknown: resendsUnknown, closing: [SendStage.cappedReason], withTraits: messages.needsTraits, append)
+                in: range, resendsUnknown: resendsUnknown, closing: [RunSender.cappedReason], withTraits: messages.needsTraits, append)
         } else {
             try run.forEachPush(in: range, withTraits: messages.needsTraits, append)
         }

@@ -15,9 +15,9 @@ enum RenderCause: Hashable {
     /// A column beyond those that can be told apart.
     case otherColumn
 
-    /// As a group of `Judgement`.
+    /// As a group of `RecipientCheck`.
     var group: Int {
-        let (blankText, other) = (Judgement.groupLimit - 1, Judgement.groupLimit - 2)
+        let (blankText, other) = (RecipientCheck.groupLimit - 1, RecipientCheck.groupLimit - 2)
         switch self {
         case .blankText: return blankText
         case .otherColumn: return other
@@ -27,11 +27,11 @@ enum RenderCause: Hashable {
         }
     }
 
-    /// - Parameter group: of a judgement.
+    /// - Parameter group: of a check.
     init(group: Int) {
         switch group {
-        case Judgement.groupLimit - 1: self = .blankText
-        case Judgement.groupLimit - 2: self = .otherColumn
+        case RecipientCheck.groupLimit - 1: self = .blankText
+        case RecipientCheck.groupLimit - 2: self = .otherColumn
         default: self = .column(group / Flaw.allCases.count, Flaw.allCases[group % Flaw.allCases.count])
         }
     }

@@ -69,9 +69,9 @@ struct RetryPlanner {
 
     private func tokensOfRetries() throws -> Set<DeviceToken> {
         var tokens: Set<DeviceToken> = []
-        let (chain, record) = (try RunChain(of: run), SendingRecord(beside: run))
+        let (chain, record) = (try RunChain(of: run), SendingHistory(beside: run))
         let retries = try chain.standingRetries(of: run.plan.id)
-        let givenUp = try chain.retriesGivenUp(of: run.plan.id, record)
+        let givenUp = try chain.abandonedRetries(of: run.plan.id, record)
         let sent = try record.retries(of: run.plan.id).filter { !givenUp.contains($0) }
         if let gone = sent.first(where: { id in !retries.contains { $0.plan.id == id } }) {
             let path = FilePaths.join(FilePaths.folder(of: run.path), "\(gone).sqlite")

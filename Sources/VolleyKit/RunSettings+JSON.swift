@@ -74,7 +74,7 @@ extension RunSettings {
         }
         realCampaignFile = json["campaign_file"]?.stringValue
         isOfScheduler = json["scheduler"] == .bool(true)
-        place = json["place"].flatMap { LifeOrder.Place(json: $0) }
+        place = json["place"].flatMap { LifeSequence.Place(json: $0) }
         if case .array(let runs)? = json["beside"] { beside = runs.compactMap(\.stringValue) }
         // Plans of older versions have none.
         if let limits = json["stop_when"], limits != .null { stopLimits = try need(StopLimits(json: limits), "stop_when") }
@@ -130,7 +130,7 @@ extension FrozenCertificate {
     }
 }
 
-extension LifeOrder.Place {
+extension LifeSequence.Place {
     fileprivate var json: JSONValue { .object(pairs: [("number", .integer(Int64(number))), ("life", .string(life))]) }
 
     fileprivate init?(json: JSONValue) {

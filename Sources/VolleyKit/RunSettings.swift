@@ -38,7 +38,7 @@ struct RunSettings: Hashable, Sendable {
     /// Whether `volley schedule` planned it, for the time of its schedule.
     var isOfScheduler = false
     /// Where in the order of beginnings it was planned; nil in retries, and in plans of older versions.
-    var place: LifeOrder.Place?
+    var place: LifeSequence.Place?
     /// Runs of the campaign that were being sent when it was planned.
     var beside: [String] = []
     /// By which rules its payloads were measured (`MessageCatalog.renderingRules`).

@@ -8,7 +8,7 @@ struct SendQuestion {
     let plan: RunPlan
     let settings: RunSettings
     /// nil when the campaign was never sent from this folder.
-    let last: LastSending?
+    let last: PreviousSending?
     let now: Timestamp
 
     /// For a run that is about to begin.
@@ -16,10 +16,10 @@ struct SendQuestion {
     init(_ run: RunStore, _ settings: RunSettings, now: Timestamp) throws {
         let last = try RunStore.lastBegun(of: run.plan.campaign, in: FilePaths.folder(of: run.path))
         defer { last?.close() }
-        self.init(plan: run.plan, settings: settings, last: last.flatMap { LastSending(of: $0, now: now) }, now: now)
+        self.init(plan: run.plan, settings: settings, last: last.flatMap { PreviousSending(of: $0, now: now) }, now: now)
     }
 
-    init(plan: RunPlan, settings: RunSettings, last: LastSending?, now: Timestamp) {
+    init(plan: RunPlan, settings: RunSettings, last: PreviousSending?, now: Timestamp) {
         (self.plan, self.settings, self.last, self.now) = (plan, settings, last, now)
     }
 

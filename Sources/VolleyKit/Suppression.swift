@@ -33,7 +33,7 @@ extension SuppressionList {
             if change.added + change.renewed > 0 {
                 console.detail("\(TextFormat.count(change.added)) devices are suppressed from now on, in \(list.path)")
             }
-            if change.spared > 0, try run.status().state == .finished { console.warn(sparedText(change.spared)) }
+            if change.notSuppressed > 0, try run.status().state == .finished { console.warn(sparedText(change.notSuppressed)) }
         } catch {
             console.warn(
                 "The devices whose tokens are invalid could not be put on the suppression list, so the next plan will name them again. \(error)"

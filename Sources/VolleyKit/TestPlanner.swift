@@ -6,7 +6,7 @@ import Runs
 /// From a campaign to a run for the app's test devices: each gets every text once. Neither share nor holdout, schedule nor suppression counts.
 struct TestPlanner {
     let context: CampaignContext
-    let memory: MemoryAllowance?
+    let memory: MemoryBudget?
     let console: Console
     let now: Timestamp
 
@@ -42,7 +42,7 @@ struct TestPlanner {
     /// A test needs no approval: where one is demanded, only those are test devices whom the file names that demands it.
     private func checkWhoseDevices() throws {
         let file = context.campaign.file
-        let demand = CampaignDemand(app: context.app.name.value, campaignFile: file, realFile: FilePaths.absolute(file))
+        let demand = ApprovalDemand(app: context.app.name.value, campaignFile: file, realFile: FilePaths.absolute(file))
         guard demand.binds, context.project.app(named: context.app.name.value)?.needsApproval != true else { return }
         throw Diagnostic(
             "the volley.yaml of the campaign demands approval, or cannot be read, and the test devices are those of \(context.project.file)",

@@ -36,7 +36,7 @@ struct PlanningOptions: ParsableArguments {
         name: .long,
         help: ArgumentHelp(
             "Memory that planning may use, as 512M or 1G; more goes to temporary files. Without it all that is needed.", valueName: "size"))
-    var memory: MemoryAllowance?
+    var memory: MemoryBudget?
 }
 
 /// How a run is sent.
@@ -56,7 +56,7 @@ struct SendingOptions: ParsableArguments {
     }
 }
 
-extension MemoryAllowance: ExpressibleByArgument {
+extension MemoryBudget: ExpressibleByArgument {
     /// A size with its unit.
     public init?(argument: String) { self.init(argument) }
 }

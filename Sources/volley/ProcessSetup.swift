@@ -7,7 +7,7 @@ import VolleyKit
 enum ProcessSetup {
     static func prepare() {
         reserveStandardStreams()
-        hearSignals()
+        unblockSignals()
         keepMemoryPrivate()
         LastWords.install()
     }
@@ -22,7 +22,7 @@ enum ProcessSetup {
     }
 
     /// Where SIGCHLD is ignored, no exit code of a hook can be read; a mask that blocks the others makes Ctrl-C unheard.
-    private static func hearSignals() {
+    private static func unblockSignals() {
         signal(SIGCHLD, SIG_DFL)
         var heard = sigset_t()
         sigemptyset(&heard)
@@ -65,7 +65,7 @@ private enum LastWords {
         if getenv("SWIFT_BACKTRACE") != nil { return }
         // They stay as long as the process does.
         volley_install_last_words(
-            strdup(before), ExitStatus.wrong.rawValue, strdup(after), ExitStatus.stopped.rawValue, SendingMark.word, malloc(stackBytes),
+            strdup(before), ExitStatus.wrong.rawValue, strdup(after), ExitStatus.stopped.rawValue, SendingFlag.word, malloc(stackBytes),
             stackBytes)
     }
 }

@@ -65,7 +65,7 @@ struct Prune: ParsableCommand {
         let console = shared.console
         try perform(console, json) {
             try PruneCommand.run(
-                keep: keep, includesStopped: includeStopped, isRehearsal: dryRun, isConfirmed: yes, options: shared.common(json: json),
+                keep: keep, includesStopped: includeStopped, isDryRun: dryRun, isConfirmed: yes, options: shared.common(json: json),
                 console: console)
         }
     }

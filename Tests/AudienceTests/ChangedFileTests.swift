@@ -148,9 +148,9 @@ struct ChangedFileTests {
             // A judge is made when the headers were looked at, and before the rows are.
             _ = try everyone(path).trace(
                 try TraceSubject(token(3)),
-                judging: {
+                checking: {
                     append(path)
-                    return { _ in Judgement() }
+                    return { _ in RecipientCheck() }
                 })
         }
         #expect(mistake?.all.first?.message.contains("grew") == true)

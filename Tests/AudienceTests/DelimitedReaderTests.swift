@@ -78,7 +78,7 @@ import Testing
         let query = AudienceQuery(file).with { $0.anyTags = ["b"] }
         #expect(try query.run(chunkSize: 16).sink.recipients.map(\.token.hex) == [token(1), token(2)])
         #expect(try query.with { $0.excludedDevices = [gone] }.run().sink.recipients.map(\.token.hex) == [token(1)])
-        let trace = try query.trace(TraceSubject(token(2)), judging: { { _ in Judgement() } })
+        let trace = try query.trace(TraceSubject(token(2)), checking: { { _ in RecipientCheck() } })
         #expect(trace.rows.count == 1)
     }
 

@@ -116,7 +116,7 @@ extension AudienceQuery {
         let sink = CollectingSink()
         let result = try with { $0.maximumBadRowShare = 1 }.scan(
             into: sink, limits: limits,
-            judging: { { record in Judgement(payloadBytes: record.fields.count, reason: Recipient(record).flatMap(verdict)) } })
+            checking: { { record in RecipientCheck(payloadBytes: record.fields.count, reason: Recipient(record).flatMap(verdict)) } })
         return (result, sink)
     }
 

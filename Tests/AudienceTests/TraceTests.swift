@@ -15,8 +15,8 @@ import Testing
         }
     }
 
-    @Sendable private static func judge() -> RecipientJudge {
-        { record in Judgement(payloadBytes: 7, reason: Recipient(record).flatMap { reason($0.token) }) }
+    @Sendable private static func judge() -> RecipientChecker {
+        { record in RecipientCheck(payloadBytes: 7, reason: Recipient(record).flatMap { reason($0.token) }) }
     }
 
     /// Everything that a trace says of an export, row by row, counted.
@@ -24,7 +24,7 @@ import Testing
         let preparation = try ScanPreparation(query, limits: ReadingLimits())
         let plan = ScanPlan(
             query: query, files: preparation.files, selectors: CompiledSelectors(query), excluded: preparation.excluded,
-            hash: preparation.hash, limits: ReadingLimits(), makeJudge: Self.judge)
+            hash: preparation.hash, limits: ReadingLimits(), makeChecker: Self.judge)
         let all = try RowTracer(plan).rows(asksJudge: false, where: { _ in true }, tick: {})
         var (reasons, recipients, rows) = ([SkipReason.badRow: all.badRows], Set<DeviceToken>(), all.rows.count + all.badRows)
         for row in all.rows where row.digits == nil {
@@ -32,7 +32,7 @@ import Testing
             reasons[reason, default: 0] += 1
         }
         for token in Set(all.rows.compactMap(\.traced.token)) {
-            let trace = try query.trace(TraceSubject(token.hex), judging: Self.judge)
+            let trace = try query.trace(TraceSubject(token.hex), checking: Self.judge)
             for row in trace.rows where row.token == token {
                 if let verdict = row.verdict { reasons[verdict, default: 0] += 1 } else { recipients.insert(token) }
             }

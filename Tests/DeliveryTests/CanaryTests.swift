@@ -169,7 +169,7 @@ struct CanaryTests {
         var bench = Bench(pushes: 500) {
             $0.canaryPushes = 100
             $0.earlier.canary = 60
-            $0.earlier.doubtful = 60
+            $0.earlier.ambiguous = 60
         }
         var count = 0
         while case let next = submitted(bench.advance()), !next.isEmpty, bench.machine.ending == nil {

@@ -456,7 +456,7 @@ struct DeliveryMachineTests {
     @Test("a million pushes hold no more memory than the limit, and none is welcome beyond it")
     func bounded() {
         var settings = MachineSettings(endpoint: "example.com:443", usesProviderToken: true)
-        settings.heldLimit = 500
+        settings.openPushLimit = 500
         var machine = DeliveryMachine(settings)
         let now = Moment(nanoseconds: 0, wall: Timestamp(epochSeconds: 0))
         var count = 0

@@ -49,13 +49,13 @@ struct PaceKeepingTests {
                 answers.append(push)
                 dueTimes.append(bench.now.nanoseconds + latency)
             }
-            let answered = pushes - bench.machine.heldCount
+            let answered = pushes - bench.machine.openPushes
             let nextAnswer = answered < dueTimes.count ? dueTimes[answered] : .max
             let wake = min(bench.machine.nextWake(after: bench.now) ?? .max, nextAnswer)
             guard bench.machine.end == nil, wake < .max else { break }
             let late = lateness > 0 ? Int64.random(in: 0...lateness, using: &random) : 0
             bench.now = bench.now.adding(nanoseconds: max(wake - bench.now.nanoseconds, 1) + late)
-            while pushes - bench.machine.heldCount < dueTimes.count, dueTimes[pushes - bench.machine.heldCount] <= bench.now.nanoseconds {
+            while pushes - bench.machine.openPushes < dueTimes.count, dueTimes[pushes - bench.machine.openPushes] <= bench.now.nanoseconds {
                 guard let push = answers.removeFirst() else { break }
                 bench.answer(push, 200)
             }

@@ -18,7 +18,7 @@ struct ProviderTokenTests {
 
     private let clock = Clock()
     private let key = SigningKey.generate()
-    private let history = ProviderTokenHistory()
+    private let history = SignedTokenHistory()
 
     private func source(_ key: SigningKey? = nil) -> ProviderTokenSource {
         let clock = clock
@@ -97,7 +97,7 @@ struct ProviderTokenTests {
     @Test("a loop changes its connections when the token grows old, also while the machine slept, and when another loop renewed it")
     func watch() {
         let source = source()
-        var watch = TokenWatch()
+        var watch = CredentialRenewal()
         let isFirst = watch.mustReconnect(source, at: clock.now.nanoseconds)
         #expect(!isFirst)
         #expect(watch.token == source.current())
@@ -115,7 +115,7 @@ struct ProviderTokenTests {
     @Test("a token that one connection had to renew is renewed for all of them, so that none uses it for more than an hour")
     func watchRenews() throws {
         let source = source()
-        var watch = TokenWatch()
+        var watch = CredentialRenewal()
         _ = watch.mustReconnect(source, at: clock.now.nanoseconds)
         let first = try #require(watch.token)
         let early = watch.renew(source, after: first)

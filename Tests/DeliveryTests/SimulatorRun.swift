@@ -32,7 +32,7 @@ struct SimulatorRun {
 
     /// A source with a history of its own: that of the process would compare the key with those of all other runs.
     static func source(_ key: SigningKey) -> ProviderTokenSource {
-        ProviderTokenSource(key: key, keyID: "ABC123DEFG", teamID: "DEF123GHIJ", history: ProviderTokenHistory()) {
+        ProviderTokenSource(key: key, keyID: "ABC123DEFG", teamID: "DEF123GHIJ", history: SignedTokenHistory()) {
             Moment(nanoseconds: bootNanoseconds(), wall: .now())
         }
     }

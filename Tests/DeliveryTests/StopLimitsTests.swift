@@ -98,7 +98,7 @@ struct StopLimitsTests {
 
     @Test("what the loops count is told to all others")
     func exchange() throws {
-        let team = SenderTeam(control: SendControl(), largest: 3)
+        let team = LoopGroup(control: SendControl(), largest: 3)
         let (first, second, third) = (try team.join(Wakeup()), try team.join(Wakeup()), try team.join(Wakeup()))
         #expect(team.exchange(AnswerTally(accepted: 5, failed: 1), of: first) == AnswerTally())
         #expect(team.exchange(AnswerTally(rejected: 2), of: second) == AnswerTally(accepted: 5, failed: 1))

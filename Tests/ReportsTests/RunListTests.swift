@@ -8,7 +8,7 @@ import Testing
         let first = try makeRun(folder, id: "20261101-120000-welcome-0a1b", recipients(12))
         _ = first
         let sent = try mixedRun(folder)
-        try sent.settleDown()
+        try sent.closeIntoOneFile()
         _ = shell("printf 'no database, just a line of text' > '\(folder.path)/notes.sqlite'")
         let (runs, broken, _) = try RunStore.all(in: folder.path)
         return try RunList(runs: runs, broken: broken)

@@ -66,7 +66,7 @@ import Testing
         let run = try makeRun(folder, audience: 200)
         try run.claim(0..<150, at: noon)
         try run.record((0..<120).map { settled($0, .failed, status: 503, reason: "ServiceUnavailable") })
-        try run.settleDown()
+        try run.closeIntoOneFile()
         var bytes = readBytes(run.path)
         // Whole pages, short stretches or single bytes.
         let length = [4096, 64, 1][Int(seed) % 3]
@@ -80,7 +80,7 @@ import Testing
             _ = try damaged.status()
             _ = try damaged.recipients(0..<200)
             _ = try damaged.figures()
-            _ = try damaged.unsettled()
+            _ = try damaged.claimedWithoutOutcome()
             var tokens = 0
             try damaged.forEachResult { _, recipient, _, _ in
                 if DeviceToken(recipient.token.hex) != nil { tokens += 1 }
@@ -131,7 +131,7 @@ import Testing
         let run = try makeRun(folder, audience: 450)
         try run.claim(0..<450, at: noon)
         try run.record((0..<450).map { settled($0, .failed, status: 503, reason: "ServiceUnavailable") })
-        try run.settleDown()
+        try run.closeIntoOneFile()
         #expect(try RunStore(path: run.path).figures().outcomes[.failed] == 450)
         #expect(query(run.path, edit).isEmpty)
         let damaged = try RunStore(path: run.path)
@@ -147,7 +147,7 @@ import Testing
         let run = try makeRun(folder, audience: 20)
         try run.claim(0..<20, at: noon)
         try run.record((0..<20).map { settled($0) })
-        try run.settleDown()
+        try run.closeIntoOneFile()
         #expect(query(run.path, edit).isEmpty)
         let damaged = try RunStore(path: run.path)
         #expect(try damaged.figures(withGroups: true).outcomes[.accepted] == 20)

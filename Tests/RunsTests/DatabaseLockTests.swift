@@ -54,7 +54,7 @@ final class DatabaseLockTests {
         }
         // Another process may not take the file out of the mode in which it is kept.
         if hasSQLiteTool { #expect(query(run.path, "PRAGMA journal_mode = DELETE").contains("locked")) }
-        try run.settleDown()
+        try run.closeIntoOneFile()
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["run.sqlite"])
     }
 

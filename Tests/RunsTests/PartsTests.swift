@@ -40,7 +40,7 @@ struct PartsTests {
             try run.claim(claim, at: noon)
             let settled = claim.filter { _ in Int.random(in: 0..<9, using: &random) > 0 }
             try run.record(settled.map { settlement($0, &random) })
-            _ = try run.takeBack(settled.filter { _ in Int.random(in: 0..<20, using: &random) == 0 }, resendsUnknown: true)
+            _ = try run.reopen(settled.filter { _ in Int.random(in: 0..<20, using: &random) == 0 }, resendsUnknown: true)
             // A hole between claims.
             next = claim.upperBound + (Int.random(in: 0..<5, using: &random) == 0 ? 7 : 0)
         }
@@ -81,7 +81,7 @@ struct PartsTests {
             return try run.countFigures(view, withGroups: true)
         }
         #expect(kept == whole)
-        try run.settleDown()
+        try run.closeIntoOneFile()
         #expect(try counted(run, parts) == whole)
         #expect(folder.names == ["run.sqlite"])
     }
@@ -106,7 +106,7 @@ struct PartsTests {
         let run = try makeRun(folder, audience: 700)
         try run.claim(0..<700, at: noon)
         try run.record((0..<700).map { settled($0, .failed, status: 503, reason: "ServiceUnavailable") })
-        try run.settleDown()
+        try run.closeIntoOneFile()
         #expect(query(run.path, "UPDATE outcome_block SET number = 9 WHERE number = 2").isEmpty)
         for parts in [[0..<700], [0..<350, 350..<700], [0..<600, 600..<700], [0..<0, 0..<700], [0..<700, 700..<700]] {
             #expect(diagnostic { _ = try counted(run, parts) }?.message == "the run file is damaged: an outcome has no recipient")
@@ -159,7 +159,7 @@ struct PartsTests {
         }
         // By another process, and in a file that is no write-ahead log's.
         guard hasSQLiteTool else { return }
-        try run.settleDown()
+        try run.closeIntoOneFile()
         let later = try ParallelReaders(run.path, count: 2)
         #expect(query(run.path, "UPDATE run SET reason = 'x'").isEmpty)
         #expect(try !later.begin())

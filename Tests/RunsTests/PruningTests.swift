@@ -24,7 +24,7 @@ import Testing
         try run.claim(0..<count - 50, at: noon)
         try run.record((0..<count - 100).map { settled($0, $0 % 9 == 0 ? .failed : .accepted, status: $0 % 9 == 0 ? 503 : 200) })
         try run.setState(.finished, reason: "", at: noon.adding(seconds: 60))
-        try run.settleDown()
+        try run.closeIntoOneFile()
         return run
     }
 
@@ -43,7 +43,7 @@ import Testing
         for word in ["feedc0de", "registration-", "alias-", "cell-"] { #expect(contents(folder).contains(word), "\(word)") }
         let (figures, status, size) = (try run.figures(withGroups: true), try run.status(), run.fileSize)
         // Left by a process that was killed.
-        _ = try ClaimMarks(run, life: "1-a", claimed: 650)
+        _ = try ClaimCounter(run, life: "1-a", claimed: 650)
         try run.prune(at: noon.adding(seconds: 86_400))
         for word in ["feedc0de", "registration-", "alias-", "cell-"] { #expect(!contents(folder).contains(word), "\(word)") }
         let pruned = try RunStore(path: run.path, readOnly: true)
@@ -85,7 +85,7 @@ import Testing
         try sender.setState(.running, reason: "", at: noon)
         #expect(throws: Diagnostic.self) { try run.prune(at: noon) }
         try sender.setState(.finished, reason: "", at: noon)
-        try sender.settleDown()
+        try sender.closeIntoOneFile()
         // A folder in the place of the new file.
         _ = shell("mkdir '\(run.path).pruning'")
         #expect(throws: Diagnostic.self) { try run.prune(at: noon) }
@@ -104,7 +104,7 @@ import Testing
         let sender = try RunStore(path: run.path)
         try sender.setState(.running, reason: "", at: noon.adding(seconds: 120))
         try sender.setState(.finished, reason: "", at: noon.adding(seconds: 180))
-        try sender.settleDown()
+        try sender.closeIntoOneFile()
         sender.close()
         let error = #expect(throws: Diagnostic.self) { try run.prune(at: noon.adding(seconds: 86_400), ifStill: seen) }
         #expect(error?.message == "the run was gone on with meanwhile")

@@ -149,7 +149,7 @@ import Testing
         // No transaction was left open: the file goes back to one.
         try run.setState(.running, reason: "", at: noon)
         #expect(throws: Mine.self) { try run.forEachPush(in: 0..<10) { _ in throw Mine() } }
-        try run.settleDown()
+        try run.closeIntoOneFile()
         #expect(folder.names == ["run.sqlite"])
     }
 }

@@ -48,9 +48,9 @@ import Testing
         try run.claim(0..<audience, at: noon)
         let settlements = (0..<audience).map { settled($0, $0 % 3 == 0 ? .failed : .accepted, reason: "r\($0 % 7)", latency: $0) }
         try run.record(settlements.filter { $0.recipient % 2 == 0 })
-        #expect(try run.unsettled().map(\.lowerBound) == Array(stride(from: 1, to: audience, by: 2)))
+        #expect(try run.claimedWithoutOutcome().map(\.lowerBound) == Array(stride(from: 1, to: audience, by: 2)))
         try run.record(settlements.filter { $0.recipient % 2 == 1 })
-        #expect(try run.unsettled().isEmpty)
+        #expect(try run.claimedWithoutOutcome().isEmpty)
         #expect(try outcomes(run) == settlements)
     }
 
@@ -137,7 +137,7 @@ import Testing
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 10)
         try run.claim(0..<5, at: noon)
-        try run.settleDown()
+        try run.closeIntoOneFile()
         _ = query(run.path, "UPDATE claim SET last_id = \(last)")
         #expect(diagnostic { try run.record([settled(3)]) }?.message.hasPrefix("the run file is damaged") == true)
         #expect(diagnostic { try run.claim(5..<10, at: noon) }?.message.hasPrefix("the run file is damaged") == true)

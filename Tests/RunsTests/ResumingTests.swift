@@ -41,9 +41,9 @@ struct ResumingTests {
         let folder = try TemporaryFolder()
         let run = try brokenOff(folder)
         try run.setState(.stopped, reason: "x", at: noon)
-        #expect(try run.takeBack(0..<2, resendsUnknown: true).isEmpty)
-        #expect(try run.takeBack(2..<12, resendsUnknown: true) == [2: 3])
-        #expect(try run.unsettled() == [1..<3, 4..<12])
+        #expect(try run.reopen(0..<2, resendsUnknown: true).isEmpty)
+        #expect(try run.reopen(2..<12, resendsUnknown: true) == [2: 3])
+        #expect(try run.claimedWithoutOutcome() == [1..<3, 4..<12])
         #expect(try run.figures().outcomes[.unknown] == 10, "kept figures are not believed any more")
         try run.record([settled(1), settled(2, attempts: 4)])
         #expect(diagnostic { try run.record([settled(2)]) }?.message.contains("settled twice") == true)
@@ -54,8 +54,8 @@ struct ResumingTests {
     func lost() throws {
         let folder = try TemporaryFolder()
         let run = try brokenOff(folder)
-        #expect(try run.settleLost(at: noon) == 8)
-        #expect(try run.settleLost(at: noon) == 0)
+        #expect(try run.recordLost(at: noon) == 8)
+        #expect(try run.recordLost(at: noon) == 0)
         let figures = try run.figures()
         #expect(figures.outcomes[.unknown] == 9 && figures.outcomes[.unsent] == 9 && figures.reasons["Interrupted"] == 8)
     }
@@ -86,7 +86,7 @@ struct ResumingTests {
         try other.ask(for: .running, reason: "", at: noon, from: [.paused])
         #expect(try run.status().state == .running && run.status().finishedAt == nil)
         try run.setState(.finished, reason: "", at: noon)
-        try run.settleDown()
+        try run.closeIntoOneFile()
         #expect(!other.isBeingSent)
     }
 

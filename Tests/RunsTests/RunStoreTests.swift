@@ -42,7 +42,7 @@ import Testing
         try run.claim(10..<20, at: noon)
         try run.claim(50..<60, at: noon)
         #expect(diagnostic { try run.claim(range, at: noon) }?.message.contains("claimed already") == true)
-        #expect(try run.unsettled() == [10..<20, 50..<60])
+        #expect(try run.claimedWithoutOutcome() == [10..<20, 50..<60])
     }
 
     @Test("neighbours of a claim can be claimed, recipients that are not there cannot")
@@ -65,7 +65,7 @@ import Testing
         #expect(
             diagnostic { try run.record([settled(2), settled(1, .failed, status: 503)]) }?.message.contains("recipient 1 was settled twice")
                 == true)
-        #expect(try run.unsettled() == [2..<10])
+        #expect(try run.claimedWithoutOutcome() == [2..<10])
         #expect(try run.figures().outcomes[.accepted] == 2)
     }
 
@@ -100,7 +100,7 @@ import Testing
         try run.claim(0..<4, at: noon)
         try run.record([settled(1)])
         #expect(try run.figures().outcomes == [.accepted: 1, .invalidToken: 0, .rejected: 0, .failed: 0, .unknown: 3, .unsent: 6])
-        #expect(try run.unsettled() == [0..<1, 2..<4])
+        #expect(try run.claimedWithoutOutcome() == [0..<1, 2..<4])
         var seen: [String] = []
         try run.forEachResult { id, recipient, outcome, isClaimed in
             #expect(recipient.token.hex == token(id))
@@ -127,7 +127,7 @@ import Testing
         let answered = claimed.filter { _ in Int.random(in: 0..<3, using: &random) > 0 }
         try run.record(answered.shuffled(using: &random).map { settled($0) })
         try run.record(Set(0..<60).subtracting(claimed).prefix(4).map { settled($0, .unsent, status: 0, attempts: 0) })
-        let ranges = try run.unsettled()
+        let ranges = try run.claimedWithoutOutcome()
         #expect(Set(ranges.joined()) == claimed.subtracting(answered))
         #expect(ranges.allSatisfy { !$0.isEmpty })
         #expect(zip(ranges, ranges.dropFirst()).allSatisfy { $0.upperBound <= $1.lowerBound })
@@ -273,7 +273,7 @@ import Testing
         try run.setState(.running, reason: "", at: noon)
         try run.claim(0..<10, at: noon)
         #expect(folder.names.contains("run.sqlite-wal"))
-        try run.settleDown()
+        try run.closeIntoOneFile()
         #expect(folder.names == ["run.sqlite"])
         #expect(try run.figures().outcomes[.unknown] == 10)
         #expect(folder.names == ["run.sqlite"])
@@ -304,7 +304,7 @@ import Testing
         _ = shell("cp '\(folder.path)'/run.sqlite* '\(copy.path)'/")
         let survivor = try RunStore(path: copy.path + "/run.sqlite")
         #expect(try survivor.figures().outcomes[.accepted] == 1)
-        #expect(try survivor.unsettled() == [1..<4])
+        #expect(try survivor.claimedWithoutOutcome() == [1..<4])
         #expect(try survivor.firstUnclaimed() == 4)
     }
 
@@ -316,9 +316,9 @@ import Testing
         try run.setState(.running, reason: "", at: noon)
         let other = try RunStore(path: run.path)
         #expect(diagnostic { try other.setState(.running, reason: "", at: noon) }?.message.contains("sent by another volley") == true)
-        try run.settleDown()
+        try run.closeIntoOneFile()
         try other.setState(.running, reason: "", at: noon)
-        try other.settleDown()
+        try other.closeIntoOneFile()
         #expect(folder.names == ["run.sqlite"])
     }
 
@@ -328,7 +328,7 @@ import Testing
         let wanted = try makeRun(folder, id: "wanted", audience: 1)
         try wanted.setState(.running, reason: "", at: noon)
         #expect(diagnostic { try wanted.remove() } != nil)
-        try wanted.settleDown()
+        try wanted.closeIntoOneFile()
         try makeRun(folder, id: "unwanted", audience: 1).remove()
         #expect(folder.names == ["wanted.sqlite"])
     }
@@ -339,7 +339,7 @@ import Testing
         let run = try makeRun(folder, audience: 10)
         try run.setState(.running, reason: "", at: noon)
         try run.claim(0..<10, at: noon)
-        try run.settleDown()
+        try run.closeIntoOneFile()
         let mounted = shell("mount --bind '\(folder.path)' '\(folder.path)' && mount -o remount,ro,bind '\(folder.path)' && echo yes")
         try #require(mounted == "yes\n", "cannot mount here")
         defer { _ = shell("umount '\(folder.path)'") }
@@ -370,6 +370,6 @@ import Testing
         _ = shell("rm '\(disk)/filler'")
         try run.record([settled(1)])
         #expect(try run.figures().outcomes[.accepted] == 2)
-        try run.settleDown()
+        try run.closeIntoOneFile()
     }
 }

@@ -19,7 +19,7 @@ import Testing
         let run = try makeRun(folder, audience: 600)
         try run.claim(0..<600, at: noon)
         try run.record(Self.settlements)
-        try run.settleDown()
+        try run.closeIntoOneFile()
         var sql = """
             CREATE TABLE kept AS SELECT * FROM outcome; DROP VIEW result; DROP VIEW outcome; DROP TABLE outcome_block; DROP TABLE reason;
             DROP TABLE invalid_since;
@@ -53,7 +53,7 @@ import Testing
         try run.checkUnchanged()
         #expect(try run.approval() == nil)
         let sender = try RunStore(path: path)
-        #expect(try sender.takeBack(0..<600, resendsUnknown: true) == [2: 2])
+        #expect(try sender.reopen(0..<600, resendsUnknown: true) == [2: 2])
         var open: [Int] = []
         try sender.forEachUnsettledPush(in: 0..<600, resendsUnknown: true, withTraits: true) { push in
             #expect(push.variant.isEmpty && push.language.elementsEqual("en".utf8))

@@ -9,8 +9,8 @@ final class ScheduleStoreTests {
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("volley-schedule-\(UUID().uuidString)").path
     deinit { try? FileManager.default.removeItem(atPath: folder) }
 
-    private func firing(_ occurrence: String, _ state: Firing.State, ends: Int64 = 1_000) -> Firing {
-        Firing(
+    private func scheduledRun(_ occurrence: String, _ state: ScheduledRun.State, ends: Int64 = 1_000) -> ScheduledRun {
+        ScheduledRun(
             key: .init(campaign: "a", occurrence: occurrence), file: "/a.yaml", run: "run-\(occurrence)", state: state, reason: "why",
             begins: Timestamp(epochSeconds: 500), ends: Timestamp(epochSeconds: ends), changedAt: Timestamp(epochMilliseconds: 1_001))
     }
@@ -23,21 +23,21 @@ final class ScheduleStoreTests {
     func damaged(edit: String) throws {
         let campaign = ScheduledCampaign(name: "a", file: "/a.yaml", times: "x", decidedThrough: Timestamp(epochMilliseconds: 123))
         let store = try ScheduleStore(folder: folder)
-        try store.save([firing("1", .planning)], [campaign])
+        try store.save([scheduledRun("1", .planning)], [campaign])
         store.close()
         let path = folder + "/schedule.sqlite"
         #expect(query(path, "UPDATE \(edit)").isEmpty)
         #expect(diagnostic { _ = try ScheduleStore.read(folder: folder, since: noon) }?.message.contains("is damaged") == true)
         let again = try ScheduleStore(folder: folder)
         let isFiring = edit.hasPrefix("firing")
-        let found = diagnostic { if isFiring { _ = try again.firings(since: noon) } else { _ = try again.campaigns() } }
+        let found = diagnostic { if isFiring { _ = try again.scheduledRuns(since: noon) } else { _ = try again.campaigns() } }
         #expect(found?.message.contains("is damaged") == true)
     }
 
     @Test("a change in whose middle a process was killed is taken back, and the schedule can be read", .enabled(if: hasSQLiteTool))
     func interruptedChange() throws {
         let store = try ScheduleStore(folder: folder)
-        try store.save([firing("1", .finished)], [])
+        try store.save([scheduledRun("1", .finished)], [])
         store.close()
         let path = folder + "/schedule.sqlite"
         let rows =
@@ -47,7 +47,7 @@ final class ScheduleStoreTests {
         _ = shell("printf '%s\\n.shell kill -9 $PPID\\n' '\(change)' | sqlite3 '\(path)'")
         #expect(access(path + "-journal", F_OK) == 0)
         let seen = try ScheduleStore.read(folder: folder, since: Timestamp(epochSeconds: 0))
-        #expect(seen.firings == [firing("1", .finished)] && seen.campaigns.isEmpty)
+        #expect(seen.scheduledRuns == [scheduledRun("1", .finished)] && seen.campaigns.isEmpty)
         #expect(access(path + "-journal", F_OK) != 0)
     }
 
@@ -55,19 +55,19 @@ final class ScheduleStoreTests {
     func keeps() throws {
         let campaign = ScheduledCampaign(name: "a", file: "/a.yaml", times: "x", decidedThrough: Timestamp(epochMilliseconds: 123))
         var store: ScheduleStore? = try ScheduleStore(folder: folder)
-        try store?.save([firing("1", .planning), firing("2", .finished)], [campaign])
+        try store?.save([scheduledRun("1", .planning), scheduledRun("2", .finished)], [campaign])
         // As somebody else sees it meanwhile.
         let seen = try ScheduleStore.read(folder: folder, since: Timestamp(epochSeconds: 0))
-        #expect(seen.firings == [firing("1", .planning), firing("2", .finished)] && seen.campaigns == [campaign])
-        var sending = firing("1", .sending)
+        #expect(seen.scheduledRuns == [scheduledRun("1", .planning), scheduledRun("2", .finished)] && seen.campaigns == [campaign])
+        var sending = scheduledRun("1", .sending)
         sending.file = "/renamed.yaml"
         try store?.save([sending], [])
         store = nil
         let again = try ScheduleStore(folder: folder)
-        #expect(try again.firings(since: Timestamp(epochSeconds: 0)).first == sending)
-        #expect(try again.firings(since: Timestamp(epochSeconds: 0)).map(\.state) == [.sending, .finished])
+        #expect(try again.scheduledRuns(since: Timestamp(epochSeconds: 0)).first == sending)
+        #expect(try again.scheduledRuns(since: Timestamp(epochSeconds: 0)).map(\.state) == [.sending, .finished])
         // What is open is never left out.
-        #expect(try again.firings(since: Timestamp(epochSeconds: 2_000)).map(\.key.occurrence) == ["1"])
+        #expect(try again.scheduledRuns(since: Timestamp(epochSeconds: 2_000)).map(\.key.occurrence) == ["1"])
         #expect(try again.campaigns() == [campaign])
         #expect(try again.lastEnded().map(\.key.occurrence) == ["2"])
         again.close()
@@ -78,7 +78,7 @@ final class ScheduleStoreTests {
 
     @Test("is nothing where there is none, and refuses what it is not")
     func others() throws {
-        #expect(try ScheduleStore.read(folder: folder, since: Timestamp(epochSeconds: 0)).firings.isEmpty)
+        #expect(try ScheduleStore.read(folder: folder, since: Timestamp(epochSeconds: 0)).scheduledRuns.isEmpty)
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         let path = folder + "/" + ScheduleStore.fileName
         try Data("this is no database at all, but it is long enough to be looked at as one\n".utf8).write(to: URL(fileURLWithPath: path))

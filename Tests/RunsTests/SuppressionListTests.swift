@@ -229,12 +229,12 @@ extension SuppressionList {
         ])
         try run.record((9..<9 + accepted - 1).map { settled($0) })
         try run.setState(state, reason: reason, at: noon)
-        try run.settleDown()
+        try run.closeIntoOneFile()
         return run
     }
 
     private let known = ["1 Unregistered 123456", "2 ExpiredToken \(noon.epochMilliseconds)"]
-    private let blamed = ["3 BadDeviceToken \(noon.epochMilliseconds)", "4 DeviceTokenNotForTopic \(noon.epochMilliseconds)"]
+    private let settingsEvidence = ["3 BadDeviceToken \(noon.epochMilliseconds)", "4 DeviceTokenNotForTopic \(noon.epochMilliseconds)"]
 
     @Test(
         "invalid tokens of a run that has finished come into the list, with APNs' moment or else that of the answer; again changes nothing")
@@ -243,7 +243,7 @@ extension SuppressionList {
         let run = try endedRun(folder)
         let list = SuppressionList(of: run, environment: "production")
         #expect(try list.absorb(run).added == 4)
-        #expect(try list.summary == known + blamed)
+        #expect(try list.summary == known + settingsEvidence)
         let before = try list.all
         #expect(before.allSatisfy { $0.run == "run" })
         #expect(try list.absorb(run) == SuppressionList.Change())
@@ -259,12 +259,12 @@ extension SuppressionList {
         let run = try endedRun(folder, state, reason: reason)
         let list = SuppressionList(of: run, environment: "production")
         let change = try list.absorb(run)
-        #expect(change.added == 2 && change.spared == 2)
+        #expect(change.added == 2 && change.notSuppressed == 2)
         #expect(try list.summary == known)
         // Once it has gone on to its end it does.
         try run.setState(.finished, reason: "", at: noon)
         #expect(try list.absorb(run).added == 2)
-        #expect(try list.summary == known + blamed)
+        #expect(try list.summary == known + settingsEvidence)
     }
 
     @Test("nor does one that finished, when too few others were accepted, or nothing is known of too many", arguments: [1, 2, 8, 30])
@@ -272,7 +272,7 @@ extension SuppressionList {
         let folder = try TemporaryFolder()
         let run = try endedRun(folder, accepted: accepted)
         let list = SuppressionList(of: run, environment: "production")
-        #expect(try list.absorb(run).spared == 2)
+        #expect(try list.absorb(run).notSuppressed == 2)
         #expect(try list.summary == known)
     }
 
@@ -287,7 +287,7 @@ extension SuppressionList {
         try first.record(
             (0..<20).map { $0 < accepted.before ? settled($0) : settled($0, .failed, status: 503, reason: "ServiceUnavailable") })
         try first.setState(.finished, reason: "", at: noon)
-        try first.settleDown()
+        try first.closeIntoOneFile()
         let retry = try makeRun(folder, id: "retry", audience: accepted.itself + 1, retryOf: "run")
         try retry.setState(.running, reason: "", at: noon)
         try retry.claim(0..<accepted.itself + 1, at: noon)
@@ -312,11 +312,11 @@ extension SuppressionList {
         // Nothing is answered in this one.
         try run.begin(life: "3-c", at: noon, from: [.stopped])
         try run.setState(.finished, reason: "", at: noon)
-        try run.settleDown()
+        try run.closeIntoOneFile()
         let evidence = try RunStore(path: run.path, readOnly: true).evidence()
-        #expect(evidence.lives.map(\.accepted) == [45, 0] && evidence.blamed?.doubtful == 5)
+        #expect(evidence.lives.map(\.accepted) == [45, 0] && evidence.settingsEvidence?.ambiguous == 5)
         let change = try SuppressionList(of: run, environment: "production").absorb(run)
-        #expect(change.added == 0 && change.spared == 5)
+        #expect(change.added == 0 && change.notSuppressed == 5)
     }
 
     @Test(
@@ -335,10 +335,11 @@ extension SuppressionList {
         ])
         let retried = retry.tokenEvidenceOfRetried()
         #expect(
-            try retry.finish(at: noon, unless: { RunEvidence($0.tokenEvidence, retried: retried).blamed == nil ? nil : "settings" }) == nil)
+            try retry.finish(
+                at: noon, unless: { RunEvidence($0.tokenEvidence, retried: retried).settingsEvidence == nil ? nil : "settings" }) == nil)
         let list = SuppressionList(of: retry, environment: "production")
         let change = try list.absorb(retry)
-        #expect(change.added == 1 && change.spared == 1)
+        #expect(change.added == 1 && change.notSuppressed == 1)
     }
 
     @Test("a run without invalid tokens makes no list")

@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 
 /// A test's server that does not come up.
 public struct ServerUnavailable: Error {
@@ -8,16 +9,17 @@ public struct ServerUnavailable: Error {
 
 /// Calls of the loopback's sockets that several test servers need.
 public enum Sockets {
-    /// A listening socket on a free port of 127.0.0.1, and that port.
-    public static func listen() throws -> (descriptor: Int32, port: Int) {
+    /// A listening socket on 127.0.0.1, and its port.
+    /// - Parameter port: 0 takes any that is free.
+    public static func listen(port: Int = 0) throws -> (descriptor: Int32, port: Int) {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var one: Int32 = 1
         setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &one, socklen_t(MemoryLayout<Int32>.size))
-        guard withLoopback(port: 0, { bind(descriptor, $0, $1) }) == 0, Glibc.listen(descriptor, 64) == 0 else {
+        guard withLoopback(port: port, { bind(descriptor, $0, $1) }) == 0, Glibc.listen(descriptor, 64) == 0 else {
             close(descriptor)
             throw ServerUnavailable(what: "no socket can be listened on")
         }
-        return (descriptor, port(of: descriptor))
+        return (descriptor, Self.port(of: descriptor))
     }
 
     /// IPv4 or IPv6.
@@ -62,11 +64,23 @@ public enum Sockets {
     /// Closes a socket.
     public static func close(_ descriptor: Int32) { Glibc.close(descriptor) }
 
-    /// A port of 127.0.0.1 where nobody listens.
+    /// Below what Linux hands out by itself (32768 and above): a port that a program is told to take is not given to somebody's connection meanwhile.
+    private static let ownPorts = 10_000..<32_768
+    private static let nextPort = Mutex(Int.random(in: ownPorts))
+
+    /// A port of 127.0.0.1 where nobody listens, each time another one.
     public static func freePort() throws -> Int {
-        let (descriptor, port) = try listen()
-        close(descriptor)
-        return port
+        for _ in ownPorts {
+            let port = nextPort.withLock { next in
+                next = next + 1 < ownPorts.upperBound ? next + 1 : ownPorts.lowerBound
+                return next
+            }
+            if let listener = try? listen(port: port) {
+                close(listener.descriptor)
+                return port
+            }
+        }
+        throw ServerUnavailable(what: "no port is free")
     }
 
     /// A connection to a port of 127.0.0.1; nil when nobody listens there.

@@ -27,10 +27,10 @@ struct EarlierSendingsTests {
         #expect(sendings.answers(nil) == EarlierAnswers())
         let first = figures([.invalidToken: 45, .unsent: 300], bad: 40)
         sendings.noteEnd(first)
-        #expect(sendings.answers(first).canary == 45 && sendings.answers(first).doubtful == 40)
+        #expect(sendings.answers(first).canary == 45 && sendings.answers(first).ambiguous == 40)
         let second = figures([.accepted: 90, .rejected: 3, .invalidToken: 45], bad: 40)
         sendings.noteEnd(second)
-        #expect(sendings.answers(second).canary == 0 && sendings.answers(second).doubtful == 0)
+        #expect(sendings.answers(second).canary == 0 && sendings.answers(second).ambiguous == 0)
         let third = figures([.accepted: 100, .rejected: 5, .invalidToken: 45], bad: 40)
         #expect(sendings.answers(third).canary == 12 && sendings.answers(third).rejected == 2)
     }

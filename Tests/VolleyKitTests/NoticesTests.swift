@@ -11,7 +11,7 @@ import Testing
 struct NoticesTests {
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("volley-notices-\(UUID().uuidString)")
     private let console = Console(.init(isQuiet: true))
-    private let quick = Notices.Patience(firstPauseSeconds: 0.001, longestPauseSeconds: 0.01, totalSeconds: 5)
+    private let quick = Notices.RetrySchedule(firstPauseSeconds: 0.001, longestPauseSeconds: 0.01, totalSeconds: 5)
 
     init() throws { try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true) }
 
@@ -78,7 +78,7 @@ struct NoticesTests {
 
     @Test("pauses double up to a limit, and a server that names a time is left alone for it, within that limit")
     func pauses() {
-        let patience = Notices.Patience.long
+        let patience = Notices.RetrySchedule.long
         #expect((1...9).map { patience.pause(after: $0, asked: nil) } == [0.5, 1, 2, 4, 8, 16, 30, 30, 30])
         #expect(patience.pause(after: 1, asked: 7) == 7)
         #expect(patience.pause(after: 1, asked: 3_600) == 30)

@@ -33,7 +33,7 @@ final class PlannedFolder {
             try writer.put(Recipient(token: DeviceToken(normalized: Self.token(device)), fields: []), at: index)
         }
         var settings = settings ?? self.settings
-        settings.place = try SendingRecord(folder: path).order().last
+        settings.place = try SendingHistory(folder: path).order().last
         return try writer.finish(
             RunPlan(
                 id: id, campaign: "c", app: app, campaignFile: "c.yaml", campaignSource: source, projectFile: "volley.yaml",
@@ -50,14 +50,14 @@ final class PlannedFolder {
         from start: Timestamp = .now(),
         to end: Timestamp = .now(), isCutOff: Bool = false
     ) throws {
-        let record = SendingRecord(beside: run)
-        let life = SendingRecord.life(after: try run.life())
+        let record = SendingHistory(beside: run)
+        let life = SendingHistory.life(after: try run.life())
         try run.lockForSending()
         let first = try run.firstUnclaimed()
         let begun = try record.begin(
             run, as: life, seen: run.life(), reached: run.reached(), claimed: run.claimCount(), in: environment, for: nil, at: start)
         guard begun == .noted else { throw Diagnostic("\(begun)", file: run.path) }
-        let marks = try ClaimMarks(run, life: life, claimed: run.claimCount())
+        let marks = try ClaimCounter(run, life: life, claimed: run.claimCount())
         try run.begin(life: life, at: start, from: [.planned, .stopped])
         _ = try record.confirm(run)
         try run.claim(first..<count, at: start)

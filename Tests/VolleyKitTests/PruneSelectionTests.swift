@@ -11,7 +11,7 @@ struct PruneSelectionTests {
     private static let first = "20261101-090000-c-1000", second = "20261101-090001-c-2000"
 
     /// Why each run is left.
-    private func left(_ folder: PlannedFolder) throws -> [String: PruneSelection.Obstacle] {
+    private func left(_ folder: PlannedFolder) throws -> [String: PruneSelection.PruneObstacle] {
         let runs = try RunStore.all(in: folder.path).runs
         let selection = try PruneSelection(runs, endedBefore: .now().adding(seconds: 3600), includesStopped: false)
         return Dictionary(uniqueKeysWithValues: selection.left.map { ($0.run.plan.id, $0.why) })

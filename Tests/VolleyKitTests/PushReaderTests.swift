@@ -215,15 +215,15 @@ struct PushReaderTests {
         let noted = Mutex<[Int: Int]>([:]), inDoubt = Mutex<[Int]>([])
         let reader = PushReader(
             run: run.store, messages: try template("Hi {{ name }}"), pace: nil, resendsUnknown: resendsUnknown,
-            noteAttempts: { attempts in noted.withLock { $0.merge(attempts) { $1 } } },
-            noteInDoubt: { recipients in inDoubt.withLock { $0 += recipients } })
+            onEarlierAttempts: { attempts in noted.withLock { $0.merge(attempts) { $1 } } },
+            onInDoubt: { recipients in inDoubt.withLock { $0 += recipients } })
         #expect(try reader.read(into: batches).isEmpty)
         #expect(batches.takeIfReady()?.pushes.map(\.recipient) == (resendsUnknown ? [1, 2, 5, 6] : [1, 5, 6]))
         #expect(batches.takeIfReady()?.pushes.map(\.recipient) == Array(7..<20))
         #expect(noted.withLock { $0 } == (resendsUnknown ? [1: 2, 2: 2] : [1: 2]))
         #expect(inDoubt.withLock { $0 } == (resendsUnknown ? [2, 5, 6] : [5, 6]))
         // Claimed and nothing else: a crash now leaves them unknown.
-        #expect(try run.store.unsettled().flatMap(Array.init) == (resendsUnknown ? [1, 2] : [1]) + Array(5..<20))
+        #expect(try run.store.claimedWithoutOutcome().flatMap(Array.init) == (resendsUnknown ? [1, 2] : [1]) + Array(5..<20))
     }
 
     @Test("claims, those of recipients who are sent to again as well, are counted on as the run file counts them")
@@ -233,7 +233,7 @@ struct PushReaderTests {
         try run.store.record((0..<1200).map { Settlement(recipient: $0, outcome: .unsent, settledAt: .now()) })
         let counts = Mutex<[[Int]]>([])
         var reader = try reader(run)
-        reader.noteClaimed = { [store = run.store] count in
+        reader.onClaimed = { [store = run.store] count in
             counts.withLock { $0.append([count, (try? store.claimCount()) ?? 0]) }
             return true
         }
@@ -263,14 +263,14 @@ struct PushReaderTests {
         let noted = Mutex(0)
         let reader = PushReader(
             run: run.store, messages: try template("Hi {{ name }}"), pace: nil, capped: capped(stride(from: 0, to: 9500, by: 2)),
-            noteCapped: { unsent in noted.withLock { $0 += unsent.count } })
+            onCapped: { unsent in noted.withLock { $0 += unsent.count } })
         #expect(try reader.read(into: batches).isEmpty)
         var handedOver: [Int] = []
         while let batch = batches.takeIfReady() { handedOver += batch.pushes.map(\.recipient) }
         #expect(handedOver == Array(stride(from: 1, to: 9500, by: 2)))
         #expect(noted.withLock { $0 } == 4750)
         #expect(try run.store.figures().reasons["FrequencyCap"] == 4750)
-        #expect(try run.store.unsettled().count == 4750)
+        #expect(try run.store.claimedWithoutOutcome().count == 4750)
     }
 
     @Test("when nobody is sent to any more, those who may get nothing are not gone through either")

@@ -20,7 +20,7 @@ struct RenderCauseTests {
         for cause in [RenderCause.blankText, .otherColumn] {
             #expect(RenderCause(group: cause.group) == cause && seen.insert(cause.group).inserted)
         }
-        #expect(seen.allSatisfy { (0..<Judgement.groupLimit).contains($0) })
+        #expect(seen.allSatisfy { (0..<RecipientCheck.groupLimit).contains($0) })
     }
 
     @Test("every failure to render has a cause, a payload that is too large has none")

@@ -36,7 +36,7 @@ final class ScheduleFilesTests {
     }
 
     @Test("what looks like a campaign in a folder and is not read is named: folders within it, other endings")
-    func passedOver() throws {
+    func ignoredFiles() throws {
         try write("spring.yaml", name: "spring")
         try write("autumn.YAML", name: "autumn")
         for name in ["sub", "exports", "named", ".hidden"] {
@@ -46,13 +46,13 @@ final class ScheduleFilesTests {
             try write(name, name: "x")
         }
         let reading = try files([folder.path, folder.appendingPathComponent("named").path]).read(now: now)
-        #expect(reading.passedOver.map { $0.split(separator: "/").last } == ["autumn.YAML", "sub", "x.yaml.txt"])
+        #expect(reading.ignoredFiles.map { $0.split(separator: "/").last } == ["autumn.YAML", "sub", "x.yaml.txt"])
         #expect(Set(reading.campaigns.map(\.name)) == ["spring", "x"])
         let list = ScheduleList(
-            reading, firings: [], records: [], isAtWork: false, here: .utc, now: now, needsApproval: { _ in false })
+            reading, scheduledRuns: [], records: [], isAtWork: false, here: .utc, now: now, needsApproval: { _ in false })
         #expect(
             list.text(colour: false).contains(
-                "\nNot read: \(reading.passedOver.joined(separator: ", ")). Name folders within folders as well"))
+                "\nNot read: \(reading.ignoredFiles.joined(separator: ", ")). Name folders within folders as well"))
     }
 
     @Test("of files whose campaigns have one name none is sent, and each says which the others are")

@@ -20,8 +20,8 @@ struct ScheduleMonitoringTests {
     }
 
     private func status(isUp: Bool = true, mistakes: [String: Diagnostics] = [:]) throws -> ScheduleMonitoring.Status {
-        func firing(_ campaign: String, _ state: Firing.State, reason: String = "") -> Firing {
-            Firing(
+        func scheduledRun(_ campaign: String, _ state: ScheduledRun.State, reason: String = "") -> ScheduledRun {
+            ScheduledRun(
                 key: .init(campaign: campaign, occurrence: "2026-12-01T09:00"), file: "/c/\(campaign).yaml", run: "run-\(campaign)",
                 state: state,
                 reason: reason, begins: Timestamp(epochSeconds: 1_796_115_600), ends: Timestamp(epochSeconds: 1_796_115_600), changedAt: now
@@ -31,8 +31,8 @@ struct ScheduleMonitoringTests {
         let campaigns = ["sale", "tips"].map { Scheduler.Campaign(name: $0, app: "shop", file: "/c/\($0).yaml", schedule: schedule) }
         return .init(
             isUp: isUp, campaigns: Dictionary(uniqueKeysWithValues: campaigns.map { ($0.name, $0) }),
-            next: ["sale": try #require(schedule.next(after: now))], open: [firing("tips", .waiting)], mistakes: mistakes,
-            last: [firing("sale", .skipped, reason: "it was noticed too late")])
+            next: ["sale": try #require(schedule.next(after: now))], open: [scheduledRun("tips", .waiting)], mistakes: mistakes,
+            last: [scheduledRun("sale", .skipped, reason: "it was noticed too late")])
     }
 
     @Test("metrics are in Prometheus' text format: every sample below its HELP and TYPE, no sample twice, labels escaped")

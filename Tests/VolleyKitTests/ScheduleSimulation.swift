@@ -34,7 +34,7 @@ struct ScheduleSimulation {
     private var clockMaximum: Int64
 
     // What survives.
-    private var firings: [Firing.Key: Firing] = [:]
+    private var scheduledRuns: [ScheduledRun.Key: ScheduledRun] = [:]
     private var records: [String: ScheduledCampaign] = [:]
     private var runs: [String: RunState] = [:]
     private var approvals: [String: Int64] = [:]
@@ -43,7 +43,7 @@ struct ScheduleSimulation {
 
     // What does not.
     private var scheduler: Scheduler?
-    private var jobs: [(at: Int64, job: Job, firing: Firing)] = []
+    private var jobs: [(at: Int64, job: Job, scheduledRun: ScheduledRun)] = []
 
     // What is looked at.
     private(set) var failures: [String] = []
@@ -85,8 +85,8 @@ struct ScheduleSimulation {
     private mutating func step() {
         perform { $0.timePassed(to: $1) }
         while scheduler != nil, let index = jobs.firstIndex(where: { $0.at <= now }) {
-            let (_, job, firing) = jobs.remove(at: index)
-            answer(job, firing)
+            let (_, job, scheduledRun) = jobs.remove(at: index)
+            answer(job, scheduledRun)
         }
         if chance(0.004) { changeFiles() }
         while let index = repairs.firstIndex(where: { $0.at <= now }) {
@@ -117,9 +117,11 @@ struct ScheduleSimulation {
     }
 
     private mutating func restart() {
-        let known = firings.values.filter { $0.state.isOpen || $0.ends.epochSeconds >= now - Int64(Scheduler.lookBackSeconds) - 86_400 }
+        let known = scheduledRuns.values.filter {
+            $0.state.isOpen || $0.ends.epochSeconds >= now - Int64(Scheduler.lookBackSeconds) - 86_400
+        }
         var seed = random.next()
-        scheduler = Scheduler(firings: Array(known), campaigns: Array(records.values)) { campaign, now in
+        scheduler = Scheduler(scheduledRuns: Array(known), campaigns: Array(records.values)) { campaign, now in
             seed &+= 1
             return "\(now.compact)-\(campaign)-\(seed)"
         }
@@ -187,29 +189,31 @@ struct ScheduleSimulation {
             let action = actions.removeFirst()
             switch action {
             case .save(let saved, let campaigns): save(saved, campaigns)
-            case .plan(let firing):
-                if firings[firing.key]?.run != firing.run { fail("\(firing.key) is planned before it is on record") }
-                if isTooLate(firing, tolerance: 0) { fail("\(firing.key) was planned later than it may be") }
-                jobs.append((now + Int64.random(in: 1...120, using: &random), .planning, firing))
-            case .send(let firing): begin(firing)
-            case .examine(let firing):
-                let finding = finding(firing)
+            case .plan(let scheduledRun):
+                if scheduledRuns[scheduledRun.key]?.run != scheduledRun.run {
+                    fail("\(scheduledRun.key) is planned before it is on record")
+                }
+                if isTooLate(scheduledRun, tolerance: 0) { fail("\(scheduledRun.key) was planned later than it may be") }
+                jobs.append((now + Int64.random(in: 1...120, using: &random), .planning, scheduledRun))
+            case .send(let scheduledRun): begin(scheduledRun)
+            case .examine(let scheduledRun):
+                let finding = finding(scheduledRun)
                 guard var copy = scheduler else { return }
-                let more = copy.found(firing.key, finding, at: Timestamp(epochSeconds: now))
+                let more = copy.found(scheduledRun.key, finding, at: Timestamp(epochSeconds: now))
                 scheduler = copy
                 actions = more + actions
-            case .withdraw(let firing):
-                if let run = firing.run, runs[run] == .planned {
+            case .withdraw(let scheduledRun):
+                if let run = scheduledRun.run, runs[run] == .planned {
                     runs[run] = .ended
                 } else {
-                    fail("withdrew \(firing.key), which is no plan")
+                    fail("withdrew \(scheduledRun.key), which is no plan")
                 }
             case .tell(let event, _): if event == .failed { retries += 1 }
             }
         }
     }
 
-    private mutating func save(_ saved: [Firing], _ campaigns: [ScheduledCampaign]) {
+    private mutating func save(_ saved: [ScheduledRun], _ campaigns: [ScheduledCampaign]) {
         for campaign in campaigns {
             if records[campaign.name]?.times != campaign.times, !campaign.times.isEmpty {
                 let from = campaign.decidedThrough == .distantPast ? start : campaign.decidedThrough.epochSeconds
@@ -217,11 +221,13 @@ struct ScheduleSimulation {
             }
             records[campaign.name] = campaign
         }
-        for firing in saved {
-            if firings[firing.key] == nil { look(at: firing) }
-            if let old = firings[firing.key], !old.state.isOpen { fail("\(firing.key) was \(old.state) and became \(firing.state)") }
-            if firing.state == .skipped { skips += 1 }
-            firings[firing.key] = firing
+        for scheduledRun in saved {
+            if scheduledRuns[scheduledRun.key] == nil { look(at: scheduledRun) }
+            if let old = scheduledRuns[scheduledRun.key], !old.state.isOpen {
+                fail("\(scheduledRun.key) was \(old.state) and became \(scheduledRun.state)")
+            }
+            if scheduledRun.state == .skipped { skips += 1 }
+            scheduledRuns[scheduledRun.key] = scheduledRun
         }
     }
 
@@ -232,24 +238,29 @@ struct ScheduleSimulation {
         }
     }
 
-    /// A new firing must be one of the oracle's, and punctual unless nobody was there.
-    private mutating func look(at firing: Firing) {
-        guard let version = versions[firing.key.campaign], let schedule = plans[firing.key.campaign]?.schedules[version],
-            let time = oracle[schedule.timesInWords]?[firing.key.occurrence]
-        else { return fail("\(firing.key) is no time of its schedule") }
-        if time.begins != firing.begins.epochSeconds || time.ends != firing.ends.epochSeconds {
-            fail("\(firing.key) begins at \(firing.begins), not at \(Timestamp(epochSeconds: time.begins))")
+    /// A new scheduled run must be one of the oracle's, and punctual unless nobody was there.
+    private mutating func look(at scheduledRun: ScheduledRun) {
+        guard let version = versions[scheduledRun.key.campaign], let schedule = plans[scheduledRun.key.campaign]?.schedules[version],
+            let time = oracle[schedule.timesInWords]?[scheduledRun.key.occurrence]
+        else { return fail("\(scheduledRun.key) is no time of its schedule") }
+        if time.begins != scheduledRun.begins.epochSeconds || time.ends != scheduledRun.ends.epochSeconds {
+            fail("\(scheduledRun.key) begins at \(scheduledRun.begins), not at \(Timestamp(epochSeconds: time.begins))")
         }
-        if now < time.begins { fail("\(firing.key) fired too early") }
-        let isSuperseded = firing.reason.contains("next time")
+        if now < time.begins { fail("\(scheduledRun.key) fired too early") }
+        let isSuperseded = scheduledRun.reason.contains("next time")
         guard awakeSince < time.begins, !isSuperseded else { return }
-        if firing.state != .skipped, now != time.begins, !wasBroken(firing) { fail("\(firing.key) fired \(now - time.begins) s late") }
-        if firing.state == .skipped, !wasBroken(firing) { fail("\(firing.key) was skipped although somebody was there: \(firing.reason)") }
+        if scheduledRun.state != .skipped, now != time.begins, !wasBroken(scheduledRun) {
+            fail("\(scheduledRun.key) fired \(now - time.begins) s late")
+        }
+        if scheduledRun.state == .skipped, !wasBroken(scheduledRun) {
+            fail("\(scheduledRun.key) was skipped although somebody was there: \(scheduledRun.reason)")
+        }
     }
 
     /// Files with mistakes hold times up until they are put right.
-    private func wasBroken(_ firing: Firing) -> Bool {
-        mistakes.contains(firing.key.campaign) || repairedAt[firing.key.campaign].map { $0 >= firing.begins.epochSeconds } ?? false
+    private func wasBroken(_ scheduledRun: ScheduledRun) -> Bool {
+        mistakes.contains(scheduledRun.key.campaign)
+            || repairedAt[scheduledRun.key.campaign].map { $0 >= scheduledRun.begins.epochSeconds } ?? false
     }
     private var repairedAt: [String: Int64] = [:]
     private var repairs: [(at: Int64, campaign: String)] = []
@@ -258,57 +269,61 @@ struct ScheduleSimulation {
         for name in names where mistakes.remove(name) != nil { repairedAt[name] = clockMaximum }
     }
 
-    private func finding(_ firing: Firing) -> Scheduler.Finding {
-        guard let run = firing.run, let state = runs[run] else { return .nothing }
+    private func finding(_ scheduledRun: ScheduledRun) -> Scheduler.Finding {
+        guard let run = scheduledRun.run, let state = runs[run] else { return .nothing }
         switch state {
         case .planned:
-            let needs = plans[firing.key.campaign]?.needsApproval ?? false
+            let needs = plans[scheduledRun.key.campaign]?.needsApproval ?? false
             return .plan(needsApproval: needs && (approvals[run].map { $0 > now } ?? true))
         case .begun: return .unfinished
         case .ended: return .ended(.finished, reason: "")
         }
     }
 
-    private mutating func begin(_ firing: Firing) {
-        guard let run = firing.run, let state = runs[run], state != .ended else { return fail("sent \(firing.key) without a plan") }
-        if firings[firing.key]?.state != .sending { fail("\(firing.key) was sent before that was on record") }
+    private mutating func begin(_ scheduledRun: ScheduledRun) {
+        guard let run = scheduledRun.run, let state = runs[run], state != .ended else {
+            return fail("sent \(scheduledRun.key) without a plan")
+        }
+        if scheduledRuns[scheduledRun.key]?.state != .sending { fail("\(scheduledRun.key) was sent before that was on record") }
         if state == .planned {
             sends += 1
             // As long as planning takes.
-            if isTooLate(firing, tolerance: Int64(Scheduler.planningSeconds)) { fail("\(firing.key) was begun later than it may be") }
+            if isTooLate(scheduledRun, tolerance: Int64(Scheduler.planningSeconds)) {
+                fail("\(scheduledRun.key) was begun later than it may be")
+            }
             if !begunRuns.insert(run).inserted { fail("\(run) was begun twice") }
-            if plans[firing.key.campaign]?.needsApproval == true, approvals[run].map({ $0 > now }) ?? true { unapproved += 1 }
+            if plans[scheduledRun.key.campaign]?.needsApproval == true, approvals[run].map({ $0 > now }) ?? true { unapproved += 1 }
             runs[run] = .begun
         } else {
             resumes += 1
         }
-        jobs.append((now + Int64.random(in: 1...5400, using: &random), .sending, firing))
+        jobs.append((now + Int64.random(in: 1...5400, using: &random), .sending, scheduledRun))
     }
 
-    private func isTooLate(_ firing: Firing, tolerance: Int64) -> Bool {
-        guard let schedule = scheduler?.campaigns[firing.key.campaign]?.schedule else { return false }
-        return schedule.late.isTooLate(bySeconds: Int(now - firing.ends.epochSeconds - tolerance))
+    private func isTooLate(_ scheduledRun: ScheduledRun, tolerance: Int64) -> Bool {
+        guard let schedule = scheduler?.campaigns[scheduledRun.key.campaign]?.schedule else { return false }
+        return schedule.late.isTooLate(bySeconds: Int(now - scheduledRun.ends.epochSeconds - tolerance))
     }
 
-    private mutating func answer(_ job: Job, _ firing: Firing) {
-        guard let run = firing.run else { return fail("a job without a run") }
+    private mutating func answer(_ job: Job, _ scheduledRun: ScheduledRun) {
+        guard let run = scheduledRun.run else { return fail("a job without a run") }
         switch job {
         case .planning where chance(0.05):
-            perform { $0.postponed(firing.key, because: "devices.csv may still be being written", at: $1) }
+            perform { $0.postponed(scheduledRun.key, because: "devices.csv may still be being written", at: $1) }
         case .planning where chance(0.05):
-            perform { $0.failed(firing.key, because: "there is no file devices.csv", at: $1) }
+            perform { $0.failed(scheduledRun.key, because: "there is no file devices.csv", at: $1) }
         case .planning:
             if runs[run] != nil { fail("\(run) was planned twice") }
-            if firings[firing.key]?.run != run { fail("\(run) was planned before it was on record") }
+            if scheduledRuns[scheduledRun.key]?.run != run { fail("\(run) was planned before it was on record") }
             runs[run] = .planned
-            let needs = plans[firing.key.campaign]?.needsApproval ?? false
+            let needs = plans[scheduledRun.key.campaign]?.needsApproval ?? false
             if needs, chance(0.8) { approvals[run] = now + Int64.random(in: 60...3 * 3600, using: &random) }
             if chance(0.01) { return kill() }
-            perform { $0.planned(firing.key, needsApproval: needs, at: $1) }
+            perform { $0.planned(scheduledRun.key, needsApproval: needs, at: $1) }
         case .sending:
             runs[run] = .ended
             if chance(0.01) { return kill() }
-            perform { $0.ended(firing.key, .finished, because: "", at: $1) }
+            perform { $0.ended(scheduledRun.key, .finished, because: "", at: $1) }
         }
     }
 
@@ -321,13 +336,13 @@ struct ScheduleSimulation {
     /// Every time that counted has fired or was skipped, on record; and no other.
     mutating func judge() -> (expected: Int, missing: [String]) {
         var missing: [String] = []
-        var expected: Set<Firing.Key> = []
+        var expected: Set<ScheduledRun.Key> = []
         for epoch in epochs {
             for (name, time) in oracle[epoch.times] ?? [:]
             where time.begins > epoch.from && time.begins <= min(epoch.through, end - 4 * 86_400) {
-                let key = Firing.Key(campaign: epoch.campaign, occurrence: name)
+                let key = ScheduledRun.Key(campaign: epoch.campaign, occurrence: name)
                 expected.insert(key)
-                if firings[key] == nil { missing.append("\(key) neither fired nor was skipped") }
+                if scheduledRuns[key] == nil { missing.append("\(key) neither fired nor was skipped") }
             }
         }
         return (expected.count, missing)

@@ -110,8 +110,8 @@ struct SchedulerTests {
 
     /// A scheduler that knows one campaign, and what became of its times.
     private struct Bench {
-        var scheduler = Scheduler(firings: [], campaigns: []) { "\($0)-\($1.compact)" }
-        var saved: [Firing.Key: Firing] = [:]
+        var scheduler = Scheduler(scheduledRuns: [], campaigns: []) { "\($0)-\($1.compact)" }
+        var saved: [ScheduledRun.Key: ScheduledRun] = [:]
         var records: [String: ScheduledCampaign] = [:]
         var told: [NoticeEvent] = []
         var planned: [String] = [], sent: [String] = [], withdrawn: [String] = []
@@ -119,12 +119,12 @@ struct SchedulerTests {
         mutating func perform(_ actions: [Scheduler.Action]) {
             for action in actions {
                 switch action {
-                case .save(let firings, let campaigns):
-                    for firing in firings { saved[firing.key] = firing }
+                case .save(let scheduledRuns, let campaigns):
+                    for scheduledRun in scheduledRuns { saved[scheduledRun.key] = scheduledRun }
                     for campaign in campaigns { records[campaign.name] = campaign }
-                case .plan(let firing): planned.append(firing.key.occurrence)
-                case .send(let firing): sent.append(firing.key.occurrence)
-                case .withdraw(let firing): withdrawn.append(firing.key.occurrence)
+                case .plan(let scheduledRun): planned.append(scheduledRun.key.occurrence)
+                case .send(let scheduledRun): sent.append(scheduledRun.key.occurrence)
+                case .withdraw(let scheduledRun): withdrawn.append(scheduledRun.key.occurrence)
                 case .tell(let event, _): told.append(event)
                 case .examine: break
                 }
@@ -138,7 +138,7 @@ struct SchedulerTests {
         }
 
         mutating func tick(_ time: String) { perform(scheduler.timePassed(to: Timestamp(time) ?? .distantPast)) }
-        func state(_ occurrence: String, _ name: String = "a") -> Firing.State? {
+        func state(_ occurrence: String, _ name: String = "a") -> ScheduledRun.State? {
             saved[.init(campaign: name, occurrence: occurrence)]?.state
         }
     }
@@ -234,7 +234,7 @@ struct SchedulerTests {
     @Test("a plan that nobody approved is withdrawn when it is too late, or when the next time comes")
     func approval() throws {
         var bench = Bench()
-        let key = Firing.Key(campaign: "a", occurrence: "2026-12-01T09:00")
+        let key = ScheduledRun.Key(campaign: "a", occurrence: "2026-12-01T09:00")
         bench.read(try Self.schedule("0 9,10 * * *", "UTC"), at: "2026-12-01T08:00:00Z")
         bench.tick("2026-12-01T09:00:00Z")
         let early = try #require(Timestamp("2026-12-01T09:01:00Z"))
@@ -245,7 +245,7 @@ struct SchedulerTests {
         // An answer that comes after that changes nothing.
         bench.perform(bench.scheduler.found(key, .plan(needsApproval: false), at: early))
         #expect(bench.sent.isEmpty)
-        let last = Firing.Key(campaign: "a", occurrence: "2026-12-01T10:00")
+        let last = ScheduledRun.Key(campaign: "a", occurrence: "2026-12-01T10:00")
         bench.perform(bench.scheduler.planned(last, needsApproval: true, at: early))
         bench.perform(bench.scheduler.found(last, .plan(needsApproval: true), at: try #require(Timestamp("2026-12-01T12:01:00Z"))))
         #expect(bench.withdrawn.last == "2026-12-01T10:00" && bench.state("2026-12-01T10:00") == .skipped && bench.sent.isEmpty)
@@ -278,7 +278,7 @@ struct SchedulerTests {
             #expect(bench.planned.isEmpty)
             if isRestarted {
                 let records = Array(bench.records.values)
-                bench.scheduler = Scheduler(firings: [], campaigns: records) { "\($0)-\($1.compact)" }
+                bench.scheduler = Scheduler(scheduledRuns: [], campaigns: records) { "\($0)-\($1.compact)" }
             }
             bench.read(schedule, at: "2026-12-01T09:01:00Z")
             bench.tick("2026-12-01T09:01:00Z")
@@ -297,14 +297,14 @@ struct SchedulerTests {
         let later = try #require(Timestamp("2026-12-01T09:02:00Z"))
         bench.perform(bench.scheduler.found(Self.nine, .nothing, at: later))
         #expect(bench.planned.count == 2 && bench.saved[Self.nine]?.file == "/b.yaml")
-        #expect(bench.scheduler.open[Self.nine]?.firing.file == "/b.yaml")
+        #expect(bench.scheduler.open[Self.nine]?.scheduledRun.file == "/b.yaml")
         bench.perform(bench.scheduler.failed(Self.nine, because: "no file", at: later))
         bench.perform(bench.scheduler.campaignsRead([], unreadable: ["/b.yaml"], at: later))
         bench.perform(bench.scheduler.found(Self.nine, .nothing, at: try #require(Timestamp("2026-12-01T09:10:00Z"))))
         #expect(bench.planned.count == 2 && bench.state("2026-12-01T09:00") == .planning)
     }
 
-    private static let nine = Firing.Key(campaign: "a", occurrence: "2026-12-01T09:00")
+    private static let nine = ScheduledRun.Key(campaign: "a", occurrence: "2026-12-01T09:00")
 
     /// A campaign of 09:00 whose plan waits for approval, or is being sent.
     private func bench(approval: Bool) throws -> Bench {
@@ -350,10 +350,12 @@ struct SchedulerTests {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         try Data("not a run".utf8).write(to: folder.appendingPathComponent("r.sqlite"))
-        let firing = Firing(
+        let scheduledRun = ScheduledRun(
             key: Self.nine, file: "/a.yaml", run: "r", state: .sending, begins: .distantPast, ends: .distantPast, changedAt: .distantPast)
-        let finding = FiringWork(runsFolder: folder.path, options: .init(), console: Console(.init(isQuiet: true)), signs: LifeSigns())
-            .examine(firing)
+        let finding = ScheduledRunWork(
+            runsFolder: folder.path, options: .init(), console: Console(.init(isQuiet: true)), heartbeats: Heartbeats()
+        )
+        .examine(scheduledRun)
         guard case .unreadable(let reason) = finding else {
             Issue.record("found \(finding)")
             return
@@ -367,7 +369,7 @@ struct SchedulerTests {
             // As a process finds it that was started after a kill.
             var bench = try bench(approval: false)
             let known = try #require(bench.saved[Self.nine])
-            bench.scheduler = Scheduler(firings: [known], campaigns: []) { "\($0)-\($1.compact)" }
+            bench.scheduler = Scheduler(scheduledRuns: [known], campaigns: []) { "\($0)-\($1.compact)" }
             bench.read(try Self.schedule(at: "2026-12-01T09:00", "UTC"), at: "2026-12-01T10:59:00Z")
             bench.perform(bench.scheduler.found(Self.nine, finding, at: try #require(Timestamp("2026-12-01T10:59:30Z"))))
             bench.perform(bench.scheduler.failed(Self.nine, because: "no key", at: try #require(Timestamp("2026-12-01T10:59:40Z"))))
@@ -386,7 +388,7 @@ struct SchedulerTests {
     @Test("what cannot be planned is told once, tried again after longer and longer pauses, and given up when it is too late")
     func failing() throws {
         var bench = Bench()
-        let key = Firing.Key(campaign: "a", occurrence: "2026-12-01T09:00")
+        let key = ScheduledRun.Key(campaign: "a", occurrence: "2026-12-01T09:00")
         bench.read(try Self.schedule(at: "2026-12-01T09:00", "UTC"), at: "2026-12-01T08:00:00Z")
         bench.tick("2026-12-01T09:00:00Z")
         var now = try #require(Timestamp("2026-12-01T09:00:00Z")).epochSeconds
@@ -413,7 +415,7 @@ struct SchedulerTests {
     )
     func postponed() throws {
         var bench = Bench()
-        let key = Firing.Key(campaign: "a", occurrence: "2026-12-01T09:00")
+        let key = ScheduledRun.Key(campaign: "a", occurrence: "2026-12-01T09:00")
         bench.read(try Self.schedule(at: "2026-12-01T09:00", "UTC", late: .skip(afterSeconds: 60)), at: "2026-12-01T08:00:00Z")
         bench.tick("2026-12-01T09:00:00Z")
         var now = try #require(Timestamp("2026-12-01T09:00:00Z")).epochSeconds

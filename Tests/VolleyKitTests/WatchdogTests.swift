@@ -9,7 +9,7 @@ import Testing
 
 @Suite("The watchdog of volley schedule")
 struct WatchdogTests {
-    private let key = Firing.Key(campaign: "sale", occurrence: "2026-12-01T09:00")
+    private let key = ScheduledRun.Key(campaign: "sale", occurrence: "2026-12-01T09:00")
     private let time = Timestamp(epochSeconds: 1_796_115_600)
 
     @Test("a job is silent after its patience, and not before; what ended is never silent")
@@ -18,46 +18,46 @@ struct WatchdogTests {
         dog.sign(of: .planning(key), uptime: 100, time: time)
         dog.sign(of: .sending(key), uptime: 100, time: time)
         dog.ended(.sending(key))
-        #expect(dog.silences(uptime: 399.9).isEmpty)
-        #expect(dog.silences(uptime: 400) == [.init(job: .planning(key), since: time)])
+        #expect(dog.silentJobs(uptime: 399.9).isEmpty)
+        #expect(dog.silentJobs(uptime: 400) == [.init(job: .planning(key), since: time)])
         #expect(
-            dog.silences(uptime: 400).first?.text
+            dog.silentJobs(uptime: 400).first?.text
                 == "planning \(key) has shown no sign of life since \(time); it may hang")
-        // Whatever shows signs of life, however long it takes, is well.
+        // Whatever shows heartbeats of life, however long it takes, is well.
         for uptime in stride(from: 400.0, through: 40_000, by: 299) {
             dog.sign(of: .planning(key), uptime: uptime, time: time)
-            #expect(dog.silences(uptime: uptime + 298).isEmpty)
+            #expect(dog.silentJobs(uptime: uptime + 298).isEmpty)
         }
     }
 
     @Test("each silence is told once; what goes on, and is silent again, is told again")
-    func news() {
+    func newlySilent() {
         var dog = Watchdog()
         dog.sign(of: .mainLoop, uptime: 0, time: time)
-        #expect(dog.news(uptime: 119).isEmpty)
-        #expect(dog.news(uptime: 120).map(\.job) == [.mainLoop])
-        #expect(dog.news(uptime: 121).isEmpty && dog.silences(uptime: 121).count == 1)
+        #expect(dog.newlySilent(uptime: 119).isEmpty)
+        #expect(dog.newlySilent(uptime: 120).map(\.job) == [.mainLoop])
+        #expect(dog.newlySilent(uptime: 121).isEmpty && dog.silentJobs(uptime: 121).count == 1)
         dog.sign(of: .mainLoop, uptime: 122, time: time)
-        #expect(dog.news(uptime: 123).isEmpty && dog.silences(uptime: 123).isEmpty)
-        #expect(dog.news(uptime: 242).map(\.job) == [.mainLoop])
+        #expect(dog.newlySilent(uptime: 123).isEmpty && dog.silentJobs(uptime: 123).isEmpty)
+        #expect(dog.newlySilent(uptime: 242).map(\.job) == [.mainLoop])
     }
 
     @Test("the longest silence comes first")
     func order() {
         var dog = Watchdog()
-        let other = Firing.Key(campaign: "tips", occurrence: "2026-12-01T09:00")
+        let other = ScheduledRun.Key(campaign: "tips", occurrence: "2026-12-01T09:00")
         dog.sign(of: .sending(other), uptime: 20, time: time)
         dog.sign(of: .looking(key), uptime: 10, time: time)
-        #expect(dog.silences(uptime: 400).map(\.job) == [.looking(key), .sending(other)])
+        #expect(dog.silentJobs(uptime: 400).map(\.job) == [.looking(key), .sending(other)])
     }
 
     @Test("a thread of its own tells of a main loop that hangs, and writes the health file in its place")
     func thread() throws {
-        let signs = LifeSigns(patience: { _ in 0.05 })
-        let thread = WatchdogThread(signs)
+        let heartbeats = Heartbeats(patience: { _ in 0.05 })
+        let thread = WatchdogThread(heartbeats)
         thread.note(.init(isUp: true, campaigns: [:], next: [:], open: [], mistakes: [:], last: []))
         let told = Mutex<[String]>([]), written = Mutex<[JSONValue]>([])
-        signs.sign(of: .mainLoop)
+        heartbeats.sign(of: .mainLoop)
         let worker = try thread.start(
             tell: { silence in told.withLock { $0.append(silence.text) } },
             write: { status in written.withLock { $0.append(ScheduleMonitoring.document(status, at: .now())) } })
@@ -78,8 +78,8 @@ struct WatchdogTests {
         let status = ScheduleMonitoring.Status(
             isUp: true, campaigns: [:], next: [:],
             open: [
-                Firing(key: key, file: "/c/sale.yaml", run: "run", state: .planning, begins: time, ends: time, changedAt: time)
-            ], mistakes: [:], last: [], silences: [.init(job: .planning(key), since: time)])
+                ScheduledRun(key: key, file: "/c/sale.yaml", run: "run", state: .planning, begins: time, ends: time, changedAt: time)
+            ], mistakes: [:], last: [], silentJobs: [.init(job: .planning(key), since: time)])
         let document = ScheduleMonitoring.document(status, at: time)
         #expect(document["status"]?.stringValue == "problems")
         guard case .array(let problems)? = document["problems"] else { throw Diagnostic("no problems") }

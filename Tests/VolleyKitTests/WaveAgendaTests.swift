@@ -26,10 +26,10 @@ struct WaveAgendaTests {
         #expect(agenda.next(at: try moment("2026-11-30 12:00")) == .wait(until: try moment("2026-12-01 00:00"), wave: 0))
         #expect(agenda.next(at: try moment("2026-12-01 00:00")) == .deliver(0, until: nil))
         agenda.noteActivity(at: try moment("2026-12-01 00:05"))
-        agenda.noteOver(0)
+        agenda.markDone(0)
         #expect(agenda.next(at: try moment("2026-12-01 00:05")) == .wait(until: try moment("2026-12-01 08:00"), wave: 1))
         #expect(agenda.next(at: try moment("2026-12-01 09:59")) == .deliver(1, until: nil))
-        agenda.noteOver(1)
+        agenda.markDone(1)
         #expect(agenda.next(at: try moment("2026-12-01 10:00")) == .finished)
     }
 
@@ -71,7 +71,7 @@ struct WaveAgendaTests {
         // The other wave need not wait for the morning in Berlin.
         #expect(agenda.next(at: try moment("2026-12-01 20:00")) == .wait(until: try moment("2026-12-01 20:30"), wave: 1))
         #expect(agenda.next(at: try moment("2026-12-01 20:30")) == .deliver(1, until: try moment("2026-12-02 02:00")))
-        agenda.noteOver(1)
+        agenda.markDone(1)
         #expect(agenda.next(at: try moment("2026-12-01 21:00")) == .wait(until: try moment("2026-12-02 07:00"), wave: 0))
         #expect(agenda.next(at: try moment("2026-12-02 07:00")) == .deliver(0, until: try moment("2026-12-02 20:00")))
         // Two hours in the morning without anything being sent are too late all the same.

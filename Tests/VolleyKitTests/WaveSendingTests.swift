@@ -96,9 +96,9 @@ struct WaveSendingTests {
         }
 
         func send(_ clock: WaitClock, from states: Set<RunState> = [.planned], refusing refusal: Diagnostic? = nil) throws -> RunEnd {
-            var stage = SendStage(
+            var stage = RunSender(
                 run: run, endpoint: gateway.endpoint, credentials: gateway.credentials,
-                route: try Route(nil, to: settings.environment), settings: settings, messages: messages,
+                route: try ProxyRoute(nil, to: settings.environment), settings: settings, messages: messages,
                 console: Console(.init(isQuiet: true)))
             stage.clock = clock
             stage.refusal = { refusal }

@@ -27,7 +27,7 @@ struct DeviceClass: Hashable {
     fileprivate var key: Key { Key(word: word, wave: UInt16(truncatingIfNeeded: wave)) }
 
     /// All but the wave in a word: 24 bits of selection (`DeviceTable.classLimit`), 14 of language (`LanguageNames`), 13 of bytes (no payload that
-    /// can be sent has more than 5120; larger ones are all the same), 9 of group (`Judgement.groupLimit`), 4 of reason.
+    /// can be sent has more than 5120; larger ones are all the same), 9 of group (`RecipientCheck.groupLimit`), 4 of reason.
     private var word: UInt64 {
         UInt64(truncatingIfNeeded: selection) << 40 | UInt64(truncatingIfNeeded: language & 0x3FFF) << 26
             | UInt64(truncatingIfNeeded: min(payloadBytes, AudienceResult.measurablePayload)) << 13 | UInt64(

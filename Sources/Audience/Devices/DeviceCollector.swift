@@ -1,6 +1,6 @@
 import Base
 
-/// Puts the rows of harvests together: one device per token, the newest row of each. In memory, and on disk when they are more than may be in
+/// Puts the rows of block results together: one device per token, the newest row of each. In memory, and on disk when they are more than may be in
 /// memory.
 struct DeviceCollector: ~Copyable {
     private let plan: ScanPlan
@@ -34,7 +34,7 @@ struct DeviceCollector: ~Copyable {
 
     // MARK: - Rows
 
-    /// The numbers that a harvest's selections and languages have here.
+    /// The numbers that a block result's selections and languages have here.
     private struct Numbers {
         var selections: [Int]
         var languages: [Int]
@@ -49,7 +49,7 @@ struct DeviceCollector: ~Copyable {
         }
     }
 
-    private mutating func numbers(of harvest: Harvest) throws -> Numbers {
+    private mutating func numbers(of blockResult: BlockResult) throws -> Numbers {
         let reasons: [SkipReason] = [.notMatched, .filtered, .excluded]
         var unjudged = Array(repeating: -1, count: SkipReason.allCases.count + 1)
         for reason in reasons {
@@ -57,8 +57,8 @@ struct DeviceCollector: ~Copyable {
                 of: DeviceClass(selection: SelectionSets.none, language: 0, payloadBytes: 0, reason: reason))
         }
         return Numbers(
-            selections: harvest.selections.map { classes.selections.number(of: $0) },
-            languages: harvest.languages.map { languages.number(of: $0) }, unjudged: unjudged)
+            selections: blockResult.selections.map { classes.selections.number(of: $0) },
+            languages: blockResult.languages.map { languages.number(of: $0) }, unjudged: unjudged)
     }
 
     @inline(__always) private mutating func classNumber(of row: DeviceRow, _ numbers: Numbers) throws -> Int {
@@ -69,9 +69,9 @@ struct DeviceCollector: ~Copyable {
     /// The texts of rows that the sink wants.
     enum Wanted {
         case none
-        /// The harvest's, which have their slots now.
+        /// The block result's, which have their slots now.
         case all(RecipientBatch)
-        /// Only these, which the harvest may not have, by their places among those that have texts.
+        /// Only these, which the block result may not have, by their places among those that have texts.
         case some([(index: Int, slot: Int)])
     }
 
@@ -80,20 +80,20 @@ struct DeviceCollector: ~Copyable {
         if spilled == nil { devices.reserve(min(count, plan.limits.deviceMemory / DeviceTable.bytesPerDevice)) }
     }
 
-    /// Adds the rows of the next harvest.
-    mutating func add(_ harvest: Harvest) throws -> Wanted {
-        let numbers = try numbers(of: harvest)
-        let wanted = spilled == nil ? try collect(harvest, numbers) : try spill(harvest, numbers)
+    /// Adds the rows of the next block result.
+    mutating func add(_ blockResult: BlockResult) throws -> Wanted {
+        let numbers = try numbers(of: blockResult)
+        let wanted = spilled == nil ? try collect(blockResult, numbers) : try spill(blockResult, numbers)
         let bytes = devices.count * DeviceTable.bytesPerDevice + aliasMembers.bytes
         if bytes > plan.limits.deviceMemory, spilled == nil { try beginSpilling() }
         return wanted
     }
 
-    private mutating func collect(_ harvest: Harvest, _ numbers: Numbers) throws -> Wanted {
-        let rows = harvest.devices
-        var records = harvest.records
+    private mutating func collect(_ blockResult: BlockResult, _ numbers: Numbers) throws -> Wanted {
+        let rows = blockResult.devices
+        var records = blockResult.records
         var record = -1
-        var hits = harvest.aliasHits[...]
+        var hits = blockResult.aliasHits[...]
         var renewed: [(index: Int, slot: Int)] = []
         for index in rows.indices {
             if index + Self.prefetched < rows.count { devices.prefetch(rows[index + Self.prefetched].fingerprint) }
@@ -119,10 +119,10 @@ struct DeviceCollector: ~Copyable {
         return .all(records)
     }
 
-    private mutating func spill(_ harvest: Harvest, _ numbers: Numbers) throws -> Wanted {
+    private mutating func spill(_ blockResult: BlockResult, _ numbers: Numbers) throws -> Wanted {
         var wanted: [(index: Int, slot: Int)] = []
         var record = -1
-        for row in harvest.devices {
+        for row in blockResult.devices {
             let number = try classNumber(of: row, numbers)
             guard row.hasRecord else {
                 try spilled?.add(row.fingerprint, row.moment, class: number)
@@ -133,14 +133,14 @@ struct DeviceCollector: ~Copyable {
                 wanted.append((record, slot))
             }
         }
-        for hit in harvest.aliasHits {
-            let row = harvest.devices[hit.row]
+        for hit in blockResult.aliasHits {
+            let row = blockResult.devices[hit.row]
             try spilled?.addAlias(hit.alias, row.fingerprint, row.moment, hit.token)
         }
-        try spilled?.keep(harvest.records)
+        try spilled?.keep(blockResult.records)
         defer { isRecording = spilled?.isRecording ?? false }
         guard isRecording, recordLimit != .max else { return wanted.isEmpty ? .none : .some(wanted) }
-        var records = harvest.records
+        var records = blockResult.records
         for (index, slot) in wanted { records.setSlot(slot, of: index) }
         return .all(records)
     }
@@ -156,7 +156,7 @@ struct DeviceCollector: ~Copyable {
 
     /// Settles what only the end of the scan can: what the rows of a device come to together, and alias limits.
     /// - Parameter tick: called often, with the share that is done.
-    mutating func settle(into sink: any RecipientSink, tick: (Double) throws -> Void) throws -> SettledDevices {
+    mutating func settle(into sink: any RecipientSink, tick: (Double) throws -> Void) throws -> ConcludedDevices {
         let (aliasSelector, aliasLimit) = (plan.selectors.selectors.alias, plan.query.aliasLimit)
         if var spilled = spilled.take() {
             return try spilled.settle(&classes, aliasSelector: aliasSelector, aliasLimit: aliasLimit, into: sink, tick: tick)
@@ -171,7 +171,7 @@ struct DeviceCollector: ~Copyable {
             let deviceClass = deviceClass(of: device)
             if deviceClass.reason == nil { first.note(place: slot, deviceClass) } else { dropped.insert(slot) }
         }
-        return SettledDevices(devices: devices.count, count: devices.slots, dropped: dropped, first: first.inOrder())
+        return ConcludedDevices(devices: devices.count, count: devices.slots, dropped: dropped, first: first.inOrder())
     }
 
     private func deviceClass(of device: Int) -> DeviceClass { classes[devices.classNumber(of: device)] }

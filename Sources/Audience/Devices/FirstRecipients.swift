@@ -13,8 +13,8 @@ struct FirstRecipients {
     /// - Parameter limit: how many of a group are wanted.
     init(limit: Int) {
         self.limit = limit
-        found = Array(repeating: [], count: Judgement.groupLimit)
-        ends = Array(repeating: .max, count: Judgement.groupLimit)
+        found = Array(repeating: [], count: RecipientCheck.groupLimit)
+        ends = Array(repeating: .max, count: RecipientCheck.groupLimit)
     }
 
     /// - Parameters:

@@ -33,8 +33,8 @@ final class CompiledSelectors: Sendable {
     let separator: [UInt8]
     /// Marks that are not the separator.
     let otherMarks: [TagMark]
-    let nearTags: NearSpellings
-    let nearAliases: NearSpellings
+    let nearTags: SimilarSpellings
+    let nearAliases: SimilarSpellings
     /// Whether the tags of a device's rows are united.
     let unitesRows: Bool
 
@@ -65,8 +65,8 @@ final class CompiledSelectors: Sendable {
             let separator = query.columns.tagSeparator
             return !separator.contains { mark.characters.contains($0) } && mark.sequence != separator
         }
-        nearTags = NearSpellings(tags.names)
-        nearAliases = NearSpellings(aliases.names)
+        nearTags = SimilarSpellings(tags.names)
+        nearAliases = SimilarSpellings(aliases.names)
         unitesRows = query.columns.rows == .merge
     }
 

@@ -7,7 +7,7 @@ struct Exclusions: OptionSet, Sendable {
     static let aliases = Exclusions(rawValue: 2)
     static let registrationIDs = Exclusions(rawValue: 4)
 
-    /// Lists that are told apart; what is more shares the last one's bit. With the others they must be less than `Judgement.groupLimit`.
+    /// Lists that are told apart; what is more shares the last one's bit. With the others they must be less than `RecipientCheck.groupLimit`.
     static let mostLists = 5
 
     /// - Parameter mask: of `ExcludedDevices.lists`.

@@ -2,7 +2,7 @@ import Base
 import CSIMD
 
 /// The tags of a row. What a cell holds counts as volley.yaml separates it, or as a list; where a tag of the query would be found behind
-/// another separator, or in other letters, that is noted for the end (`TagForms`).
+/// another separator, or in other letters, that is noted for the end (`TagFormats`).
 extension RowSelector {
     /// The tags of a row as they count, each once for each time that it stands there.
     func tags(of row: CellRow, _ cell: Int) -> [[UInt8]] {
@@ -144,7 +144,7 @@ extension RowSelector {
 
     /// Looks for tags of the query in other forms.
     @inline(never) private mutating func lookForMarks(_ cell: UnsafeBufferPointer<UInt8>) {
-        let hash = OddTags.hash(cell)
+        let hash = TagAnomalies.hash(cell)
         if odd.isPlain(hash) { return }
         if cell.first == UInt8(ascii: "{"), lookForMarks(inTag: cell, isElement: false, onlyObject: true) { return }
         let separator = compiled.separator

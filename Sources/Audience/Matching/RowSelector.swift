@@ -28,12 +28,12 @@ struct RowSelector {
     var rowsToSample = 0
     var seenTags: NameSightings
     /// Tags of the block's rows in other forms than those that count.
-    var tagForms = TagForms()
+    var tagForms = TagFormats()
     /// Tags and aliases that differ from those of the query only in what people overlook.
-    var nearTags = NearTexts()
-    private(set) var nearAliases = NearTexts()
+    var nearTags = SimilarTexts()
+    private(set) var nearAliases = SimilarTexts()
     let list: TagListText
-    var odd: OddTags
+    var odd: TagAnomalies
     private var seenAliases: NameSightings
     private var seenRegistrationIDs: NameSightings
 
@@ -49,7 +49,7 @@ struct RowSelector {
     init(_ compiled: CompiledSelectors) {
         self.compiled = compiled
         list = TagListText(separator: compiled.separator)
-        odd = OddTags(compiled)
+        odd = TagAnomalies(compiled)
         lastRowOfTag = Array(repeating: 0, count: compiled.tags.names.count)
         seenTags = NameSightings(compiled.tags)
         seenAliases = NameSightings(compiled.aliases)
@@ -68,7 +68,7 @@ struct RowSelector {
         seenRegistrationIDs.begin()
         rowsToSample = samplesTags ? Self.sampledRows : 0
         if !sampledTags.isEmpty { sampledTags = [] }
-        tagForms = TagForms()
+        tagForms = TagFormats()
         nearTags.begin()
         nearAliases.begin()
         if !sampledAliases.isEmpty { sampledAliases = [] }

@@ -2,7 +2,7 @@ import Glibc
 
 /// A part of an export in memory, which mostly begins and ends with whole records.
 ///
-/// `@unchecked Sendable`: one thread has it at a time; it passes from thread to thread under the lock of `ScanBoard`.
+/// `@unchecked Sendable`: one thread has it at a time; it passes from thread to thread under the lock of `BlockDispatcher`.
 final class Block: @unchecked Sendable {
     /// Blocks of a scan count from 0, whatever file they are of.
     private(set) var number = 0

@@ -28,11 +28,11 @@ public struct AudienceResult: Sendable {
     public var languages: [String: Int]
     /// Recipients by the size of their payload in bytes, as judged.
     public var payloadBytes: [Int: Int]
-    /// Recipients by the group of their judgement.
+    /// Recipients by the group of their check.
     public var groups: [Int: Int]
-    /// Recipients by the wave of their judgement.
+    /// Recipients by the wave of their check.
     public var waves: [Int: Int]
-    /// Devices that did not become recipients, by reason and the group of their judgement.
+    /// Devices that did not become recipients, by reason and the group of their check.
     public var skippedGroups: [SkipReason: [Int: Int]]
     /// What each part of `exclude` has left out, in its order; empty without one.
     public var exclusions: [ExclusionCount]
@@ -106,23 +106,23 @@ extension AudienceQuery {
     /// to more than `deviceMemory`, they go to temporary files, and about a byte a selected row remains.
     /// - Parameters:
     ///   - deviceMemory: bytes for devices.
-    ///   - makeJudge: makes what decides whether a selected device can be sent to; called once for each thread.
+    ///   - makeChecker: makes what decides whether a selected device can be sent to; called once for each thread.
     ///   - progress: called about ten times a second, and once at the end.
     ///   - isCancelled: asked about ten times a second; true ends the scan with `CancellationError`.
     /// - Throws: `Diagnostics` for a file that cannot be read or lacks a column, for too many bad rows; whatever the sink throws.
     public func scan(
         into sink: any RecipientSink, deviceMemory: Int = .max,
-        judging makeJudge: @escaping @Sendable () -> RecipientJudge = { { _ in Judgement() } },
+        checking makeChecker: @escaping @Sendable () -> RecipientChecker = { { _ in RecipientCheck() } },
         progress: (ScanProgress) -> Void = { _ in }, isCancelled: () -> Bool = { false }
     ) throws -> AudienceResult {
         let limits = ReadingLimits(deviceMemory: deviceMemory)
-        return try scan(into: sink, limits: limits, judging: makeJudge, progress: progress, isCancelled: isCancelled)
+        return try scan(into: sink, limits: limits, checking: makeChecker, progress: progress, isCancelled: isCancelled)
     }
 
     /// The same with limits that tests make small.
     func scan(
         into sink: any RecipientSink, limits: ReadingLimits,
-        judging makeJudge: @escaping @Sendable () -> RecipientJudge = { { _ in Judgement() } },
+        checking makeChecker: @escaping @Sendable () -> RecipientChecker = { { _ in RecipientCheck() } },
         progress: (ScanProgress) -> Void = { _ in }, isCancelled: () -> Bool = { false }
     ) throws -> AudienceResult {
         if files.isEmpty {
@@ -130,7 +130,7 @@ extension AudienceQuery {
         }
         return try overUnchangedFiles {
             let plan: ScanPlan, warnings: [Diagnostic]
-            (plan, warnings) = try self.plan(limits, makeJudge)
+            (plan, warnings) = try self.plan(limits, makeChecker)
             var team = ScanTeam(plan, warnings: warnings, recordLimit: sink.recordLimit)
             return try team.run(into: sink, progress: progress, isCancelled: isCancelled)
         }
@@ -138,14 +138,14 @@ extension AudienceQuery {
 
     /// Looks at headers and lists.
     func plan(
-        _ limits: ReadingLimits, _ makeJudge: @escaping @Sendable () -> RecipientJudge
+        _ limits: ReadingLimits, _ makeChecker: @escaping @Sendable () -> RecipientChecker
     ) throws(Diagnostics) -> (ScanPlan, warnings: [Diagnostic]) {
         var limits = limits
         limits.sources = sources
         let preparation = try ScanPreparation(self, limits: limits)
         let plan = ScanPlan(
             query: self, files: preparation.files, selectors: CompiledSelectors(self), excluded: preparation.excluded,
-            hash: preparation.hash, limits: limits, makeJudge: makeJudge)
+            hash: preparation.hash, limits: limits, makeChecker: makeChecker)
         return (plan, preparation.warnings)
     }
 

@@ -6,7 +6,7 @@ struct BlockScanner: ~Copyable {
     private var selector: RowSelector
     private var filter: RowFilter
     private var watch: ComparisonWatch
-    private let judge: RecipientJudge
+    private let judge: RecipientChecker
     private let tokens = TokenBuffer()
     private let separator: [UInt8]
     private let latestActivity: Int64
@@ -37,7 +37,7 @@ struct BlockScanner: ~Copyable {
         selector = RowSelector(plan.selectors)
         filter = RowFilter(plan.query)
         watch = ComparisonWatch(plan.query)
-        judge = plan.makeJudge()
+        judge = plan.makeChecker()
         separator = Array(plan.query.columns.tagSeparator.utf8)
         latestActivity = plan.query.latestActivity
         hasConditions = !plan.query.conditions.isEmpty
@@ -50,10 +50,10 @@ struct BlockScanner: ~Copyable {
     /// - Parameters:
     ///   - state: what the block begins with.
     ///   - wants: what is still asked for beside the devices.
-    mutating func scan(_ block: Block, expecting state: ReadingState, _ wants: ScanWants) -> Harvest {
-        var harvest = Harvest(block, expecting: state, plan)
+    mutating func scan(_ block: Block, expecting state: ReadingState, _ wants: ScanWants) -> BlockResult {
+        var blockResult = BlockResult(block, expecting: state, plan)
         let export = plan.files[block.file]
-        harvest.devices.reserveCapacity(mostRows)
+        blockResult.devices.reserveCapacity(mostRows)
         wantsRecords = wants.records
         if file != block.file {
             filter.use(export.plan)
@@ -73,61 +73,61 @@ struct BlockScanner: ~Copyable {
                 block.bytes, expecting: state, file: export.path, separator: separator, columnCount: export.header.count,
                 names: export.names)
             reader.use(columns: export.plan.columns)
-            scan(&reader, export.plan, &harvest)
+            scan(&reader, export.plan, &blockResult)
         case .jsonLines:
             var reader = JSONLinesReader.ofBlock(
                 block.bytes, file: export.path, keys: export.plan.names(in: export.header), tagsCell: export.plan.tagsCell)
-            scan(&reader, export.plan, &harvest)
+            scan(&reader, export.plan, &blockResult)
         case .jsonArray:
             var reader = JSONArrayReader.ofBlock(
                 block.bytes, expecting: state, file: export.path, keys: export.plan.names(in: export.header), tagsCell: export.plan.tagsCell
             )
-            scan(&reader, export.plan, &harvest)
+            scan(&reader, export.plan, &blockResult)
         }
-        mostRows = max(mostRows, harvest.devices.count)
-        return harvest
+        mostRows = max(mostRows, blockResult.devices.count)
+        return blockResult
     }
 
     private mutating func scan(
-        _ reader: inout some RowReader & ~Copyable, _ columns: ColumnPlan, _ harvest: inout Harvest
+        _ reader: inout some RowReader & ~Copyable, _ columns: ColumnPlan, _ blockResult: inout BlockResult
     ) {
         do throws(Diagnostic) {
             reading: while true {
                 switch try reader.next() {
                 case .row:
-                    harvest.rows += 1
-                    guard let reason = take(reader.row, columns, &harvest) else { continue }
-                    harvest.skipped[reason] += 1
-                    if reason == .badToken { harvest.badTokens.note(reader.row.bytes(columns.token), line: reader.rowLine) }
-                case .badRow: note(reader.badRow, lines: reader.badRowLines, &harvest)
+                    blockResult.rows += 1
+                    guard let reason = take(reader.row, columns, &blockResult) else { continue }
+                    blockResult.skipped[reason] += 1
+                    if reason == .badToken { blockResult.badTokens.note(reader.row.bytes(columns.token), line: reader.rowLine) }
+                case .badRow: note(reader.badRow, lines: reader.badRowLines, &blockResult)
                 case .needsMore, .end: break reading
                 }
             }
-        } catch { harvest.failure = error }
-        (harvest.seen, harvest.sampledTags, harvest.conditions) = (selector.seen, selector.sampledTags, filter.findings)
-        (harvest.tagForms, harvest.comparisons, harvest.flaws) = (selector.tagForms, watch.findings, watch.flaws)
-        (harvest.tagSpellings, harvest.aliasSpellings) = (selector.nearTags.counts, selector.nearAliases.counts)
-        harvest.sampledAliases = selector.sampledAliases
-        (harvest.rowsWithDuplicateKeys, harvest.rowsWithLookalikes) = (reader.rowsWithDuplicateKeys, reader.rowsWithLookalikes)
-        (harvest.consumed, harvest.end, harvest.state) = (reader.consumed, reader.place, reader.state)
+        } catch { blockResult.failure = error }
+        (blockResult.seen, blockResult.sampledTags, blockResult.conditions) = (selector.seen, selector.sampledTags, filter.findings)
+        (blockResult.tagForms, blockResult.comparisons, blockResult.flaws) = (selector.tagForms, watch.findings, watch.flaws)
+        (blockResult.tagSpellings, blockResult.aliasSpellings) = (selector.nearTags.counts, selector.nearAliases.counts)
+        blockResult.sampledAliases = selector.sampledAliases
+        (blockResult.rowsWithDuplicateKeys, blockResult.rowsWithLookalikes) = (reader.rowsWithDuplicateKeys, reader.rowsWithLookalikes)
+        (blockResult.consumed, blockResult.end, blockResult.state) = (reader.consumed, reader.place, reader.state)
     }
 
-    private func note(_ mistake: Diagnostic, lines: Int, _ harvest: inout Harvest) {
+    private func note(_ mistake: Diagnostic, lines: Int, _ blockResult: inout BlockResult) {
         // A quote that is never closed hides rows: each of its lines counts as one.
-        harvest.rows += lines
-        harvest.skipped[.badRow] += lines
-        if harvest.badRows.count < Self.shownBadRows { harvest.badRows.append(mistake) }
-        if lines >= Self.suspiciousLines { harvest.longBadRows.append(mistake) }
+        blockResult.rows += lines
+        blockResult.skipped[.badRow] += lines
+        if blockResult.badRows.count < Self.shownBadRows { blockResult.badRows.append(mistake) }
+        if lines >= Self.suspiciousLines { blockResult.longBadRows.append(mistake) }
     }
 
     // MARK: - Rows
 
     /// Takes a row as far as it goes. Also one that is not meant is noted with its device: it may be the device's newest, which decides.
     /// - Returns: why it goes no further when it has no device.
-    @inline(__always) private mutating func take(_ row: CellRow, _ columns: ColumnPlan, _ harvest: inout Harvest) -> SkipReason? {
-        if plan.selectors.unitesRows { return takeFacts(row, columns, &harvest) }
+    @inline(__always) private mutating func take(_ row: CellRow, _ columns: ColumnPlan, _ blockResult: inout BlockResult) -> SkipReason? {
+        if plan.selectors.unitesRows { return takeFacts(row, columns, &blockResult) }
         let isSelected = selector.look(at: row, columns)
-        let isIDListed = hasExcludedDevices && isIDListed(row, columns, &harvest)
+        let isIDListed = hasExcludedDevices && isIDListed(row, columns, &blockResult)
         let reason: SkipReason? =
             if !isSelected {
                 .notMatched
@@ -141,26 +141,26 @@ struct BlockScanner: ~Copyable {
         let cell = row.bytes(columns.token)
         guard let token = tokens.normalize(cell) else { return reason ?? (cell.isEmpty ? .missingToken : .badToken) }
         let fingerprint = plan.hash.fingerprint(token)
-        let isListed = hasExcludedDevices && isListed(fingerprint, &harvest)
-        let lastActive = lastActive(row, columns, &harvest)
-        if samplesTags { sampleTags(row, columns, token, fingerprint, lastActive, &harvest) }
+        let isListed = hasExcludedDevices && isListed(fingerprint, &blockResult)
+        let lastActive = lastActive(row, columns, &blockResult)
+        if samplesTags { sampleTags(row, columns, token, fingerprint, lastActive, &blockResult) }
         if let reason {
             let exclusions = reason == .excluded ? exclusions(row, columns, fingerprint) : []
-            harvest.devices.append(DeviceRow(fingerprint, ActivityMoment(lastActive), reason: reason, exclusions: exclusions))
+            blockResult.devices.append(DeviceRow(fingerprint, ActivityMoment(lastActive), reason: reason, exclusions: exclusions))
         } else if isListed {
             let exclusions = exclusions(row, columns, fingerprint)
-            harvest.devices.append(DeviceRow(fingerprint, ActivityMoment(lastActive), reason: .excluded, exclusions: exclusions))
+            blockResult.devices.append(DeviceRow(fingerprint, ActivityMoment(lastActive), reason: .excluded, exclusions: exclusions))
         } else {
-            add(row, columns, token, fingerprint, lastActive, selector.selected, &harvest)
+            add(row, columns, token, fingerprint, lastActive, selector.selected, &blockResult)
         }
         return nil
     }
 
     /// The same where the tags of a device's rows are united: what they come to shows when all are read.
-    private mutating func takeFacts(_ row: CellRow, _ columns: ColumnPlan, _ harvest: inout Harvest) -> SkipReason? {
+    private mutating func takeFacts(_ row: CellRow, _ columns: ColumnPlan, _ blockResult: inout BlockResult) -> SkipReason? {
         let isSelected = selector.look(at: row, columns)
         let passes = !hasConditions || filter.passes(row)
-        let isIDListed = hasExcludedDevices && isIDListed(row, columns, &harvest)
+        let isIDListed = hasExcludedDevices && isIDListed(row, columns, &blockResult)
         let cell = row.bytes(columns.token)
         guard let token = tokens.normalize(cell) else {
             if !isSelected { return .notMatched }
@@ -169,44 +169,44 @@ struct BlockScanner: ~Copyable {
             return cell.isEmpty ? .missingToken : .badToken
         }
         let fingerprint = plan.hash.fingerprint(token)
-        let isListed = hasExcludedDevices && isListed(fingerprint, &harvest)
+        let isListed = hasExcludedDevices && isListed(fingerprint, &blockResult)
         let isExcluded = !selector.exclusions.subtracting(.tags).isEmpty || isListed || isIDListed
         var facts = selector.facts
         if !passes { facts.append(RowFacts.OfNewest.filtered.rawValue) }
         if isExcluded { facts += RowFacts.excluded(by: exclusions(row, columns, fingerprint).subtracting(.tags)) }
-        let lastActive = lastActive(row, columns, &harvest)
+        let lastActive = lastActive(row, columns, &blockResult)
         if passes && !isExcluded {
-            add(row, columns, token, fingerprint, lastActive, facts, &harvest)
+            add(row, columns, token, fingerprint, lastActive, facts, &blockResult)
         } else {
-            harvest.devices.append(
-                DeviceRow(fingerprint, ActivityMoment(lastActive), reason: nil, facts: selection(facts, &harvest)))
+            blockResult.devices.append(
+                DeviceRow(fingerprint, ActivityMoment(lastActive), reason: nil, facts: selection(facts, &blockResult)))
         }
         return nil
     }
 
     private mutating func sampleTags(
         _ row: CellRow, _ columns: ColumnPlan, _ token: UnsafeBufferPointer<UInt8>, _ fingerprint: TokenFingerprint, _ lastActive: Int64,
-        _ harvest: inout Harvest
+        _ blockResult: inout BlockResult
     ) {
         guard samplesAllTags || TagSample.isAlwaysTaken(token) else { return }
         // Cells that are no dates may differ.
         if lastActive == ActivityMoment.never, !Blank.isCell(row.bytes(columns.lastActive)) { return }
         let tags = SequenceDigest.element(row.bytes(columns.tags), with: 0)
-        harvest.tagSamples.append(TagSample(fingerprint: fingerprint, lastActive: lastActive, tags: tags, token: token))
+        blockResult.tagSamples.append(TagSample(fingerprint: fingerprint, lastActive: lastActive, tags: tags, token: token))
     }
 
     /// Whether a list of excluded devices has the token. That is noted of every row, also of one that nothing selects: lines of lists that are no
     /// device at all are warned of.
-    @inline(__always) private func isListed(_ fingerprint: TokenFingerprint, _ harvest: inout Harvest) -> Bool {
+    @inline(__always) private func isListed(_ fingerprint: TokenFingerprint, _ blockResult: inout BlockResult) -> Bool {
         let place = plan.excluded.place(ofToken: fingerprint.word)
-        if place >= 0 { harvest.listedDevices.append(UInt32(truncatingIfNeeded: place)) }
+        if place >= 0 { blockResult.listedDevices.append(UInt32(truncatingIfNeeded: place)) }
         return place >= 0
     }
 
     /// The same of the row's registration id.
-    @inline(__always) private func isIDListed(_ row: CellRow, _ columns: ColumnPlan, _ harvest: inout Harvest) -> Bool {
+    @inline(__always) private func isIDListed(_ row: CellRow, _ columns: ColumnPlan, _ blockResult: inout BlockResult) -> Bool {
         let place = plan.excluded.place(ofID: row.bytes(columns.registrationID), tokens)
-        if place >= 0 { harvest.listedDevices.append(UInt32(truncatingIfNeeded: place)) }
+        if place >= 0 { blockResult.listedDevices.append(UInt32(truncatingIfNeeded: place)) }
         return place >= 0
     }
 
@@ -219,56 +219,57 @@ struct BlockScanner: ~Copyable {
     /// Adds a row whose device is a recipient when it is the newest one, and what the judge says.
     private mutating func add(
         _ row: CellRow, _ columns: ColumnPlan, _ token: UnsafeBufferPointer<UInt8>, _ fingerprint: TokenFingerprint, _ lastActive: Int64,
-        _ selected: [UInt32], _ harvest: inout Harvest
+        _ selected: [UInt32], _ blockResult: inout BlockResult
     ) {
         suppressed?.prefetch(fingerprint.word)
         capped?.prefetch(fingerprint.word)
         watch.look(at: row)
-        if selector.isSelectedDespiteNone { harvest.rowsDespiteNone += 1 }
+        if selector.isSelectedDespiteNone { blockResult.rowsDespiteNone += 1 }
         let moment = ActivityMoment(lastActive)
         if selector.selectingAlias >= 0 {
-            harvest.aliasHits.append(.init(row: harvest.devices.count, alias: selector.selectingAlias, token: Array(token)))
+            blockResult.aliasHits.append(.init(row: blockResult.devices.count, alias: selector.selectingAlias, token: Array(token)))
         }
-        harvest.records.append(row, columns, token: token, separator: separator)
+        blockResult.records.append(row, columns, token: token, separator: separator)
         let judge = judge
         let element: UInt64
-        var judgement: Judgement
-        (judgement, element) = harvest.records.withRecord(harvest.records.count - 1) { record in
+        var recipientCheck: RecipientCheck
+        (recipientCheck, element) = blockResult.records.withRecord(blockResult.records.count - 1) { record in
             (judge(record), Self.element(record, lastActive))
         }
         // Asked last, when what was prefetched has come; as reasons they come before those of the judge.
-        if let capped, capped.contains(fingerprint.word) { judgement = Judgement(reason: .frequency) }
+        if let capped, capped.contains(fingerprint.word) { recipientCheck = RecipientCheck(reason: .frequency) }
         if let since = suppressed?.invalidSince(fingerprint.word),
-            Self.isStillInvalid(since: since, row.bytes(columns.registeredAt), &harvest)
+            Self.isStillInvalid(since: since, row.bytes(columns.registeredAt), &blockResult)
         {
-            judgement = Judgement(reason: .suppressed)
+            recipientCheck = RecipientCheck(reason: .suppressed)
         }
-        harvest.digest.append(element)
-        if !wantsRecords { harvest.records.removeLast() }
-        let language = languages.number(of: row.bytes(columns.language), &harvest.languages)
-        harvest.devices.append(DeviceRow(fingerprint, moment, judgement, selection: selection(selected, &harvest), language: language))
+        blockResult.digest.append(element)
+        if !wantsRecords { blockResult.records.removeLast() }
+        let language = languages.number(of: row.bytes(columns.language), &blockResult.languages)
+        blockResult.devices.append(
+            DeviceRow(fingerprint, moment, recipientCheck, selection: selection(selected, &blockResult), language: language))
     }
 
     /// Whether a token that is known to be invalid still is: the row does not say that it was registered since. What the device's newest row says
     /// counts in the end, as with all that is judged here.
-    private static func isStillInvalid(since: Int64, _ cell: UnsafeBufferPointer<UInt8>, _ harvest: inout Harvest) -> Bool {
+    private static func isStillInvalid(since: Int64, _ cell: UnsafeBufferPointer<UInt8>, _ blockResult: inout BlockResult) -> Bool {
         guard let registered = latestMilliseconds(cell) else {
-            if !Blank.isCell(cell) { harvest.unreadRegistrations.note(cell) }
+            if !Blank.isCell(cell) { blockResult.unreadRegistrations.note(cell) }
             return true
         }
         return registered <= since
     }
 
     /// Milliseconds since 1970; `never` for what is no date, or one that is still to come.
-    @inline(__always) private func lastActive(_ row: CellRow, _ columns: ColumnPlan, _ harvest: inout Harvest) -> Int64 {
+    @inline(__always) private func lastActive(_ row: CellRow, _ columns: ColumnPlan, _ blockResult: inout BlockResult) -> Int64 {
         let cell = row.bytes(columns.lastActive)
         if let moment = dateMilliseconds(cell), moment <= latestActivity { return moment }
-        if !cell.isEmpty { note(noDate: cell, &harvest) }
+        if !cell.isEmpty { note(noDate: cell, &blockResult) }
         return ActivityMoment.never
     }
 
-    @inline(never) private func note(noDate cell: UnsafeBufferPointer<UInt8>, _ harvest: inout Harvest) {
-        if !Blank.isCell(cell) { harvest.unreadDates.note(cell) }
+    @inline(never) private func note(noDate cell: UnsafeBufferPointer<UInt8>, _ blockResult: inout BlockResult) {
+        if !Blank.isCell(cell) { blockResult.unreadDates.note(cell) }
     }
 
     /// What a plan's hash holds of a recipient: all that decides what is sent to whom.
@@ -278,17 +279,17 @@ struct BlockScanner: ~Copyable {
         return SequenceDigest.element(record.fields, with: state)
     }
 
-    /// The number of a set among the harvest's.
-    @inline(__always) private mutating func selection(_ set: [UInt32], _ harvest: inout Harvest) -> Int {
+    /// The number of a set among the block result's.
+    @inline(__always) private mutating func selection(_ set: [UInt32], _ blockResult: inout BlockResult) -> Int {
         // Most rows are selected by one of few sets.
-        for number in 0..<min(harvest.selections.count, 8) where harvest.selections[number] == set { return number }
-        return selectionAmongMany(set, &harvest)
+        for number in 0..<min(blockResult.selections.count, 8) where blockResult.selections[number] == set { return number }
+        return selectionAmongMany(set, &blockResult)
     }
 
-    private mutating func selectionAmongMany(_ set: [UInt32], _ harvest: inout Harvest) -> Int {
+    private mutating func selectionAmongMany(_ set: [UInt32], _ blockResult: inout BlockResult) -> Int {
         if let number = selectionNumbers[set] { return number }
-        selectionNumbers[set] = harvest.selections.count
-        harvest.selections.append(set)
-        return harvest.selections.count - 1
+        selectionNumbers[set] = blockResult.selections.count
+        blockResult.selections.append(set)
+        return blockResult.selections.count - 1
     }
 }

@@ -14,5 +14,5 @@ struct ScanPlan: Sendable {
     let excluded: ExcludedDevices
     let hash: KeyedHash
     let limits: ReadingLimits
-    let makeJudge: @Sendable () -> RecipientJudge
+    let makeChecker: @Sendable () -> RecipientChecker
 }

@@ -5,10 +5,10 @@ import Glibc
 /// to merge.
 struct ScanTeam: ~Copyable {
     private let plan: ScanPlan
-    private let board: ScanBoard
+    private let board: BlockDispatcher
     private let threads: Int
     private var scanner: BlockScanner
-    private var merger: HarvestMerger
+    private var merger: BlockMerger
     private var meter: ScanMeter
 
     /// More threads than this only wait for the one that merges.
@@ -17,11 +17,11 @@ struct ScanTeam: ~Copyable {
     init(_ plan: ScanPlan, warnings: [Diagnostic], recordLimit: Int) {
         self.plan = plan
         threads = max(1, min(plan.limits.threads ?? availableCores(), Self.mostThreads))
-        board = ScanBoard(
+        board = BlockDispatcher(
             BlockSource(files: plan.files, noting: plan.limits.sources), blocks: 3 * threads + 1,
             blockCapacity: BlockSource.blockCapacity(plan.limits))
         scanner = BlockScanner(plan)
-        merger = HarvestMerger(plan, warnings: warnings, recordLimit: recordLimit)
+        merger = BlockMerger(plan, warnings: warnings, recordLimit: recordLimit)
         meter = ScanMeter(files: plan.query.files)
     }
 
@@ -53,15 +53,15 @@ struct ScanTeam: ~Copyable {
         return result
     }
 
-    private static func help(_ plan: ScanPlan, _ board: ScanBoard) {
+    private static func help(_ plan: ScanPlan, _ board: BlockDispatcher) {
         var scanner = BlockScanner(plan)
         while let block = board.takeBlock(waits: true) { scan(block, &scanner, plan, board) }
     }
 
-    private static func scan(_ block: Block, _ scanner: inout BlockScanner, _ plan: ScanPlan, _ board: ScanBoard) {
+    private static func scan(_ block: Block, _ scanner: inout BlockScanner, _ plan: ScanPlan, _ board: BlockDispatcher) {
         let file = plan.files[block.file]
         let state = block.isFirst ? file.stateOfFile : file.stateOfBlocks
-        board.deliver(.init(block: block, harvest: scanner.scan(block, expecting: state, board.wants)))
+        board.deliver(.init(block: block, blockResult: scanner.scan(block, expecting: state, board.wants)))
     }
 
     private mutating func scanAndMerge(

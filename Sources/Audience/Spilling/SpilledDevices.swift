@@ -113,7 +113,7 @@ struct SpilledDevices: ~Copyable {
     ///   - tick: called often, with the share that is done.
     mutating func settle(
         _ classes: inout ClassTable, aliasSelector: UInt32?, aliasLimit: Int, into sink: any RecipientSink, tick: (Double) throws -> Void
-    ) throws -> SettledDevices {
+    ) throws -> ConcludedDevices {
         // Handing on takes about twice as long as settling.
         let settling = spool == nil ? 1 : 1.0 / 3
         classes.forgetCounts()
@@ -128,7 +128,7 @@ struct SpilledDevices: ~Copyable {
         try handOn(ranks, to: sink) { try tick(settling + (1 - settling) * $0) }
         var droppedSlots = BitSet()
         dropped.forEach { droppedSlots.insert(ranks[$0]) }
-        return SettledDevices(
+        return ConcludedDevices(
             devices: deviceCount, count: firsts.count, dropped: droppedSlots,
             first: first.inOrder().mapValues { $0.map { (ranks[$0.place], $0.selection) } })
     }

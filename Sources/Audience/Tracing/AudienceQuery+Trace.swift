@@ -4,15 +4,15 @@ extension AudienceQuery {
     /// Says step by step what planning makes of the devices that a subject names. Reads the exports from front to back, up to four times; the
     /// verdicts are those of `scan`.
     /// - Parameters:
-    ///   - makeJudge: as for `scan`.
+    ///   - makeChecker: as for `scan`.
     ///   - isCancelled: asked often; true ends the trace with `CancellationError`.
     /// - Throws: `Diagnostics` or `Diagnostic` for a file that cannot be read or lacks a column, and when the subject means too many rows.
     public func trace(
-        _ subject: TraceSubject, judging makeJudge: @escaping @Sendable () -> RecipientJudge = { { _ in Judgement() } },
+        _ subject: TraceSubject, checking makeChecker: @escaping @Sendable () -> RecipientChecker = { { _ in RecipientCheck() } },
         isCancelled: () -> Bool = { false }
     ) throws -> AudienceTrace {
         try overUnchangedFiles {
-            let plan = try plan(ReadingLimits(), makeJudge).0
+            let plan = try plan(ReadingLimits(), makeChecker).0
             let trace = try DeviceTracer(plan).trace(subject) { if isCancelled() { throw CancellationError() } }
             try sources.checkUnchanged()
             return trace

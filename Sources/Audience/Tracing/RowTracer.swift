@@ -20,11 +20,11 @@ struct RowTracer {
         /// What is known of its device when this is its newest row; nil without a device.
         var reason: SkipReason? { ownReason ?? laterReason }
         /// The same, when nothing of the campaign leaves it out.
-        var laterReason: SkipReason? { traced.earlierReason ?? traced.judgement?.reason }
+        var laterReason: SkipReason? { traced.earlierReason ?? traced.recipientCheck?.reason }
     }
 
     let plan: ScanPlan
-    private let judge: RecipientJudge
+    private let judge: RecipientChecker
     private let separator: [UInt8]
     private let tokens = TokenBox()
 
@@ -38,7 +38,7 @@ struct RowTracer {
 
     init(_ plan: ScanPlan) {
         self.plan = plan
-        judge = plan.makeJudge()
+        judge = plan.makeChecker()
         separator = Array(plan.query.columns.tagSeparator.utf8)
     }
 
@@ -132,7 +132,7 @@ struct RowTracer {
         if ownReason == nil || plan.selectors.unitesRows, let digits, let fingerprint {
             traced.suppressedSince = suppressedSince(fingerprint, row, columns)
             traced.isCapped = plan.query.capped?.contains(fingerprint) ?? false
-            if asksJudge { (traced.judgement, traced.recipient) = judged(row, columns, digits) }
+            if asksJudge { (traced.recipientCheck, traced.recipient) = judged(row, columns, digits) }
         }
         traced.verdict = ownReason
         return Row(
@@ -149,7 +149,7 @@ struct RowTracer {
         return Timestamp(epochMilliseconds: since)
     }
 
-    private func judged(_ row: CellRow, _ columns: ColumnPlan, _ digits: [UInt8]) -> (Judgement, Recipient?) {
+    private func judged(_ row: CellRow, _ columns: ColumnPlan, _ digits: [UInt8]) -> (RecipientCheck, Recipient?) {
         var batch = RecipientBatch()
         digits.withUnsafeBufferPointer { batch.append(row, columns, token: $0, separator: separator) }
         return batch.withRecord(0) { (judge($0), Recipient($0)) }

@@ -19,7 +19,7 @@ public struct TracedRow: Sendable {
     /// Whether its device got as many pushes lately as it may.
     public var isCapped = false
     /// What the judge says of it; nil when it did not get so far.
-    public var judgement: Judgement?
+    public var recipientCheck: RecipientCheck?
     /// With the cells that templates need; nil when it did not get so far.
     public var recipient: Recipient?
 

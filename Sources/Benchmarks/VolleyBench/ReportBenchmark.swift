@@ -31,7 +31,7 @@ struct ReportBenchmark {
         // As a process that was killed leaves it: nothing is kept, and the last claim may go on.
         try run.setState(.running, reason: "", at: .now())
         try run.record([Settlement(recipient: recipients - 1, outcome: .accepted, status: 200, attempts: 1, settledAt: .now())])
-        try run.settleDown()
+        try run.closeIntoOneFile()
         for form in ["text", "json", "html"] { try line("\(form), counted anew", form, folder, []) }
         try prune(folder)
         Workbench.remove(folder)
@@ -80,7 +80,7 @@ struct ReportBenchmark {
             try run.record((first..<min(first + 4000, recipients - 1)).map { settlement($0, start) })
         }
         let ending = try seconds { try run.setState(.stopped, reason: "", at: start.adding(seconds: Double(recipients) / 50_000)) }
-        try run.settleDown()
+        try run.closeIntoOneFile()
         return (run, beginning, ending)
     }
 

@@ -24,7 +24,7 @@ enum ForeignWords {
         if group.valid.contains(home.key) { return ("Volley calls it '\(home.key)'.", home.key) }
         // `contents` is rather a slip for 'content' than what another tool calls the text.
         guard group.name != home.group.name, !group.valid.contains(where: { small == $0 + "s" }) else { return nil }
-        return ("Volley calls it '\(home.key)', and it stands \(home.group.inWords).", nil)
+        return ("Volley calls it '\(home.key)', and it stands \(home.group.location).", nil)
     }
 
     /// Keys of volley.yaml that stand elsewhere under the same name and mean something else there.

@@ -12,7 +12,7 @@ struct KeyGroup: Sendable {
     }
 
     /// `in 'audience'`
-    var inWords: String { name.isEmpty ? "at the top level" : "in \(Self.shown(name))" }
+    var location: String { name.isEmpty ? "at the top level" : "in \(Self.shown(name))" }
 
     /// A key in quotes; what is no key, such as `the variant`, without.
     static func shown(_ name: String) -> String { name.contains(" ") ? name : "'\(name)'" }
@@ -25,7 +25,7 @@ struct FileKeys: Sendable {
     /// What to say about a key that `group` does not have, and the key of the group that was probably meant.
     func complaint(about key: String, in group: KeyGroup) -> (complaint: Complaint, meant: String?) {
         if let remedy = ForeignWords.remedy(for: key, in: group) {
-            return (Complaint("unknown key \(quoted(key)) \(group.inWords)", remedy: remedy.text), remedy.meant)
+            return (Complaint("unknown key \(quoted(key)) \(group.location)", remedy: remedy.text), remedy.meant)
         }
         if let meant = meantKey(key, group) { return meant }
         return (complaint(aboutForeign: key, in: group), nil)
@@ -40,13 +40,13 @@ struct FileKeys: Sendable {
         // Beyond that length nothing is a slip of the finger, and the distance would be costly.
         guard key.utf8.count <= 64, !groups.contains(where: { $0.valid.contains(key) }) else { return nil }
         guard let nearest = nearestName(to: key, among: group.valid) else { return nil }
-        return (Complaint("unknown key \(quoted(key)) \(group.inWords)", remedy: "Did you mean '\(nearest)'?"), nearest)
+        return (Complaint("unknown key \(quoted(key)) \(group.location)", remedy: "Did you mean '\(nearest)'?"), nearest)
     }
 
     private func complaint(aboutForeign key: String, in group: KeyGroup) -> Complaint {
-        let message = "unknown key \(quoted(key)) \(group.inWords)"
+        let message = "unknown key \(quoted(key)) \(group.location)"
         if let home = groups.first(where: { $0.valid.contains(key) }) {
-            return Complaint(message, remedy: "It belongs \(home.inWords); check the indentation.")
+            return Complaint(message, remedy: "It belongs \(home.location); check the indentation.")
         }
         return Complaint(message, remedy: "Valid here: \(group.valid.joined(separator: ", ")).")
     }

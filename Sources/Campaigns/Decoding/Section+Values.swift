@@ -32,7 +32,7 @@ extension Section {
         if let text = node.text, text.style == .plain {
             if let truth = CoreSchema.bool(text.value) { return truth }
             if let meant = ["yes": true, "y": true, "on": true, "no": false, "n": false, "off": false][text.value.lowercased()] {
-                findings.error("'\(key)' must be true or false, not \(node.inWords)", at: node.position, remedy: "Write \(key): \(meant).")
+                findings.error("'\(key)' must be true or false, not \(node.noun)", at: node.position, remedy: "Write \(key): \(meant).")
                 // So that what does not go with it is said in the same go.
                 return meant
             }
@@ -58,7 +58,7 @@ extension Section {
         }
         guard let value = Int(exactly: number), range.contains(value) else {
             findings.error(
-                "'\(key)' must be a whole number from \(range.lowerBound) to \(range.upperBound), not \(node.inWords)", at: node.position,
+                "'\(key)' must be a whole number from \(range.lowerBound) to \(range.upperBound), not \(node.noun)", at: node.position,
                 remedy: "For example: \(example).")
             return nil
         }

@@ -35,12 +35,12 @@ struct Section {
         switch node.content {
         case .mapping(let entries): return entries
         case .unreadable: return nil
-        case .scalar(let value, .plain) where KeyAccident(Array(value.unicodeScalars)) != nil:
-            if let accident = KeyAccident(Array(value.unicodeScalars)) { findings.error(accident.complaint, at: node.position) }
+        case .scalar(let value, .plain) where KeySlip(Array(value.unicodeScalars)) != nil:
+            if let accident = KeySlip(Array(value.unicodeScalars)) { findings.error(accident.complaint, at: node.position) }
             return nil
         default:
             findings.error(
-                node.isNull ? "\(KeyGroup.shown(name)) is empty" : "\(KeyGroup.shown(name)) must hold keys of its own, not \(node.inWords)",
+                node.isNull ? "\(KeyGroup.shown(name)) is empty" : "\(KeyGroup.shown(name)) must hold keys of its own, not \(node.noun)",
                 at: node.position,
                 remedy: "For example: \(example).")
             return nil
@@ -64,7 +64,7 @@ struct Section {
         if let node = node(key) { return node }
         guard !meant.contains(key) else { return nil }
         findings.error(
-            "the key '\(key)' is missing" + (group.name.isEmpty ? "" : " \(group.inWords)"), at: position,
+            "the key '\(key)' is missing" + (group.name.isEmpty ? "" : " \(group.location)"), at: position,
             remedy: "Add it, for example: \(example).")
         return nil
     }
@@ -76,7 +76,7 @@ struct Section {
         if node.isNull {
             findings.error("\(subject) has no value", at: node.position, remedy: "For example: \(example).")
         } else {
-            findings.error("\(subject) must be \(must), not \(node.inWords)", at: node.position, remedy: "For example: \(example).")
+            findings.error("\(subject) must be \(must), not \(node.noun)", at: node.position, remedy: "For example: \(example).")
         }
     }
 }

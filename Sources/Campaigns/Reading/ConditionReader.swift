@@ -56,7 +56,7 @@ struct ConditionReader {
             return nil
         case .mapping:
             section.findings.error(
-                "the condition on \(quoted(column)) must be a value, a list or a comparison, not \(entry.value.inWords)",
+                "the condition on \(quoted(column)) must be a value, a list or a comparison, not \(entry.value.noun)",
                 at: entry.value.position, remedy: "For example: \(column): \">= 3.2.0\".")
             return nil
         case .unreadable: return nil

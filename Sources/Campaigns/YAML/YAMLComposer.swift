@@ -204,7 +204,7 @@ struct YAMLComposer: ~Copyable {
     private func keyName(_ key: YAMLNode) -> SourceText? {
         guard let name = key.text else {
             if !key.isUnreadable {
-                findings.error("a key must be a name, not \(key.inWords)", at: key.position, remedy: "Write it as 'name: value'.")
+                findings.error("a key must be a name, not \(key.noun)", at: key.position, remedy: "Write it as 'name: value'.")
             }
             return nil
         }

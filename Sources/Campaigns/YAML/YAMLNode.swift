@@ -52,7 +52,7 @@ struct YAMLNode: Sendable {
     }
 
     /// What the node is, as errors name it: `a list`, `the text 'abc'`.
-    var inWords: String {
+    var noun: String {
         switch content {
         case .scalar where isNull: "nothing"
         case .scalar(let value, _): quoted(value)

@@ -19,7 +19,7 @@ struct TemplatePiece {
 
 /// Finds the tags of a text. `raw` and `comment` are dealt with here, as nothing in them is looked at.
 ///
-/// What people meant as a tag but typed differently is recognised (`TypingAccident`): sent as text it would reach phones.
+/// What people meant as a tag but typed differently is recognised (`TypingSlip`): sent as text it would reach phones.
 struct TemplateScanner {
     private let scalars: [Unicode.Scalar]
     private let isShown: Bool
@@ -43,7 +43,7 @@ struct TemplateScanner {
                 readOutput()
             } else if starts(with: "{%") {
                 readBlock()
-            } else if let accident = TypingAccident.find(in: scalars, at: index, isShown: isShown) {
+            } else if let accident = TypingSlip.find(in: scalars, at: index, isShown: isShown) {
                 mistakes.append(accident.mistake)
                 index = accident.end
             } else {

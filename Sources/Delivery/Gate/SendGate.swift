@@ -68,7 +68,7 @@ public struct SendGate: Sendable {
         case parentWentOn
         case isTooLate
         /// Another run of the campaign is being sent.
-        case isBesideAnother
+        case runsBesideAnother
         /// Another run of the campaign has reached devices that are left of it.
         case isSuperseded
         /// Another run has the time of the schedule, or it is another process's to send.
@@ -116,7 +116,7 @@ public struct SendGate: Sendable {
         /// Whether no device would get it any more.
         public var isTooLate: Bool
         /// Whether another run of the campaign is being sent, and this one belongs to no time of a schedule.
-        public var isBesideAnother: Bool
+        public var runsBesideAnother: Bool
         /// Whether another run of the campaign has reached devices that are left of it, which was most likely planned in its place, or it in the other's.
         public var isSuperseded: Bool
         /// Whose its time is.
@@ -125,12 +125,12 @@ public struct SendGate: Sendable {
         /// What was seen.
         public init(
             isInPlace: Bool, isOutdated: Bool, state: State, hasBegun: Bool, isUnchanged: Bool, settingsHold: Bool, lacksApproval: Bool,
-            isRetried: Bool, parentWentOn: Bool, isTooLate: Bool, isBesideAnother: Bool, isSuperseded: Bool, time: Time
+            isRetried: Bool, parentWentOn: Bool, isTooLate: Bool, runsBesideAnother: Bool, isSuperseded: Bool, time: Time
         ) {
             (self.isInPlace, self.isOutdated, self.state, self.hasBegun) = (isInPlace, isOutdated, state, hasBegun)
             (self.isUnchanged, self.settingsHold, self.lacksApproval) = (isUnchanged, settingsHold, lacksApproval)
             (self.isRetried, self.parentWentOn, self.isTooLate, self.time) = (isRetried, parentWentOn, isTooLate, time)
-            (self.isBesideAnother, self.isSuperseded) = (isBesideAnother, isSuperseded)
+            (self.runsBesideAnother, self.isSuperseded) = (runsBesideAnother, isSuperseded)
         }
     }
 
@@ -194,7 +194,7 @@ public struct SendGate: Sendable {
         // That it was sent says more than that it is too late.
         if facts.time == .taken { return .timeIsTaken }
         if step == .begin, facts.isTooLate { return .isTooLate }
-        if step == .begin, facts.isBesideAnother { return .isBesideAnother }
+        if step == .begin, facts.runsBesideAnother { return .runsBesideAnother }
         if step != .retry, facts.isSuperseded { return .isSuperseded }
         return nil
     }

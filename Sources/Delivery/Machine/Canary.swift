@@ -23,7 +23,7 @@ struct Canary {
     var isOver: Bool { admitted == size && awaited == 0 }
 
     /// Whether one more push belongs to it.
-    var hasRoom: Bool { admitted < size }
+    var hasCapacity: Bool { admitted < size }
 
     mutating func admit() {
         admitted += 1

@@ -15,7 +15,7 @@ struct ConnectionSlot {
     /// The peer's latest limit of streams.
     var peerLimit = Int.max
     /// How many more pushes it takes before they only wait for the peer's window.
-    var windowRoom = Int.max
+    var freeWindow = Int.max
     /// Answers it gave.
     var answers = 0
     /// Pushes that were submitted to it.
@@ -40,7 +40,7 @@ struct ConnectionSlot {
         if inFlight == 0 { lastProgress = nanoseconds }
         inFlight += 1
         submitted += 1
-        if windowRoom < .max { windowRoom = max(0, windowRoom - 1) }
+        if freeWindow < .max { freeWindow = max(0, freeWindow - 1) }
         return before
     }
 

@@ -17,10 +17,10 @@ extension DeliveryMachine {
             connections[connection].isWarm = true
             window.accepted()
             settle(push, .accepted, reason: "", at: now)
-        case .invalidToken(let blamesRun):
-            let isAlarming = noteHealth(badToken: blamesRun, at: now)
+        case .invalidToken(let pointsAtSettings):
+            let isAlarming = noteHealth(badToken: pointsAtSettings, at: now)
             lastReasons.invalidToken = reasonText(answer)
-            if blamesRun { lastReasons.badToken = reasonText(answer) }
+            if pointsAtSettings { lastReasons.badToken = reasonText(answer) }
             settle(push, .invalidToken, reason: answer.reason, invalidSince: answer.invalidSince, at: now)
             if isAlarming { stopForBadTokens(at: now) }
         case .rejected:
@@ -134,10 +134,10 @@ extension DeliveryMachine {
         case .deviceBusy:
             retryLater(push, retryAfterSeconds: answer.retryAfterSeconds, at: now)
         case .serviceBusy, .serviceLeaves:
-            if retry == .serviceLeaves { retire(connection) } else { serviceHealth.refused(at: now.nanoseconds) }
+            if retry == .serviceLeaves { drain(connection) } else { serviceHealth.refused(at: now.nanoseconds) }
             retryLater(push, retryAfterSeconds: answer.retryAfterSeconds, at: now)
         case .connectionIdle:
-            retire(connection)
+            drain(connection)
             retryAtOnce(push, at: now)
         case .tokenExpired:
             guard settings.usesProviderToken else {
@@ -147,7 +147,7 @@ extension DeliveryMachine {
             // The connection stays wedged with the token it saw first.
             if connections[connection].state == .open {
                 actions.append(.renewToken(connection: connection))
-                retire(connection)
+                drain(connection)
             }
             retryAtOnce(push, at: now)
         }

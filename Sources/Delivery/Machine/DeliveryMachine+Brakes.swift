@@ -6,14 +6,14 @@ extension DeliveryMachine {
 
     /// Whether the push that would be next may leave as far as the canary is concerned. What was submitted before belongs to it.
     var canaryAllowsNext: Bool {
-        if canary.isOver || canary.hasRoom || !again.isEmpty { return true }
+        if canary.isOver || canary.hasCapacity || !again.isEmpty { return true }
         return fresh.first.map { pushes[$0].isCanary || pushes[$0].refusals > 0 } ?? true
     }
 
     /// A push goes out: the first ones are the canary.
     mutating func admitToCanary(_ push: Int) {
         // One that was let go after many refusals is no other push when it comes again.
-        guard canary.hasRoom, !pushes[push].isCanary, pushes[push].attempts == 0, pushes[push].refusals == 0 else { return }
+        guard canary.hasCapacity, !pushes[push].isCanary, pushes[push].attempts == 0, pushes[push].refusals == 0 else { return }
         pushes[push].isCanary = true
         canary.admit()
     }
@@ -30,7 +30,7 @@ extension DeliveryMachine {
     /// Judges the canary once it is over, and the whole run by the campaign's limits. Called before anything is submitted, so that what is
     /// known decides about the next push.
     mutating func judge(at now: Moment) {
-        guard ending == nil, !isExpired, heldCount > 0 || !isSourceEnded else { return }
+        guard ending == nil, !isExpired, openPushes > 0 || !isSourceEnded else { return }
         if canary.isDueForJudgement() {
             if tokenHealth.isBad { stopForBadTokens(at: now) }
             if rejectionHealth.isBad { stopForRejections(at: now) }

@@ -86,12 +86,12 @@ extension DeliveryMachine {
         } else {
             noteEnd(of: slot, cause: cause, at: now)
         }
-        retire(connection)
+        drain(connection)
     }
 
     /// The peer's window takes so many more pushes for now; `.max` when it is no limit.
     mutating func windowChanged(_ connection: Int, room: Int) {
-        if connections[connection].state != .closed { connections[connection].windowRoom = room }
+        if connections[connection].state != .closed { connections[connection].freeWindow = room }
     }
 
     /// A run that has got through before waits, as for any server that is away for a while.
@@ -131,11 +131,11 @@ extension DeliveryMachine {
 
     /// Another provider token is to be used from now on: over new connections, as a connection may stay wedged with the token it saw first.
     mutating func tokenChanged() {
-        for connection in connections.indices { retire(connection) }
+        for connection in connections.indices { drain(connection) }
     }
 
     /// The peer wants to leave, or the connection should not be used further: answers are awaited, nothing more is submitted.
-    mutating func retire(_ connection: Int) {
+    mutating func drain(_ connection: Int) {
         guard connections[connection].state == .open || connections[connection].state == .opening else { return }
         connections[connection].state = .retiring
         closeIfDrained(connection)
@@ -198,7 +198,7 @@ extension DeliveryMachine {
     /// Gives up the open connection that has had the fewest answers.
     private mutating func retireNewcomer() {
         let open = connections.indices.filter { connections[$0].state == .open }
-        if let newcomer = open.min(by: { connections[$0].answers < connections[$1].answers }) { retire(newcomer) }
+        if let newcomer = open.min(by: { connections[$0].answers < connections[$1].answers }) { drain(newcomer) }
     }
 
     /// Pushes that may be in flight there: one until the first was accepted, then what both sides allow.
@@ -207,7 +207,7 @@ extension DeliveryMachine {
     }
 
     /// How many more pushes should go there.
-    private func room(of connection: ConnectionSlot) -> Int { min(limit(of: connection) - connection.inFlight, connection.windowRoom) }
+    private func room(of connection: ConnectionSlot) -> Int { min(limit(of: connection) - connection.inFlight, connection.freeWindow) }
 
     /// The open connection with the most room, nil when all are full; one that is soon used up before all others.
     func connectionWithRoom() -> Int? {

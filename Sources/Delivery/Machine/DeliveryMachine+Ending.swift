@@ -56,7 +56,7 @@ extension DeliveryMachine {
                 loseAllInFlight(on: connection, reason: "NoAnswer", at: now)
             }
         }
-        guard heldCount == 0, isSourceEnded else { return }
+        guard openPushes == 0, isSourceEnded else { return }
         for connection in connections.indices where connections[connection].state != .closed { close(connection) }
         end = ending?.end ?? .finished
     }

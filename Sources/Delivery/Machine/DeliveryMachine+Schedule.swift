@@ -74,14 +74,14 @@ extension DeliveryMachine {
     var nextPushIsAllowed: Bool {
         guard canaryAllowsNext else { return false }
         guard serviceHealth.troubleSince != nil, again.isEmpty else { return true }
-        return heldCount - fresh.count < ServiceHealth.pushesTriedInTrouble
+        return openPushes - fresh.count < ServiceHealth.pushesTriedInTrouble
     }
 
     private mutating func submit(_ push: Int, on connection: Int, at now: Moment) {
         admitToCanary(push)
         let newest = connections[connection].add(push, at: now.nanoseconds)
         // It would be the server's turn to leave.
-        if requestBudget.isUsed(by: connections[connection].submitted) { retire(connection) }
+        if requestBudget.isUsed(by: connections[connection].submitted) { drain(connection) }
         pushes[push].beginAttempt(on: connection, behind: newest, at: now.nanoseconds)
         if newest >= 0 { pushes[Int(newest)].next = Int32(push) }
         inFlightCount += 1

@@ -68,7 +68,7 @@ struct DeliveryMachine {
     // Pushes.
     var pushes: [PushSlot] = []
     var freePushes = IndexQueue()
-    var heldCount = 0
+    var openPushes = 0
     var fresh = IndexQueue()
     var again = IndexQueue()
     var waiting = RetryHeap()
@@ -123,14 +123,14 @@ struct DeliveryMachine {
         pacer = settings.pace.map { Pacer($0) }
         let earlier = settings.earlier
         canary = Canary(size: max(0, settings.canaryPushes - earlier.canary))
-        tokenHealth = ShareAlarm(answers: earlier.canary, bad: earlier.doubtful)
+        tokenHealth = ShareAlarm(answers: earlier.canary, bad: earlier.ambiguous)
         rejectionHealth = ShareAlarm(answers: earlier.canary, bad: earlier.rejected)
         earlierTally = AnswerTally(earlier.judged)
     }
 
     /// Whether more pushes are welcome: enough to keep all streams busy, and never so many that memory grows with the audience.
     var wantsPushes: Bool {
-        guard end == nil, ending == nil, heldCount < settings.heldLimit, !settings.connectsFirst || hasConnected else { return false }
+        guard end == nil, ending == nil, openPushes < settings.openPushLimit, !settings.connectsFirst || hasConnected else { return false }
         return isExpired || fresh.count < settings.readyTarget(connections: connections.count)
     }
 
@@ -148,7 +148,7 @@ struct DeliveryMachine {
     mutating func sourceEnded() { isSourceEnded = true }
 
     private mutating func claimSlot() -> Int {
-        heldCount += 1
+        openPushes += 1
         if let free = freePushes.removeFirst() {
             pushes[free] = PushSlot()
             return free
@@ -173,6 +173,6 @@ struct DeliveryMachine {
         pushes[push].state = .free
         freePushes.append(push)
         released.append(Int32(push))
-        heldCount -= 1
+        openPushes -= 1
     }
 }

@@ -36,7 +36,7 @@ struct MachineSettings: Sendable {
     /// A connection that is left in good order after fewer answers was lost, as far as back-off is concerned.
     var smallestBudget = RequestBudget.smallest
     /// Pushes held at most: in flight, ready and waiting for a retry.
-    var heldLimit = 65_536
+    var openPushLimit = 65_536
     var jitterSeed: UInt64 = 0
 
     init(endpoint: String, usesProviderToken: Bool) {
@@ -67,7 +67,7 @@ struct MachineSettings: Sendable {
 
     /// Pushes to have at hand so that no stream waits for the source. With a pace never more than `Pace.pushesAhead`.
     func readyTarget(connections: Int) -> Int {
-        let wanted = min(heldLimit, max(1000, 2 * max(1, connections) * streamsPerConnection))
+        let wanted = min(openPushLimit, max(1000, 2 * max(1, connections) * streamsPerConnection))
         return min(wanted, Pace.slower(pace, sharedPace)?.pushesAhead ?? .max)
     }
 

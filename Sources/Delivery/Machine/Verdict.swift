@@ -4,8 +4,8 @@ import Base
 /// Source: Apple, "Handling notification responses from APNs".
 enum Verdict: Hashable, Sendable {
     case accepted
-    /// The token is dead. `blamesRun`: too many of these mean that the environment or topic is wrong, not the tokens.
-    case invalidToken(blamesRun: Bool)
+    /// The token is dead. `pointsAtSettings`: too many of these mean that the environment or topic is wrong, not the tokens.
+    case invalidToken(pointsAtSettings: Bool)
     /// Final, for this push alone.
     case rejected
     /// Every further push would fare alike: what to check, a whole sentence.
@@ -42,7 +42,7 @@ enum Verdict: Hashable, Sendable {
         // 200 says all that matters.
         case .accepted: return
         // So does 410 when APNs says it: its answers have the push's apns-id, also those that are cut off, as it comes with the status.
-        case .invalidToken(blamesRun: false):
+        case .invalidToken(pointsAtSettings: false):
             if answer.id != .own, !Self.goneReasons.contains(answer.reason) { self = .stranger }
             return
         default: if answer.isCutOff { self = .doubtful }
@@ -57,7 +57,7 @@ enum Verdict: Hashable, Sendable {
         case 400: self = Self.badRequest(reason)
         case 403: self = Self.forbidden(reason)
         case 404, 405: self = Self.wrongRequest(status, reason)
-        case 410: self = .invalidToken(blamesRun: false)
+        case 410: self = .invalidToken(pointsAtSettings: false)
         case 429: self = .retry(reason == "TooManyProviderTokenUpdates" ? .serviceBusy : .deviceBusy)
         case 500...: self = .retry(reason == "Shutdown" ? .serviceLeaves : .serviceBusy)
         // Odd: 1xx and 3xx, other 2xx, unknown 4xx. By the status' class these are no temporary refusals.
@@ -83,7 +83,7 @@ enum Verdict: Hashable, Sendable {
     }
 
     private static func badRequest(_ reason: String) -> Verdict {
-        if TokenEvidence.doubtfulReasons.contains(reason) { return .invalidToken(blamesRun: true) }
+        if TokenEvidence.doubtfulReasons.contains(reason) { return .invalidToken(pointsAtSettings: true) }
         switch reason {
         case "IdleTimeout": return .retry(.connectionIdle)
         case "BadTopic", "MissingTopic":

@@ -149,11 +149,11 @@ public final class HTTP2ClientSession {
     /// How many more requests should be submitted now: as many as the peer's window for the connection takes whole, by the mean length of a body. More of
     /// them would wait here, and be no sooner at the peer. At least 1 when nothing waits.
     public var room: Int {
-        guard uncollected > 0 else { return max(1, windowRoom) }
-        return windowRoom
+        guard uncollected > 0 else { return max(1, freeWindow) }
+        return freeWindow
     }
 
-    private var windowRoom: Int {
+    private var freeWindow: Int {
         let left = Int(nghttp2_session_get_remote_window_size(session)) - queuedBytes
         return max(0, left) / max(1, bodyBytes / max(1, requestCount))
     }

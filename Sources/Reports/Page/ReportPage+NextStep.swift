@@ -51,7 +51,7 @@ extension ReportPage {
         case .running:
             return ("Still running: these figures are as of \(Self.moment(madeAt))", "This makes a newer report:", "volley report \(id)")
         case .paused: return ("Paused", "This goes on where it paused:", "volley resume \(id)")
-        case .stopped where report.blamesSettings:
+        case .stopped where report.pointsAtSettings:
             let again = report.count(.accepted) > 0 ? ", also to those who got it" : ""
             return (
                 "Why it stopped",

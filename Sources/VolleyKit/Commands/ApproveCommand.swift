@@ -37,7 +37,7 @@ public enum ApproveCommand {
         let approval = RunApproval(name: name, approvedAt: .now())
         try run.approve(approval)
         // It is approved by now, whatever becomes of the files that SQLite lays beside it.
-        do { try run.settleDown() } catch { console.warn("\(error)") }
+        do { try run.closeIntoOneFile() } catch { console.warn("\(error)") }
         let answer = JSONValue.object(pairs: [
             ("run", .string(run.plan.id)), ("approved_by", .string(name)), ("approved_at", .string(approval.approvedAt.description)),
         ])
@@ -84,7 +84,7 @@ public enum ApproveCommand {
         let settings = try RunSettings(json: run.plan.settings, runFile: run.path)
         try run.checkPlace(home: settings.runsFolder)
         try run.checkUnchanged()
-        for present in try PresentProject.all(of: run, options) { try present.checkUnchanged(settings) }
+        for present in try CurrentProject.all(of: run, options) { try present.checkUnchanged(settings) }
         return settings
     }
 

@@ -17,7 +17,7 @@ public enum DoctorCommand {
         var isWell = true
         var documents: [JSONValue] = []
         for app in apps {
-            let steps = Examination(app: app, project: project, now: .now()).steps()
+            let steps = ServiceCheck(app: app, project: project, now: .now()).steps()
             let failed = steps.count { $0.state == .failed }
             isWell = isWell && failed == 0
             if options.isJSON {
@@ -34,7 +34,7 @@ public enum DoctorCommand {
         return isWell ? .done : .wrong
     }
 
-    private static func text(_ app: App, _ steps: [DoctorStep], _ failed: Int, _ console: Console) -> String {
+    private static func text(_ app: App, _ steps: [CheckStep], _ failed: Int, _ console: Console) -> String {
         var lines = ["\(app.name.value): \(app.topic.value), \(app.destination)"]
         let names = steps.map(\.name.count).max() ?? 0
         for step in steps {

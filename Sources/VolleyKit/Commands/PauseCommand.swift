@@ -47,7 +47,7 @@ public enum CancelCommand {
         }
         if run.sendingSince != nil {
             // The process that sends it would not see what is written here.
-            if let gap = AccountGap(of: run), !gap.isUnreadable { throw gap.inWords }
+            if let gap = LedgerGap(of: run), !gap.isUnreadable { throw gap.diagnostic }
             if state == .running || state == .paused {
                 try run.ask(for: .cancelled, reason: RunEnd.cancelReason, at: .now(), from: [.running, .paused])
                 return true
@@ -62,9 +62,9 @@ public enum CancelCommand {
         noteCancelled(run, console)
         // A killed process left `running` behind.
         try run.setState(.cancelled, reason: RunEnd.cancelReason, at: .now(), from: [.planned, .running, .paused, .stopped])
-        if let gap = AccountGap(of: run) { console.warn("\(gap.inWords)") }
+        if let gap = LedgerGap(of: run) { console.warn("\(gap.diagnostic)") }
         // It is cancelled by now, whatever becomes of the files that SQLite lays beside it.
-        do { try run.settleDown() } catch { console.warn("\(error)") }
+        do { try run.closeIntoOneFile() } catch { console.warn("\(error)") }
         return true
     }
 
@@ -72,18 +72,18 @@ public enum CancelCommand {
     /// `volley schedule` has planned it for is not planned again either.
     private static func noteCancelled(_ run: RunStore, _ console: Console) {
         do {
-            let record = SendingRecord(beside: run)
+            let record = SendingHistory(beside: run)
             // One that was noted, and not begun, may have been killed between the two.
-            guard try !run.hasBegun(), try record.entry(of: run.plan.id).map({ try $0.formerLife == run.life() }) ?? true else { return }
-            let (firings, _) = try ScheduleStore.read(folder: FilePaths.folder(of: run.path), since: Timestamp(epochMilliseconds: 0))
+            guard try !run.hasBegun(), try record.entry(of: run.plan.id).map({ try $0.previousLife == run.life() }) ?? true else { return }
+            let (scheduledRuns, _) = try ScheduleStore.read(folder: FilePaths.folder(of: run.path), since: Timestamp(epochMilliseconds: 0))
             let settings = try RunSettings(json: run.plan.settings, runFile: run.path)
             let time = ScheduledTime.onRecord(run, settings)
             // schedule.sqlite may have been lost.
-            let others = firings.filter {
+            let others = scheduledRuns.filter {
                 $0.run != run.plan.id && $0.key.campaign == time?.campaign && $0.key.occurrence == time?.occurrence
             }
             let isFired = settings.isOfScheduler && run.plan.retryOf == nil
-            let hasTime = firings.contains { $0.run == run.plan.id } || isFired && others.isEmpty
+            let hasTime = scheduledRuns.contains { $0.run == run.plan.id } || isFired && others.isEmpty
             try record.noteCancelled(run, having: hasTime ? time : nil)
         } catch { console.warn("That it is cancelled stands in its file only, not in the record beside it. \(error)") }
     }

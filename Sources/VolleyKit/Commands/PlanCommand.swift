@@ -11,11 +11,11 @@ public enum PlanCommand {
         let now = Timestamp.now()
         let context = try CampaignContext.read(file: file, options: options, now: now)
         var planner = try Planner(context: context, memory: options.memory, console: console, now: now)
-        planner.departure = try .ofPlanning(context, now: now, runsFolder: context.runsFolder(options))
+        planner.sendingTime = try .ofPlanning(context, now: now, runsFolder: context.runsFolder(options))
         let settings = try RunSettings(context)
         let (run, preview) = try planner.plan(settings, runsFolder: context.runsFolder(options))
-        let gate = try RunGate(run: run, settings: RunSettings(json: run.plan.settings, runFile: run.path), options: options)
-        let needsApproval = try gate.lacksApproval(PresentProject.all(of: run, options))
+        let gate = try SendPermission(run: run, settings: RunSettings(json: run.plan.settings, runFile: run.path), options: options)
+        let needsApproval = try gate.lacksApproval(CurrentProject.all(of: run, options))
         let done = "Planned as \(run.plan.id) in \(run.path)"
         let answer: String
         if options.isJSON {

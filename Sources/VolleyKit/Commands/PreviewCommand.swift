@@ -13,10 +13,10 @@ public enum PreviewCommand {
         Interruption.install()
         let now = Timestamp.now()
         let context = try CampaignContext.read(file: file, options: options, now: now)
-        try OutputTarget.check(page, option: "--html", what: "page", runsFolder: context.runsFolder(options))
+        try ResultFileCheck.check(page, option: "--html", what: "page", runsFolder: context.runsFolder(options))
         try checkEnding(of: page)
         var planner = try Planner(context: context, memory: options.memory, console: console, now: now)
-        planner.departure = .ofPreview(context.campaign, now: now)
+        planner.sendingTime = .ofPreview(context.campaign, now: now)
         let preview = try planner.preview(
             samples: samples ?? (context.messages.hasChoice ? 1 : 3), runsFolder: context.runsFolder(options))
         if let page { try write(PreviewPage(preview: preview, madeAt: now), to: page, console) }

@@ -10,10 +10,10 @@ public enum PruneCommand {
     ///   - isRehearsal: only says what would be done.
     ///   - isConfirmed: does not ask.
     public static func run(
-        keep: String, includesStopped: Bool, isRehearsal: Bool, isConfirmed: Bool, options: CommonOptions, console: Console
+        keep: String, includesStopped: Bool, isDryRun: Bool, isConfirmed: Bool, options: CommonOptions, console: Console
     ) throws -> ExitStatus {
         let seconds = try LengthOfTime.seconds(keep)
-        guard isRehearsal || isConfirmed || console.inputIsTerminal else {
+        guard isDryRun || isConfirmed || console.inputIsTerminal else {
             throw Diagnostic(
                 "volley prune asks before it removes anything, and standard input is no terminal",
                 remedy: "Add --yes to prune without a question, or --dry-run to see what it would do. Nothing was removed.")
@@ -24,12 +24,12 @@ public enum PruneCommand {
         let (runs, broken, copies) = FilePaths.exists(folder) ? try RunStore.all(in: folder) : ([], [], [])
         let selection = try PruneSelection(runs, endedBefore: now.adding(seconds: -Double(seconds)), includesStopped: includesStopped)
         // No run, and of no use to anybody, however recent they are.
-        let ownerless = try UnfinishedPlan.all(in: folder).filter { !$0.isOwned }
-        var pruning = Pruning(isRehearsal: isRehearsal, selection: selection, ownerless: ownerless, broken: broken + copies)
-        if !selection.chosen.isEmpty || !ownerless.isEmpty, !isRehearsal {
+        let abandonedPlans = try UnfinishedPlan.all(in: folder).filter { !$0.isOwned }
+        var pruning = Pruning(isDryRun: isDryRun, selection: selection, abandonedPlans: abandonedPlans, broken: broken + copies)
+        if !selection.chosen.isEmpty || !abandonedPlans.isEmpty, !isDryRun {
             if !isConfirmed {
                 console.warn(pruning.text(keep))
-                let plans = ownerless.isEmpty ? "" : " and \(Pruning.plans(ownerless.count))"
+                let plans = abandonedPlans.isEmpty ? "" : " and \(Pruning.plans(abandonedPlans.count))"
                 guard try console.confirms("Remove the recipients of \(Pruning.runs(selection.chosen.count))\(plans) for good?") else {
                     console.warn("Nothing was removed.")
                     return .wrong
@@ -55,17 +55,17 @@ private struct Pruning {
         var bytesAfter: Int?
     }
 
-    let isRehearsal: Bool
+    let isDryRun: Bool
     let selection: PruneSelection
-    let ownerless: [UnfinishedPlan]
+    let abandonedPlans: [UnfinishedPlan]
     let broken: [Diagnostic]
     private(set) var pruned: [Pruned]
     private(set) var removed: [UnfinishedPlan] = []
     private(set) var failures: [Diagnostic] = []
     private(set) var isDone = false
 
-    init(isRehearsal: Bool, selection: PruneSelection, ownerless: [UnfinishedPlan], broken: [Diagnostic]) {
-        (self.isRehearsal, self.selection, self.ownerless, self.broken) = (isRehearsal, selection, ownerless, broken)
+    init(isDryRun: Bool, selection: PruneSelection, abandonedPlans: [UnfinishedPlan], broken: [Diagnostic]) {
+        (self.isDryRun, self.selection, self.abandonedPlans, self.broken) = (isDryRun, selection, abandonedPlans, broken)
         pruned = selection.chosen.map { Pruned(run: $0.run.plan.id, recipients: $0.run.plan.audience, bytesBefore: $0.run.fileSize) }
     }
 
@@ -86,7 +86,7 @@ private struct Pruning {
                     Pruned(run: run.plan.id, recipients: run.plan.audience, bytesBefore: before, bytesAfter: run.fileSize))
             } catch { failures.append(error as? Diagnostic ?? Diagnostic("\(error)", file: run.path)) }
         }
-        for plan in ownerless where !Interruption.isRequested {
+        for plan in abandonedPlans where !Interruption.isRequested {
             do { if try plan.remove() { removed.append(plan) } } catch {
                 failures.append(error as? Diagnostic ?? Diagnostic("\(error)", file: plan.path))
             }
@@ -98,7 +98,7 @@ private struct Pruning {
 
     /// What became of files that killed processes left behind.
     private var removedLines: [String] {
-        let plans = isDone ? removed : ownerless
+        let plans = isDone ? removed : abandonedPlans
         guard !plans.isEmpty else { return [] }
         return ["\(Self.plans(plans.count)), left behind by processes that are gone, \(isDone ? "removed" : "would be removed"):"]
             + plans.map { "  \($0.path), \(TextFormat.bytes($0.size))" }
@@ -129,7 +129,7 @@ private struct Pruning {
             lines.append("Left as they are, although they are older than \(keep):")
             let names = selection.left.map(\.run.plan.id.count).max() ?? 0
             lines += selection.left.map { "  \(TextFormat.padded($0.run.plan.id, to: names))  \($0.why.rawValue)" }
-            if selection.left.contains(where: { $0.why.isOfStopped }) {
+            if selection.left.contains(where: { $0.why.needsIncludeStopped }) {
                 lines.append("  --include-stopped takes those as well that can be resumed or retried.")
             }
             if selection.left.contains(where: { $0.why == .unsent }) {
@@ -152,9 +152,9 @@ private struct Pruning {
             JSONValue.object(pairs: [("run", .string(one.run.plan.id)), ("reason", .string(one.why.rawValue))])
         }
         return .object(pairs: [
-            ("dry_run", .bool(isRehearsal)), ("pruned", .array(pruned)), ("left", .array(left)), ("recent", number(selection.recent)),
+            ("dry_run", .bool(isDryRun)), ("pruned", .array(pruned)), ("left", .array(left)), ("recent", number(selection.recent)),
             ("pruned_before", number(selection.prunedBefore)), ("failed", .array(failures.map(\.json))),
-            ("unfinished", .array((isDone ? removed : ownerless).map { .string($0.path) })),
+            ("unfinished", .array((isDone ? removed : abandonedPlans).map { .string($0.path) })),
             ("broken", .array(broken.map(\.json))),
         ])
     }

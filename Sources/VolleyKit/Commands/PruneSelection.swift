@@ -5,7 +5,7 @@ import Runs
 /// Which runs are to be pruned, and why others are not.
 struct PruneSelection {
     /// Why a run that ended long enough ago is left as it is.
-    enum Obstacle: String {
+    enum PruneObstacle: String {
         case unsent = "a plan that was never sent"
         case underway = "it is being sent"
         case resumable = "it can be resumed"
@@ -21,7 +21,7 @@ struct PruneSelection {
         case unmarked = "how far it was is not known: put its .claimed file back"
         case unreadable = "whether its file knows all that was sent cannot be seen: sent.db beside it, or the file, cannot be read"
 
-        init(_ gap: SendingRecord.Gap) {
+        init(_ gap: SendingHistory.Gap) {
             switch gap {
             case .certain, .cancelled: self = .outdated
             case .possible: self = .unmarked
@@ -30,19 +30,21 @@ struct PruneSelection {
         }
 
         /// Whether `--include-stopped` takes such a run.
-        var isOfStopped: Bool { self == .resumable || self == .retriable || self == .retried || self == .needed || self == .neededBeside }
+        var needsIncludeStopped: Bool {
+            self == .resumable || self == .retriable || self == .retried || self == .needed || self == .neededBeside
+        }
     }
 
     /// Each with the status that it was chosen by: it may be gone on with while somebody is asked.
     private(set) var chosen: [(run: RunStore, status: RunStatus)] = []
-    private(set) var left: [(run: RunStore, why: Obstacle)] = []
+    private(set) var left: [(run: RunStore, why: PruneObstacle)] = []
     /// Ended too recently.
     private(set) var recent = 0
     private(set) var prunedBefore = 0
 
     init(_ runs: [RunStore], endedBefore limit: Timestamp, includesStopped: Bool) throws {
         let retries = Dictionary(grouping: runs) { $0.plan.retryOf ?? "" }
-        let known = runs.first.map { KnownRuns(beside: $0) }
+        let known = runs.first.map { HistorySnapshot(beside: $0) }
         var askers = Askers(runs, retries)
         for run in runs {
             defer { run.close() }
@@ -66,7 +68,7 @@ struct PruneSelection {
             if why == nil, !includesStopped, try askers.ofCampaign(run.plan.campaign, known).contains(where: { try $0.asks(about: run) }) {
                 why = .neededBeside
             }
-            if let why, !(includesStopped && why.isOfStopped) {
+            if let why, !(includesStopped && why.needsIncludeStopped) {
                 left.append((run, why))
             } else {
                 chosen.append((run, status))
@@ -76,19 +78,19 @@ struct PruneSelection {
 
     /// - Parameter retries: the runs that retry it.
     private static func obstacle(
-        _ run: RunStore, _ status: RunStatus, _ gap: SendingRecord.Gap?, _ retries: [RunStore]
-    ) throws -> Obstacle? {
+        _ run: RunStore, _ status: RunStatus, _ gap: SendingHistory.Gap?, _ retries: [RunStore]
+    ) throws -> PruneObstacle? {
         if run.isBeingSent { return .underway }
-        if let gap { return Obstacle(gap) }
+        if let gap { return PruneObstacle(gap) }
         switch status.state {
         case .planned: return .unsent
         case .running, .paused, .stopped: return .resumable
         case .cancelled:
             // Of a plan that was given up before anything was sent, nothing can be gone on with.
             guard try run.hasBegun() else { return nil }
-            let standing = try retries.filter { try $0.standsAsRetry() }
+            let standing = try retries.filter { try $0.countsAsRetry() }
             return try standing.isEmpty ? .resumable : isRetriable(run, standing) ? .retriable : nil
-        case .finished: return try isRetriable(run, retries.filter { try $0.standsAsRetry() }) ? .retriable : nil
+        case .finished: return try isRetriable(run, retries.filter { try $0.countsAsRetry() }) ? .retriable : nil
         }
     }
 
@@ -97,25 +99,25 @@ struct PruneSelection {
         private let runs: [String: [RunStore]]
         private let all: [RunStore]
         private let retries: [String: [RunStore]]
-        private var found: [String: [CampaignSearch]] = [:]
-        private var order: LifeOrder?
+        private var found: [String: [RelatedRuns]] = [:]
+        private var order: LifeSequence?
 
         init(_ runs: [RunStore], _ retries: [String: [RunStore]]) {
             (all, self.runs, self.retries) = (runs, Dictionary(grouping: runs, by: \.plan.campaign), retries)
         }
 
-        mutating func ofCampaign(_ campaign: String, _ known: KnownRuns?) throws -> [CampaignSearch] {
+        mutating func ofCampaign(_ campaign: String, _ known: HistorySnapshot?) throws -> [RelatedRuns] {
             if let found = found[campaign] { return found }
-            var searches: [CampaignSearch] = []
+            var searches: [RelatedRuns] = []
             for run in runs[campaign, default: []] where run.prunedAt == nil && !run.plan.isTest {
                 defer { run.close() }
                 guard let known, try goesOn(run) else { continue }
-                let order = try order ?? SendingRecord(beside: run).order()
+                let order = try order ?? SendingHistory(beside: run).order()
                 self.order = order
                 searches.append(
-                    try CampaignSearch(
+                    try RelatedRuns(
                         run, RunSettings(json: run.plan.settings, runFile: run.path),
-                        chain: CampaignSearch.isFresh(run) ? nil : RunChain(of: run, among: all), known: known, order: order))
+                        chain: RelatedRuns.isFresh(run) ? nil : RunChain(of: run, among: all), known: known, order: order))
             }
             found[campaign] = searches
             return searches
@@ -125,7 +127,7 @@ struct PruneSelection {
             switch try run.status().state {
             case .planned, .running, .paused, .stopped: true
             case .cancelled: try run.hasBegun()
-            case .finished: try isRetriable(run, (retries[run.plan.id] ?? []).filter { try $0.standsAsRetry() })
+            case .finished: try isRetriable(run, (retries[run.plan.id] ?? []).filter { try $0.countsAsRetry() })
             }
         }
     }
@@ -137,7 +139,7 @@ struct PruneSelection {
             switch try retry.status().state {
             case .planned, .running, .paused, .stopped: return true
             case .cancelled where try retry.hasBegun():
-                let standing = try (retries[retry.plan.id] ?? []).filter { try $0.standsAsRetry() }
+                let standing = try (retries[retry.plan.id] ?? []).filter { try $0.countsAsRetry() }
                 if standing.isEmpty { return true }
             case .cancelled, .finished: break
             }
@@ -149,7 +151,7 @@ struct PruneSelection {
     private static func isNeeded(for parent: RunStore, _ retries: [RunStore]) throws -> Bool {
         defer { parent.close() }
         guard parent.prunedAt == nil, [.finished, .cancelled].contains(try parent.status().state) else { return false }
-        return try isRetriable(parent, retries.filter { try $0.standsAsRetry() })
+        return try isRetriable(parent, retries.filter { try $0.countsAsRetry() })
     }
 
     /// Whether devices could be sent to again that no retry has taken over. Of one that was pruned nobody knows whom it has: then there is no other.

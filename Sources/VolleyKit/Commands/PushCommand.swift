@@ -56,12 +56,12 @@ public enum PushCommand {
         settings.collapseID = message.collapseID
         if let priority = message.priorityName.flatMap(PushPriority.init(name:)) { settings.priority = priority }
         settings.expiry = try message.expires.map { try Expiry(notation: $0) }
-        let route = try Route(proxy, to: settings.environment)
+        let route = try ProxyRoute(proxy, to: settings.environment)
         return try send(token, payload, settings, route, options, console)
     }
 
     private static func send(
-        _ token: DeviceToken, _ payload: [UInt8], _ settings: RunSettings, _ route: Route, _ options: CommonOptions, _ console: Console
+        _ token: DeviceToken, _ payload: [UInt8], _ settings: RunSettings, _ route: ProxyRoute, _ options: CommonOptions, _ console: Console
     ) throws -> ExitStatus {
         let now = Timestamp.now()
         let gateway = try Gateway(settings, now: now)
@@ -84,7 +84,7 @@ public enum PushCommand {
             defer { ended.wake() }
             return delivery.run(source: batches, results: results, control: control)
         }
-        SendingMark.set()
+        SendingFlag.set()
         Interruption.pass(to: control, until: ended, console)
         let end = loop.join()
         _ = gateway.close()

@@ -44,14 +44,14 @@ public enum ReportCommand {
         }
         let filter = try filter(lines)
         let folder = try Project.runsFolder(options)
-        try OutputTarget.check(output, option: "--output", what: "report", runsFolder: folder)
+        try ResultFileCheck.check(output, option: "--output", what: "report", runsFolder: folder)
         try checkEnding(of: output, format)
         let run = try RunStore(path: RunStore.resolve(argument, in: folder), readOnly: true)
         let before = try earlier.map { try RunStore(path: RunStore.resolve($0, in: folder), readOnly: true) }
         if before != nil, format == .csv {
             throw Diagnostic("a comparison has no lines for a CSV", remedy: "Take --format text, json or html, or each run's own CSV.")
         }
-        for run in [run, before].compactMap(\.self) { try AccountGap.check(run, console) }
+        for run in [run, before].compactMap(\.self) { try LedgerGap.check(run, console) }
         // Before a file is made for it.
         let document =
             format == .csv

@@ -10,16 +10,16 @@ public enum ResumeCommand {
     public static func run(_ argument: String, options: CommonOptions, console: Console) throws -> ExitStatus {
         Interruption.install()
         let run = try RunStore(path: RunStore.resolve(argument, in: Project.runsFolder(options)))
-        let gate = try RunGate(run: run, settings: RunSettings(json: run.plan.settings, runFile: run.path), options: options)
+        let gate = try SendPermission(run: run, settings: RunSettings(json: run.plan.settings, runFile: run.path), options: options)
         if run.sendingSince != nil { return try wake(run, gate, console) }
         try gate.check(.goOn)
-        let dispatch = try RunDispatch(run, options, console)
+        let dispatch = try RunToSend(run, options, console)
         try announce(run, dispatch.settings, console)
         return try dispatch.send(.goOn, options, console)
     }
 
     /// A process is there already: it goes on if it is paused, and if it might begin now.
-    private static func wake(_ run: RunStore, _ gate: RunGate, _ console: Console) throws -> ExitStatus {
+    private static func wake(_ run: RunStore, _ gate: SendPermission, _ console: Console) throws -> ExitStatus {
         guard try run.status().state == .paused else {
             throw Diagnostic(
                 "this run is being sent by another volley", file: run.path,

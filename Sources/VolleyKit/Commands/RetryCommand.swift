@@ -18,7 +18,7 @@ public enum RetryCommand {
         if run.plan.isTest {
             throw Diagnostic("the run is a test, which is not retried", file: run.path, remedy: "Send another: volley send FILE --test.")
         }
-        let gate = try RunGate(run: run, settings: RunSettings(json: run.plan.settings, runFile: run.path), options: options)
+        let gate = try SendPermission(run: run, settings: RunSettings(json: run.plan.settings, runFile: run.path), options: options)
         // Until the new run has its file, which shows whom it takes over, nobody else may take them.
         let planned = try gate.retrying { try RetryPlanner(run: run, outcomes: outcomes, now: .now()).plan() }
         guard let retry = planned else {
@@ -26,16 +26,16 @@ public enum RetryCommand {
             let last = try RunChain(of: run).retries(of: run.plan.id).last
             throw Diagnostic(
                 "no device of this run is \(words)\(last == nil ? "" : " and was not sent to again by a retry")", file: run.path,
-                remedy: GateRefusals.remedyForUnsent(run)
+                remedy: RefusalText.remedyForUnsent(run)
                     ?? last.map { "`volley retry \($0.plan.id) --outcome failed` sends again to those for whom it failed again." }
                     ?? "`volley report \(run.plan.id)` shows what became of each; --outcome takes others.")
         }
         if outcomes.contains(.unknown), try run.figures().outcomes[.unknown, default: 0] > 0 {
             console.warn("Those who are unknown may have got the push already, and then get it twice.")
         }
-        let dispatch: RunDispatch
+        let dispatch: RunToSend
         do {
-            dispatch = try RunDispatch(retry, options, console)
+            dispatch = try RunToSend(retry, options, console)
             console.show(try QuietRetry.warning(retry, dispatch.settings, at: .now()).map { [$0] } ?? [])
             // Whoever approved the first run approved these devices and this text.
             if let approval = try run.approval() { try retry.approve(approval) }
@@ -44,7 +44,9 @@ public enum RetryCommand {
             throw error
         }
         do {
-            if let refused = try RunGate(run: retry, settings: dispatch.settings, options: options, isKept: false).refusal(of: .begin) {
+            if let refused = try SendPermission(run: retry, settings: dispatch.settings, options: options, isKept: false).refusal(
+                of: .begin)
+            {
                 throw refused
             }
             guard try isAgreed(retry, dispatch.settings, isConfirmed, console) else {
@@ -52,10 +54,10 @@ public enum RetryCommand {
                 console.warn("Nothing was sent, and the new run is gone.")
                 return .wrong
             }
-        } catch let refused as RunGate.Refused {
+        } catch let refused as SendPermission.Refused {
             // Kept for those who approve it: the first run was sent when nobody had to.
             if refused.why != .needsApproval { try retry.remove() }
-            throw refused.inWords
+            throw refused.diagnostic
         } catch {
             try retry.remove()
             throw error

@@ -33,7 +33,7 @@ public enum RunsCommand {
         broken += copies
         let unfinished = wanted.isAll ? try UnfinishedPlan.all(in: folder) : []
         let isEmpty = runs.isEmpty && broken.isEmpty && unfinished.isEmpty
-        let known = KnownRuns(folder: folder)
+        let known = HistorySnapshot(folder: folder)
         runs = try runs.filter { run in
             guard wanted.campaign.map({ $0 == run.plan.campaign }) ?? true, wanted.app.map({ $0 == run.plan.app }) ?? true,
                 since.map({ run.plan.plannedAt >= $0 }) ?? true
@@ -41,7 +41,7 @@ public enum RunsCommand {
             // Nothing stays open: there may be more runs than a process may open files.
             defer { run.close() }
             do {
-                if let gap = AccountGap(of: run, among: known), gap.isCertain { throw gap.inWords }
+                if let gap = LedgerGap(of: run, among: known), gap.isKnown { throw gap.diagnostic }
                 return try states.isEmpty || states.contains(run.status().state)
             } catch let error as Diagnostic {
                 broken.append(error)

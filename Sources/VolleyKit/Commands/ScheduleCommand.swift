@@ -23,9 +23,9 @@ public enum ScheduleCommand {
         let (project, folder) = try project(paths, options)
         let files = try ScheduleFiles(paths, runsFolder: folder, options: options)
         let now = Timestamp.now()
-        let (firings, records) = try ScheduleStore.read(folder: folder, since: now.adding(seconds: -ScheduleList.daysBack * 86_400))
+        let (scheduledRuns, records) = try ScheduleStore.read(folder: folder, since: now.adding(seconds: -ScheduleList.daysBack * 86_400))
         let list = ScheduleList(
-            files.read(now: now), firings: firings, records: records, isAtWork: ScheduleLock.isHeld(folder: folder),
+            files.read(now: now), scheduledRuns: scheduledRuns, records: records, isAtWork: ScheduleLock.isHeld(folder: folder),
             here: ZoneDatabase.system.machineZone, now: now, needsApproval: { project.app(named: $0)?.needsApproval ?? false })
         try options.isJSON ? console.out(list.json) : console.out(list.text(colour: console.colour))
         return .done

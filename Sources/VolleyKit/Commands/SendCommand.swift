@@ -54,7 +54,7 @@ public enum SendCommand {
         do {
             let text = run.plan.previewText + "\n"
             if options.isJSON { console.say(text) } else { try console.out(text) }
-            return try RunDispatch(run, options, console).send(.begin, options, console)
+            return try RunToSend(run, options, console).send(.begin, options, console)
         } catch {
             try? run.remove()
             throw error
@@ -66,29 +66,29 @@ public enum SendCommand {
     ) throws -> ExitStatus {
         let now = Timestamp.now()
         let context = try CampaignContext.read(file: file, options: options, now: now)
-        let departure = try Departure.ofSending(context, isNow: isNow, now: now, runsFolder: context.runsFolder(options))
+        let sendingTime = try SendingTime.ofSending(context, isNow: isNow, now: now, runsFolder: context.runsFolder(options))
         let settings = try RunSettings(context)
         let route = try context.route(settings, options)
         let gateway = try context.placingCredentials { try Gateway(settings, now: now) }
         var planner = try Planner(context: context, memory: options.memory, console: console, now: now)
         planner.credentialWarnings = gateway.warnings
-        planner.departure = departure
+        planner.sendingTime = sendingTime
         let (run, preview) = try planner.plan(settings, runsFolder: context.runsFolder(options))
-        let dispatch: RunDispatch
+        let dispatch: RunToSend
         do {
             let text = preview.text(
                 width: console.width, colour: console.colour && !options.isJSON, isVerbose: console.options.isVerbose,
                 cards: Preview.cardsBesidePlan)
             // With --json standard output belongs to the report, but whoever is asked must see what is asked.
             if options.isJSON { console.say(text) } else { try console.out(text + "\n") }
-            dispatch = try RunDispatch(
+            dispatch = try RunToSend(
                 run: run, gateway: gateway, route: route, settings: RunSettings(json: run.plan.settings, runFile: run.path),
                 messages: context.messages, project: context.project)
         } catch {
             try run.remove()
             throw error
         }
-        let gate = RunGate(run: run, settings: dispatch.settings, options: options, isKept: false)
+        let gate = SendPermission(run: run, settings: dispatch.settings, options: options, isKept: false)
         do {
             try gate.check(.begin)
             guard try isAgreed(run, settings, isConfirmed, console) else {
@@ -107,8 +107,8 @@ public enum SendCommand {
         }
     }
 
-    private static func isWaiting(_ run: RunStore, _ gate: RunGate) throws -> Bool {
-        try run.status().state == .planned && gate.lacksApproval(PresentProject.all(of: run, gate.options))
+    private static func isWaiting(_ run: RunStore, _ gate: SendPermission) throws -> Bool {
+        try run.status().state == .planned && gate.lacksApproval(CurrentProject.all(of: run, gate.options))
     }
 
     /// Removes a plan that nobody asked for and nobody sent, unless others have to do with it by now: it was cancelled, approved, or begun.
@@ -136,8 +136,8 @@ public enum SendCommand {
     private static func sendPlan(_ argument: String, _ isConfirmed: Bool, _ options: CommonOptions, _ console: Console) throws -> ExitStatus
     {
         let run = try RunStore(path: RunStore.resolve(argument, in: Project.runsFolder(options)))
-        try RunGate(run: run, settings: RunSettings(json: run.plan.settings, runFile: run.path), options: options).check(.begin)
-        let dispatch = try RunDispatch(run, options, console)
+        try SendPermission(run: run, settings: RunSettings(json: run.plan.settings, runFile: run.path), options: options).check(.begin)
+        let dispatch = try RunToSend(run, options, console)
         let file = run.plan.campaignFile
         if run.plan.retryOf == nil, FilePaths.exists(file), !FilePaths.holds(file, run.plan.campaignSource) {
             console.warn(

@@ -43,7 +43,7 @@ public enum SimulateCommand {
     /// Prints where it listens (with `--json` as one document), serves until Ctrl-C, then says what it saw.
     public static func run(_ settings: Settings, options: CommonOptions, console: Console) throws -> ExitStatus {
         Interruption.install()
-        try OutputTarget.check(settings.ledgerFile, option: "--ledger", what: "ledger", runsFolder: Project.runsFolder(options))
+        try ResultFileCheck.check(settings.ledgerFile, option: "--ledger", what: "ledger", runsFolder: Project.runsFolder(options))
         var configuration = SimulatorConfiguration()
         configuration.port = settings.port
         configuration.ledgerFile = settings.ledgerFile

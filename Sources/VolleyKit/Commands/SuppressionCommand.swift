@@ -83,7 +83,7 @@ public enum SuppressionCommand {
     ) throws -> ExitStatus {
         let list = try self.list(app, options).list
         let file = output.flatMap { $0 == "-" || OutputSink.isStandardOutput($0) ? nil : $0 }
-        try OutputTarget.check(file, option: "--output", what: "list", runsFolder: Project.runsFolder(options))
+        try ResultFileCheck.check(file, option: "--output", what: "list", runsFolder: Project.runsFolder(options))
         guard output != nil || !console.outputIsTerminal else {
             throw Diagnostic(
                 "an export holds whole device tokens, which a terminal should not show",

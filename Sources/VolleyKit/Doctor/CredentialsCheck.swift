@@ -7,7 +7,7 @@ struct CredentialsCheck {
     let settings: RunSettings
     let now: Timestamp
 
-    func step() -> DoctorStep {
+    func step() -> CheckStep {
         if let certificate = settings.certificate { return step(certificate) }
         if let key = settings.key { return step(key) }
         guard settings.environment == .simulator else {
@@ -16,7 +16,7 @@ struct CredentialsCheck {
         return .ok("key", "none is needed: the simulator gets one of its own for each run")
     }
 
-    private func step(_ reference: FrozenKey) -> DoctorStep {
+    private func step(_ reference: FrozenKey) -> CheckStep {
         do {
             _ = try SigningKey(file: reference.file)
             var message = "\(reference.file): P-256, id \(reference.keyID), team \(reference.teamID)"
@@ -44,7 +44,7 @@ struct CredentialsCheck {
         return isID ? String(id) : nil
     }
 
-    private func step(_ reference: FrozenCertificate) -> DoctorStep {
+    private func step(_ reference: FrozenCertificate) -> CheckStep {
         do {
             let certificate = try ClientCertificate(file: reference.file, passphrase: reference.passphrase(), now: now)
             if let step = wrongTopic(certificate) { return step }
@@ -62,7 +62,7 @@ struct CredentialsCheck {
     }
 
     /// Apple names the topic in the certificate's user id and behind the colon of its common name (`Apple Push Services: com.example.shop`).
-    private func wrongTopic(_ certificate: ClientCertificate) -> DoctorStep? {
+    private func wrongTopic(_ certificate: ClientCertificate) -> CheckStep? {
         let topic = settings.topic
         var named = certificate.userID
         if named.isEmpty, certificate.commonName.hasPrefix("Apple "), let colon = certificate.commonName.firstRange(of: ": ") {

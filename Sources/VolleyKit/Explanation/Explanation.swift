@@ -241,7 +241,7 @@ struct Explainer {
         return steps
     }
 
-    /// Why somebody of the holdout could not have been sent to, as `PayloadJudge` sees it; nil when there is no reason.
+    /// Why somebody of the holdout could not have been sent to, as `PayloadChecker` sees it; nil when there is no reason.
     private func failureWithout(holdout recipient: Recipient, _ chooser: inout MessageChooser) -> RenderFailure? {
         let messages = context.messages
         let language = Array(recipient.language.utf8)

@@ -9,17 +9,17 @@ struct ScheduledTime {
     private let run: RunStore
     private let occurrence: LocalTime
     private let folder: String
-    private let firing: Firing
+    private let scheduledRun: ScheduledRun
     /// `volley schedule` itself asks: it records what becomes of its times.
     private let isScheduler: Bool
 
     private static let reason = "sent by hand"
 
     /// As the record of what was sent knows it.
-    private let onRecord: SendingRecord.Time
+    private let onRecord: SendingHistory.Time
 
     /// The time of a run, of a retry that of the run it retries, as the record of what was sent knows it; nil when there is none.
-    static func onRecord(_ run: RunStore, _ settings: RunSettings) -> SendingRecord.Time? {
+    static func onRecord(_ run: RunStore, _ settings: RunSettings) -> SendingHistory.Time? {
         guard let occurrence = settings.schedule?.occurrence, !run.plan.isTest else { return nil }
         return .init(
             campaign: run.plan.campaign, occurrence: "\(occurrence)", file: run.plan.campaignFile,
@@ -34,7 +34,7 @@ struct ScheduledTime {
         (self.run, self.occurrence, self.onRecord, self.isScheduler) = (run, occurrence, onRecord, isScheduler)
         folder = FilePaths.folder(of: run.path)
         let due = run.plan.waves.map(\.due)
-        firing = Firing(
+        scheduledRun = ScheduledRun(
             key: .init(campaign: run.plan.campaign, occurrence: "\(occurrence)"), file: run.plan.campaignFile, run: run.plan.id,
             state: .stopped, reason: Self.reason, begins: due.min() ?? run.plan.plannedAt, ends: due.max() ?? run.plan.plannedAt,
             changedAt: .now())
@@ -42,11 +42,13 @@ struct ScheduledTime {
 
     /// Whose the time is, and why it cannot be this run's.
     func look(_ step: SendGate.Step) throws -> (SendGate.Facts.Time, Diagnostic?) {
-        let (firings, campaigns) = try ScheduleStore.read(folder: folder, since: Timestamp(epochMilliseconds: 0))
-        let present = firings.first { $0.key == firing.key }
+        let (scheduledRuns, campaigns) = try ScheduleStore.read(folder: folder, since: Timestamp(epochMilliseconds: 0))
+        let present = scheduledRuns.first { $0.key == scheduledRun.key }
         if let present, present.run != run.plan.id, isScheduler || present.state != .skipped { return (.taken, isTaken(by: present)) }
         // What was begun is known without the schedule's record, and under the campaign's former name.
-        if let other = try SendingRecord(folder: folder).run(having: onRecord, besides: run.plan.id) { return (.taken, isTaken(by: other)) }
+        if let other = try SendingHistory(folder: folder).run(having: onRecord, besides: run.plan.id) {
+            return (.taken, isTaken(by: other))
+        }
         if step == .begin,
             let other = try runByItsFile()
         {
@@ -64,29 +66,31 @@ struct ScheduledTime {
     /// Whether `volley schedule` is at work, and sends this run by itself.
     var isForSchedule: Bool {
         guard ScheduleLock.isHeld(folder: folder),
-            let (firings, _) = try? ScheduleStore.read(folder: folder, since: Timestamp(epochMilliseconds: 0))
+            let (scheduledRuns, _) = try? ScheduleStore.read(folder: folder, since: Timestamp(epochMilliseconds: 0))
         else { return false }
-        return firings.contains { $0.key == firing.key && $0.run == run.plan.id && $0.state.isOpen }
+        return scheduledRuns.contains { $0.key == scheduledRun.key && $0.run == run.plan.id && $0.state.isOpen }
     }
 
     /// - Returns: what stood in the record before, to be given back if nothing is sent.
     /// - Throws: `Diagnostic` when another run has the time.
-    func claim() throws -> Firing? {
-        switch try withStore({ try $0.claim(firing) }) {
+    func claim() throws -> ScheduledRun? {
+        switch try withStore({ try $0.claim(scheduledRun) }) {
         case .own(let before): return before
         case .taken(let other): throw isTaken(by: other)
         }
     }
 
-    func giveBack(_ before: Firing?) throws { try withStore { try $0.giveBack(firing, before: before) } }
+    func returnTime(_ before: ScheduledRun?) throws { try withStore { try $0.returnTime(scheduledRun, before: before) } }
 
     /// Notes how a run that was sent by hand ended. `volley schedule` goes on with none of these.
     func note(_ state: RunState) {
         guard !isScheduler else { return }
-        var firing = firing
-        (firing.state, firing.changedAt) = (state == .finished ? .finished : state == .cancelled ? .cancelled : .stopped, .now())
+        var scheduledRun = scheduledRun
+        (scheduledRun.state, scheduledRun.changedAt) = (
+            state == .finished ? .finished : state == .cancelled ? .cancelled : .stopped, .now()
+        )
         // How it ended stands in the run file too.
-        _ = try? withStore { try $0.save([firing], []) }
+        _ = try? withStore { try $0.save([scheduledRun], []) }
     }
 
     private func withStore<Value>(_ body: (ScheduleStore) throws -> Value) throws -> Value {
@@ -98,14 +102,16 @@ struct ScheduledTime {
     /// Why a campaign cannot go out at a time, as a run has it; nil when the time is free, as far as the records know.
     static func refusal(_ campaign: Campaign, _ occurrence: LocalTime, runsFolder folder: String) throws -> Diagnostic? {
         let name = campaign.name.value
-        let (firings, _) = try ScheduleStore.read(folder: folder, since: Timestamp(epochMilliseconds: 0))
-        if let firing = firings.first(where: { $0.key == .init(campaign: name, occurrence: "\(occurrence)") && $0.state != .skipped }) {
-            return isTaken(name, occurrence, by: firing, folder: folder)
+        let (scheduledRuns, _) = try ScheduleStore.read(folder: folder, since: Timestamp(epochMilliseconds: 0))
+        if let scheduledRun = scheduledRuns.first(where: {
+            $0.key == .init(campaign: name, occurrence: "\(occurrence)") && $0.state != .skipped
+        }) {
+            return isTaken(name, occurrence, by: scheduledRun, folder: folder)
         }
-        let time = SendingRecord.Time(
+        let time = SendingHistory.Time(
             campaign: name, occurrence: "\(occurrence)", file: FilePaths.named(campaign.file), realFile: FilePaths.absolute(campaign.file))
         let other =
-            try SendingRecord(folder: folder).run(having: time, besides: "")
+            try SendingHistory(folder: folder).run(having: time, besides: "")
             ?? runsByTheirFiles(campaign.source, campaign.app.value, occurrence, campaign: name, in: folder).last {
                 // Of one elsewhere only the devices tell whether it is the same campaign, once they are planned.
                 $0.plan.campaign == name || FilePaths.folder(of: $0.plan.campaignFile) == FilePaths.folder(of: time.file)
@@ -140,7 +146,7 @@ struct ScheduledTime {
         -> [RunStore]
     {
         func nameless(_ source: String) -> [Substring] { source.split(whereSeparator: \.isNewline).filter { !$0.hasPrefix("name:") } }
-        let (text, record) = (nameless(source), SendingRecord(folder: folder))
+        let (text, record) = (nameless(source), SendingHistory(folder: folder))
         return try RunStore.all(in: folder).runs.filter { other in
             defer { other.close() }
             let plan = other.plan
@@ -158,9 +164,9 @@ struct ScheduledTime {
     /// Why the time is another run's.
     func isTaken(by other: String) -> Diagnostic { Self.isTaken(run.plan.campaign, occurrence, by: other, folder: folder) }
 
-    private func isTaken(by other: Firing) -> Diagnostic { Self.isTaken(run.plan.campaign, occurrence, by: other, folder: folder) }
+    private func isTaken(by other: ScheduledRun) -> Diagnostic { Self.isTaken(run.plan.campaign, occurrence, by: other, folder: folder) }
 
-    private static func isTaken(_ campaign: String, _ occurrence: LocalTime, by other: Firing, folder: String) -> Diagnostic {
+    private static func isTaken(_ campaign: String, _ occurrence: LocalTime, by other: ScheduledRun, folder: String) -> Diagnostic {
         guard let run = other.run else {
             return Diagnostic(
                 "'\(campaign)' was fired already for \(occurrence.words); nothing was sent",
@@ -186,7 +192,7 @@ struct ScheduledTime {
         guard let first = try? RunStore(path: FilePaths.join(folder, "\(other).sqlite"), readOnly: true),
             let state = try? first.status().state
         else { return "The file of that run is not there; whom it reached is not known. Give the campaign another time for another push." }
-        if let gap = AccountGap(of: first) { return "\(gap.inWords)" }
+        if let gap = LedgerGap(of: first) { return "\(gap.diagnostic)" }
         return switch state {
         case .planned: "`volley send --plan \(other)` sends that plan."
         case .running, .paused, .stopped: "`volley resume \(other)` goes on with that run."
@@ -194,7 +200,7 @@ struct ScheduledTime {
             "That plan was cancelled before anything of it was sent. Give '\(campaign)' another time; `volley send` with --now sends it at once, to everybody."
         case .finished, .cancelled:
             "`volley report \(other)` says who got it; "
-                + (GateRefusals.remedyForUnsent(first) ?? "`volley retry \(other) --outcome failed` sends to those for whom it failed.")
+                + (RefusalText.remedyForUnsent(first) ?? "`volley retry \(other) --outcome failed` sends to those for whom it failed.")
         }
     }
 
@@ -202,7 +208,7 @@ struct ScheduledTime {
     private static func hasNeverBegun(_ run: RunStore) -> Bool {
         do {
             guard try !run.hasBegun() else { return false }
-            return try SendingRecord(beside: run).entry(of: run.plan.id).map { try $0.formerLife == run.life() } ?? true
+            return try SendingHistory(beside: run).entry(of: run.plan.id).map { try $0.previousLife == run.life() } ?? true
         } catch { return false }
     }
 

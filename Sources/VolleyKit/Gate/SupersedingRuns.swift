@@ -14,10 +14,10 @@ struct SupersedingRuns {
     /// Further ones that they are being sent to.
     private(set) var toCome = 0
     /// Those of which nobody knows whom they reached.
-    private(set) var unknown: [UnknownReach] = []
+    private(set) var unknown: [UnknownRecipients] = []
 
     /// Looks in the run's folder for what was reached since the run was planned or, when it goes on or is a retry, since the first of its chain began: who
-    /// plans later knows of those before, and sends to them once more. What came later, the order of beginnings says (`LifeOrder`), and the clock where that
+    /// plans later knows of those before, and sends to them once more. What came later, the order of beginnings says (`LifeSequence`), and the clock where that
     /// is not on record.
     ///
     /// Not counted are tests, runs to another APNs, those of its own chain, and what a process is only about to send that took its lock after this run's; and,
@@ -26,7 +26,7 @@ struct SupersedingRuns {
     /// - Throws: `Diagnostic`: the folder, the record of what was sent, or a file of the campaign cannot be read.
     init?(of run: RunStore, _ settings: RunSettings) throws {
         if run.plan.isTest { return nil }
-        let search = try CampaignSearch(run, settings)
+        let search = try RelatedRuns(run, settings)
         defer { search.chain?.close() }
         var devices = Devices(run, settings)
         var there: Set<String> = []
@@ -46,10 +46,10 @@ struct SupersedingRuns {
         if runs.isEmpty, unknown.isEmpty { return nil }
     }
 
-    private mutating func look(at other: RunStore, _ search: CampaignSearch, _ devices: inout Devices) throws {
+    private mutating func look(at other: RunStore, _ search: RelatedRuns, _ devices: inout Devices) throws {
         if let gap = search.known.gap(of: other) {
-            if gap != .cancelled, search.isAsked(other.plan.id), let gap = AccountGap(of: other) {
-                unknown.append(UnknownReach(other.plan.id, gap))
+            if gap != .cancelled, search.isAsked(other.plan.id), let gap = LedgerGap(of: other) {
+                unknown.append(UnknownRecipients(other.plan.id, gap))
             }
             return
         }
@@ -77,7 +77,7 @@ struct SupersedingRuns {
             let own = try left ?? run.devicesLeft(settings)
             left = own
             var isAny = false
-            try other.forEachReached(closing: SendStage.closingReasons) { token, moment, isToCome in
+            try other.forEachReached(closing: RunSender.closingReasons) { token, moment, isToCome in
                 let hash = UnsafeRawBufferPointer(token).hashed
                 guard own.contains(hash) else { return }
                 if let moment, moment >= start { reached.insert(hash) } else if isAbout, isToCome { toCome.insert(hash) } else { return }
@@ -101,10 +101,10 @@ extension RunStore {
     fileprivate func devicesLeft(_ settings: RunSettings) throws -> Set<Int> {
         var left: Set<Int> = []
         let resendsUnknown = settings.unknownPolicy == .resend
-        let lost = try resendsUnknown ? [] : unsettled()
+        let lost = try resendsUnknown ? [] : claimedWithoutOutcome()
         for start in stride(from: 0, to: plan.audience, by: 10_000) {
             let range = start..<min(start + 10_000, plan.audience)
-            try forEachUnsettledPush(in: range, resendsUnknown: resendsUnknown, closing: SendStage.closingReasons) { push in
+            try forEachUnsettledPush(in: range, resendsUnknown: resendsUnknown, closing: RunSender.closingReasons) { push in
                 // Claimed, and never settled: recorded as unknown when the run goes on.
                 if push.mayHaveArrived, lost.contains(where: { $0.contains(push.id) }) { return }
                 left.insert(UnsafeRawBufferPointer(push.token).hashed)

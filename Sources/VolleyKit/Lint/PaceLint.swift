@@ -65,7 +65,7 @@ struct PaceLint {
         }
     }
 
-    private var quietHours: QuietHours? { schedule?.departure == .now ? nil : schedule?.schedule.quietHours }
+    private var quietHours: QuietHours? { schedule?.sendingTime == .now ? nil : schedule?.schedule.quietHours }
 
     private func deadline(of stretch: Stretch) -> Timestamp? {
         switch context.campaign.delivery.expiry {
@@ -77,7 +77,7 @@ struct PaceLint {
 
     /// The time behind the one that this is about.
     private var nextTime: Occurrence? {
-        guard let schedule, case .at(let occurrence) = schedule.departure, schedule.schedule.repeat != nil else { return nil }
+        guard let schedule, case .at(let occurrence) = schedule.sendingTime, schedule.schedule.repeat != nil else { return nil }
         let week = 7.0 * 86_400
         return schedule.schedule.occurrences(from: occurrence.begins.adding(seconds: 1), through: occurrence.begins.adding(seconds: week))
             .first

@@ -8,7 +8,7 @@ import Synchronization
 /// warning.
 final class Notices: Sendable {
     /// When another attempt is made, and when no more.
-    struct Patience: Sendable {
+    struct RetrySchedule: Sendable {
         /// After the first failure; twice as long after each further one.
         var firstPauseSeconds = 0.5
         var longestPauseSeconds = 30.0
@@ -16,9 +16,9 @@ final class Notices: Sendable {
         var totalSeconds: Double
 
         /// For commands that end when their run does.
-        static let short = Patience(totalSeconds: 25)
+        static let short = RetrySchedule(totalSeconds: 25)
         /// For a process that goes on anyway.
-        static let long = Patience(totalSeconds: 300)
+        static let long = RetrySchedule(totalSeconds: 300)
 
         /// Seconds to wait after `failures` attempts in a row.
         func pause(after failures: Int, asked: Int?) -> Double {
@@ -40,7 +40,7 @@ final class Notices: Sendable {
     }
 
     /// How long a command waits at its end for those who are hard to tell.
-    static let longestFarewellSeconds = 30.0
+    static let longestFlushSeconds = 30.0
 
     /// More of them wait for nobody: whoever cannot be reached for so long has other worries.
     private static let longestQueue = 1_000
@@ -54,7 +54,7 @@ final class Notices: Sendable {
 
     /// Those whom a project names, with those of its apps. Who cannot be told (a secret is missing) is said now.
     /// - Parameter project: nil for nobody.
-    init(_ project: Project?, patience: Patience, console: Console) {
+    init(_ project: Project?, patience: RetrySchedule, console: Console) {
         self.console = console
         let mustEnd = Flag()
         self.mustEnd = mustEnd
@@ -63,7 +63,7 @@ final class Notices: Sendable {
             guard let project else { break }
             do {
                 let proxy = app?.proxy ?? project.proxy
-                let way = try NoticeWay(target, projectFile: project.file, proxy: proxy, console: console)
+                let way = try NoticeChannel(target, projectFile: project.file, proxy: proxy, console: console)
                 let queue = BoundedQueue<Posted>(capacity: Self.longestQueue)
                 let thread = try WorkerThread("notices") { Self.deliver(queue, by: way, patience, mustEnd, console) }
                 channels.append(Channel(app: app?.name.value, events: target.events, queue: queue, thread: thread))
@@ -81,7 +81,7 @@ final class Notices: Sendable {
         channels.withLock { channels in
             for channel in channels where channel.events.contains(notice.event) {
                 if let app = notice.app, let wanted = channel.app, wanted != app { continue }
-                if !channel.queue.putIfRoom(Posted(notice: notice, at: ContinuousClock.now)) {
+                if !channel.queue.putIfNotFull(Posted(notice: notice, at: ContinuousClock.now)) {
                     console.warn("A notice (\(notice.event.rawValue)) is dropped: \(Self.longestQueue) others wait already.")
                 }
             }
@@ -104,7 +104,7 @@ final class Notices: Sendable {
     }
 
     private static func deliver(
-        _ queue: BoundedQueue<Posted>, by way: NoticeWay, _ patience: Patience, _ mustEnd: Flag, _ console: Console
+        _ queue: BoundedQueue<Posted>, by way: NoticeChannel, _ patience: RetrySchedule, _ mustEnd: Flag, _ console: Console
     ) {
         while let posted = queue.take() {
             let notice = posted.notice
@@ -115,7 +115,7 @@ final class Notices: Sendable {
     }
 
     /// - Returns: why nobody was told; nil when somebody was.
-    private static func deliver(_ posted: Posted, by way: NoticeWay, _ patience: Patience, _ mustEnd: Flag) -> String? {
+    private static func deliver(_ posted: Posted, by way: NoticeChannel, _ patience: RetrySchedule, _ mustEnd: Flag) -> String? {
         let clock = ContinuousClock()
         let end = posted.at + .seconds(patience.totalSeconds)
         var failures = 0
@@ -141,7 +141,7 @@ extension Notices {
     static func tell(_ event: NoticeEvent, of run: RunStore, _ project: Project, _ console: Console) {
         let notices = Notices(project, patience: .short, console: console)
         notices.post(Notice(event, of: run))
-        notices.finish(withinSeconds: longestFarewellSeconds)
+        notices.finish(withinSeconds: longestFlushSeconds)
     }
 }
 

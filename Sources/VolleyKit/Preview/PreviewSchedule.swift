@@ -6,7 +6,7 @@ import Scheduling
 /// When a campaign goes out to whom, as a preview tells it.
 struct PreviewSchedule: Sendable {
     let schedule: Schedule
-    let departure: Departure
+    let sendingTime: SendingTime
     /// In sending order; empty when all go out at once.
     let waves: [RunWave]
     /// Recipients whose row names no zone, and those whose row names one that does not exist; 0 where zones do not matter.
@@ -17,10 +17,10 @@ struct PreviewSchedule: Sendable {
     let inQuietHours: Int
 
     /// - Parameter counts: recipients by the numbers of their judgements.
-    init(_ schedule: Schedule, _ departure: Departure, _ times: SendTimes?, _ counts: [Int: Int], now: Timestamp) {
-        (self.schedule, self.departure) = (schedule, departure)
+    init(_ schedule: Schedule, _ sendingTime: SendingTime, _ times: SendTimes?, _ counts: [Int: Int], now: Timestamp) {
+        (self.schedule, self.sendingTime) = (schedule, sendingTime)
         let all = times?.runWaves(counts) ?? []
-        waves = departure == .now ? [] : all
+        waves = sendingTime == .now ? [] : all
         let isByDevice = times?.isByDevice ?? false
         let blanks = isByDevice ? counts[times?.blankNumber ?? -1, default: 0] : 0
         // An export without zones is nothing to speak of when the schedule names one.
@@ -33,7 +33,7 @@ struct PreviewSchedule: Sendable {
             }
         }
         inQuietHours = devices { schedule.quietHours?.contains(now, in: $1) ?? false }
-        guard case .at = departure else {
+        guard case .at = sendingTime else {
             tooLate = 0
             return
         }
@@ -53,10 +53,10 @@ struct PreviewSchedule: Sendable {
             ("fallback_timezone", schedule.zone.isRecipient ? .string(schedule.zone.fallback.name) : .null),
             ("quiet_hours", schedule.quietHours.map { .string($0.description) } ?? .null),
             ("repeat", schedule.repeat.map { .string($0.description) } ?? .null), ("late", .string(schedule.late.description)),
-            ("ignored", .bool(departure == .now)),
+            ("ignored", .bool(sendingTime == .now)),
         ]
         var occurrence: JSONValue = .null
-        if case .at(let time) = departure { occurrence = .string(time.name) }
+        if case .at(let time) = sendingTime { occurrence = .string(time.name) }
         pairs.append(("occurrence", occurrence))
         pairs += [
             ("first_at", waves.first.map { .string($0.due.description) } ?? .null),
@@ -110,12 +110,12 @@ struct PreviewSchedule: Sendable {
 
     var headline: String {
         let quiet = schedule.quietHours.map { ", never from \($0.description.replacing("-", with: " to "))" } ?? ""
-        switch departure {
+        switch sendingTime {
         case .now: return "at once, to everybody, whatever its schedule says"
         case .byHand: return "when it is sent\(quiet)"
         case .at(let occurrence):
             let again = schedule.repeat.map { ", and again: \($0)\(Self.timesADay($0))" } ?? ""
-            return Departure.words(occurrence, schedule) + quiet + again
+            return SendingTime.words(occurrence, schedule) + quiet + again
         }
     }
 
@@ -142,7 +142,7 @@ struct PreviewSchedule: Sendable {
     func warnings(_ campaign: Campaign) -> [Diagnostic] {
         guard let position = campaign.schedulePosition else { return [] }
         var found: [Diagnostic] = []
-        if departure == .now, inQuietHours > 0, let quiet = schedule.quietHours {
+        if sendingTime == .now, inQuietHours > 0, let quiet = schedule.quietHours {
             found.append(
                 .warning(
                     .sentInQuietHours, Self.sentInQuietHours(inQuietHours, quiet), at: position,

@@ -17,13 +17,13 @@ struct SampleFinder {
     ///   - kept: recipients of the first slots.
     ///   - rescan: scans once more, into another sink; only called when somebody is missing.
     func samples(
-        of result: AudienceResult, kept: [Int: Recipient], rescan: (SlotSink) throws -> Void
+        of result: AudienceResult, kept: [Int: Recipient], rescan: (SlotCollector) throws -> Void
     ) rethrows -> [PreviewSample] {
         let first = messages.messages.indices.map { (result.firstRecipients[$0] ?? []).prefix(wanted) }
         let missing = Set(first.joined().map(\.slot).filter { kept[$0] == nil })
         var recipients = kept
         if !missing.isEmpty {
-            let sink = SlotSink(missing)
+            let sink = SlotCollector(missing)
             try rescan(sink)
             recipients.merge(sink.found) { old, _ in old }
         }

@@ -10,22 +10,22 @@ import Synchronization
 final class ScheduleDaemon {
     /// What a thread has to say.
     private enum Event: Sendable {
-        case planned(Firing.Key, FiringWork.Planned)
-        case found(Firing.Key, Scheduler.Finding)
-        case sent(Firing.Key, Result<FiringWork.Sent, Diagnostic>)
+        case planned(ScheduledRun.Key, ScheduledRunWork.Planned)
+        case found(ScheduledRun.Key, Scheduler.Finding)
+        case sent(ScheduledRun.Key, Result<ScheduledRunWork.SendOutcome, Diagnostic>)
     }
 
     /// What is done with a run file.
     private enum Look: Sendable {
-        case examine(Firing)
-        case withdraw(Firing)
+        case examine(ScheduledRun)
+        case withdraw(ScheduledRun)
     }
 
     private static let tickMicroseconds: UInt32 = 100_000
     private static let ticksPerLook = 10
     private static let ticksPerReport = 50
 
-    private let work: FiringWork
+    private let work: ScheduledRunWork
     private let store: ScheduleStore
     private let console: Console
     private let monitoring: ScheduleMonitoring
@@ -34,11 +34,11 @@ final class ScheduleDaemon {
     private var scheduler: Scheduler
     private var notices: Notices
     private var mistakes: [String: Diagnostics] = [:]
-    private var sending: [Firing.Key: WorkerThread<Void>] = [:]
+    private var sending: [ScheduledRun.Key: WorkerThread<Void>] = [:]
     private let events = EventList()
-    private let plans = BoundedQueue<(firing: Firing, at: Timestamp)>(capacity: 10_000)
+    private let plans = BoundedQueue<(scheduledRun: ScheduledRun, at: Timestamp)>(capacity: 10_000)
     private let looks = BoundedQueue<Look>(capacity: 10_000)
-    private let signs = LifeSigns()
+    private let heartbeats = Heartbeats()
     private let watchdog: WatchdogThread
     private let project: Project
 
@@ -62,13 +62,13 @@ final class ScheduleDaemon {
     ) throws {
         (self.files, self.lock, self.console) = (files, lock, console)
         self.project = project
-        watchdog = WatchdogThread(signs)
-        work = FiringWork(runsFolder: runsFolder, options: options, console: console, signs: signs)
+        watchdog = WatchdogThread(heartbeats)
+        work = ScheduledRunWork(runsFolder: runsFolder, options: options, console: console, heartbeats: heartbeats)
         store = try ScheduleStore(folder: runsFolder)
         notices = Notices(project, patience: .long, console: console)
         monitoring = ScheduleMonitoring(project, runsFolder: runsFolder, console: console)
         let since = Timestamp.now().adding(seconds: -Scheduler.lookBackSeconds - 2 * 86_400)
-        scheduler = Scheduler(firings: try store.firings(since: since), campaigns: try store.campaigns()) { campaign, now in
+        scheduler = Scheduler(scheduledRuns: try store.scheduledRuns(since: since), campaigns: try store.campaigns()) { campaign, now in
             RunID.make(campaign: campaign, now: now, seed: .random())
         }
     }
@@ -76,7 +76,7 @@ final class ScheduleDaemon {
     /// Works until somebody interrupts it, or its record fails. That is said here: pushes may have been sent by then.
     /// - Throws: a `Diagnostic` when there are no threads for it; nothing was done.
     func run() throws(Diagnostic) -> ExitStatus {
-        signs.sign(of: .mainLoop)
+        heartbeats.sign(of: .mainLoop)
         watchdog.note(.init(isUp: true, campaigns: [:], next: [:], open: [], mistakes: [:], last: []))
         let planner = try startPlanner(), looker: WorkerThread<Void>, watcher: WorkerThread<Void>
         do throws(Diagnostic) { looker = try startLooker() } catch {
@@ -99,7 +99,7 @@ final class ScheduleDaemon {
                 for event in events.take() { try handle(event) }
                 if tick % Self.ticksPerReport == 0 { report(isUp: true) }
                 usleep(Self.tickMicroseconds)
-                signs.sign(of: .mainLoop)
+                heartbeats.sign(of: .mainLoop)
                 tick += 1
             }
             console.say("Interrupted: what is being sent stops in good order, and goes on when volley schedule is started again.")
@@ -109,7 +109,7 @@ final class ScheduleDaemon {
             Interruption.request()
         }
         // From here on it waits for the others.
-        signs.ended(.mainLoop)
+        heartbeats.ended(.mainLoop)
         plans.close()
         looks.close()
         planner.join()
@@ -118,7 +118,7 @@ final class ScheduleDaemon {
         // A thread is joined once.
         sending = [:]
         for event in events.take() where failure == nil { try? handle(event, isEnding: true) }
-        notices.finish(withinSeconds: Notices.longestFarewellSeconds)
+        notices.finish(withinSeconds: Notices.longestFlushSeconds)
         watchdog.end()
         watcher.join()
         report(isUp: false)
@@ -129,11 +129,13 @@ final class ScheduleDaemon {
     }
 
     private func startPlanner() throws(Diagnostic) -> WorkerThread<Void> {
-        try WorkerThread("plan") { [plans, events, work, signs] in
-            var quiet = QuietFiles()
-            while let (firing, at) = plans.take() {
+        try WorkerThread("plan") { [plans, events, work, heartbeats] in
+            var quiet = StableFiles()
+            while let (scheduledRun, at) = plans.take() {
                 if Interruption.isRequested { continue }
-                events.add(.planned(firing.key, signs.during(.planning(firing.key)) { work.plan(firing, queuedAt: at, &quiet) }))
+                events.add(
+                    .planned(
+                        scheduledRun.key, heartbeats.during(.planning(scheduledRun.key)) { work.plan(scheduledRun, queuedAt: at, &quiet) }))
             }
         }
     }
@@ -152,13 +154,13 @@ final class ScheduleDaemon {
     }
 
     private func startLooker() throws(Diagnostic) -> WorkerThread<Void> {
-        try WorkerThread("look") { [looks, events, work, signs] in
+        try WorkerThread("look") { [looks, events, work, heartbeats] in
             while let look = looks.take() {
                 switch look {
-                case .examine(let firing):
+                case .examine(let scheduledRun):
                     guard !Interruption.isRequested else { continue }
-                    events.add(.found(firing.key, signs.during(.looking(firing.key)) { work.examine(firing) }))
-                case .withdraw(let firing): signs.during(.looking(firing.key)) { work.withdraw(firing) }
+                    events.add(.found(scheduledRun.key, heartbeats.during(.looking(scheduledRun.key)) { work.examine(scheduledRun) }))
+                case .withdraw(let scheduledRun): heartbeats.during(.looking(scheduledRun.key)) { work.withdraw(scheduledRun) }
                 }
             }
         }
@@ -192,8 +194,8 @@ final class ScheduleDaemon {
             console.say("\(name): \(nextInWords(name, now))")
         }
         for name in before.keys.sorted() where scheduler.campaigns[name] == nil { console.say("\(name) is gone, and not sent any more.") }
-        if !reading.passedOver.isEmpty { console.say(ScheduleList.words(passedOver: reading.passedOver)) }
-        for file in reading.withoutTimes { console.detail("\(TextFormat.inLine(file)) has no schedule, and is left alone.") }
+        if !reading.ignoredFiles.isEmpty { console.say(ScheduleList.words(ignoredFiles: reading.ignoredFiles)) }
+        for file in reading.unscheduledFiles { console.detail("\(TextFormat.inLine(file)) has no schedule, and is left alone.") }
     }
 
     private func nextInWords(_ name: String, _ now: Timestamp) -> String {
@@ -217,7 +219,7 @@ final class ScheduleDaemon {
             let actions = scheduler.postponed(key, because: reason, at: now)
             if !actions.isEmpty { console.say("\(key) waits: \(reason).") }
             try perform(actions)
-        case .planned(let key, .withdrawn(let reason)): try perform(scheduler.withdrawn(key, because: reason, at: now))
+        case .planned(let key, .cancelledPlan(let reason)): try perform(scheduler.cancelledPlan(key, because: reason, at: now))
         // Whoever starts next looks again.
         case .found(let key, let finding): if !isEnding { try perform(scheduler.found(key, finding, at: now)) }
         case .planned(_, .interrupted): break
@@ -228,13 +230,13 @@ final class ScheduleDaemon {
         }
     }
 
-    private func handleEnd(_ key: Firing.Key, _ result: Result<FiringWork.Sent, Diagnostic>, _ now: Timestamp) throws {
+    private func handleEnd(_ key: ScheduledRun.Key, _ result: Result<ScheduledRunWork.SendOutcome, Diagnostic>, _ now: Timestamp) throws {
         switch result {
         case .failure(let mistake):
             console.warn("\(key) cannot be sent. \(mistake)")
             try perform(scheduler.failed(key, because: mistake.description, at: now))
         case .success(let sent):
-            let (state, reason): (Firing.State, String) =
+            let (state, reason): (ScheduledRun.State, String) =
                 switch sent.end {
                 case .finished: (.finished, sent.missed)
                 case .stopped(let reason): (.stopped, reason)
@@ -248,22 +250,22 @@ final class ScheduleDaemon {
     // MARK: - What is done
 
     private func perform(_ actions: [Scheduler.Action]) throws {
-        var taken: Set<Firing.Key> = []
+        var taken: Set<ScheduledRun.Key> = []
         for action in actions where !(action.key.map(taken.contains) ?? false) {
             switch action {
-            case .save(let firings, let campaigns):
-                for key in try store.save(firings, campaigns, waits: waitsForRecord).sorted(by: { $0.description < $1.description }) {
+            case .save(let scheduledRuns, let campaigns):
+                for key in try store.save(scheduledRuns, campaigns, waits: waitsForRecord).sorted(by: { $0.description < $1.description }) {
                     taken.insert(key)
                     scheduler.taken(key)
                     console.warn("\(key) was claimed by another process: it is that one's to send.")
                 }
-            case .plan(let firing):
-                console.say("\(firing.key) is due: planning \(firing.run ?? "").")
-                plans.put((firing, .now()))
-            case .examine(let firing): looks.put(.examine(firing))
-            case .send(let firing): send(firing)
-            case .withdraw(let firing): if !looks.put(.withdraw(firing)) { work.withdraw(firing) }
-            case .tell(let event, let firing): tell(event, firing)
+            case .plan(let scheduledRun):
+                console.say("\(scheduledRun.key) is due: planning \(scheduledRun.run ?? "").")
+                plans.put((scheduledRun, .now()))
+            case .examine(let scheduledRun): looks.put(.examine(scheduledRun))
+            case .send(let scheduledRun): send(scheduledRun)
+            case .withdraw(let scheduledRun): if !looks.put(.withdraw(scheduledRun)) { work.withdraw(scheduledRun) }
+            case .tell(let event, let scheduledRun): tell(event, scheduledRun)
             }
         }
     }
@@ -274,25 +276,25 @@ final class ScheduleDaemon {
         return !Interruption.isRequested
     }
 
-    private func send(_ firing: Firing) {
-        console.say("\(firing.key) is being sent as \(firing.run ?? "").")
+    private func send(_ scheduledRun: ScheduledRun) {
+        console.say("\(scheduledRun.key) is being sent as \(scheduledRun.run ?? "").")
         do throws(Diagnostic) {
-            sending[firing.key] = try WorkerThread("send") { [work, events, notices, signs] in
-                let result: Result<FiringWork.Sent, Diagnostic>
-                do { result = .success(try signs.during(.sending(firing.key)) { try work.send(firing, notices) }) } catch {
+            sending[scheduledRun.key] = try WorkerThread("send") { [work, events, notices, heartbeats] in
+                let result: Result<ScheduledRunWork.SendOutcome, Diagnostic>
+                do { result = .success(try heartbeats.during(.sending(scheduledRun.key)) { try work.send(scheduledRun, notices) }) } catch {
                     result = .failure(error as? Diagnostic ?? Diagnostic("\(error)"))
                 }
-                events.add(.sent(firing.key, result))
+                events.add(.sent(scheduledRun.key, result))
             }
-        } catch { events.add(.sent(firing.key, .failure(error))) }
+        } catch { events.add(.sent(scheduledRun.key, .failure(error))) }
     }
 
-    private func tell(_ event: NoticeEvent, _ firing: Firing) {
+    private func tell(_ event: NoticeEvent, _ scheduledRun: ScheduledRun) {
         var notice = Notice(event)
-        (notice.campaign, notice.occurrence, notice.run) = (firing.key.campaign, firing.key.occurrence, firing.run)
-        (notice.file, notice.reason) = (firing.file, firing.reason)
-        notice.app = scheduler.campaigns[firing.key.campaign]?.app
-        notice.isPlanned = firing.state != .planning
+        (notice.campaign, notice.occurrence, notice.run) = (scheduledRun.key.campaign, scheduledRun.key.occurrence, scheduledRun.run)
+        (notice.file, notice.reason) = (scheduledRun.file, scheduledRun.reason)
+        notice.app = scheduler.campaigns[scheduledRun.key.campaign]?.app
+        notice.isPlanned = scheduledRun.state != .planning
         if event == .approvalNeeded { notice.state = .planned }
         if event == .stopped { notice.state = .stopped }
         console.warn(notice.text)
@@ -306,8 +308,8 @@ final class ScheduleDaemon {
         var next: [String: Occurrence] = [:]
         for name in scheduler.campaigns.keys { next[name] = scheduler.nextTime(of: name, after: now) }
         let status = ScheduleMonitoring.Status(
-            isUp: isUp, campaigns: scheduler.campaigns, next: next, open: scheduler.open.values.map(\.firing), mistakes: mistakes,
-            last: (try? store.lastEnded()) ?? [], silences: signs.silences)
+            isUp: isUp, campaigns: scheduler.campaigns, next: next, open: scheduler.open.values.map(\.scheduledRun), mistakes: mistakes,
+            last: (try? store.lastEnded()) ?? [], silentJobs: heartbeats.silentJobs)
         watchdog.note(status)
         monitoring.write(status, at: now)
     }

@@ -12,9 +12,9 @@ struct ScheduleFiles {
         /// Mistakes by file, each with its place.
         var mistakes: [String: Diagnostics] = [:]
         /// Files without times: sent by hand.
-        var withoutTimes: [String] = []
+        var unscheduledFiles: [String] = []
         /// What lies in the folders, looks like campaigns and is not read: folders within them, files that end in .YAML or .yaml.txt.
-        var passedOver: [String] = []
+        var ignoredFiles: [String] = []
         /// Files of which nothing can be said now: those with mistakes, and those of a folder that cannot be read.
         var unreadable: Set<String> = []
     }
@@ -76,7 +76,7 @@ struct ScheduleFiles {
                 }
                 let context = try CampaignContext.read(file: file, options: options, now: now)
                 guard let schedule = context.campaign.schedule, schedule.hasTimes else {
-                    reading.withoutTimes.append(path)
+                    reading.unscheduledFiles.append(path)
                     continue
                 }
                 try check(context)
@@ -88,7 +88,7 @@ struct ScheduleFiles {
                 reading.mistakes[path] = Diagnostics(error as? Diagnostic ?? Diagnostic("\(error)", file: file))
             }
         }
-        reading.passedOver = passedOver()
+        reading.ignoredFiles = ignoredFiles()
         // Two campaigns of one name would be one to the record, and which of them is meant nobody can know: a copy comes before its original as often
         // as not.
         let sharing = Dictionary(grouping: found) { $0.campaign.name }
@@ -134,7 +134,7 @@ struct ScheduleFiles {
         (name.hasSuffix(".yaml") || name.hasSuffix(".yml")) && !name.hasPrefix(".") && name != Project.fileName
     }
 
-    private func passedOver() -> [String] {
+    private func ignoredFiles() -> [String] {
         let named = Set(arguments.map(FilePaths.absolute))
         let found = arguments.filter(folders.contains).flatMap { folder in
             (Self.names(in: folder) ?? []).filter { name in

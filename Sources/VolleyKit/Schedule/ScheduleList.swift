@@ -18,33 +18,34 @@ struct ScheduleList {
         var begins: Timestamp, ends: Timestamp
         var notes: [String]
         /// What became of it so far; nil for a time to come.
-        var firing: Firing?
+        var scheduledRun: ScheduledRun?
     }
 
     private let rows: [Row]
     private let mistakes: [String: Diagnostics]
-    private let withoutTimes: [String]
-    private let passedOver: [String]
+    private let unscheduledFiles: [String]
+    private let ignoredFiles: [String]
     private let isAtWork: Bool
     private let here: ZoneRules
 
     /// - Parameters:
-    ///   - firings: of the last days, and those that are open.
+    ///   - scheduledRuns: of the last days, and those that are open.
     ///   - records: what is known of campaigns.
     ///   - needsApproval: whether an app demands it, by its name.
     init(
-        _ reading: ScheduleFiles.Reading, firings: [Firing], records: [ScheduledCampaign], isAtWork: Bool, here: ZoneRules, now: Timestamp,
+        _ reading: ScheduleFiles.Reading, scheduledRuns: [ScheduledRun], records: [ScheduledCampaign], isAtWork: Bool, here: ZoneRules,
+        now: Timestamp,
         needsApproval: (String) -> Bool
     ) {
-        passedOver = reading.passedOver
-        (mistakes, withoutTimes, self.isAtWork, self.here) = (reading.mistakes, reading.withoutTimes, isAtWork, here)
+        ignoredFiles = reading.ignoredFiles
+        (mistakes, unscheduledFiles, self.isAtWork, self.here) = (reading.mistakes, reading.unscheduledFiles, isAtWork, here)
         let campaigns = Dictionary(reading.campaigns.map { ($0.name, $0) }) { first, _ in first }
-        let decided = Set(firings.map(\.key))
-        var rows = firings.map { firing in
+        let decided = Set(scheduledRuns.map(\.key))
+        var rows = scheduledRuns.map { scheduledRun in
             Row(
-                campaign: campaigns[firing.key.campaign], name: firing.key.campaign, occurrence: firing.key.occurrence,
-                begins: firing.begins,
-                ends: firing.ends, notes: Self.notes(firing), firing: firing)
+                campaign: campaigns[scheduledRun.key.campaign], name: scheduledRun.key.campaign, occurrence: scheduledRun.key.occurrence,
+                begins: scheduledRun.begins,
+                ends: scheduledRun.ends, notes: Self.notes(scheduledRun), scheduledRun: scheduledRun)
         }
         for campaign in reading.campaigns {
             let record = records.first { $0.name == campaign.name }
@@ -58,7 +59,7 @@ struct ScheduleList {
             rows += times.prefix(Self.longestList).map { time in
                 Row(
                     campaign: campaign, name: campaign.name, occurrence: time.name, begins: time.begins, ends: time.ends,
-                    notes: Self.notes(campaign, time, needsApproval(campaign.app), now), firing: nil)
+                    notes: Self.notes(campaign, time, needsApproval(campaign.app), now), scheduledRun: nil)
             }
             if times.count > Self.longestList, let last = times.last {
                 rows[rows.count - 1].notes.append("and \(TextFormat.count(times.count - Self.longestList)) more until \(last.name)")
@@ -67,8 +68,9 @@ struct ScheduleList {
         self.rows = rows.sorted { ($0.begins, $0.name) < ($1.begins, $1.name) }
     }
 
-    private static func notes(_ firing: Firing) -> [String] {
-        [firing.state.rawValue + (firing.run.map { " as \($0)" } ?? "")] + (firing.reason.isEmpty ? [] : [firing.reason])
+    private static func notes(_ scheduledRun: ScheduledRun) -> [String] {
+        [scheduledRun.state.rawValue + (scheduledRun.run.map { " as \($0)" } ?? "")]
+            + (scheduledRun.reason.isEmpty ? [] : [scheduledRun.reason])
     }
 
     private static func notes(_ campaign: Scheduler.Campaign, _ time: Occurrence, _ needsApproval: Bool, _ now: Timestamp) -> [String] {
@@ -109,16 +111,16 @@ struct ScheduleList {
                 lines.append(String(padded.reversed().drop { $0 == " " }.reversed()))
             }
         }
-        if !withoutTimes.isEmpty { lines.append("\nWithout a schedule, sent by hand: \(withoutTimes.joined(separator: ", "))") }
-        if !passedOver.isEmpty { lines.append("\n" + Self.words(passedOver: passedOver)) }
+        if !unscheduledFiles.isEmpty { lines.append("\nWithout a schedule, sent by hand: \(unscheduledFiles.joined(separator: ", "))") }
+        if !ignoredFiles.isEmpty { lines.append("\n" + Self.words(ignoredFiles: ignoredFiles)) }
         for (_, found) in mistakes.sorted(by: { $0.key < $1.key }) { lines.append("\nNothing is sent of this file:\n\(found)") }
         lines.append(isAtWork ? "\nvolley schedule is at work." : "\nvolley schedule is not at work: nothing is sent until it is.")
         return lines.joined(separator: "\n")
     }
 
     /// What was not read, and how it would be.
-    static func words(passedOver: [String]) -> String {
-        "Not read: \(passedOver.map { TextFormat.inLine($0) }.joined(separator: ", ")). "
+    static func words(ignoredFiles: [String]) -> String {
+        "Not read: \(ignoredFiles.map { TextFormat.inLine($0) }.joined(separator: ", ")). "
             + "Name folders within folders as well, and end campaigns in .yaml or .yml, in small letters."
     }
 
@@ -131,8 +133,8 @@ struct ScheduleList {
     var json: JSONValue {
         .object(pairs: [
             ("at_work", .bool(isAtWork)), ("zone_here", .string(here.name)), ("times", .array(rows.map(json))),
-            ("without_schedule", .array(withoutTimes.map { .string($0) })),
-            ("not_read", .array(passedOver.map { .string($0) })),
+            ("without_schedule", .array(unscheduledFiles.map { .string($0) })),
+            ("not_read", .array(ignoredFiles.map { .string($0) })),
             (
                 "mistakes",
                 .array(mistakes.sorted { $0.key < $1.key }.flatMap { $0.value.all.map(\.json) })
@@ -144,12 +146,13 @@ struct ScheduleList {
         let zone = row.campaign?.schedule.zone
         return .object(pairs: [
             ("campaign", .string(row.name)), ("app", row.campaign.map { .string($0.app) } ?? .null),
-            ("file", (row.campaign?.file ?? row.firing?.file).map { .string($0) } ?? .null), ("occurrence", .string(row.occurrence)),
+            ("file", (row.campaign?.file ?? row.scheduledRun?.file).map { .string($0) } ?? .null), ("occurrence", .string(row.occurrence)),
             ("timezone", zone.map { .string($0.isRecipient ? "recipient" : $0.fallback.name) } ?? .null),
             ("begins", .string(row.begins.description)), ("ends", .string(row.ends.description)),
             ("begins_here", .string(here.localTime(at: row.begins).description)),
             ("ends_here", .string(here.localTime(at: row.ends).description)),
-            ("state", row.firing.map { .string($0.state.rawValue) } ?? .null), ("run", (row.firing?.run).map { .string($0) } ?? .null),
+            ("state", row.scheduledRun.map { .string($0.state.rawValue) } ?? .null),
+            ("run", (row.scheduledRun?.run).map { .string($0) } ?? .null),
             ("notes", .array(row.notes.map { .string($0) })),
         ])
     }

@@ -11,12 +11,12 @@ final class ScheduleMonitoring {
         var isUp: Bool
         var campaigns: [String: Scheduler.Campaign]
         var next: [String: Occurrence]
-        var open: [Firing]
+        var open: [ScheduledRun]
         var mistakes: [String: Diagnostics]
-        /// Of each campaign the last firing that ended.
-        var last: [Firing]
+        /// Of each campaign the last scheduled run that ended.
+        var last: [ScheduledRun]
         /// What shows no sign of life.
-        var silences: [Watchdog.Silence] = []
+        var silentJobs: [Watchdog.SilentJob] = []
     }
 
     private let console: Console
@@ -43,7 +43,7 @@ final class ScheduleMonitoring {
 
     private func replace(_ file: String, with text: String) {
         do throws(Diagnostic) {
-            try OutputTarget.check(file, option: "monitoring", what: "file of `monitoring`", runsFolder: runsFolder)
+            try ResultFileCheck.check(file, option: "monitoring", what: "file of `monitoring`", runsFolder: runsFolder)
             try FilePaths.replace(file, Array(text.utf8), mode: 0o644)
             hasFailed.remove(file)
         } catch {
@@ -63,23 +63,27 @@ final class ScheduleMonitoring {
                     ("message", .string(TextFormat.printable(message))),
                 ]))
         }
-        for silence in status.silences {
-            let firing = status.open.first { $0.key == silence.job.key }
-            problem(silence.job.key?.campaign, firing?.file ?? "", silence.text)
+        for silence in status.silentJobs {
+            let scheduledRun = status.open.first { $0.key == silence.job.key }
+            problem(silence.job.key?.campaign, scheduledRun?.file ?? "", silence.text)
         }
         for (file, mistakes) in status.mistakes.sorted(by: { $0.key < $1.key }) {
             problem(status.campaigns.values.first { $0.file == file }?.name, file, mistakes.all.first?.description ?? "")
         }
-        for firing in status.open where !firing.reason.isEmpty {
-            problem(firing.key.campaign, firing.file, "\(firing.key) is tried again: \(firing.reason)")
+        for scheduledRun in status.open where !scheduledRun.reason.isEmpty {
+            problem(scheduledRun.key.campaign, scheduledRun.file, "\(scheduledRun.key) is tried again: \(scheduledRun.reason)")
         }
-        for firing in status.open where firing.state == .waiting {
-            problem(firing.key.campaign, firing.file, "\(firing.key) waits for approval")
+        for scheduledRun in status.open where scheduledRun.state == .waiting {
+            problem(scheduledRun.key.campaign, scheduledRun.file, "\(scheduledRun.key) waits for approval")
         }
         // One that finished has a reason when not everybody was sent to.
-        for firing in status.last
-        where firing.state == .stopped || firing.state == .skipped || firing.state == .finished && !firing.reason.isEmpty {
-            problem(firing.key.campaign, firing.file, "\(firing.key) was \(firing.state.rawValue): \(firing.reason)")
+        for scheduledRun in status.last
+        where scheduledRun.state == .stopped || scheduledRun.state == .skipped
+            || scheduledRun.state == .finished && !scheduledRun.reason.isEmpty
+        {
+            problem(
+                scheduledRun.key.campaign, scheduledRun.file,
+                "\(scheduledRun.key) was \(scheduledRun.state.rawValue): \(scheduledRun.reason)")
         }
         return .object(pairs: [
             ("status", .string(!status.isUp ? "stopped" : problems.isEmpty ? "ok" : "problems")), ("time", .string(now.description)),
@@ -109,23 +113,25 @@ final class ScheduleMonitoring {
             text.add("volley_schedule_next_timestamp_seconds", labels(name, status), Double(time.begins.epochSeconds))
         }
         text.family("volley_schedule_open", "gauge", "Times of schedules that are being planned, wait for approval, or are being sent.")
-        for state in Firing.State.allCases.filter(\.isOpen) {
+        for state in ScheduledRun.State.allCases.filter(\.isOpen) {
             text.add("volley_schedule_open", [("state", state.rawValue)], Double(status.open.count { $0.state == state }))
         }
         text.family("volley_schedule_last_timestamp_seconds", "gauge", "The last time of a campaign's schedule that came to an end.")
-        for firing in status.last {
-            text.add("volley_schedule_last_timestamp_seconds", labels(firing.key.campaign, status), Double(firing.begins.epochSeconds))
+        for scheduledRun in status.last {
+            text.add(
+                "volley_schedule_last_timestamp_seconds", labels(scheduledRun.key.campaign, status),
+                Double(scheduledRun.begins.epochSeconds))
         }
         text.family("volley_schedule_last_state", "gauge", "What became of it: 1 for the state that it has.")
-        for firing in status.last {
-            for state in Firing.State.allCases.filter({ !$0.isOpen }) {
-                let labels = labels(firing.key.campaign, status) + [("state", state.rawValue)]
-                text.add("volley_schedule_last_state", labels, firing.state == state ? 1 : 0)
+        for scheduledRun in status.last {
+            for state in ScheduledRun.State.allCases.filter({ !$0.isOpen }) {
+                let labels = labels(scheduledRun.key.campaign, status) + [("state", state.rawValue)]
+                text.add("volley_schedule_last_state", labels, scheduledRun.state == state ? 1 : 0)
             }
         }
         addOutcomes(status, to: &text)
         text.family("volley_pushes_total", "counter", "Recipients that got an outcome in this process.")
-        for (label, count) in SendTally.ofThisProcess.counts {
+        for (label, count) in PushCounter.ofThisProcess.counts {
             text.add(
                 "volley_pushes_total", [("app", label.app), ("campaign", label.campaign), ("outcome", label.outcome.name)], Double(count))
         }
@@ -135,14 +141,15 @@ final class ScheduleMonitoring {
     private func addOutcomes(_ status: Status, to text: inout MetricsText) {
         text.family("volley_last_run_recipients", "gauge", "Recipients of a campaign's last scheduled run, by outcome.")
         var present: [String: RunFigures?] = [:]
-        for firing in status.last {
-            guard let run = firing.run, firing.state != .skipped else { continue }
+        for scheduledRun in status.last {
+            guard let run = scheduledRun.run, scheduledRun.state != .skipped else { continue }
             // A run that has ended is read once.
             let known = figures[run] ?? Self.figures(FilePaths.join(runsFolder, "\(run).sqlite"))
             present[run] = .some(known)
             for outcome in Outcome.allCases {
                 guard let count = known?.outcomes[outcome] else { continue }
-                text.add("volley_last_run_recipients", labels(firing.key.campaign, status) + [("outcome", outcome.name)], Double(count))
+                text.add(
+                    "volley_last_run_recipients", labels(scheduledRun.key.campaign, status) + [("outcome", outcome.name)], Double(count))
             }
         }
         figures = present
@@ -159,7 +166,7 @@ final class ScheduleMonitoring {
     }
 }
 
-extension Firing {
+extension ScheduledRun {
     /// As `volley schedule --list --json` and the health file show it.
     var json: JSONValue {
         .object(pairs: [

@@ -39,30 +39,30 @@ extension Scheduler {
         if next[name] == nil { next[name] = .some(campaign.schedule.next(after: record.decidedThrough)?.begins) }
         guard let due = next[name] ?? nil, due <= now else { return [] }
         let (times, forgotten) = missedTimes(of: campaign, since: &record.decidedThrough, at: now)
-        var saved: [Firing] = []
+        var saved: [ScheduledRun] = []
         var told: [Action] = [], done: [Action] = []
         for (index, time) in times.enumerated() {
             // A mistake in the file may still be put right.
             if !campaign.isValid, !isTooLate(campaign, ends: time.ends, at: now) { break }
             record.decidedThrough = max(record.decidedThrough, time.begins)
             guard decided[.init(campaign: name, occurrence: time.name)] == nil else { continue }
-            var firing = Firing(
+            var scheduledRun = ScheduledRun(
                 key: .init(campaign: name, occurrence: time.name), file: campaign.file, run: nil, state: .planning, begins: time.begins,
                 ends: time.ends, changedAt: now)
             if let reason = reasonToSkip(campaign, time, later: index + 1 < times.count ? times[times.count - 1] : nil, at: now) {
                 let earlier = index == 0 && forgotten > 0 ? "; so had \(TextFormat.count(forgotten)) times before it" : ""
-                (firing.state, firing.reason) = (.skipped, reason + earlier)
-                told.append(.tell(.skipped, firing))
+                (scheduledRun.state, scheduledRun.reason) = (.skipped, reason + earlier)
+                told.append(.tell(.skipped, scheduledRun))
             } else {
                 let (superseded, actions) = supersede(campaign, by: time, at: now)
                 saved += superseded
                 told += actions
-                firing.run = makeRunID(name, now)
-                open[firing.key] = (firing, .planning)
-                done.append(.plan(firing))
+                scheduledRun.run = makeRunID(name, now)
+                open[scheduledRun.key] = (scheduledRun, .planning)
+                done.append(.plan(scheduledRun))
             }
-            note(firing)
-            saved.append(firing)
+            note(scheduledRun)
+            saved.append(scheduledRun)
         }
         next[name] = nil
         guard record != records[name] else { return [] }
@@ -104,58 +104,63 @@ extension Scheduler {
     }
 
     /// Gives up what of a campaign is still waiting when its next time comes.
-    private mutating func supersede(_ campaign: Campaign, by time: Occurrence, at now: Timestamp) -> (saved: [Firing], actions: [Action]) {
-        var saved: [Firing] = [], actions: [Action] = []
-        for (key, entry) in open where key.campaign == campaign.name && entry.firing.ends < now && entry.firing.ends < time.begins {
-            switch (entry.firing.state, entry.phase) {
+    private mutating func supersede(_ campaign: Campaign, by time: Occurrence, at now: Timestamp) -> (
+        saved: [ScheduledRun], actions: [Action]
+    ) {
+        var saved: [ScheduledRun] = [], actions: [Action] = []
+        for (key, entry) in open
+        where key.campaign == campaign.name && entry.scheduledRun.ends < now && entry.scheduledRun.ends < time.begins {
+            switch (entry.scheduledRun.state, entry.phase) {
             case (.waiting, _), (.planning, .retrying): break
             default: continue
             }
-            var firing = entry.firing
-            let why = firing.state == .waiting ? "nobody had approved it" : firing.reason
-            (firing.state, firing.reason, firing.changedAt) = (.skipped, "\(why); its next time, \(time.name), has come", now)
+            var scheduledRun = entry.scheduledRun
+            let why = scheduledRun.state == .waiting ? "nobody had approved it" : scheduledRun.reason
+            (scheduledRun.state, scheduledRun.reason, scheduledRun.changedAt) = (
+                .skipped, "\(why); its next time, \(time.name), has come", now
+            )
             open[key] = nil
-            saved.append(firing)
-            if entry.firing.state == .waiting { actions.append(.withdraw(firing)) }
-            actions.append(.tell(.skipped, firing))
+            saved.append(scheduledRun)
+            if entry.scheduledRun.state == .waiting { actions.append(.withdraw(scheduledRun)) }
+            actions.append(.tell(.skipped, scheduledRun))
         }
         return (saved, actions)
     }
 
-    // MARK: - Open firings
+    // MARK: - Open scheduled runs
 
-    private mutating func look(after key: Firing.Key, at now: Timestamp) -> [Action] {
-        guard let (firing, phase) = open[key] else { return [] }
+    private mutating func look(after key: ScheduledRun.Key, at now: Timestamp) -> [Action] {
+        guard let (scheduledRun, phase) = open[key] else { return [] }
         switch phase {
         case .planning, .sending, .examining: return []
         case .retrying(let time):
             // Of what has a plan, its run says first whether anything was sent.
-            if firing.state == .planning, isTooLate(firing, at: now) {
-                return skip(firing, because: firing.reason, hasPlan: false, at: now)
+            if scheduledRun.state == .planning, isTooLate(scheduledRun, at: now) {
+                return skip(scheduledRun, because: scheduledRun.reason, hasPlan: false, at: now)
             }
             // A clock that was set back must not make it wait for long.
             guard now >= time || time.epochSeconds - now.epochSeconds > Int64(Self.longestPauseSeconds) else { return [] }
             open[key]?.phase = .examining
-            return [.examine(firing)]
+            return [.examine(scheduledRun)]
         case .idle:
             open[key]?.phase = .examining
-            return [.examine(firing)]
+            return [.examine(scheduledRun)]
         }
     }
 
-    /// A firing of a campaign whose file is gone is judged by what usually holds.
-    func isTooLate(_ firing: Firing, at now: Timestamp) -> Bool {
-        campaigns[firing.key.campaign]?.schedule.isTooLate(for: firing.ends, at: now)
-            ?? LatePolicy.usual.isTooLate(bySeconds: Int(now.epochSeconds - firing.ends.epochSeconds))
+    /// A scheduled run of a campaign whose file is gone is judged by what usually holds.
+    func isTooLate(_ scheduledRun: ScheduledRun, at now: Timestamp) -> Bool {
+        campaigns[scheduledRun.key.campaign]?.schedule.isTooLate(for: scheduledRun.ends, at: now)
+            ?? LatePolicy.usual.isTooLate(bySeconds: Int(now.epochSeconds - scheduledRun.ends.epochSeconds))
     }
 
-    /// Ends a firing without sending.
+    /// Ends a scheduled run without sending.
     /// - Parameter hasPlan: whether there is a plan that nobody may send any more.
-    mutating func skip(_ firing: Firing, because reason: String, hasPlan: Bool, at now: Timestamp) -> [Action] {
-        var skipped = firing
+    mutating func skip(_ scheduledRun: ScheduledRun, because reason: String, hasPlan: Bool, at now: Timestamp) -> [Action] {
+        var skipped = scheduledRun
         (skipped.state, skipped.reason, skipped.changedAt) = (.skipped, reason, now)
-        open[firing.key] = nil
-        failures[firing.key] = nil
+        open[scheduledRun.key] = nil
+        failures[scheduledRun.key] = nil
         return [.save([skipped], [])] + (hasPlan ? [.withdraw(skipped)] : []) + [.tell(.skipped, skipped)]
     }
 }

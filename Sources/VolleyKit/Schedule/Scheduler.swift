@@ -7,7 +7,7 @@ import Scheduling
 /// done in their order. Whatever must survive a crash is in a `save` before the action that relies on it, so that the process may die between any two
 /// actions: the next one begins with what was saved.
 ///
-/// A time of a schedule becomes a *firing* when it is due: it gets the name of a run, and both are saved before anything is planned. From then on its
+/// A time of a schedule becomes a *scheduled run* when it is due: it gets the name of a run, and both are saved before anything is planned. From then on its
 /// state and the run's file say what is left to do. It never fires again, whatever becomes of the campaign's file.
 struct Scheduler {
     /// A campaign as its file says now.
@@ -24,27 +24,29 @@ struct Scheduler {
     /// What is to be done.
     enum Action: Hashable {
         /// Write these, all or none; on the disk before the next action.
-        case save([Firing], [ScheduledCampaign])
-        /// Plan the campaign afresh into the firing's run. Answered by `planned`, `postponed`, `failed` or `withdrawn`.
-        case plan(Firing)
-        /// See what there is of a firing's run. Answered by `found`.
-        case examine(Firing)
-        /// Send the firing's run, or go on with it. Answered by `ended` or `failed`.
-        case send(Firing)
-        /// Cancel the plan of a firing that will not be sent.
-        case withdraw(Firing)
-        case tell(NoticeEvent, Firing)
+        case save([ScheduledRun], [ScheduledCampaign])
+        /// Plan the campaign afresh into the scheduled run's run. Answered by `planned`, `postponed`, `failed` or `cancelledPlan`.
+        case plan(ScheduledRun)
+        /// See what there is of a scheduled run's run. Answered by `found`.
+        case examine(ScheduledRun)
+        /// Send the scheduled run's run, or go on with it. Answered by `ended` or `failed`.
+        case send(ScheduledRun)
+        /// Cancel the plan of a scheduled run that will not be sent.
+        case withdraw(ScheduledRun)
+        case tell(NoticeEvent, ScheduledRun)
 
         /// The time that it is about; nil for a `save`, which may be about several.
-        var key: Firing.Key? {
+        var key: ScheduledRun.Key? {
             switch self {
             case .save: nil
-            case .plan(let firing), .examine(let firing), .send(let firing), .withdraw(let firing), .tell(_, let firing): firing.key
+            case .plan(let scheduledRun), .examine(let scheduledRun), .send(let scheduledRun), .withdraw(let scheduledRun),
+                .tell(_, let scheduledRun):
+                scheduledRun.key
             }
         }
     }
 
-    /// What there is of a firing's run.
+    /// What there is of a scheduled run's run.
     enum Finding: Hashable {
         /// No file.
         case nothing
@@ -53,12 +55,12 @@ struct Scheduler {
         case unfinished
         /// Another process sends it, or somebody has paused it.
         case elsewhere
-        case ended(Firing.State, reason: String)
+        case ended(ScheduledRun.State, reason: String)
         /// There is a file, and it cannot be read, perhaps for the moment.
         case unreadable(String)
     }
 
-    /// What this process does about an open firing.
+    /// What this process does about an open scheduled run.
     enum Phase: Hashable {
         /// Nothing yet: it was found open, or is looked at again and again.
         case idle, examining, planning, sending
@@ -83,32 +85,34 @@ struct Scheduler {
     /// By name.
     var campaigns: [String: Campaign] = [:]
     var records: [String: ScheduledCampaign] = [:]
-    var open: [Firing.Key: (firing: Firing, phase: Phase)] = [:]
+    var open: [ScheduledRun.Key: (scheduledRun: ScheduledRun, phase: Phase)] = [:]
     /// Failures in a row.
-    var failures: [Firing.Key: Int] = [:]
+    var failures: [ScheduledRun.Key: Int] = [:]
     /// All that is known to have fired or been skipped, and when it was due; what lies further back than `lookBackSeconds` is forgotten some time.
-    var decided: [Firing.Key: Timestamp] = [:]
+    var decided: [ScheduledRun.Key: Timestamp] = [:]
     /// The same by file: a campaign that gets another name does not fire again for the same time.
-    var decidedByFile: [Firing.Key: Timestamp] = [:]
+    var decidedByFile: [ScheduledRun.Key: Timestamp] = [:]
     /// When the next time of a campaign is due; nil when there is none. What is not there is to be found out.
     var next: [String: Timestamp?] = [:]
     let makeRunID: (_ campaign: String, _ now: Timestamp) -> String
 
     /// - Parameters:
-    ///   - firings: the open ones, and all of which a time within `lookBackSeconds` might come up again.
+    ///   - scheduled runs: the open ones, and all of which a time within `lookBackSeconds` might come up again.
     ///   - makeRunID: a name that no run has.
-    init(firings: [Firing], campaigns: [ScheduledCampaign], makeRunID: @escaping (_ campaign: String, _ now: Timestamp) -> String) {
+    init(
+        scheduledRuns: [ScheduledRun], campaigns: [ScheduledCampaign], makeRunID: @escaping (_ campaign: String, _ now: Timestamp) -> String
+    ) {
         self.makeRunID = makeRunID
         records = Dictionary(uniqueKeysWithValues: campaigns.map { ($0.name, $0) })
-        for firing in firings {
-            note(firing)
-            if firing.state.isOpen { open[firing.key] = (firing, .idle) }
+        for scheduledRun in scheduledRuns {
+            note(scheduledRun)
+            if scheduledRun.state.isOpen { open[scheduledRun.key] = (scheduledRun, .idle) }
         }
     }
 
-    mutating func note(_ firing: Firing) {
-        decided[firing.key] = firing.begins
-        decidedByFile[.init(campaign: firing.file, occurrence: firing.key.occurrence)] = firing.begins
+    mutating func note(_ scheduledRun: ScheduledRun) {
+        decided[scheduledRun.key] = scheduledRun.begins
+        decidedByFile[.init(campaign: scheduledRun.file, occurrence: scheduledRun.key.occurrence)] = scheduledRun.begins
     }
 
     // MARK: - Files

@@ -1,20 +1,20 @@
 import Base
 import Runs
 
-/// Notices jobs of `volley schedule` that no longer do anything: a disk that does not answer, a program that hangs. A value without a clock: signs of
+/// Notices jobs of `volley schedule` that no longer do anything: a disk that does not answer, a program that hangs. A value without a clock: heartbeats of
 /// life and looks come in with the time.
 struct Watchdog {
-    /// What shows signs of life.
+    /// What shows heartbeats of life.
     enum Job: Hashable, Sendable {
         /// The loop that reads files and clock, and starts all else.
         case mainLoop
-        case planning(Firing.Key)
-        /// Looking into the file of a firing's run.
-        case looking(Firing.Key)
-        case sending(Firing.Key)
+        case planning(ScheduledRun.Key)
+        /// Looking into the file of a scheduled run's run.
+        case looking(ScheduledRun.Key)
+        case sending(ScheduledRun.Key)
 
         /// `planning spring-sale (2026-12-01T09:00)`
-        var inWords: String {
+        var text: String {
             switch self {
             case .mainLoop: "reading campaigns and the clock"
             case .planning(let key): "planning \(key)"
@@ -23,7 +23,7 @@ struct Watchdog {
             }
         }
 
-        var key: Firing.Key? {
+        var key: ScheduledRun.Key? {
             switch self {
             case .mainLoop: nil
             case .planning(let key), .looking(let key), .sending(let key): key
@@ -32,21 +32,21 @@ struct Watchdog {
     }
 
     /// A job without a sign of life.
-    struct Silence: Hashable, Sendable {
+    struct SilentJob: Hashable, Sendable {
         var job: Job
         /// Its last sign.
         var since: Timestamp
 
         /// For people.
-        var text: String { "\(job.inWords) has shown no sign of life since \(since); it may hang" }
+        var text: String { "\(job.text) has shown no sign of life since \(since); it may hang" }
     }
 
     private struct Sign { var uptime: Double, time: Timestamp, isTold: Bool }
 
-    private var signs: [Job: Sign] = [:]
+    private var heartbeats: [Job: Sign] = [:]
     private let patience: @Sendable (Job) -> Double
 
-    /// Seconds without a sign after which something is wrong. Whatever is done between two signs takes seconds, or a minute with many millions of
+    /// Seconds without a sign after which something is wrong. Whatever is done between two heartbeats takes seconds, or a minute with many millions of
     /// devices.
     static let usualPatience: @Sendable (Job) -> Double = { $0 == .mainLoop ? 120 : 300 }
 
@@ -54,21 +54,21 @@ struct Watchdog {
 
     /// A job begins, or goes on.
     /// - Parameter uptime: seconds of a clock that nobody sets, and that stands still while the machine sleeps.
-    mutating func sign(of job: Job, uptime: Double, time: Timestamp) { signs[job] = Sign(uptime: uptime, time: time, isTold: false) }
+    mutating func sign(of job: Job, uptime: Double, time: Timestamp) { heartbeats[job] = Sign(uptime: uptime, time: time, isTold: false) }
 
     /// A job is over.
-    mutating func ended(_ job: Job) { signs[job] = nil }
+    mutating func ended(_ job: Job) { heartbeats[job] = nil }
 
     /// The jobs that are silent now, the longest first.
-    func silences(uptime: Double) -> [Silence] {
-        signs.filter { uptime - $0.value.uptime >= patience($0.key) }.sorted { $0.value.uptime < $1.value.uptime }
-            .map { Silence(job: $0.key, since: $0.value.time) }
+    func silentJobs(uptime: Double) -> [SilentJob] {
+        heartbeats.filter { uptime - $0.value.uptime >= patience($0.key) }.sorted { $0.value.uptime < $1.value.uptime }
+            .map { SilentJob(job: $0.key, since: $0.value.time) }
     }
 
     /// Those of them that nobody was told of yet. One that went on and is silent again is told of again.
-    mutating func news(uptime: Double) -> [Silence] {
-        let news = silences(uptime: uptime).filter { signs[$0.job]?.isTold == false }
-        for silence in news { signs[silence.job]?.isTold = true }
-        return news
+    mutating func newlySilent(uptime: Double) -> [SilentJob] {
+        let newlySilent = silentJobs(uptime: uptime).filter { heartbeats[$0.job]?.isTold == false }
+        for silence in newlySilent { heartbeats[silence.job]?.isTold = true }
+        return newlySilent
     }
 }

@@ -4,17 +4,17 @@ import Campaigns
 import Scheduling
 
 extension Planner {
-    private var occurrence: Occurrence? { if case .at(let occurrence) = departure { occurrence } else { nil } }
+    private var occurrence: Occurrence? { if case .at(let occurrence) = sendingTime { occurrence } else { nil } }
 
     /// What the run keeps of the schedule; nil when it goes out at once.
     var frozenSchedule: FrozenSchedule? {
-        guard departure != .now, let schedule = context.campaign.schedule else { return nil }
+        guard sendingTime != .now, let schedule = context.campaign.schedule else { return nil }
         return FrozenSchedule(schedule, occurrence)
     }
 
     /// Who gets it when; nil when all get it at once.
     func sendTimes() throws(Diagnostic) -> SendTimes? {
-        guard departure != .now, let schedule = context.campaign.schedule else { return nil }
+        guard sendingTime != .now, let schedule = context.campaign.schedule else { return nil }
         return try SendTimes(schedule, occurrence, now: now)
     }
 
@@ -28,6 +28,6 @@ extension Planner {
     /// What a preview says of when it goes out; nil for a campaign without a schedule.
     func previewSchedule(_ times: SendTimes?, _ counts: [Int: Int]) -> PreviewSchedule? {
         guard let schedule = context.campaign.schedule else { return nil }
-        return PreviewSchedule(schedule, departure, times, counts, now: now)
+        return PreviewSchedule(schedule, sendingTime, times, counts, now: now)
     }
 }

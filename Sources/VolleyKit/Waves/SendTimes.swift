@@ -88,7 +88,7 @@ struct SendTimes: Sendable {
     /// And this one where it names one that does not exist.
     var unknownNumber: Int { waves.count + 1 }
 
-    /// What a judgement says of a cell: the number of its wave, or one of the above.
+    /// What a check says of a cell: the number of its wave, or one of the above.
     func number(of cell: UnsafeBufferPointer<UInt8>) -> Int {
         var name = cell[...]
         while name.first == UInt8(ascii: " ") { name.removeFirst() }
@@ -97,7 +97,7 @@ struct SendTimes: Sendable {
         return places[Self.hash(name)] ?? unknownNumber
     }
 
-    /// The wave that a judgement's number means.
+    /// The wave that a check's number means.
     func place(of number: Int) -> Int { number < waves.count ? number : fallback }
 
     /// FNV-1a. Source: Fowler, Noll, Vo, "The FNV Non-Cryptographic Hash Algorithm".

@@ -13,7 +13,7 @@ extension WaveAgenda {
                 try skipped.contains(wave.ids.lowerBound)
                 || isBegun
                     && run.isSettled(
-                        wave.ids, resendsUnknown: settings.unknownPolicy == .resend, closing: [SendStage.cappedReason])
+                        wave.ids, resendsUnknown: settings.unknownPolicy == .resend, closing: [RunSender.cappedReason])
             return (zone: try run.zone(of: wave), due: wave.due, isOver: isOver)
         }
         let schedule = settings.schedule
@@ -25,7 +25,7 @@ extension WaveAgenda {
     /// Whether it is too late for every wave.
     func isTooLateForAll(at now: Timestamp) -> Bool {
         var agenda = self
-        while case .skip(let wave, _) = agenda.next(at: now) { agenda.noteOver(wave) }
+        while case .skip(let wave, _) = agenda.next(at: now) { agenda.markDone(wave) }
         return agenda.left == 0
     }
 }

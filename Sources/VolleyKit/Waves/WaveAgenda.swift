@@ -75,7 +75,7 @@ struct WaveAgenda {
     mutating func noteActivity(at now: Timestamp) { lastActivity = max(now, lastActivity ?? now) }
 
     /// Nothing of a wave is left to be done.
-    mutating func noteOver(_ wave: Int) { waves[wave].isOver = true }
+    mutating func markDone(_ wave: Int) { waves[wave].isOver = true }
 
     /// How many waves are not over.
     var left: Int { waves.count { !$0.isOver } }

@@ -162,7 +162,7 @@ struct AnswersTests {
     private func source(_ key: SigningKey, iatMinutes: Int64) -> ProviderTokenSource {
         final class Calls: Sendable { let count = Mutex(0) }
         let calls = Calls()
-        return ProviderTokenSource(key: key, keyID: "ABC123DEFG", teamID: "DEF123GHIJ", history: ProviderTokenHistory()) {
+        return ProviderTokenSource(key: key, keyID: "ABC123DEFG", teamID: "DEF123GHIJ", history: SignedTokenHistory()) {
             let isFirst = calls.count.withLock { count in
                 count += 1
                 return count == 1

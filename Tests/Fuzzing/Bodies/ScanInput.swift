@@ -51,12 +51,12 @@ struct ScanInput {
     }
 
     /// Judges by what the record holds alone, so that every order of the blocks comes to the same.
-    var judge: @Sendable () -> RecipientJudge {
+    var judge: @Sendable () -> RecipientChecker {
         let refusesSome = refusesSome
         return {
             { record in
                 let sum = record.fields.reduce(record.alias.count) { $0 &+ Int($1) }
-                return Judgement(payloadBytes: sum % 5000, reason: refusesSome && sum % 3 == 0 ? .renderError : nil)
+                return RecipientCheck(payloadBytes: sum % 5000, reason: refusesSome && sum % 3 == 0 ? .renderError : nil)
             }
         }
     }

@@ -16,7 +16,7 @@ struct ScanOutcome {
         let sink = KeepingSink(recordLimit: input.recordLimit)
         do {
             result = try input.query(path).scan(
-                into: sink, limits: limits, judging: input.judge)
+                into: sink, limits: limits, checking: input.judge)
         } catch {
             refusal = "\(error)"
             try require(!refusal.isEmpty, "a refusal says nothing")

@@ -42,7 +42,7 @@ struct Nature {
     /// So many requests are taken on a connection before the server leaves it; nil for any number.
     var requestsPerConnection: Int?
     /// So many more pushes fit into the connection's window at most; nil for any number.
-    var windowRoom: Int?
+    var freeWindow: Int?
     var fallsSilent: Int
     var changesLimit: Int
     var fallsBack: Int
@@ -118,7 +118,7 @@ struct Nature {
         dies = rate(3, 800)
         goesAway = rate(4, 800)
         requestsPerConnection = isCalm || !random.oneIn(6) ? nil : random.between(1, 12)
-        windowRoom = !random.oneIn(6) ? nil : random.between(1, 8)
+        freeWindow = !random.oneIn(6) ? nil : random.between(1, 8)
         fallsSilent = rate(5, 500)
         changesLimit = rate(3, 900)
         fallsBack = rate(4, 500)
@@ -172,7 +172,7 @@ struct Nature {
         settings.pingAfterSeconds = min(5, settings.answerTimeoutSeconds / 6)
         settings.pingTimeoutSeconds = min(10, settings.answerTimeoutSeconds / 3)
         settings.smallestBudget = random.between(1, 6)
-        if random.oneIn(6) { settings.heldLimit = random.between(1, 30) }
+        if random.oneIn(6) { settings.openPushLimit = random.between(1, 30) }
         settings.canaryPushes = random.oneIn(2) ? random.between(0, 12) : Canary.usualSize
         if random.oneIn(8) {
             settings.stopLimits = StopLimits()

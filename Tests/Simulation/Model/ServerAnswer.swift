@@ -8,7 +8,7 @@ struct ServerAnswer {
     enum Meaning {
         case accepted
         /// Counts against the tokens at large, or not.
-        case invalidToken(blamesRun: Bool)
+        case invalidToken(pointsAtSettings: Bool)
         case rejected
         /// The whole run must stop.
         case fatal
@@ -64,10 +64,10 @@ struct ServerAnswer {
         .init(status: 599, reason: "SomethingNew", meaning: .temporary, id: .own, encounter: .unknownStatus),
         .init(status: 503, meaning: .temporary, id: .own, encounter: .busy),
 
-        .init(status: 410, reason: "Unregistered", meaning: .invalidToken(blamesRun: false), encounter: .invalidToken),
-        .init(status: 410, meaning: .invalidToken(blamesRun: false), id: .own, isCutOff: true, encounter: .invalidToken),
-        .init(status: 400, reason: "BadDeviceToken", meaning: .invalidToken(blamesRun: true), encounter: .invalidToken),
-        .init(status: 400, reason: "DeviceTokenNotForTopic", meaning: .invalidToken(blamesRun: true), encounter: .invalidToken),
+        .init(status: 410, reason: "Unregistered", meaning: .invalidToken(pointsAtSettings: false), encounter: .invalidToken),
+        .init(status: 410, meaning: .invalidToken(pointsAtSettings: false), id: .own, isCutOff: true, encounter: .invalidToken),
+        .init(status: 400, reason: "BadDeviceToken", meaning: .invalidToken(pointsAtSettings: true), encounter: .invalidToken),
+        .init(status: 400, reason: "DeviceTokenNotForTopic", meaning: .invalidToken(pointsAtSettings: true), encounter: .invalidToken),
         .init(status: 413, reason: "PayloadTooLarge", meaning: .rejected, encounter: .rejected),
         .init(status: 400, reason: "SomethingNew", meaning: .rejected, encounter: .rejected),
         .init(status: 418, reason: "Teapot", meaning: .rejected, encounter: .unknownStatus),

@@ -11,15 +11,15 @@ extension SimulatedCampaign {
         if ServerAnswer.badTokens.contains(answer) { truths[recipient] = .bad(answer) }
     }
 
-    /// As SendStage and SuppressionList do it.
+    /// As RunSender and SuppressionList do it.
     func judgeEnd(hadNothingToSend: Bool) {
         let evidence = RunEvidence(account.evidence, retried: evidenceOfRetried, before: account.evidenceBefore)
         let wasStopped = isStoppedAtTheEnd
         judgedEnd = end
-        isStoppedAtTheEnd = end == .finished && evidence.blamed != nil
+        isStoppedAtTheEnd = end == .finished && evidence.settingsEvidence != nil
         if isStoppedAtTheEnd {
             judgedEnd = .stopped(reason: "its answers blame the settings")
-            if !evidence.all.blamesSettings { tally.note(.stoppedForLastLife) }
+            if !evidence.all.pointsAtSettings { tally.note(.stoppedForLastLife) }
             tally.note(.stoppedAtTheEnd)
             if !earlier.isEmpty { tally.note(.stoppedRetry) }
             if wasStopped { tally.note(.stoppedAgain) }

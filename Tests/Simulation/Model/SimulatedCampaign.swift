@@ -38,7 +38,7 @@ final class SimulatedCampaign {
     // One life.
     var source: PushSource
     var loops: [SimulatedLoop] = []
-    var team = SenderTeam(control: SendControl(), largest: 2)
+    var team = LoopGroup(control: SendControl(), largest: 2)
     var tokens: ProviderTokenSource?
     var tokenHistory: [SeenToken] = []
     var unrecorded: [Settlement] = []
@@ -99,12 +99,12 @@ final class SimulatedCampaign {
     private func live(_ recipients: [Int]) {
         life += 1
         source = PushSource(recipients, nature)
-        team = SenderTeam(control: SendControl(), largest: nature.loops)
+        team = LoopGroup(control: SendControl(), largest: nature.loops)
         tokenHistory.removeAll()
         if nature.settings.usesProviderToken {
             let clock = clock
             tokens = ProviderTokenSource(
-                key: Self.key, keyID: "ABC123DEFG", teamID: "DEF123GHIJ", history: ProviderTokenHistory()
+                key: Self.key, keyID: "ABC123DEFG", teamID: "DEF123GHIJ", history: SignedTokenHistory()
             ) { clock.bootMoment }
         }
         unrecorded.removeAll()
@@ -175,7 +175,7 @@ final class SimulatedCampaign {
         tally.note(life == 1 ? .killed : .killedAgain)
         trace("killed")
         mostUnknown = unrecorded.count + source.queuedCount + source.hand.count
-        for loop in loops { mostUnknown += loop.machine.heldCount + loop.machine.settlements.count }
+        for loop in loops { mostUnknown += loop.machine.openPushes + loop.machine.settlements.count }
         for loop in loops { loop.vanish() }
         agenda.removeAll()
         scheduleWorld()

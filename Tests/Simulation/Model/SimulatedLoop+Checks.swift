@@ -5,8 +5,8 @@ import Base
 /// What must hold of a loop whatever happened: counts after every turn, the whole state every so often.
 extension SimulatedLoop {
     func checkTurn(at now: Moment) {
-        if machine.heldCount + settledCount != addedCount {
-            campaign.violate(.accounts, "\(addedCount) were added, \(settledCount) settled, \(machine.heldCount) are held")
+        if machine.openPushes + settledCount != addedCount {
+            campaign.violate(.accounts, "\(addedCount) were added, \(settledCount) settled, \(machine.openPushes) are held")
         }
         var inFlight = 0
         var used = 0
@@ -47,7 +47,7 @@ extension SimulatedLoop {
                 campaign.violate(.accounts, "recipient \(push.recipient) is said to be in flight")
             }
         }
-        if held != machine.heldCount { campaign.violate(.accounts, "\(held) pushes are held, the machine says \(machine.heldCount)") }
+        if held != machine.openPushes { campaign.violate(.accounts, "\(held) pushes are held, the machine says \(machine.openPushes)") }
         for (index, connection) in machine.connections.enumerated() {
             checkLinks(of: connection, count: inFlight[index])
             checkPatience(with: connection, index, at: now)
@@ -111,7 +111,7 @@ extension SimulatedLoop {
     /// The loop has ended.
     func checkEnd(_ end: SendEnd) {
         scan(at: campaign.clock.moment)
-        if machine.heldCount != 0 { campaign.violate(.settlesOnce, "\(machine.heldCount) pushes are not settled at the end") }
+        if machine.openPushes != 0 { campaign.violate(.settlesOnce, "\(machine.openPushes) pushes are not settled at the end") }
         switch end {
         case .finished: if endsSince != nil { campaign.violate(.stops, "it finished, and was told to stop") }
         case .interrupted: if !campaign.team.control.isInterrupted { campaign.violate(.stops, "nobody interrupted it") }
@@ -140,7 +140,7 @@ extension SimulatedCampaign {
     func checkAccounts() {
         guard !isKilled, violation == nil else { return }
         var known = account.recordedCount + unrecorded.count + source.queuedCount + source.hand.count
-        for loop in loops { known += loop.machine.heldCount + loop.machine.settlements.count }
+        for loop in loops { known += loop.machine.openPushes + loop.machine.settlements.count }
         if known != account.claimedCount { violate(.accounts, "\(account.claimedCount) are claimed, \(known) of them somewhere") }
     }
 

@@ -132,7 +132,7 @@ extension SimulatedLoop {
         campaign.fates[recipient].state = .answered(index)
         switch answer.meaning {
         case .accepted: peers[connection].isWarm = true
-        case .invalidToken(let blamesRun): if blamesRun { causes.badTokens += 1 }
+        case .invalidToken(let pointsAtSettings): if pointsAtSettings { causes.badTokens += 1 }
         case .rejected: causes.rejections += 1
         case .fatal: causes.fatalAnswer = true
         case .temporary, .leave:

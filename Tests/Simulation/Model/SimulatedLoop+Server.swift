@@ -22,7 +22,7 @@ extension SimulatedLoop {
             let wait = nature.latency + random.span(0, nature.latency)
             return schedule(.failed(connection: connection, generation: peers[connection].generation, kind: 3), after: wait)
         }
-        if let room = nature.windowRoom {
+        if let room = nature.freeWindow {
             schedule(.window(connection: connection, generation: peers[connection].generation, room: room), after: 0)
         }
         peers[connection].expiresEarly = random.happens(nature.expiresEarly)
@@ -110,7 +110,7 @@ extension SimulatedLoop {
 
     /// What was read makes room for more.
     private func giveWindow(_ connection: Int) {
-        guard let room = nature.windowRoom, !peers[connection].isSilent else { return }
+        guard let room = nature.freeWindow, !peers[connection].isSilent else { return }
         schedule(
             .window(connection: connection, generation: peers[connection].generation, room: random.between(1, room)), after: nature.latency)
     }

@@ -30,7 +30,7 @@ final class SimulatedLoop {
     var actions: [DeliveryMachine.Action] = []
     private(set) var isSourceEmpty = false
     private var flushedAt: Int64 = 0
-    private var tokenWatch = TokenWatch()
+    private var tokenWatch = CredentialRenewal()
 
     // The wire.
     var inbox: [Delivery] = []
@@ -182,7 +182,7 @@ final class SimulatedLoop {
         checkSleep(until: end, at: now)
         if campaign.nature.wakesOften { end = min(end, time + Self.longestSleep) }
         // What the real loop finds when it looks about: room for more pushes, a token that has grown old, a source that is through.
-        let mayTake = machine.wantsPushes && !isSourceEmpty || machine.heldCount == 0 && campaign.source.isFinished
+        let mayTake = machine.wantsPushes && !isSourceEmpty || machine.openPushes == 0 && campaign.source.isFinished
         if mayTake, !machine.isSourceEnded { end = min(end, time + Self.longestSleep) }
         if let token = tokenWatch.token {
             end = min(end, max(time + Self.tokenInterval, token.mintedAt + ProviderTokenSource.oldestUsed))
@@ -202,7 +202,7 @@ final class SimulatedLoop {
             }
             add(batch, at: now)
         }
-        if machine.heldCount == 0, campaign.source.isFinished { machine.sourceEnded() }
+        if machine.openPushes == 0, campaign.source.isFinished { machine.sourceEnded() }
     }
 
     private func drainSource(at now: Moment) {

@@ -9,8 +9,8 @@ extension RunFolderModel {
         return theirs.since < own.since
     }
 
-    /// As `RunGate.runBeingSentBeside`.
-    func isBesideAnother(_ path: Path) -> Bool {
+    /// As `SendPermission.runBeingSentBeside`.
+    func runsBesideAnother(_ path: Path) -> Bool {
         guard let file = files[path], let plan = plans[file.plan], plan.retryOf == nil, plan.time == nil else { return false }
         return plans.keys.contains { $0 != file.plan && files[.own($0)] != nil && yields(path, to: .own($0)) }
     }
@@ -47,7 +47,7 @@ extension RunFolderModel {
 
     /// Of a run whose file is away, or older than the record, nobody knows whom it reached. In a first life that was never confirmed it reached nobody.
     private func isAsked(_ number: Int, by root: Int) -> Bool {
-        guard let entry = record[number], entry.formerLife != 0, let first = plans[root] else { return false }
+        guard let entry = record[number], entry.previousLife != 0, let first = plans[root] else { return false }
         return entry.begun > first.moment || first.beside.contains(number)
     }
 }

@@ -61,27 +61,27 @@ struct RunFolderModel {
 
     struct Entry {
         var life: Int
-        var formerLife: Int?
+        var previousLife: Int?
         var reached: Int
         var claimed: Int
         var isOver = false
         /// When its first life began, and its last.
         var firstBegun: Int, begun: Int
 
-        func isLife(_ life: Int) -> Bool { life == self.life || life == formerLife }
+        func names(_ life: Int) -> Bool { life == self.life || life == previousLife }
 
         /// Lives are numbered, so that an older record is told from an older file.
         /// - Parameter mark: of the plan.
         func isNewer(than file: File, _ mark: Mark?) -> Bool {
             guard file.life <= life else { return false }
-            let isCounting = !isOver && formerLife == nil
+            let isCounting = !isOver && previousLife == nil
             guard !isCounting || mark?.life == life else { return true }
             let claimed = isCounting ? max(claimed, mark?.claimed ?? 0) : claimed
-            return !isLife(file.life) || file.reached < reached || file.claimCount < claimed
+            return !names(file.life) || file.reached < reached || file.claimCount < claimed
         }
     }
 
-    /// As `ClaimMarks`: a file of its own beside the run, which may be lost.
+    /// As `ClaimCounter`: a file of its own beside the run, which may be lost.
     struct Mark {
         var life: Int
         var claimed: Int
@@ -142,20 +142,20 @@ struct RunFolderModel {
         }
     }
 
-    /// As `RunGate.look`.
+    /// As `SendPermission.look`.
     func facts(of path: Path, _ step: SendGate.Step) -> SendGate.Facts? {
         guard let file = files[path], let plan = plans[file.plan] else { return nil }
         let entry = record[file.plan]
         var facts = SendGate.Facts(
             isInPlace: path == .own(file.plan), isOutdated: entry?.isNewer(than: file, marks[file.plan]) ?? false, state: file.state,
-            hasBegun: file.hasBegun || entry.map { $0.formerLife != file.life } ?? false, isUnchanged: !file.isChanged,
+            hasBegun: file.hasBegun || entry.map { $0.previousLife != file.life } ?? false, isUnchanged: !file.isChanged,
             settingsHold: plan.project == project, lacksApproval: (plan.needsApproval || demandsApproval) && !file.isApproved,
             isRetried: step == .goOn && (!standingRetries(of: file.plan).isEmpty || !begunRetries(of: file.plan).isEmpty),
-            parentWentOn: false, isTooLate: false, isBesideAnother: step == .begin && isBesideAnother(path),
+            parentWentOn: false, isTooLate: false, runsBesideAnother: step == .begin && runsBesideAnother(path),
             isSuperseded: step != .retry && isSuperseded(path), time: .unscheduled)
         if let parent = plan.retryOf {
             let state = files[.own(parent)]?.state
-            facts.parentWentOn = record[parent].map { !$0.isLife(plan.parentLife) } ?? (state == .underway || state == .planned)
+            facts.parentWentOn = record[parent].map { !$0.names(plan.parentLife) } ?? (state == .underway || state == .planned)
             if step == .begin { facts.isRetried = siblings(of: file.plan).contains { !hasDisjointRecipients($0, file.plan) } }
         }
         if plan.retryOf == nil, let time = plan.time {
@@ -165,11 +165,11 @@ struct RunFolderModel {
         return facts
     }
 
-    /// Retries that were begun, as the record knows; not those that were given up before they did (`retriesGivenUp`).
+    /// Retries that were begun, as the record knows; not those that were given up before they did (`abandonedRetries`).
     func begunRetries(of plan: Int) -> [Int] {
         record.keys.sorted().filter { retry in
             guard plans[retry]?.retryOf == plan else { return false }
-            guard let former = record[retry]?.formerLife, let file = files[.own(retry)] else { return true }
+            guard let former = record[retry]?.previousLife, let file = files[.own(retry)] else { return true }
             return !(file.state == .cancelled && !file.hasBegun && file.life == former)
         }
     }
@@ -186,7 +186,7 @@ struct RunFolderModel {
         return plans[sibling]?.recipients.isDisjoint(with: own) ?? false
     }
 
-    /// As `SendingRecord.begin`; nil when it refuses, else the new life.
+    /// As `SendingHistory.begin`; nil when it refuses, else the new life.
     mutating func note(_ path: Path, siblings seen: [Int]) -> Int? {
         guard let file = files[path], let plan = plans[file.plan] else { return nil }
         if let known = record[file.plan], known.isNewer(than: file, marks[file.plan]) { return nil }
@@ -196,10 +196,10 @@ struct RunFolderModel {
             return nil
         }
         if !begunRetries(of: file.plan).isEmpty || !Set(siblings(of: file.plan)).isSubset(of: seen) { return nil }
-        if let parent = plan.retryOf, let entry = record[parent], !entry.isLife(plan.parentLife) { return nil }
+        if let parent = plan.retryOf, let entry = record[parent], !entry.names(plan.parentLife) { return nil }
         let now = next()
         record[file.plan] = Entry(
-            life: file.life + 1, formerLife: file.life, reached: file.reached, claimed: file.claimCount,
+            life: file.life + 1, previousLife: file.life, reached: file.reached, claimed: file.claimCount,
             firstBegun: record[file.plan]?.firstBegun ?? now, begun: now)
         marks[file.plan] = Mark(life: file.life + 1, claimed: file.claimCount)
         return file.life + 1

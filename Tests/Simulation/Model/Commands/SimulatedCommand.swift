@@ -55,7 +55,7 @@ struct SimulatedCommand {
         work = .over
     }
 
-    // MARK: - The gate, as `RunGate` drives it
+    // MARK: - The gate, as `SendPermission` drives it
 
     private mutating func next(
         after action: SendGate.Action, _ folder: inout RunFolderModel, _ random: inout SplitMix, _ failing: Int
@@ -88,7 +88,7 @@ struct SimulatedCommand {
             guard let plan = folder.files[path]?.plan, !random.happens(failing), folder.begunRetries(of: plan).isEmpty else {
                 return .gate(gate.confirmed(false))
             }
-            folder.record[plan]?.formerLife = nil
+            folder.record[plan]?.previousLife = nil
             return .gate(gate.confirmed(true))
         case .returnTime:
             if let plan = folder.files[path]?.plan, let time = folder.plans[plan]?.time { folder.times[time] = nil }
@@ -100,7 +100,7 @@ struct SimulatedCommand {
                 die(&folder)
                 return .over
             }
-            settleLost(&folder)
+            recordLost(&folder)
             return .sending(left: [])
         case .refuse(let why):
             refusal = why
@@ -125,7 +125,7 @@ struct SimulatedCommand {
 
     // MARK: - Sending, with `unknown: skip`
 
-    private func settleLost(_ folder: inout RunFolderModel) {
+    private func recordLost(_ folder: inout RunFolderModel) {
         guard let file = folder.files[path] else { return }
         for device in file.claimed where file.outcomes[device] == nil { folder.files[path]?.outcomes[device] = .unknown }
     }
@@ -170,7 +170,7 @@ struct SimulatedCommand {
         return nil
     }
 
-    /// As `SendStage` and `SendPass.end`.
+    /// As `RunSender` and `SendPermit.end`.
     private mutating func end(_ left: [Int], as state: SendGate.Facts.State?, _ folder: inout RunFolderModel) {
         for device in left { folder.files[path]?.outcomes[device] = .unsent }
         if let state { folder.files[path]?.state = state }

@@ -28,7 +28,7 @@ struct SimulatedFolder {
     static let everything: Set<String> = {
         let refusals: [SendGate.Refusal] = [
             .isBusy, .isMisplaced, .isOutdated, .hasOtherState, .neverBegun, .hasBegun, .isChanged, .settingsChanged, .needsApproval,
-            .isRetried, .parentWentOn, .timeIsTaken, .isBesideAnother, .isSuperseded,
+            .isRetried, .parentWentOn, .timeIsTaken, .runsBesideAnother, .isSuperseded,
         ]
         return Set(refusals.map { "\($0)" } + ["begin", "goOn", "retry", "killed in the gate", "killed while sending"])
     }()

@@ -1,0 +1,202 @@
+import Base
+
+/// Names of the query that no row carries, with what is probably meant by them.
+extension BlockMerger {
+    /// Names below `exclude` of which no row carries a single one.
+    var uselessNames: [Diagnostic] {
+        let query = plan.query
+        let lists = [
+            (
+                "aliases", "the column of aliases", query.excludedAliases, plan.selectors.aliases.numbers(of: query.excludedAliases),
+                seen.aliases
+            ),
+            (
+                "registration_ids", "the column of registration ids", query.excludedRegistrationIDs,
+                plan.selectors.registrationIDs.numbers(of: query.excludedRegistrationIDs), seen.registrationIDs
+            ),
+        ]
+        return lists.compactMap { key, column, names, numbers, seen in
+            // Of a single name `alias-not-found` says it all.
+            guard numbers.count > 1, !numbers.contains(where: { seen[$0] }) else { return nil }
+            let remedy =
+                names.contains { DeviceToken($0) != nil && $0.utf8.count >= 32 }
+                ? "Some look like device tokens: write `exclude: {devices: FILE}` for a list of tokens."
+                : "Are they written as in \(column)?"
+            return .warning(
+                .exclusionNotFound,
+                "what stands in exclude: {\(key): …} excludes nobody: no row carries one of its \(TextFormat.count(numbers.count)) names",
+                remedy: remedy)
+        }
+    }
+
+    /// Comments of lists that are names, most likely, as the exports have such names with their `#`.
+    var hashedNames: [Diagnostic] {
+        plan.query.hashedLines.compactMap { lines in
+            let names = lines.key == "tags" ? sampledTags : lines.key == "aliases" ? sampledAliases : []
+            guard names.contains(where: { $0.hasPrefix("#") }) else { return nil }
+            return (lines.first.first { names.contains($0.value) } ?? lines.first.first).map(lines.warning)
+        }
+    }
+
+    func unseenNames() -> [Diagnostic] {
+        let places = plan.query.places
+        return unseen(plan.selectors.tags.names, seen.tags, .tagNotFound, "tag", places.tags, among: sampledTags)
+            + unseen(plan.selectors.aliases.names, seen.aliases, .aliasNotFound, "alias", places.aliases, among: sampledAliases)
+            + unseen(
+                plan.selectors.registrationIDs.names, seen.registrationIDs, .registrationIDNotFound, "registration id",
+                places.registrationIDs)
+    }
+
+    /// Names of the query that no row carries; of a long list the first ten and a count.
+    private func unseen(
+        _ names: [String], _ wasSeen: [Bool], _ warning: WarningName, _ kind: String, _ places: [String: SourcePosition],
+        among valid: Set<String> = []
+    ) -> [Diagnostic] {
+        let missing = zip(names, wasSeen).filter { !$0.1 }.map(\.0)
+        var warnings = missing.prefix(10).map { name in
+            let message = "no row of the exports carries the \(kind) '\(Self.shown(name))'"
+            let remedy = remedy(forUnseen: name, kind, among: valid)
+            guard let place = places[name] else { return Diagnostic.warning(warning, message, remedy: remedy) }
+            return Diagnostic.warning(warning, message, at: place, remedy: remedy)
+        }
+        if missing.count > 10 {
+            let rest = missing.count - 10
+            warnings.append(
+                .warning(warning, "nor \(rest) more of the campaign's \(kind == "alias" ? "aliases" : kind + "s")"))
+        }
+        return warnings
+    }
+
+    /// A name as it may be shown: a number is no token.
+    private static func shown(_ name: String) -> String {
+        name.allSatisfy(\.isNumber) && name.utf8.count < 32 ? name : DeviceToken(name)?.redacted ?? shortened(name)
+    }
+
+    /// A line of a table, say: no token in it is shown whole.
+    private static func shortened(_ name: String) -> String {
+        let shown = name.replacing(/[0-9A-Fa-f]{32,}/) { DeviceToken.redact(String($0.output)) }
+        let cut = TextFormat.foreign(shown, maximumBytes: 80)
+        return cut.utf8.count < shown.utf8.count ? cut + "…" : shown
+    }
+
+    /// The key of the audience for a kind of names.
+    private static func key(of kind: String) -> String { kind == "tag" ? "tags" : kind == "alias" ? "aliases" : "registration_ids" }
+
+    /// Whether a name stands where devices are left out already.
+    private func excludes(_ name: String, _ kind: String) -> Bool {
+        let query = plan.query
+        return switch kind {
+        case "tag": query.excludedTags.contains(name) || query.noneTags.contains(name)
+        case "alias": query.excludedAliases.contains(name)
+        default: query.excludedRegistrationIDs.contains(name)
+        }
+    }
+
+    /// `vip` of `-vip`, `no vip`, `ohne vip`: nothing of a name says `not`.
+    private static func negated(_ name: String) -> String? {
+        let words = ["no", "non", "not", "without", "except", "ohne", "nicht", "kein", "sans", "sin"]
+        let parts = name.split(separator: " ", maxSplits: 1).map(String.init)
+        let rest =
+            parts.count == 2 && words.contains(parts[0].lowercased())
+            ? parts[1] : ["-", "~"].contains(name.prefix(1)) ? String(name.dropFirst()) : ""
+        // -1 is a number.
+        return trimmedText(rest).first?.isLetter == true ? trimmedText(rest) : nil
+    }
+
+    /// `user0` of `- user0`, `• user0` and `1. user0`, as lists are written elsewhere, and of `user0 # Anna`; nil for other lines.
+    private static func unmarked(_ line: String) -> String? {
+        var name = line[...]
+        if let end = name.firstIndex(of: " "), end < name.endIndex {
+            let mark = name[..<end]
+            let isNumber = mark.count > 1 && ".)".contains(mark.last ?? " ") && mark.dropLast().allSatisfy { $0.isASCII && $0.isNumber }
+            if isNumber || mark.count == 1 && "-*•–—·".contains(mark) { name = name[name.index(after: end)...] }
+        }
+        if let comment = name.firstRange(of: " #") { name = name[..<comment.lowerBound] }
+        let bare = trimmedText(String(name)).split(whereSeparator: { "\"'".contains($0) }).joined()
+        return bare.isEmpty || name.utf8.count == line.utf8.count ? nil : bare
+    }
+
+    /// A line of a list that is more, or less, than a name.
+    private func listRemedy(forUnseen name: String, _ kind: String) -> String? {
+        let places = plan.query.places
+        guard let place = kind == "alias" ? places.aliases[name] : kind == "tag" ? places.tags[name] : places.registrationIDs[name],
+            places.isListed(place)
+        else { return nil }
+        if let bare = Self.unmarked(name) { return "A list holds one name a line, and nothing before or behind it: \(bare)." }
+        if name.contains(where: { ",;\t".contains($0) }) { return "A list holds one name a line: keep that column alone." }
+        let column = plan.query.columns.candidates(for: kind == "alias" ? .alias : kind == "tag" ? .tags : .registrationID)[0]
+        let header = [column, kind, Self.key(of: kind)].contains { $0.lowercased() == name.lowercased() }
+        return place.line == 1 && header ? "It seems to be a header: remove that line." : nil
+    }
+
+    /// `news and vip`, `news|vip`, `all`.
+    private func tagsInWords(_ name: String, _ valid: Set<String>) -> String? {
+        let excludes = excludes(name, "tag")
+        if !excludes, ["*", "all", "everyone", "everybody", "alle"].contains(name.lowercased()) {
+            return "To send to all devices write everyone: true instead of tags."
+        }
+        let marks: [(mark: String, areAll: Bool)] = [
+            (" and ", true), (" und ", true), ("&", true), ("+", true), (" or ", false), (" oder ", false), ("|", false), ("/", false),
+            (" ", false),
+        ]
+        let known = valid.union(plan.selectors.tags.names)
+        for (mark, areAll) in marks {
+            let parts = name.lowercased().split(separator: mark).map { trimmedText(String($0)) }.filter { !$0.isEmpty }
+            guard parts.count > 1, parts.allSatisfy(known.contains) else { continue }
+            let list = "[\(parts.joined(separator: ", "))]"
+            return areAll && !excludes
+                ? "For devices with each of them write tags: {all: \(list)}." : "For devices with any of them write tags: \(list)."
+        }
+        return nil
+    }
+
+    /// `1` for `001` and `1.0`, and the contrary.
+    private static func sameNumber(as name: String, among valid: Set<String>) -> String? {
+        func number(_ text: String) -> Substring? {
+            let whole = text.hasSuffix(".0") ? text.dropLast(2) : text[...]
+            guard !whole.isEmpty, whole.allSatisfy({ $0.isASCII && $0.isNumber }) else { return nil }
+            return whole.drop { $0 == "0" }
+        }
+        guard let wanted = number(name), !wanted.isEmpty else { return nil }
+        return valid.filter { number($0) == wanted }.min()
+    }
+
+    private func remedy(forUnseen name: String, _ kind: String, among valid: Set<String>) -> String? {
+        // Telephone numbers, and ids that a spreadsheet has rounded, are hex digits too.
+        if let token = DeviceToken(name), !token.hex.allSatisfy(\.isNumber), token.hex.utf8.count >= 32 || kind == "alias" {
+            let excluded = kind == "alias" ? plan.query.excludedAliases : plan.query.excludedRegistrationIDs
+            if excluded.contains(name) { return "It looks like a device token: write `exclude: {devices: FILE}` for a list of tokens." }
+            let columns = plan.query.columns.candidates(for: kind == "alias" ? .alias : .registrationID).map { "'\($0)'" }
+            return
+                "It looks like a device token, but is looked for in the column \(columns.joined(separator: " or ")); `volley push` sends to a single token."
+        }
+        if kind == "tag", name.contains(",") {
+            let parts = name.split(separator: ",").map { trimmedText(String($0)) }
+            if parts.count == 1 { return "Remove the comma: \(parts[0])." }
+            // What has no place comes from a file of its own.
+            if plan.query.places.isListed(plan.query.places.tags[name]) {
+                return "Are several meant? In a file of tags each stands on a line of its own."
+            }
+            return "Are several meant? Write each in quotes of its own, or none in quotes: tags: [\(parts.joined(separator: ", "))]."
+        }
+        if let remedy = listRemedy(forUnseen: name, kind) { return remedy }
+        if [".txt", ".csv", ".tsv"].contains(where: name.lowercased().hasSuffix), !name.contains(" ") {
+            return "For the names in a file write \(Self.key(of: kind)): {file: \(name)}."
+        }
+        if kind == "tag", let remedy = tagsInWords(name, valid) { return remedy }
+        if let negated = Self.negated(name), !excludes(name, kind) {
+            return "It is read as a name. For devices without it write, below 'audience', exclude: {\(Self.key(of: kind)): [\(negated)]}."
+        }
+        let (counts, names) = kind == "tag" ? (allTagSpellings, plan.selectors.tags.names) : (aliasSpellings, plan.selectors.aliases.names)
+        if kind != "registration id", let remedy = spellingRemedy(forUnseen: name, counts, names) { return remedy }
+        if let other = Self.sameNumber(as: name, among: valid) {
+            return "Did you mean '\(other)'? Spreadsheet programs leave out zeros at the beginning of a number, and others add '.0'."
+        }
+        // The number next to it is somebody else's.
+        if name.contains(where: \.isNumber), name.allSatisfy({ $0.isNumber || "+-. ()/".contains($0) }) {
+            return
+                "Is it written as in the column of \(kind == "alias" ? "aliases" : kind + "s")? A number that a spreadsheet has opened may be rounded."
+        }
+        return nearestName(to: name, among: valid.sorted()).map { "Did you mean '\($0)'?" }
+    }
+}

@@ -1,0 +1,226 @@
+import Base
+
+extension BlockMerger {
+    /// Settles what only the end of the scan can: alias limits, counts, warnings.
+    /// - Parameter tick: called often, with the share that is done.
+    mutating func finish(
+        into sink: any RecipientSink, tick: (Double) throws -> Void
+    ) throws -> (result: AudienceResult, devices: ConcludedDevices) {
+        try checkBadRows()
+        try checkTagSeparators()
+        let settled = try devices.settle(into: sink, tick: tick)
+        var skipped = skipped
+        skipped[.duplicateToken] += rowsWithDevice - settled.devices
+        let names = plan.selectors.selectors.names
+        var selectedBy = [Int](repeating: 0, count: names.count)
+        var byLanguage = [Int](repeating: 0, count: devices.languages.names.count)
+        var byPayloadBytes: [Int: Int] = [:]
+        var byGroup: [Int: Int] = [:]
+        var byWave: [Int: Int] = [:]
+        var skippedByGroup: [SkipReason: [Int: Int]] = [:]
+        var (audience, largestSkipped) = (0, 0)
+        devices.classes.forEach { deviceClass, count in
+            if let reason = deviceClass.reason {
+                skipped[reason] += count
+                skippedByGroup[reason, default: [:]][deviceClass.group, default: 0] += count
+                if reason == .payloadTooLarge { largestSkipped = max(largestSkipped, deviceClass.payloadBytes) }
+                return
+            }
+            audience += count
+            byLanguage[deviceClass.language] += count
+            byPayloadBytes[deviceClass.payloadBytes, default: 0] += count
+            byGroup[deviceClass.group, default: 0] += count
+            byWave[deviceClass.wave, default: 0] += count
+            for number in devices.classes.selections[deviceClass.selection] { selectedBy[Int(number)] += count }
+        }
+        let spoken = zip(devices.languages.names, byLanguage).filter { $0.1 > 0 }
+        let result = AudienceResult(
+            rows: rows, audience: audience, skipped: skipped.byReason,
+            selectedBy: Array(zip(names, selectedBy)).map { (selector: $0.0, recipients: $0.1) },
+            languages: Dictionary(spoken, uniquingKeysWith: +), payloadBytes: byPayloadBytes, groups: byGroup, waves: byWave,
+            skippedGroups: skippedByGroup, exclusions: exclusions(skippedByGroup[.excluded] ?? [:]),
+            conditions: conditionCounts, badTokens: badTokens.list, badRows: badRows,
+            warnings: warnings + duplicateKeys + lookalikes + rowsForTags + tagSeparators + hashedNames + unseenNames() + spellings
+                + uselessNames
+                + plan.excluded.warnings(listedDevices) + conditionWarnings + comparisonWarnings
+                + unreadDates(rowsOfSeveral: rowsWithDevice > settled.devices) + unreadRegistrationDates + tagsOfNone
+                + otherActivity(rowsOfSeveral: rowsWithDevice > settled.devices),
+            firstRecipients: settled.first.mapValues { recipients in
+                recipients.map {
+                    FirstRecipient(slot: $0.place, selectors: devices.classes.selections[$0.selection].map { names[Int($0)] })
+                }
+            },
+            largestSkippedPayload: largestSkipped,
+            digest: digestWords(settled))
+        return (result, settled)
+    }
+
+    /// - Parameter groups: excluded devices by the bits of `Exclusions`.
+    private func exclusions(_ groups: [Int: Int]) -> [ExclusionCount] {
+        func devices(_ part: Exclusions) -> Int {
+            groups.reduce(0) { Exclusions(rawValue: $1.key).isDisjoint(with: part) ? $0 : $0 + $1.value }
+        }
+        let query = plan.query
+        let names: [(ExclusionCount.Kind, [String], Exclusions)] = [
+            (.tags, query.excludedTags, .tags), (.aliases, query.excludedAliases, .aliases),
+            (.registrationIDs, query.excludedRegistrationIDs, .registrationIDs),
+        ]
+        var counts = names.filter { !$0.1.isEmpty }.map {
+            ExclusionCount(kind: $0.0, list: nil, entries: $0.1.count, devices: devices($0.2))
+        }
+        let lists = plan.excluded.lists
+        let unmatched = plan.excluded.unmatched(listedDevices)
+        for (number, list) in lists.enumerated().prefix(Exclusions.mostLists) {
+            let isShared = number == Exclusions.mostLists - 1 && lists.count > Exclusions.mostLists
+            let last = isShared ? lists.count - 1 : number
+            counts.append(
+                ExclusionCount(
+                    kind: .devices, list: isShared ? nil : list.path, entries: lists[number...last].reduce(0) { $0 + $1.lines },
+                    unmatched: unmatched[number...last].reduce(0, +), devices: devices(.lists(1 << number))))
+        }
+        return counts
+    }
+
+    /// What two audiences share only when the same rows were selected in the same order, and the same of their devices dropped.
+    private func digestWords(_ settled: ConcludedDevices) -> [UInt64] {
+        var ends = SequenceDigest()
+        settled.dropped.forEach { ends.append(UInt64($0)) }
+        return digest.words + ends.words + [UInt64(settled.count)]
+    }
+
+    private func checkBadRows() throws(Diagnostics) {
+        let count = skipped[.badRow]
+        guard count > 0, Double(count) > plan.query.maximumBadRowShare * Double(rows) else { return }
+        let share = Double(count) * 100 / Double(rows)
+        let summary = Diagnostic(
+            "\(count) of \(rows) rows cannot be read (\(percent(share)) %, at most \(percent(plan.query.maximumBadRowShare * 100)) % are allowed)",
+            remedy: remedyForBadRows(share))
+        throw Diagnostics([summary] + badRows)
+    }
+
+    private func remedyForBadRows(_ share: Double) -> String {
+        if let position = longBadRow?.position {
+            return "The quote that is left open from line \(position.line) of \(position.file) on hides the rows behind it: "
+                + "close it, or export the file again."
+        }
+        if badRows.allSatisfy({ $0.message.hasPrefix(RecordBuffer.notUTF8) }) {
+            return
+                "The export seems to be written in an older encoding, such as Windows-1252. Save it again as UTF-8; spreadsheet programs call that 'CSV UTF-8'."
+        }
+        // So many are no slip, and allowing them would leave out as many devices.
+        guard share <= Self.mostAllowedPercent else { return "Repair the export, or export it again." }
+        return "Repair the export, or allow more in the campaign: `audience: {max_bad_rows: \(Int(share.rounded(.up)))%}`."
+    }
+
+    /// A share of unreadable rows above which allowing them is no remedy.
+    private static let mostAllowedPercent = 5.0
+
+    private func percent(_ share: Double) -> String {
+        let hundredths = Int((share * 100).rounded())
+        return hundredths % 100 == 0 ? "\(hundredths / 100)" : "\(Double(hundredths) / 100)"
+    }
+
+    // MARK: - Warnings
+
+    private var duplicateKeys: [Diagnostic] {
+        guard rowsWithDuplicateKeys > 0 else { return [] }
+        let objects = rowsWithDuplicateKeys == 1 ? "1 object of the exports names" : "\(rowsWithDuplicateKeys) objects of the exports name"
+        return [.warning(.keyTwice, "\(objects) a key twice; the last value counts")]
+    }
+
+    /// Objects whose keys are like one that is used, and not read.
+    private var lookalikes: [Diagnostic] {
+        rowsWithLookalikes.sorted { $0.key < $1.key }.map { key, rows in
+            .warning(
+                .columnTwice,
+                "\(rows == 1 ? "1 object names" : "\(TextFormat.count(rows)) objects name") the key '\(TextFormat.foreign(key, maximumBytes: 60))', which is not read, "
+                    + "and \(rows == 1 ? "lacks" : "lack") the one like it that others have",
+                remedy: "Name keys alike in all objects of the export.")
+        }
+    }
+
+    /// Dates that would say that a device registered since its token was invalid.
+    private var unreadRegistrationDates: [Diagnostic] {
+        guard unreadRegistrations.rows > 0 else { return [] }
+        return [
+            unreadRegistrations.warning(
+                plan.query.columns.candidates(for: .registeredAt)[0],
+                unreadRegistrations.rows == 1
+                    ? "so that its device, whose token was invalid, stays suppressed"
+                    : "so that their devices, whose tokens were invalid, stay suppressed")
+        ]
+    }
+
+    private var rowsForTags: [Diagnostic] {
+        // Without the dates of its rows nothing is known of them.
+        guard let found = tagRows.found, plan.files[found.file].otherActivity == nil else { return [] }
+        return [
+            .warning(
+                .rowForEachTag,
+                "the export seems to have a row for each tag: rows of the device \(found.token) differ in their tags and not in last_active, "
+                    + "and only the last of them counts",
+                file: plan.files[found.file].path,
+                remedy: "To unite the tags of a device's rows, say in volley.yaml: `columns: {rows: merge}`; else give each device one row."
+            )
+        ]
+    }
+
+    /// - Parameter rowsOfSeveral: whether some device has several rows. Beside that `last_active` decides who is left out beyond an alias's limit.
+    private func unreadDates(rowsOfSeveral: Bool) -> [Diagnostic] {
+        guard unreadDates.rows > 0, rowsOfSeveral || plan.selectors.selectors.alias != nil else { return [] }
+        let effect =
+            "and \(unreadDates.rows == 1 ? "counts" : "count") as older than all that have one: another row of the device may decide"
+        return [unreadDates.warning(plan.query.columns.candidates(for: .lastActive)[0], effect)]
+    }
+
+    /// Exports that seem to say under another name which of a device's rows is the newest, where that matters.
+    private func otherActivity(rowsOfSeveral: Bool) -> [Diagnostic] {
+        guard rowsOfSeveral else { return [] }
+        let name = plan.query.columns.candidates(for: .lastActive)[0]
+        return plan.files.compactMap { file in
+            file.otherActivity.map { other in
+                .warning(
+                    .columnNotFound,
+                    "it has no column '\(name)', but '\(other)': devices have several rows, and of these the one that is read last decides",
+                    file: file.path,
+                    remedy: "If it says which row is the newest, say so in volley.yaml: `columns: {last_active: \(other)}`.")
+            }
+        }
+    }
+
+    /// Rows that an alias or a registration id selects though they carry a tag of `none`, which takes nothing away from those.
+    private var tagsOfNone: [Diagnostic] {
+        let tags = plan.query.noneTags.filter { !plan.query.excludedTags.contains($0) }
+        guard rowsDespiteNone > 0, let tag = tags.first else { return [] }
+        let carry =
+            rowsDespiteNone == 1
+            ? "1 row that an alias or registration id names carries"
+            : "\(TextFormat.count(rowsDespiteNone)) rows that aliases or registration ids name carry"
+        let message = "\(carry) a tag of 'none', which takes devices away from those that tags select, and from no others"
+        let remedy =
+            "To leave these out as well write, below 'audience', exclude: {tags: [\(tags.prefix(3).joined(separator: ", "))\(tags.count > 3 ? ", …" : "")]}."
+        guard let place = plan.query.places.tags[tag] else { return [.warning(.noneNotExcluded, message, remedy: remedy)] }
+        return [.warning(.noneNotExcluded, message, at: place, remedy: remedy)]
+    }
+
+    private var conditionWarnings: [Diagnostic] {
+        zip(plan.query.conditions, conditions).enumerated().flatMap { index, pair in
+            let isLanguage = plan.files.contains { $0.plan.conditions[index] == $0.plan.language && $0.plan.language != $0.plan.blankCell }
+            return pair.1.warnings(pair.0, now: plan.query.now, isLanguage: isLanguage)
+        }
+    }
+
+    /// What cells show that templates compare with and print.
+    private var comparisonWarnings: [Diagnostic] {
+        zip(plan.query.comparisons, comparisons).flatMap { $1.warnings($0, among: plan.query.comparisons) }
+            + zip(plan.query.fields, flaws).flatMap { $1.warnings($0) }
+    }
+
+    private var conditionCounts: [ConditionCount] {
+        zip(plan.query.conditions, conditions).map { condition, found in
+            ConditionCount(
+                condition: condition, rows: found.rows, holdingRows: found.holdingRows, unreadableRows: found.unreadableRows,
+                cells: found.unreadableCells)
+        }
+    }
+}

@@ -1,0 +1,159 @@
+import Base
+
+/// A row that has a device, as far as a block alone can tell.
+struct DeviceRow: BitwiseCopyable {
+    /// Of its token.
+    var fingerprint: TokenFingerprint
+    var moment: ActivityMoment
+    /// A number of the block result's selections.
+    var selection: Int32 = 0
+    /// A number of the block result's languages.
+    var language: Int32 = 0
+    /// Of its payload as rendered; 0 when it cannot be.
+    var payloadBytes: UInt16 = 0
+    /// Of the check.
+    var group: UInt16 = 0
+    /// Of the check.
+    var wave: UInt16 = 0
+    /// The ordinal of why its device cannot be sent to when this is the newest row, + 1; 0 when it can.
+    var reason: UInt8 = 0
+    /// Whether it was judged, so that the block result has its texts.
+    var hasRecord = false
+
+    /// A row by which its device is no recipient.
+    /// - Parameters:
+    ///   - reason: nil when that is to be concluded from its facts.
+    ///   - facts: a number of the block result's selections.
+    ///   - exclusions: what excludes it.
+    init(_ fingerprint: TokenFingerprint, _ moment: ActivityMoment, reason: SkipReason?, facts: Int = 0, exclusions: Exclusions = []) {
+        (self.fingerprint, self.moment) = (fingerprint, moment)
+        (self.reason, selection) = (reason.map { UInt8($0.ordinal + 1) } ?? 0, Int32(truncatingIfNeeded: facts))
+        group = UInt16(truncatingIfNeeded: exclusions.rawValue)
+    }
+
+    /// A row that was judged.
+    init(_ fingerprint: TokenFingerprint, _ moment: ActivityMoment, _ recipientCheck: RecipientCheck, selection: Int, language: Int32) {
+        (self.fingerprint, self.moment) = (fingerprint, moment)
+        (self.selection, self.language) = (Int32(truncatingIfNeeded: selection), language)
+        (payloadBytes, group) = (UInt16(clamping: recipientCheck.payloadBytes), UInt16(clamping: recipientCheck.group))
+        wave = UInt16(clamping: recipientCheck.wave)
+        reason = recipientCheck.reason.map { UInt8($0.ordinal + 1) } ?? 0
+        hasRecord = true
+    }
+}
+
+/// What a block holds for a query. Everything in it depends on the block's bytes alone, so that it does not matter which thread reads which.
+struct BlockResult {
+    /// An alias that selects a row.
+    struct AliasHit {
+        /// Its place among `devices`.
+        var row: Int
+        var alias: Int
+        var token: [UInt8]
+    }
+
+    /// The block's.
+    let number: Int
+    let file: Int
+    let bytesRead: Int
+    /// What the block was expected to begin with.
+    let expected: ReadingState
+
+    var rows = 0
+    /// Rows without a device.
+    var skipped = SkipCounts()
+    /// The first rows that could not be read; lines and columns count from the block's beginning.
+    var badRows: [Diagnostic] = []
+    /// Rows that take up many lines and could not be read.
+    var longBadRows: [Diagnostic] = []
+
+    /// JSON objects that name a key twice.
+    var rowsWithDuplicateKeys = 0
+    /// JSON objects that lack a used key and have one like it, by that key.
+    var rowsWithLookalikes: [String: Int] = [:]
+    var seen = SeenNames()
+    /// Tags of its first rows, if it is one of the first blocks.
+    var sampledTags: Set<String> = []
+    var sampledAliases: Set<String> = []
+    var tagForms = TagFormats()
+    var tagSpellings = SpellingCounts()
+    var aliasSpellings = SpellingCounts()
+    var badTokens = BadTokens()
+    var unreadDates = UnreadDates()
+    /// Rows of recipients that an alias or a registration id selects and that carry a tag of `none`.
+    var rowsDespiteNone = 0
+    /// The same of `registered_at`, of devices whose tokens are known to be invalid.
+    var unreadRegistrations = UnreadDates()
+    var conditions: [ConditionFindings]
+    var comparisons: [ComparisonFindings] = []
+    /// By field of the query.
+    var flaws: [CellFlaws] = []
+
+    /// Rows that have a device, in order.
+    var devices: [DeviceRow] = []
+    /// Distinct sets of selectors or, where rows are united, of `RowFacts`. The first is empty.
+    var selections: [[UInt32]] = [[]]
+    var languages: [String] = []
+    var aliasHits: [AliasHit] = []
+    var tagSamples: [TagSample] = []
+    /// Places in the lists of excluded devices where its rows' devices are.
+    var listedDevices: [UInt32] = []
+    /// The texts of the rows that have some, in the same order; empty when they are not wanted.
+    var records = RecipientBatch()
+    /// Of the rows that have texts, in order.
+    var digest = SequenceDigest()
+
+    // What remains of the block, and what is to be expected there.
+    var consumed = 0
+    var end = TextPlace()
+    var state: ReadingState
+    /// A mistake after which nothing in the file can be trusted.
+    var failure: Diagnostic?
+
+    init(_ block: Block, expecting state: ReadingState, _ plan: ScanPlan) {
+        conditions = plan.query.conditions.map(ConditionFindings.init)
+        (number, file, bytesRead) = (block.number, block.file, block.bytesRead)
+        expected = state
+        self.state = state
+    }
+}
+
+/// Rows by skip reason.
+struct SkipCounts {
+    private var counts = [Int](repeating: 0, count: SkipReason.allCases.count)
+
+    subscript(reason: SkipReason) -> Int {
+        @inline(__always) get { counts[reason.ordinal] }
+        @inline(__always) set { counts[reason.ordinal] = newValue }
+    }
+
+    mutating func add(_ other: SkipCounts) {
+        for index in counts.indices { counts[index] += other.counts[index] }
+    }
+
+    /// Reasons without rows left out.
+    var byReason: [SkipReason: Int] {
+        Dictionary(uniqueKeysWithValues: SkipReason.allCases.map { ($0, self[$0]) }.filter { $0.1 > 0 })
+    }
+}
+
+extension SkipReason {
+    /// The place in `allCases`, which is the order in which reasons apply.
+    @inline(__always) var ordinal: Int {
+        switch self {
+        case .badRow: 0
+        case .notMatched: 1
+        case .filtered: 2
+        case .excluded: 3
+        case .missingToken: 4
+        case .badToken: 5
+        case .suppressed: 6
+        case .duplicateToken: 7
+        case .aliasLimit: 8
+        case .frequency: 9
+        case .holdout: 10
+        case .renderError: 11
+        case .payloadTooLarge: 12
+        }
+    }
+}

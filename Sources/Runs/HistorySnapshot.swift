@@ -1,0 +1,58 @@
+public import Base
+
+/// What the record beside the runs says of several of them, as it was at one moment: read once, so that a record that another program holds is waited
+/// for once.
+public struct HistorySnapshot: Sendable {
+    private let known: Result<(begun: [String: SendingHistory.Entry], cancelled: Set<String>), Diagnostic>
+
+    /// Of all runs of a folder.
+    public init(folder: String) { known = Self.reading { try SendingHistory(folder: folder).entries() } }
+
+    /// Of all runs of the folder that a run lies in.
+    public init(beside run: RunStore) { self.init(folder: RunDiagnostics.folder(of: run.path)) }
+
+    /// Of one run.
+    init(of run: RunStore) {
+        let (id, record) = (run.plan.id, SendingHistory(beside: run))
+        known = Self.reading { try record.entries(of: id) }
+    }
+
+    /// Why nothing is known; nil when the record could be read.
+    public var failure: Diagnostic? { if case .failure(let why) = known { why } else { nil } }
+
+    /// Runs of a campaign that were begun, also those whose files are gone. Empty when nothing is known.
+    public func begun(of campaign: String) -> [String: SendingHistory.Entry] {
+        guard case .success(let known) = known else { return [:] }
+        return known.begun.filter { id, _ in RunID.campaign(of: id[...]).map { $0 == campaign } ?? false }
+    }
+
+    private static func reading<Value>(_ body: () throws -> Value) -> Result<Value, Diagnostic> {
+        do { return .success(try body()) } catch { return .failure(error as? Diagnostic ?? Diagnostic("\(error)")) }
+    }
+
+    /// What the file of a run does not know of it; nil when it knows all that was known, or was pruned.
+    public func gap(of run: RunStore) -> SendingHistory.Gap? {
+        guard run.prunedAt == nil else { return nil }
+        // In this order: a process that sends the run claims first, and marks it afterwards.
+        switch known {
+        case .failure(let why): return .unreadable(why)
+        case .success(let known):
+            if known.cancelled.contains(run.plan.id) {
+                switch Self.reading({ try run.status().state }) {
+                case .failure(let why): return .unreadable(why)
+                case .success(let state): return state == .planned ? .cancelled : nil
+                }
+            }
+            guard let entry = known.begun[run.plan.id] else { return nil }
+            let gap = Self.reading {
+                let life = try run.life()
+                let isNewer = try entry.isNewer(than: run, life: life, reached: .max, claimed: run.claimCount())
+                return isNewer ? entry.claimed != nil || !entry.names(life) ? SendingHistory.Gap.certain : .possible : nil
+            }
+            switch gap {
+            case .failure(let why): return .unreadable(why)
+            case .success(let gap): return gap
+            }
+        }
+    }
+}

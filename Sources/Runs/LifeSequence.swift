@@ -1,0 +1,120 @@
+public import Base
+import GRDB
+
+/// The order in which runs of a folder began to be sent, went on, and ended, whatever the clock said then: `SendingHistory` numbers each of these.
+public struct LifeSequence: Sendable {
+    /// A place in the order. A plan keeps its own: it knows nothing of what came later.
+    public struct Place: Hashable, Sendable {
+        /// From 1 on; 0 before the first.
+        public var number: Int
+        /// The life that began or ended there, by which a record is known that was restored from a backup.
+        public var life: String
+
+        /// A place.
+        public init(number: Int, life: String) { (self.number, self.life) = (number, life) }
+    }
+
+    private struct Event {
+        let number: Int, run: String, life: String
+        let isEnd: Bool
+        let at: Timestamp
+    }
+
+    private let events: [Event]
+    private let byRun: [String: [Event]]
+
+    private init(_ events: [Event]) { (self.events, byRun) = (events, Dictionary(grouping: events, by: \.run)) }
+
+    /// Where the next beginning comes after.
+    public var last: Place { events.last.map { Place(number: $0.number, life: $0.life) } ?? Place(number: 0, life: "") }
+
+    /// Where the first of some runs began; nil when that is not on record.
+    public func beginning(ofAny runs: Set<String>) -> Place? {
+        events.first { runs.contains($0.run) }.map { Place(number: $0.number, life: $0.life) }
+    }
+
+    /// From when on, by the clock of its own lives, what a run did came after a place.
+    /// - Parameters:
+    ///   - life: the last one that the run's file knows of; blank when it knows of none.
+    ///   - place: nil when it is not known.
+    ///   - moment: of the place, which decides where the order is not on record, or the run was being sent, or was cut off, at the place.
+    /// - Returns: nil when it did nothing after it.
+    public func start(of run: String, life: String, after place: Place?, at moment: Timestamp) -> Timestamp? {
+        guard let place, isOnRecord(place), let own = byRun[run] else { return moment }
+        let next = own.first { $0.number > place.number && !$0.isEnd }?.at
+        // The record was put back from before that life began: the clock is all there is.
+        let unknown = life.isEmpty || own.contains { $0.life == life } ? nil : moment
+        let before = own.last { $0.number <= place.number }
+        guard let earliest = before?.isEnd ?? true ? [next, unknown].compactMap(\.self).min() : min(next ?? moment, moment) else {
+            return nil
+        }
+        // Of one that began after it everything came later, whatever the clock said meanwhile. Where it was set back, what came when is not known.
+        return before == nil || isClockSetBack(after: place, at: moment) ? Timestamp(epochMilliseconds: 0) : earliest
+    }
+
+    /// Whether the clock said less, at some beginning or end after a place, than before. Clocks of one machine are corrected by less than a second.
+    private func isClockSetBack(after place: Place, at moment: Timestamp) -> Bool {
+        var last = moment
+        return events.contains { event in
+            guard event.number > place.number else { return false }
+            defer { last = event.at }
+            return event.at < last.adding(seconds: -1)
+        }
+    }
+
+    /// Whether a run began, or went on, after a place; nil when that is not on record.
+    public func hasBegun(_ run: String, after place: Place?) -> Bool? {
+        guard let place, isOnRecord(place), let own = byRun[run] else { return nil }
+        return own.contains { !$0.isEnd && $0.number > place.number }
+    }
+
+    private func isOnRecord(_ place: Place) -> Bool {
+        place.number == 0 || events.contains { $0.number == place.number && $0.life == place.life }
+    }
+
+    // MARK: - In the record
+
+    private static let table = "life_event"
+
+    /// nil when a value cannot be read.
+    init?(_ db: Database) throws {
+        guard try db.tableExists(Self.table) else {
+            self.init([])
+            return
+        }
+        var events: [Event] = []
+        for row in try Row.fetchAll(db, sql: "SELECT number, run, life, is_end, at FROM \(Self.table) ORDER BY number") {
+            guard let number = Int.fromDatabaseValue(row[0]), let run = String.fromDatabaseValue(row[1]),
+                let life = String.fromDatabaseValue(row[2]), let isEnd = Bool.fromDatabaseValue(row[3]),
+                let at = Int64.fromDatabaseValue(row[4])
+            else { return nil }
+            events.append(Event(number: number, run: run, life: life, isEnd: isEnd, at: Timestamp(epochMilliseconds: at)))
+        }
+        self.init(events)
+    }
+
+    init() { self.init([]) }
+
+    /// Notes in the record's transaction that a life begins, or has ended.
+    static func note(_ db: Database, _ run: String, life: String, isEnd: Bool, at now: Timestamp) throws {
+        try db.execute(
+            sql: """
+                CREATE TABLE IF NOT EXISTS \(table) (  -- lives of runs, in the order in which they began and ended
+                    number INTEGER NOT NULL PRIMARY KEY, run TEXT NOT NULL, life TEXT NOT NULL, is_end INTEGER NOT NULL,
+                    at INTEGER NOT NULL  -- epoch milliseconds
+                )
+                """)
+        try db.execute(
+            sql: "INSERT INTO \(table) (run, life, is_end, at) VALUES (?, ?, ?, ?)", arguments: [run, life, isEnd, now.epochMilliseconds])
+    }
+}
+
+extension SendingHistory {
+    /// In which order runs of the folder began and ended.
+    public func order() throws -> LifeSequence {
+        try read { db in
+            guard let order = try LifeSequence(db) else { throw damaged("the order in which runs began cannot be read") }
+            return order
+        } ?? LifeSequence()
+    }
+}

@@ -1,0 +1,132 @@
+import Base
+import GRDB
+import Glibc
+
+/// The file: made, opened, checked, changed in one transaction.
+extension SendingHistory {
+    /// "Vlog"
+    private static let applicationID = 0x566C_6F67
+    private static let version = 1
+
+    /// nil when there is no file, or an empty one.
+    func read<Value>(_ body: (Database) throws -> Value) throws -> Value? {
+        guard try isThere() else { return nil }
+        return try translating {
+            try InterruptedChange.takingBack(path) {
+                let database = try DatabaseQueue(path: path, configuration: configuration(readOnly: true, 10))
+                let result = try database.read { db -> Value? in try check(db) ? try body(db) : nil }
+                try database.close()
+                if result == nil { try checkNothingBegan() }
+                return result
+            }
+        }
+    }
+
+    /// One transaction that nobody else's comes between.
+    /// - Parameter patienceSeconds: how long others are waited for.
+    func write<Value>(patienceSeconds: Double = 30, _ body: (Database) throws -> Value) throws -> Value {
+        let isNew = try !isThere()
+        if isNew { try RunFile.makeDatabase(path, "cannot write the record of what was sent", .sending) }
+        return try translating {
+            let database = try DatabaseQueue(path: path, configuration: configuration(readOnly: false, patienceSeconds))
+            var result: Value?
+            try database.writeWithoutTransaction { db in
+                try db.execute(sql: "PRAGMA journal_mode = DELETE")
+                // With less, the last change could be lost with the power, and a run begin twice.
+                try db.execute(sql: "PRAGMA synchronous = EXTRA")
+                try db.inTransaction(.immediate) {
+                    if try !check(db) {
+                        if !isNew { try checkNothingBegan() }
+                        try create(db)
+                    }
+                    result = try body(db)
+                    return .commit
+                }
+            }
+            try database.close()
+            guard let result else { preconditionFailure("a transaction has no result") }
+            return result
+        }
+    }
+
+    /// A file that was emptied is no empty record: what it said is gone. One that a killed process has just made is.
+    private func checkNothingBegan() throws {
+        guard
+            let begun = try RunStore.all(in: RunDiagnostics.folder(of: path)).runs.first(where: { run in
+                defer { run.close() }
+                return try !run.life().isEmpty
+            })
+        else { return }
+        throw damaged("it is empty, and \(begun.plan.id) beside it was begun")
+    }
+
+    private func configuration(readOnly: Bool, _ patienceSeconds: Double) -> Configuration {
+        var configuration = Configuration()
+        configuration.readonly = readOnly
+        configuration.busyMode = .timeout(patienceSeconds)
+        return configuration
+    }
+
+    func isThere() throws -> Bool {
+        switch RunFile.kind(path) {
+        case .file, .other:
+            try RunFile.checkKind(ofDatabase: path, wanted: "a record of what was sent")
+            return true
+        case .missing: return false
+        case .folder: throw notARecord
+        case .forbidden:
+            throw RunDiagnostics.system("cannot read the record of what was sent", path: path, errno: EACCES, activity: .sending)
+        }
+    }
+
+    private func create(_ db: Database) throws {
+        try db.execute(
+            sql: """
+                CREATE TABLE beginning (
+                    run TEXT NOT NULL PRIMARY KEY, retry_of TEXT NOT NULL,  -- blank for one of its own
+                    life TEXT NOT NULL,                                     -- the same in the run file, in its table `life`
+                    former_life TEXT,                                       -- NULL once the run file has `life`
+                    reached INTEGER NOT NULL,                               -- recipients, or perhaps, when the last life ended
+                    claimed INTEGER NOT NULL,                               -- claims; in RUN.sqlite.claimed while it is sent
+                    is_over INTEGER NOT NULL,                               -- 1 once the last life has ended
+                    campaign TEXT NOT NULL, occurrence TEXT NOT NULL,       -- the time of the schedule; blank without one
+                    file TEXT NOT NULL, real_file TEXT NOT NULL,            -- the campaign's: by name, and with links resolved
+                    begun_at INTEGER NOT NULL                               -- epoch milliseconds
+                ) WITHOUT ROWID;
+                PRAGMA application_id = \(Self.applicationID);
+                PRAGMA user_version = \(Self.version);
+                """)
+    }
+
+    /// - Returns: false when the file is empty.
+    private func check(_ db: Database) throws -> Bool {
+        try DatabaseFormat.check(
+            db, applicationID: Self.applicationID, version: Self.version, name: "the record of what was sent", path: path,
+            stranger: notARecord)
+    }
+
+    func damaged(_ what: String) -> Diagnostic {
+        Diagnostic(
+            "the record of what was sent is damaged: \(what)", file: path, remedy: "Restore it from a backup; nothing is sent without it.")
+    }
+
+    private var notARecord: Diagnostic {
+        Diagnostic(
+            "this is no record of what was sent, but stands where one should", file: path,
+            remedy: "Restore it from a backup. Without it Volley does not know which plans were sent already.")
+    }
+
+    private func translating<Value>(_ body: () throws -> Value) throws -> Value {
+        do { return try body() } catch is RowDecodingError {
+            throw damaged("a value in it cannot be read")
+        } catch let error as DatabaseError {
+            switch error.resultCode {
+            case .SQLITE_NOTADB, .SQLITE_CORRUPT: throw notARecord
+            default:
+                var diagnostic = RunDiagnostics.diagnostic(for: error, path: path, activity: .sending)
+                diagnostic.message = diagnostic.message.replacing("the run file", with: "the record of what was sent")
+                throw diagnostic
+            }
+        }
+    }
+}

@@ -1,0 +1,43 @@
+import GRDB
+
+extension SendingHistory {
+    /// Whom a run goes to: what is needed to tell whether it counts for another one when its own file is gone.
+    public struct Scope: Hashable, Sendable {
+        /// The app, and the name of the environment's lists (`production`, `sandbox`, or a server's).
+        public var app: String, environment: String
+        /// Whether it goes to test devices only.
+        public var isTest: Bool
+
+        /// A scope.
+        public init(app: String, environment: String, isTest: Bool) {
+            (self.app, self.environment, self.isTest) = (app, environment, isTest)
+        }
+    }
+}
+
+/// In a table of its own: records of older versions have none.
+extension SendingHistory.Scope {
+    private static let table = "scope"
+
+    /// nil where none was noted.
+    init?(_ db: Database, _ run: String) throws {
+        guard try db.tableExists(Self.table),
+            let row = try Row.fetchOne(db, sql: "SELECT app, environment, is_test FROM \(Self.table) WHERE run = ?", arguments: [run]),
+            let app = String.fromDatabaseValue(row[0]), let environment = String.fromDatabaseValue(row[1]),
+            let isTest = Bool.fromDatabaseValue(row[2])
+        else { return nil }
+        self.init(app: app, environment: environment, isTest: isTest)
+    }
+
+    /// Notes it in the record's transaction.
+    func note(_ db: Database, _ run: String) throws {
+        try db.execute(
+            sql: """
+                CREATE TABLE IF NOT EXISTS \(Self.table) (  -- whom runs go to that were begun, for when their files are gone
+                    run TEXT NOT NULL PRIMARY KEY, app TEXT NOT NULL, environment TEXT NOT NULL, is_test INTEGER NOT NULL
+                ) WITHOUT ROWID
+                """)
+        try db.execute(
+            sql: "INSERT OR REPLACE INTO \(Self.table) VALUES (?, ?, ?, ?)", arguments: [run, app, environment, isTest])
+    }
+}

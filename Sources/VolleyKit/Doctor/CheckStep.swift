@@ -1,0 +1,45 @@
+import Base
+
+/// One thing that `volley doctor` looked at.
+struct CheckStep: Sendable {
+    /// What became of a step.
+    enum State: String, Sendable {
+        /// All is well.
+        case ok
+        /// Pushes cannot go out, or will not for long.
+        case failed
+        /// It could not be looked at, or need not be.
+        case skipped
+    }
+
+    var name: String
+    var state: State
+    /// What was found, without a final full stop.
+    var message: String
+    /// What to do: whole sentences; also beside `ok`, where something should be done soon.
+    var remedy: String?
+
+    static func ok(_ name: String, _ message: String, remedy: String? = nil) -> CheckStep {
+        CheckStep(name: name, state: .ok, message: message, remedy: remedy)
+    }
+
+    static func failed(_ name: String, _ message: String, remedy: String?) -> CheckStep {
+        CheckStep(name: name, state: .failed, message: message, remedy: remedy)
+    }
+
+    static func skipped(_ name: String, _ message: String) -> CheckStep { CheckStep(name: name, state: .skipped, message: message) }
+
+    /// A step that ended in an error.
+    static func failed(_ name: String, _ mistake: Diagnostic) -> CheckStep {
+        let place = mistake.position.map { "\($0): " } ?? mistake.file.map { "\($0): " } ?? ""
+        return .failed(name, place + mistake.message, remedy: mistake.remedy)
+    }
+
+    /// The step in `doctor --json`.
+    var json: JSONValue {
+        .object(pairs: [
+            ("step", .string(name)), ("state", .string(state.rawValue)), ("message", .string(message)),
+            ("remedy", remedy.map { .string($0) } ?? .null),
+        ])
+    }
+}

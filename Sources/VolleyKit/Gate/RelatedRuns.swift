@@ -1,0 +1,99 @@
+import Base
+import Runs
+import Scheduling
+
+/// Which runs of a campaign count for one of them, and from when on.
+struct RelatedRuns {
+    let run: RunStore
+    let known: HistorySnapshot
+    /// All runs of the campaign that are on record.
+    private let begun: [String: SendingHistory.Entry]
+    /// nil when nothing of it was begun.
+    let chain: RunChain?
+    private let environment: String
+    private let time: LocalTime?
+    /// Whether nothing of its chain was begun.
+    private let isFresh: Bool
+    private let order: LifeSequence
+    private let place: LifeSequence.Place?
+    private let moment: Timestamp
+    /// The plan that its chain begins with, and what that froze.
+    private let first: (plan: RunPlan, settings: RunSettings)
+
+    /// Looks in the run's folder.
+    init(_ run: RunStore, _ settings: RunSettings) throws {
+        let isFresh = try Self.isFresh(run)
+        try self.init(
+            run, settings, chain: isFresh ? nil : RunChain(of: run), known: HistorySnapshot(beside: run),
+            order: SendingHistory(beside: run).order())
+    }
+
+    /// - Parameters:
+    ///   - chain: of the run; nil when nothing of it was begun (`isFresh`).
+    ///   - known: what is known of the runs of its folder, and `order` of their beginnings.
+    init(_ run: RunStore, _ settings: RunSettings, chain: RunChain?, known: HistorySnapshot, order: LifeSequence) throws {
+        (self.run, self.chain, self.known, self.order) = (run, chain, known, order)
+        isFresh = chain == nil
+        begun = known.begun(of: run.plan.campaign)
+        let links = chain?.runs ?? [run]
+        (environment, time) = (settings.environment.listName, settings.schedule?.occurrence)
+        place = isFresh ? settings.place : order.beginning(ofAny: Set(links.map(\.plan.id)))
+        moment = links.compactMap { try? $0.status().startedAt }.min() ?? run.plan.plannedAt
+        let plan = links[0].plan
+        first = (plan, plan.id == run.plan.id ? settings : try RunSettings(json: plan.settings, runFile: run.path))
+    }
+
+    /// Whether nothing of a run was begun, nor of one that it retries.
+    static func isFresh(_ run: RunStore) throws -> Bool { try run.plan.retryOf == nil && !run.hasBegun() }
+
+    /// Whether another run of the campaign counts for this one, whatever it did.
+    func counts(_ other: RunStore) throws -> Bool {
+        guard other.plan.app == run.plan.app, !other.plan.isTest, !isOfChain(other.plan.id) else { return false }
+        let theirs = try RunSettings(json: other.plan.settings, runFile: other.path)
+        return theirs.environment.listName == environment && !isOther(theirs.schedule?.occurrence.map { "\($0)" })
+    }
+
+    /// Whether, before more of the run is sent, it must be known whom another one has reached.
+    func asks(about other: RunStore) throws -> Bool {
+        guard other.plan.id != run.plan.id, let start = try start(of: other), try counts(other) else { return false }
+        return try other.hasBegun() && other.mayHaveReached(since: start)
+    }
+
+    /// From when on what it did came later than the run; nil when nothing did.
+    func start(of other: RunStore) throws -> Timestamp? {
+        // What was on its way while the run was planned may have come before or after.
+        if first.settings.beside.contains(other.plan.id), try isFresh || !other.claimedWithoutOutcome().isEmpty {
+            return Timestamp(epochMilliseconds: 0)
+        }
+        return try order.start(of: other.plan.id, life: other.life(), after: place, at: moment)
+    }
+
+    /// Whether a run of which nobody knows whom it reached may have reached somebody since the first of the chain was planned.
+    func isAsked(_ other: String) -> Bool {
+        if first.settings.beside.contains(other) { return true }
+        if let hasBegun = order.hasBegun(other, after: first.settings.place) { return hasBegun }
+        return begun[other].map { $0.begunAt >= first.plan.plannedAt } ?? false
+    }
+
+    /// Runs that were begun and whose files are not there, or cannot be read.
+    func withoutFile(besides there: Set<String>) -> [UnknownRecipients] {
+        begun.sorted { $0.key < $1.key }.compactMap { id, entry in
+            // In a first life that was never confirmed nothing was pushed. A retry of one of the chain is looked for by others.
+            guard !there.contains(id), !isOfChain(id), !(entry.retryOf.map(isOfChain) ?? false), entry.previousLife != "",
+                entry.scope.map(counts) ?? true, !isOther(entry.occurrence), isAsked(id)
+            else { return nil }
+            return .withoutFile(id, in: FilePaths.folder(of: run.path))
+        }
+    }
+
+    private func counts(_ scope: SendingHistory.Scope) -> Bool {
+        scope.app == run.plan.app && scope.environment == environment && !scope.isTest
+    }
+
+    private func isOfChain(_ id: String) -> Bool { id == run.plan.id || chain?.runs.contains { $0.plan.id == id } ?? false }
+
+    private func isOther(_ theirs: String?) -> Bool {
+        guard let time else { return false }
+        return theirs.map { $0 != "\(time)" } ?? isFresh
+    }
+}

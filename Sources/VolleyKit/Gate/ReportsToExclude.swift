@@ -1,0 +1,103 @@
+import Base
+import Runs
+
+/// The begun runs of one or more chains, whose reports together say whom a new plan of the campaign would reach again.
+struct ReportsToExclude {
+    /// Those whose reports say it, in the order of the chain.
+    private(set) var ids: [String] = []
+    /// Those whose reports will say it once they have ended.
+    private(set) var underway: [String] = []
+    /// Those of which nobody knows whom they reached.
+    private(set) var unknown: [UnknownRecipients] = []
+    /// The first run of the first chain that is there.
+    let first: RunStore
+
+    /// Whether nobody was reached.
+    var isNobody: Bool { ids.isEmpty && underway.isEmpty && unknown.isEmpty }
+
+    /// Looks in the run's folder, and in the record beside it.
+    /// - Parameter others: runs of other chains in the same folder, and those of which nobody knows whom they reached.
+    /// - Throws: `Diagnostic`: the folder or the record cannot be read.
+    init(of run: RunStore, and others: SupersedingRuns? = nil) throws {
+        let chain = try RunChain(of: run)
+        first = chain.runs.first ?? run
+        try add(chain, beside: run)
+        for other in others?.runs ?? [] where !isKnown(other.plan.id) {
+            try add(RunChain(of: other), beside: other)
+            // One that is about to be sent has not begun.
+            if !isKnown(other.plan.id) { underway.append(other.plan.id) }
+        }
+        unknown += others?.unknown.filter { !isKnown($0.id) } ?? []
+    }
+
+    private func isKnown(_ id: String) -> Bool { ids.contains(id) || underway.contains(id) || unknown.contains { $0.id == id } }
+
+    private mutating func add(_ chain: RunChain, beside run: RunStore) throws {
+        let record = SendingHistory(beside: run)
+        defer { chain.close() }
+        for link in chain.runs {
+            guard try link.hasBegun() || Self.mayHaveSent(link.plan.id, record) else { continue }
+            if link.prunedAt != nil {
+                unknown.append(.pruned(link.plan.id))
+            } else if link.sendingSince != nil {
+                underway.append(link.plan.id)
+            } else if let gap = LedgerGap(of: link) {
+                unknown.append(UnknownRecipients(link.plan.id, gap))
+            } else {
+                ids.append(link.plan.id)
+            }
+        }
+        for id in try Self.missing(chain, record) { unknown.append(.withoutFile(id, in: FilePaths.folder(of: run.path))) }
+    }
+
+    /// Runs that belong to the chain and that it lacks: those above its first, and retries that were begun.
+    private static func missing(_ chain: RunChain, _ record: SendingHistory) throws -> [String] {
+        var known = Set(chain.runs.map(\.plan.id))
+        var missing: [String] = []
+        var above = chain.runs.first?.plan.retryOf
+        while let id = above, known.insert(id).inserted {
+            missing.append(id)
+            above = try record.entry(of: id)?.retryOf
+        }
+        var parents = chain.runs.map(\.plan.id) + missing
+        while let parent = parents.popLast() {
+            for retry in try record.retries(of: parent) where try !known.contains(retry) && mayHaveSent(retry, record) {
+                known.insert(retry)
+                missing.append(retry)
+                parents.append(retry)
+            }
+        }
+        return missing
+    }
+
+    /// As the record says. Nothing is pushed in a first life that was noted and never confirmed.
+    private static func mayHaveSent(_ id: String, _ record: SendingHistory) throws -> Bool {
+        try record.entry(of: id).map { $0.previousLife != "" } ?? false
+    }
+}
+
+/// A run of which nobody knows whom it reached.
+struct UnknownRecipients: Hashable {
+    let id: String
+    /// Why, as a sentence without its full stop.
+    let why: String
+    /// What to do about it, in sentences.
+    let remedy: String
+
+    static func pruned(_ id: String) -> UnknownRecipients {
+        UnknownRecipients(id: id, why: "its recipients were pruned", remedy: "Its report, if it was kept as CSV, says who got it.")
+    }
+
+    /// - Parameter folder: of runs, where the file should be.
+    static func withoutFile(_ id: String, in folder: String) -> UnknownRecipients {
+        let isThere = FilePaths.exists(FilePaths.join(folder, "\(id).sqlite"))
+        return UnknownRecipients(
+            id: id, why: "its file \(isThere ? "cannot be read" : "is not there")",
+            remedy: isThere ? "Make it readable for this user." : "Put it back into \(folder).")
+    }
+}
+
+extension UnknownRecipients {
+    /// - Parameter gap: what the run's file does not know.
+    init(_ id: String, _ gap: LedgerGap) { self.init(id: id, why: gap.diagnostic.message, remedy: gap.diagnostic.remedy ?? "") }
+}

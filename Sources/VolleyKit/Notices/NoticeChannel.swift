@@ -1,0 +1,103 @@
+import Base
+import Campaigns
+import Cryptography
+import Delivery
+
+/// One way to tell somebody, ready to be gone: paths resolved, secrets read.
+struct NoticeChannel: Sendable {
+    /// What came of an attempt.
+    enum Attempt: Hashable, Sendable {
+        case delivered
+        /// Another attempt may succeed, after so many seconds if the server named them.
+        case failed(String, retryAfterSeconds: Int?)
+        /// No further attempt would.
+        case refused(String)
+    }
+
+    fileprivate enum Kind: Sendable {
+        case webhook(url: String, secret: [UInt8]?, authority: String?, proxy: ProxyAddress?)
+        case command(CommandHook)
+    }
+
+    fileprivate let kind: Kind
+    /// For people; a webhook's path may be a secret, so it is not shown.
+    let name: String
+
+    /// - Parameters:
+    ///   - proxy: what volley.yaml says about a proxy for the app, or for all.
+    ///   - projectFile: what paths are relative to.
+    /// - Throws: `Diagnostic`: the secret is not there, or the proxy cannot be used.
+    init(
+        _ target: NoticeTarget, projectFile: String, proxy: ProxySetting?, console: Console,
+        _ variables: ProxyChoice.Variables = ProxyChoice.variables
+    ) throws(Diagnostic) {
+        func path(_ text: SourceText) -> String { FilePaths.anchored(FilePaths.resolve(text.value, besideFile: projectFile)) }
+        switch target.way {
+        case .command(let words):
+            var arguments = words.map(\.value)
+            if arguments[0].contains("/") { arguments[0] = path(words[0]) }
+            name = "the command \(words[0].value)"
+            kind = .command(CommandHook(arguments: arguments, say: { console.warn("\(words[0].value): \($0)") }))
+        case .webhook(let url, let secretVariable, let authority):
+            var secret: [UInt8]?
+            if let secretVariable {
+                guard let value = variables(secretVariable.value) else {
+                    throw Diagnostic(
+                        "the environment variable \(secretVariable.value), which should hold the secret of this webhook, is not set",
+                        at: secretVariable.position,
+                        remedy: "Set it where volley is started; until then nobody is told of anything here.")
+                }
+                secret = Array(value.utf8)
+            }
+            let (host, port, isLocal) = Self.parts(of: url.value)
+            let chosen = isLocal ? nil : try ProxyChoice.choose(proxy, host: host, port: port, variables)
+            name = "the webhook at \(host):\(port)"
+            kind = .webhook(url: url.value, secret: secret, authority: authority.map(path), proxy: chosen?.address)
+        }
+    }
+
+    /// Host, port, and whether it is this machine, which no proxy leads to; of an address that was checked.
+    private static func parts(of url: String) -> (host: String, port: Int, isLocal: Bool) {
+        let isPlain = url.lowercased().hasPrefix("http://")
+        let authority = url.dropFirst(isPlain ? 7 : 8).prefix { $0 != "/" && $0 != "?" }
+        let bracket = authority.lastIndex(of: "]") ?? authority.startIndex
+        let colon = authority[bracket...].firstIndex(of: ":")
+        let host = authority[..<(colon ?? authority.endIndex)].drop { $0 == "[" }.prefix { $0 != "]" }
+        let port = colon.flatMap { Int(authority[authority.index(after: $0)...]) } ?? (isPlain ? 80 : 443)
+        return (String(host), port, host.lowercased() == "localhost" || host == "::1" || host.hasPrefix("127."))
+    }
+
+    /// Tells once; the calling thread waits, some ten seconds at most.
+    /// - Parameter now: the moment that is signed.
+    func attempt(_ notice: Notice, now: Timestamp) -> Attempt {
+        switch kind {
+        case .command(let hook): return hook.run(notice).map(Attempt.refused) ?? .delivered
+        case .webhook(let url, let secret, let authority, let proxy):
+            let body = Array(notice.json.text.utf8)
+            var headers = [(name: "Volley-Event", value: notice.event.rawValue), (name: "Volley-Id", value: notice.id)]
+            if let secret { headers.append(("Volley-Signature", Self.signature(of: body, secret: secret, at: now))) }
+            let post = WebhookPost(url: url, headers: headers, body: body, certificateAuthorityFile: authority, proxy: proxy)
+            return Self.judge(post.run())
+        }
+    }
+
+    /// `t=<epoch seconds>,v1=<hex HMAC-SHA256 of "t.body">`
+    static func signature(of body: [UInt8], secret: [UInt8], at now: Timestamp) -> String {
+        let code = HMACSHA256.code(of: Array("\(now.epochSeconds).".utf8) + body, key: secret)
+        return "t=\(now.epochSeconds),v1=\(SHA256.hex(code))"
+    }
+
+    /// Whether it is worth another attempt: without an answer, with 5xx, and with the two statuses that ask for it (RFC 9110 section 15.5.9,
+    /// RFC 6585 section 4).
+    static func judge(_ answer: WebhookPost.Answer) -> Attempt {
+        switch answer {
+        case .failed(let text): .failed(text, retryAfterSeconds: nil)
+        case .answered(let status, _) where (200..<300).contains(status): .delivered
+        case .answered(let status, let wait) where status >= 500 || status == 408 || status == 429:
+            .failed("it answered \(status)", retryAfterSeconds: wait)
+        case .answered(let status, _) where (300..<400).contains(status):
+            .refused("it answered \(status), a redirect, which is not followed")
+        case .answered(let status, _): .refused("it answered \(status)")
+        }
+    }
+}

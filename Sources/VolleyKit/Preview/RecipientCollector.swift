@@ -1,0 +1,48 @@
+import Audience
+import Base
+
+/// Takes the recipients of a scan: keeps those of the first slots for samples, and hands all of them to whoever writes the run file, if there
+/// is one.
+final class RecipientCollector: RecipientSink {
+    private let writer: RecipientWriter?
+    private let keptSlots: Int
+    /// The recipients of the first slots as their newest rows have them, those that drop out in the end included.
+    private(set) var kept: [Int: Recipient] = [:]
+
+    /// - Parameters:
+    ///   - keeping: how many slots' recipients are kept.
+    ///   - writer: of the run file; nil for a preview.
+    init(keeping: Int, writer: RecipientWriter?) {
+        keptSlots = keeping
+        self.writer = writer
+    }
+
+    var recordLimit: Int { writer == nil ? keptSlots : .max }
+
+    func take(_ batch: RecipientBatch) throws {
+        batch.forEach { slot, record in
+            if slot < keptSlots { kept[slot] = Recipient(record) }
+        }
+        try writer?.put(batch)
+    }
+
+    func finish(slots: Int, dropping dropped: BitSet) throws { try writer?.finish(slots: slots, dropping: dropped) }
+}
+
+/// Takes the recipients of a few slots out of a second scan.
+final class SlotCollector: RecipientSink {
+    private let slots: Set<Int>
+    private(set) var found: [Int: Recipient] = [:]
+
+    init(_ slots: Set<Int>) { self.slots = slots }
+
+    var recordLimit: Int { (slots.max() ?? -1) + 1 }
+
+    func take(_ batch: RecipientBatch) throws {
+        batch.forEach { slot, record in
+            if slots.contains(slot) { found[slot] = Recipient(record) }
+        }
+    }
+
+    func finish(slots: Int, dropping dropped: BitSet) throws {}
+}

@@ -1,0 +1,44 @@
+import Base
+import Campaigns
+import Delivery
+import Runs
+
+/// The way from this machine to the server: through which proxy. It belongs to the machine, as credentials do: chosen when something is sent, and no
+/// part of a plan.
+struct ProxyRoute: Sendable {
+    var proxy: ProxyChoice?
+
+    /// - Parameter setting: what volley.yaml says.
+    /// - Throws: a `Diagnostic` for a proxy that cannot be used.
+    init(
+        _ setting: ProxySetting?, to environment: FrozenEnvironment,
+        _ variables: ProxyChoice.Variables = ProxyChoice.variables
+    ) throws(Diagnostic) {
+        if let (host, port) = environment.address { proxy = try ProxyChoice.choose(setting, host: host, port: port, variables) }
+    }
+
+    /// The way of a run that was planned before, maybe with another volley.yaml: as the file is now. Without one the environment decides.
+    init(_ present: CurrentProject, _ settings: RunSettings) throws(Diagnostic) {
+        try self.init(present.app?.proxy ?? present.project.proxy, to: settings.environment)
+    }
+
+    /// Sends that way.
+    func apply(to settings: inout SenderSettings) {
+        settings.proxy = proxy?.address.url
+    }
+
+    /// For people, behind the server's name: ` through the proxy proxy:3128, which https_proxy sets`; empty without one.
+    var proxyText: String { proxy.map { " through the proxy \($0.address), which \($0.source) sets" } ?? "" }
+}
+
+extension FrozenEnvironment {
+    /// Host and port of a server elsewhere; nil for the simulator inside this process, which no proxy leads to.
+    var address: (host: String, port: Int)? {
+        switch self {
+        case .production: (Endpoint.production.host, Endpoint.production.port)
+        case .sandbox: (Endpoint.sandbox.host, Endpoint.sandbox.port)
+        case .server(let host, let port, _): (host, port)
+        case .simulator: nil
+        }
+    }
+}

@@ -1,0 +1,39 @@
+import Base
+import Delivery
+import Glibc
+import Runs
+
+/// The recorder's thread: settlements to run file.
+extension RunSender {
+    /// Records settlements, group after group. When the run file cannot be written, nothing more is sent, and what
+    /// could not be recorded is tried again for a few seconds: space may be freed.
+    func record(from results: BoundedQueue<[Settlement]>, _ state: SendState, _ control: SendControl) {
+        var unrecorded: [[Settlement]] = []
+        let groups = OutcomeGroups(results)
+        while let group = groups.next() {
+            for part in group.lazy.map(state.completed) {
+                state.progress.add(part)
+                PushCounter.ofThisProcess.add(app: run.plan.app, campaign: run.plan.campaign, part)
+                unrecorded.append(part)
+            }
+            do {
+                try run.record(unrecorded)
+                state.recorded.add(Self.count(unrecorded))
+                unrecorded.removeAll(keepingCapacity: true)
+            } catch {
+                control.interrupt()
+                state.fail("Recording stopped. \(error)")
+            }
+        }
+        for _ in 0..<20 where !unrecorded.isEmpty {
+            usleep(250_000)
+            if (try? run.record(unrecorded)) != nil { unrecorded = [] }
+        }
+        if !unrecorded.isEmpty {
+            console.warn(
+                "\(TextFormat.count(Self.count(unrecorded))) answers could not be recorded; the report counts their devices as unknown.")
+        }
+    }
+
+    private static func count(_ parts: [[Settlement]]) -> Int { parts.reduce(0) { $0 + $1.count } }
+}

@@ -1,0 +1,38 @@
+import Base
+import Glibc
+import Synchronization
+
+/// The watchdog that the threads of `volley schedule` share, by this machine's clocks.
+final class Heartbeats: Sendable {
+    private let watchdog: Mutex<Watchdog>
+
+    /// - Parameter patience: seconds that a job may be silent.
+    init(patience: @escaping @Sendable (Watchdog.Job) -> Double = Watchdog.usualPatience) {
+        watchdog = Mutex(Watchdog(patience: patience))
+    }
+
+    func sign(of job: Watchdog.Job) {
+        let (uptime, time) = (Self.uptime, Timestamp.now())
+        watchdog.withLock { $0.sign(of: job, uptime: uptime, time: time) }
+    }
+
+    func ended(_ job: Watchdog.Job) { watchdog.withLock { $0.ended(job) } }
+
+    /// Does something that shows heartbeats of life by itself, or takes no time.
+    func during<Result>(_ job: Watchdog.Job, _ body: () throws -> Result) rethrows -> Result {
+        sign(of: job)
+        defer { ended(job) }
+        return try body()
+    }
+
+    var silentJobs: [Watchdog.SilentJob] { watchdog.withLock { $0.silentJobs(uptime: Self.uptime) } }
+
+    func newlySilent() -> [Watchdog.SilentJob] { watchdog.withLock { $0.newlySilent(uptime: Self.uptime) } }
+
+    /// Seconds on a clock that nobody sets; time that the machine sleeps does not count (CLOCK_MONOTONIC).
+    static var uptime: Double {
+        var now = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &now)
+        return Double(now.tv_sec) + Double(now.tv_nsec) / 1e9
+    }
+}

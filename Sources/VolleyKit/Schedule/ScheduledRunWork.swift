@@ -1,0 +1,136 @@
+import Base
+import Campaigns
+import Delivery
+import Reports
+import Runs
+import Scheduling
+
+/// What is done for one scheduled run: planning, looking, sending. Blocks its thread, and leaves deciding to the scheduler.
+struct ScheduledRunWork: Sendable {
+    let runsFolder: String
+    let options: CommonOptions
+    let console: Console
+    let heartbeats: Heartbeats
+
+    /// How planning ended.
+    enum Planned: Sendable {
+        case planned(needsApproval: Bool)
+        case failed(String)
+        /// Not yet: what it is planned from may still be being written.
+        case postponed(String)
+        /// The campaign is not to be sent at this time any more.
+        case cancelledPlan(String)
+        /// The process is to end.
+        case interrupted
+    }
+
+    private func path(_ scheduledRun: ScheduledRun) -> String { FilePaths.join(runsFolder, "\(scheduledRun.run ?? "").sqlite") }
+
+    /// Plans a campaign from its file and its exports as they are now, into the scheduled run's run.
+    /// - Parameters:
+    ///   - queuedAt: since when it has waited for its turn.
+    ///   - quiet: what was seen of exports so far.
+    func plan(_ scheduledRun: ScheduledRun, queuedAt: Timestamp, _ quiet: inout StableFiles) -> Planned {
+        do {
+            let now = Timestamp.now()
+            let context = try CampaignContext.read(file: scheduledRun.file, options: options, now: now)
+            let times = context.campaign.schedule?.occurrences(from: scheduledRun.begins, through: scheduledRun.begins) ?? []
+            guard context.campaign.name.value == scheduledRun.key.campaign,
+                let time = times.first(where: { $0.name == scheduledRun.key.occurrence })
+            else {
+                return .cancelledPlan("its file was changed just before it was planned, and says another time or name")
+            }
+            let inputs = context.inputFiles(now: now).map { ($0, FileStamp(path: $0)) }
+            if let busy = quiet.look(at: inputs, now: now, uptime: Heartbeats.uptime).first {
+                return .postponed(
+                    "\(busy) was changed less than \(StableFiles.seconds) seconds ago, and may still be being written; its time waits until it is left alone"
+                )
+            }
+            var settings = try RunSettings(context)
+            settings.isOfScheduler = true
+            _ = try context.route(settings, options)
+            var planner = try Planner(context: context, memory: options.memory, console: console, now: now)
+            planner.sendingTime = .at(time)
+            planner.queuedAt = queuedAt
+            planner.isUnattended = true
+            planner.isAlive = { heartbeats.sign(of: .planning(scheduledRun.key)) }
+            planner.credentialWarnings = try context.placingCredentials { try Gateway.check(settings, now: now) }
+            // Left by a process that was killed; nobody else plans this run.
+            try UnfinishedPlan.remove(id: scheduledRun.run ?? "", folder: runsFolder)
+            let (run, _) = try planner.plan(settings, runsFolder: runsFolder, id: scheduledRun.run)
+            defer { run.close() }
+            return .planned(needsApproval: try needsApproval(run))
+        } catch is CancellationError {
+            return .interrupted
+        } catch {
+            return .failed("\(error)")
+        }
+    }
+
+    /// What there is of the scheduled run's run.
+    func examine(_ scheduledRun: ScheduledRun) -> Scheduler.Finding {
+        guard scheduledRun.run != nil, FilePaths.exists(path(scheduledRun)) else { return .nothing }
+        do {
+            let run = try RunStore(path: path(scheduledRun), readOnly: true)
+            defer { run.close() }
+            if run.isBeingSent { return .elsewhere }
+            // What its file says of its state is not how it was.
+            if let gap = LedgerGap(of: run) { return .unreadable("\(gap.diagnostic)") }
+            let status = try run.status()
+            switch status.state {
+            case .planned: return .plan(needsApproval: try needsApproval(run))
+            case .running, .paused: return .elsewhere
+            case .finished: return .ended(.finished, reason: Self.missed(of: run))
+            case .cancelled: return .ended(.cancelled, reason: status.reason)
+            // One that was cut off has no end, one that was interrupted is to go on.
+            case .stopped where status.finishedAt == nil || status.reason == RunEnd.interruptReason: return .unfinished
+            case .stopped: return .ended(.stopped, reason: status.reason)
+            }
+        } catch {
+            return .unreadable("\(error)")
+        }
+    }
+
+    private func needsApproval(_ run: RunStore) throws -> Bool {
+        try gate(run, RunSettings(json: run.plan.settings, runFile: run.path)).lacksApproval(CurrentProject.all(of: run, options))
+    }
+
+    private func gate(_ run: RunStore, _ settings: RunSettings) -> SendPermission {
+        SendPermission(run: run, settings: settings, options: options, isScheduler: true)
+    }
+
+    /// Cancels a plan.
+    func withdraw(_ scheduledRun: ScheduledRun) {
+        do {
+            let run = try RunStore(path: path(scheduledRun))
+            try run.setState(.cancelled, reason: scheduledRun.reason, at: .now(), from: [.planned])
+            try run.closeIntoOneFile()
+        } catch { console.warn("The plan \(scheduledRun.run ?? "") cannot be cancelled. \(error)") }
+    }
+
+    /// How sending ended.
+    struct SendOutcome: Sendable {
+        var end: RunEnd
+        /// Of a run that finished: how many were never sent to, and why; blank when nobody was missed.
+        var missed = ""
+    }
+
+    /// Sends the scheduled run's run to its end.
+    /// - Throws: `Diagnostic`: nothing was sent by this call.
+    func send(_ scheduledRun: ScheduledRun, _ notices: Notices) throws -> SendOutcome {
+        let run = try RunStore(path: path(scheduledRun))
+        defer { run.close() }
+        let step: SendGate.Step = try run.status().state == .planned ? .begin : .goOn
+        // What was changed is not even read.
+        try gate(run, RunSettings(json: run.plan.settings, runFile: run.path)).check(step)
+        let dispatch = try RunToSend(run, options, console)
+        let end = try dispatch.deliver(
+            step, through: gate(run, dispatch.settings), console, notices, occurrence: scheduledRun.key.occurrence,
+            isAlive: { [heartbeats] in heartbeats.sign(of: .sending(scheduledRun.key)) })
+        _ = dispatch.gateway.close()
+        do { try dispatch.settle(console) } catch { console.warn("\(run.plan.id) is over, but its file cannot be closed. \(error)") }
+        return SendOutcome(end: end, missed: Self.missed(of: run))
+    }
+
+    private static func missed(of run: RunStore) -> String { (try? Report(run, isSummary: true).missedSentence) ?? "" }
+}

@@ -1,0 +1,113 @@
+import Base
+import Glibc
+import Synchronization
+import Testing
+
+@testable import Runs
+
+/// What a record of what was sent tells of the files beside it.
+@Suite("the record of what was sent")
+struct SendingHistoryTests {
+    /// Begins a life of a run, as a gate does.
+    private func begin(_ run: RunStore, _ record: SendingHistory, after former: String = "") throws -> ClaimCounter {
+        let life = SendingHistory.life(after: former)
+        let begun = try record.begin(
+            run, as: life, seen: former, reached: run.reached(), claimed: run.claimCount(), in: "sandbox", for: nil, at: noon)
+        #expect(begun == .noted)
+        let marks = try ClaimCounter(run, life: life, claimed: run.claimCount())
+        try run.begin(life: life, at: noon, from: [.planned, .stopped])
+        #expect(try record.confirm(run))
+        return marks
+    }
+
+    private func copy(_ run: RunStore) -> [UInt8] {
+        try? run.closeIntoOneFile()
+        return readBytes(run.path)
+    }
+
+    @Test("who is taken back to be sent to again counts as one more claim: a file from before is an older one")
+    func takenBack() throws {
+        let folder = try TemporaryFolder()
+        let run = try makeRun(folder, audience: 20)
+        let record = SendingHistory(beside: run)
+        let marks = try begin(run, record)
+        try run.claim(0..<12, at: noon)
+        try marks.note(run.claimCount())
+        try run.record((0..<12).map { settled($0, .unsent, status: 0, attempts: 0) })
+        #expect(try run.claimCount() == 12)
+        let before = copy(run)
+        #expect(SendingHistory.gap(of: try RunStore(path: run.path)) == nil)
+        // All are claimed already; nothing but this count tells that they may have been pushed.
+        _ = try run.reopen(0..<7, resendsUnknown: false)
+        try marks.note(run.claimCount())
+        _ = try run.reopen(7..<12, resendsUnknown: false)
+        #expect(try run.claimCount() == 24)
+        let after = copy(run)
+        run.close()
+        writeBytes(before, run.path)
+        #expect(SendingHistory.gap(of: try RunStore(path: run.path)) == .certain)
+        writeBytes(after, run.path)
+        #expect(SendingHistory.gap(of: try RunStore(path: run.path)) == nil)
+        unlink(ClaimCounter.file(of: run.path))
+        #expect(SendingHistory.gap(of: try RunStore(path: run.path)) == .possible)
+    }
+
+    @Test("a record that cannot be read says nothing of any run, and that is no word that nothing is missing")
+    func unreadable() throws {
+        let folder = try TemporaryFolder()
+        let run = try makeRun(folder, audience: 20)
+        _ = try begin(run, SendingHistory(beside: run))
+        run.close()
+        writeBytes(Array(repeating: 7, count: 8192), folder.path + "/sent.db")
+        let known = HistorySnapshot(folder: folder.path)
+        guard case .unreadable(let why)? = known.gap(of: run) else {
+            Issue.record("\(String(describing: known.gap(of: run)))")
+            return
+        }
+        #expect(known.failure == why && SendingHistory.gap(of: run) == .unreadable(why))
+    }
+
+    @Test(
+        "the claims of a life are in the record itself now and then, so that marks that were put back with the file do not hide what is missing"
+    )
+    func noted() throws {
+        let folder = try TemporaryFolder()
+        let run = try makeRun(folder, audience: 20)
+        let record = SendingHistory(beside: run)
+        let marks = try begin(run, record)
+        try run.claim(0..<5, at: noon)
+        try marks.note(5)
+        run.close()
+        let (file, marked) = (readBytes(run.path), readBytes(ClaimCounter.file(of: run.path)))
+        try run.claim(5..<9, at: noon)
+        try marks.note(9)
+        record.note(claimed: 9, of: run)
+        #expect(SendingHistory.gap(of: run) == nil)
+        run.close()
+        writeBytes(file, run.path)
+        writeBytes(marked, ClaimCounter.file(of: run.path))
+        #expect(SendingHistory.gap(of: try RunStore(path: run.path)) == .certain)
+    }
+
+    @Test("the end of a life that the record does not know any more is said to be damage; one that another life has followed is nobody's")
+    func replaced() throws {
+        let folder = try TemporaryFolder()
+        let run = try makeRun(folder, audience: 20)
+        let record = SendingHistory(beside: run)
+        _ = try begin(run, record)
+        try run.setState(.stopped, reason: "x", at: noon)
+        try record.end(run)
+        let older = readBytes(record.path)
+        _ = try begin(run, record, after: run.life())
+        let present = readBytes(record.path)
+        writeBytes(older, record.path)
+        #expect(diagnostic { try record.end(run) }?.message.contains("it knew of the life of") == true)
+        writeBytes(present, record.path)
+        try run.setState(.stopped, reason: "x", at: noon)
+        try record.end(run)
+        let former = try RunStore(path: run.path)
+        former.ownLife.withLock { $0 = "1-0" }
+        try record.end(former)
+        #expect(try record.entry(of: run.plan.id)?.claimed == 0)
+    }
+}
