@@ -5,7 +5,8 @@
 ///
 /// - databases and their tools: `NULL`, `null`, `\N`, `(null)`, `(NULL)`, `[null]`, `[NULL]`, `<null>`, `<NULL>`
 /// - programming languages: `NaN`, `nan`, `None` (Python), `undefined` (JavaScript)
-/// - spreadsheets: `N/A`, `n/a`, and the errors `#N/A`, `#NAME?`, `#REF!`, `#VALUE!`, `#DIV/0!`, `#NUM!`, `#NULL!`
+/// - spreadsheets: `N/A`, `n/a`, and the errors `#N/A`, `#NAME?`, `#REF!`, `#VALUE!`, `#DIV/0!`, `#NUM!`, `#NULL!`, also as Excel writes them in German, French,
+///   Italian, Spanish, Portuguese and Turkish: `#NV`, `#BEZUG!`, `#WERT!`, `#ZAHL!`, `#N/D`, `#NOM?`, `#VALEUR!`, `#NOMBRE!`, `#RIF!`, `#VALORE!`, `#NOME?`, `#VALOR!`, `#¡VALOR!`, `#¿NOMBRE?`, `#YOK`
 /// - reports: one to three hyphens, or a dash
 ///
 /// `Null` and `Nan` are names of people, `none` and `NA` may be values; they stay what they are.
@@ -100,10 +101,13 @@ public enum Blank {
 
     /// A backslash may be escaped for JSON.
     private static let signs: [StaticString] = [
+        "#NV", "#N/D", "#N/V", "#YOK", "#WERT!", "#BEZUG!", "#ZAHL!", "#VALEUR!", "#NOMBRE!", "#NOM?", "#VALORE!", "#RIF!", "#NOME?",
+        "#VALOR!",
+        "#¡VALOR!", "#¡NUM!", "#¡REF!", "#¿NOMBRE?", "#REF!",
         "-", "--", "---", "–", "—", #"\N"#, #"\\N"#, "N/A", "n/a", "#N/A", "NULL", "null", "(null)", "(NULL)", "[null]", "[NULL]", "<null>",
-        "<NULL>", "NaN", "nan", "None", "undefined", "#NAME?", "#REF!", "#VALUE!", "#DIV/0!", "#NUM!", "#NULL!",
+        "<NULL>", "NaN", "nan", "None", "undefined", "#NAME?", "#VALUE!", "#DIV/0!", "#NUM!", "#NULL!",
     ]
-    private static let mostBytes = 9
+    private static let mostBytes = 10
 
     /// Whether people would not see this character: white space, control characters, and those without a shape of their own.
     public static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {

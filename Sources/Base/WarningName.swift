@@ -18,6 +18,8 @@ public enum WarningName: String, CaseIterable, Hashable, Sendable {
     case expiresBeforeSchedule = "expires-before-schedule"
     case expiresInUTC = "expires-in-utc"
     case daysUnited = "days-united"
+    case repeatUneven = "repeat-uneven"
+    case dayIsMidnight = "day-is-midnight"
     case unusedAllow = "unused-allow"
 
     // What a push says.
@@ -102,6 +104,7 @@ public enum WarningName: String, CaseIterable, Hashable, Sendable {
         switch self {
         case .curlyQuotes, .commentInText, .numberChanged, .conditionInList, .mixedConditions, .oddLanguage, .oddTimezone, .passwordInFile,
             .expiryTooLong, .expiresSoon, .schedulePast, .scheduleFar, .timeInQuietHours, .timeInGap, .expiresInUTC, .daysUnited,
+            .repeatUneven,
             .unusedAllow,
             .partlyTranslated, .variantNotTranslated, .sameVariants, .pluralFormMissing, .linkWithoutScheme, .hostNotReachable, .outsideAPS,
             .nothingVisible,
@@ -122,7 +125,7 @@ public enum WarningName: String, CaseIterable, Hashable, Sendable {
         case .commentInList: [.headers, .rows]
         case .roundedNumber: [.files, .headers]
         case .badRow, .keyTwice, .rowForEachTag, .tagSeparator, .tagSpelling, .tagNotFound, .aliasNotFound, .registrationIDNotFound,
-            .exclusionNotFound, .noneNotExcluded, .cellsNotCompared, .valueNotFound,
+            .exclusionNotFound, .noneNotExcluded, .cellsNotCompared, .valueNotFound, .dayIsMidnight,
             .languageNotSpoken, .languageFormsUnknown, .timezonesUnknown, .sentInQuietHours,
             .audienceEmpty, .audienceNearlyEveryone, .audienceChanged, .audienceDropped, .lastRunUnfinished, .sentRecently, .paceTooSlow:
             [.rows]

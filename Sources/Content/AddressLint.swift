@@ -29,6 +29,7 @@ struct AddressLint {
         checkBackslashes(link)
         checkHost(link, "link")
         checkPlaces(link)
+        checkCopied(link)
         guard ShownText.constant(link.value).count == link.value.count, !Self.hasScheme(link.value) else { return }
         warn(
             .linkWithoutScheme, "the link '\(link.value)' has no scheme, so the app may not know what to open", at: link.position,
@@ -76,6 +77,20 @@ struct AddressLint {
         warn(
             .placeholderInText, "'\(match.output.1)' is sent as it stands", at: link.position,
             "\(PlaceName.suggestion(for: match.output.2)).")
+    }
+
+    /// `?a=1&amp;b=2`, as HTML writes it, and `%7B%7Bcity%7D%7D`, as browsers do.
+    private mutating func checkCopied(_ link: SourceText) {
+        if link.value.contains("&amp;") {
+            warn(
+                .markupInText, "'&amp;' in the link '\(link.value)' is sent as it stands; HTML alone writes & so", at: link.position,
+                "Write \(link.value.replacing("&amp;", with: "&")).")
+        }
+        if let match = link.value.firstMatch(of: /(?i)%7B(?:%7B)?\s*([A-Za-z_][A-Za-z0-9_]*)\s*%7D(?:%7D)?/) {
+            warn(
+                .placeholderInText, "'\(match.output.0)' is sent as it stands; so browsers write braces", at: link.position,
+                "For a column write {{ \(match.output.1) }}.")
+        }
     }
 
     /// RFC 3986 3.1: a letter, then letters, digits, `+`, `-` and `.`, up to a colon.

@@ -76,7 +76,8 @@ struct TextAnomaly {
             let isGarbled =
                 switch scalar {
                 case "\u{FFFD}": true
-                case "Ã", "Â": rest.count > 1 && isContinuation(rest[index + 1])
+                case "Ã", "Â":
+                    rest.count > 1 && isContinuation(rest[index + 1]) && !isEndOfWord(scalars, index)
                 case "â": rest.starts(with: "â€".unicodeScalars) || rest.starts(with: "\u{E2}\u{80}".unicodeScalars)
                 case "ð": rest.starts(with: "ðŸ".unicodeScalars) || rest.starts(with: "\u{F0}\u{9F}".unicodeScalars)
                 case "ï": rest.starts(with: "ï»¿".unicodeScalars) || rest.starts(with: "ï¿½".unicodeScalars)
@@ -93,6 +94,13 @@ struct TextAnomaly {
                 remedy: "Write the letters anew, or save the text as UTF-8 again.")
         }
         return nil
+    }
+
+    /// `AMANHÃ…`, `“BOA MANHÃ”`: a word in capitals that ends there, and a sign of punctuation behind it.
+    private static func isEndOfWord(_ scalars: [Unicode.Scalar], _ index: Int) -> Bool {
+        guard index > 1, "…”’".unicodeScalars.contains(scalars[index + 1]) else { return false }
+        let isCapital = scalars[(index - 2)..<index].allSatisfy { $0.properties.isUppercase }
+        return isCapital && !(index + 2 < scalars.count && scalars[index + 2].properties.isAlphabetic)
     }
 
     /// What Windows-1252 makes of a byte from 0x80 to 0xBF.

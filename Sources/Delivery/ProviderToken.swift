@@ -10,7 +10,7 @@ struct ProviderToken: Hashable, Sendable {
     var mintedAt: Int64
 }
 
-/// Mints provider tokens (JWT, ES256), one history for all connections of a process: a new one no more often than every 20
+/// Mints provider tokens (JWT, ES256), one history for all connections of a key: a new one no more often than every 20
 /// minutes, none older than 60. Source: Apple, "Establishing a token-based connection to APNs".
 public final class ProviderTokenSource: Sendable {
     /// Apple answers TooManyProviderTokenUpdates to anything younger.
@@ -27,8 +27,9 @@ public final class ProviderTokenSource: Sendable {
     /// - Parameters:
     ///   - keyID: header `kid`, 10 characters.
     ///   - teamID: claim `iss`, 10 characters.
-    public convenience init(key: SigningKey, keyID: String, teamID: String) {
-        self.init(key: key, keyID: keyID, teamID: teamID, history: .ofThisProcess) {
+    ///   - history: shared by all that sign with the same key.
+    public convenience init(key: SigningKey, keyID: String, teamID: String, history: SignedTokenHistory = SignedTokenHistory()) {
+        self.init(key: key, keyID: keyID, teamID: teamID, history: history) {
             Moment(nanoseconds: bootNanoseconds(), wall: .now())
         }
     }
@@ -72,10 +73,8 @@ public final class ProviderTokenSource: Sendable {
     }
 }
 
-/// The last token of every key that this process used: several sources of the same key share it.
-final class SignedTokenHistory: Sendable {
-    static let ofThisProcess = SignedTokenHistory()
-
+/// The last token of every key that was signed with: several sources of the same key share it.
+public final class SignedTokenHistory: Sendable {
     private struct Entry {
         var keyID: String
         var teamID: String
@@ -84,6 +83,9 @@ final class SignedTokenHistory: Sendable {
     }
 
     private let entries = Mutex<[Entry]>([])
+
+    /// Of no key yet.
+    public init() {}
 
     /// The key's last token goes through `choose`, which answers with the one to use and remember.
     func token(keyID: String, teamID: String, key: SigningKey, choose: (ProviderToken?) -> ProviderToken) -> ProviderToken {

@@ -17,17 +17,29 @@ extension Report {
         case .planned: return [stepOfPlan]
         case .running where status.reason.isEmpty:
             return [NextStep(words: "it is being sent; this shows newer figures:", command: "volley report \(id)")]
+        case .running, .paused, .stopped, .cancelled:
+            if let retry = chain.last(where: { $0.retryOf == id && $0.hasBegun }) {
+                return [NextStep(words: "\(retry.id) has taken it over; this shows how far that is:", command: "volley report \(retry.id)")]
+            }
+            return stepsToGoOn
+        case .finished where plan.isTest:
+            return [
+                NextStep(words: "if it looks right on the devices, send it to its audience:", command: "volley send \(plan.campaignFile)")
+            ]
+        case .finished: return chain.contains { $0.retryOf == id } ? [] : stepsAfterEnd
+        }
+    }
+
+    private var stepsToGoOn: [NextStep] {
+        let id = plan.id
+        switch status.state {
         case .running, .paused: return [NextStep(words: "this goes on with it:", command: "volley resume \(id)")]
         case .stopped where pointsAtSettings:
             return [NextStep(words: "put the settings right, then plan and send it anew:", command: "volley send \(plan.campaignFile)")]
         case .stopped: return [NextStep(words: "see to the cause, then this goes on where it stopped:", command: "volley resume \(id)")]
         case .cancelled:
             return status.startedAt == nil ? [] : [NextStep(words: "if it is to go on after all:", command: "volley resume \(id)")]
-        case .finished where plan.isTest:
-            return [
-                NextStep(words: "if it looks right on the devices, send it to its audience:", command: "volley send \(plan.campaignFile)")
-            ]
-        case .finished: return chain.contains { $0.retryOf == id } ? [] : stepsAfterEnd
+        case .planned, .finished: return []
         }
     }
 

@@ -42,7 +42,7 @@ public struct Report: Sendable {
         let known = links.isEmpty && earlier.isEmpty ? nil : HistorySnapshot(beside: run)
         self.chain = links.map {
             ChainLink(
-                id: $0.plan.id, retryOf: $0.plan.retryOf, audience: $0.plan.audience,
+                id: $0.plan.id, retryOf: $0.plan.retryOf, hasBegun: (try? $0.hasBegun()) ?? false, audience: $0.plan.audience,
                 accepted: known?.gap(of: $0)?.isKnown ?? false ? nil : try? $0.figures().outcomes[.accepted])
         }
         // What says less than was sent would look like a fall.
@@ -53,6 +53,7 @@ public struct Report: Sendable {
     struct ChainLink: Sendable {
         var id: String
         var retryOf: String?
+        var hasBegun: Bool
         var audience: Int
         /// nil when its file is damaged, or knows less than was sent.
         var accepted: Int?

@@ -86,17 +86,22 @@ extension RunStore {
 }
 
 extension RunStore {
-    /// The newest runs of a campaign that were begun, newest first. Retries and tests, which go to a part of an audience or to other devices, do not count, and files
+    /// The newest runs of an app's campaign that were begun, newest first. Retries and tests, which go to a part of an audience or to other devices, do not count, and files
     /// that cannot be opened are passed over.
     /// - Parameters:
+    ///   - app: several projects may keep their runs in one folder.
     ///   - moment: only runs that were planned before; nil for all.
+    ///   - isEmptyCounted: whether runs count in whose audience nobody was.
     ///   - limit: how many at most.
     /// - Throws: `Diagnostic`: the folder cannot be listed.
-    public static func begun(of campaign: String, in folder: String, before moment: Timestamp? = nil, limit: Int) throws -> [RunStore] {
+    static func begun(
+        of campaign: String, app: String, in folder: String, before moment: Timestamp? = nil, isEmptyCounted: Bool = true, limit: Int
+    ) throws -> [RunStore] {
         var found: [RunStore] = []
         for name in try names(ofRunsOf: campaign, in: folder).reversed() where found.count < limit {
             guard let run = try? RunStore(path: RunFile.join(folder, name), readOnly: true), run.misnamed == nil, run.plan.retryOf == nil,
-                !run.plan.isTest, moment.map({ run.plan.plannedAt < $0 }) ?? true, let status = try? run.status(), status.startedAt != nil
+                !run.plan.isTest, run.plan.app == app, isEmptyCounted || run.plan.audience > 0,
+                moment.map({ run.plan.plannedAt < $0 }) ?? true, let status = try? run.status(), status.startedAt != nil
             else { continue }
             run.close()
             found.append(run)
@@ -160,16 +165,16 @@ extension RunStore {
         }
     }
 
-    /// The newest of them; nil when there is none.
+    /// The newest runs of an app's campaign that were begun and have an audience, newest first.
     /// - Throws: `Diagnostic`: the folder cannot be listed.
-    public static func lastBegun(of campaign: String, in folder: String) throws -> RunStore? {
-        try begun(of: campaign, in: folder, limit: 1).first
+    public static func begunForSomebody(of campaign: String, app: String, in folder: String, limit: Int = 10) throws -> [RunStore] {
+        try begun(of: campaign, app: app, in: folder, isEmptyCounted: false, limit: limit)
     }
 
     /// Runs of the campaign that were planned before this one, from the same folder, newest first.
     /// - Throws: `Diagnostic`: the folder cannot be listed.
     public func earlierRuns(limit: Int = 10) throws -> [RunStore] {
         if plan.isTest || plan.retryOf != nil { return [] }
-        return try Self.begun(of: plan.campaign, in: RunDiagnostics.folder(of: path), before: plan.plannedAt, limit: limit)
+        return try Self.begun(of: plan.campaign, app: plan.app, in: RunDiagnostics.folder(of: path), before: plan.plannedAt, limit: limit)
     }
 }

@@ -147,7 +147,7 @@ public struct SuppressionList: Sendable {
     ///
     /// Those that were refused for a reason that wrong settings cause as well come into it only when the run has finished and enough others
     /// were accepted (`RunEvidence`).
-    public func absorb(_ run: RunStore) throws -> Change {
+    public func suppressGone(of run: RunStore) throws -> Change {
         // Kept with a run that has ended, and mostly 0 or few: no file is made, and no outcome read, for nothing.
         guard try run.figures().outcomes[.invalidToken, default: 0] > 0 else { return Change() }
         try run.requireRecipients()

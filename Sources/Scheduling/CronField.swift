@@ -37,8 +37,7 @@ struct CronField: Sendable {
         let stepOffset = offset + halves[0].utf8.count + 1
         guard halves[0].contains("-") || halves[0] == "*" else {
             throw ScheduleMistake(
-                "'\(text)' steps from a single \(name)", remedy: "Write \(halves[0])-\(lastWritten)/\(halves[1]), or */\(halves[1]).",
-                at: offset)
+                "'\(text)' steps from a single \(name)", remedy: remedy(forStep: halves[1], from: halves[0]), at: offset)
         }
         guard let step = Self.number(halves[1]), step > 0 else {
             throw ScheduleMistake("'\(halves[1])' is no step", remedy: "Write a whole number above 0, for example */5.", at: stepOffset)
@@ -90,12 +89,21 @@ struct CronField: Sendable {
             return "The dash '\(dash)' is no hyphen. Write \(WrittenDash.replaced(text))."
         }
         if let short = names.first(where: { text.utf8.count > 3 && text.lowercased().hasPrefix($0) }) { return "Write \(short)." }
-        if text.contains(where: { "LW#?".contains($0) }) {
-            return "Of the letters and signs that some schedulers know (L, W, #, ?), cron has none; write * for any."
+        if text == "?" { return "Cron has no ?, as some other schedulers do. Write * for any." }
+        if text.contains(where: { "LW#".contains($0) }) {
+            return
+                "Cron has none of the letters and signs that some other schedulers know (L, W, #). \(name == "day of the month" && text == "L" ? "Write 28, a day that every month has, or" : "Write") "
+                + "a campaign for each date, with `at` instead of `repeat`."
         }
         let example = names.isEmpty ? "" : ", or a name from \(names[0]) to \(names[names.count - 1])"
         return
             "Write a number from \(values.lowerBound) to \(values.upperBound)\(example), a list (1,3), a range (1-5), a step (*/2), or * for any."
+    }
+
+    /// Where minutes, hours, days or months begin elsewhere a range says so; a week begins anew each time, so nothing in it comes every second week.
+    private func remedy(forStep step: Substring, from first: Substring) -> String {
+        guard values.upperBound == 7 else { return "Write \(first)-\(lastWritten)/\(step), or */\(step)." }
+        return "Cron does not count weeks. Write \(first) for every week, or a campaign for each date, with `at` instead of `repeat`."
     }
 
     private static func number(_ text: Substring) -> Int? {

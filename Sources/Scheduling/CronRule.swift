@@ -72,12 +72,13 @@ public struct CronRule: Hashable, Sendable, CustomStringConvertible {
     private static func checkWeekOfMonth(_ fields: [Substring], in text: String) throws(ScheduleMistake) {
         let parts = fields[4].split(separator: "#", omittingEmptySubsequences: false)
         guard parts.count == 2, !parts[0].isEmpty, let week = Int(parts[1]), (1...5).contains(week) else { return }
-        let (first, last) = (7 * week - 6, min(7 * week, 31))
         throw ScheduleMistake(
             "'\(fields[4].prefix(60))' is no day of the week: cron does not count the weeks of a month",
-            remedy:
-                "For the days \(first) to \(last) that are such a day write \"\(fields[0]) \(fields[1]) */31,\(first)-\(last) \(fields[3]) \(parts[0])\": "
-                + "where a field begins with *, both must hold.",
+            remedy: week == 1
+                ? "For the days 1 to 7 that are such a day write \"\(fields[0]) \(fields[1]) */31,1-7 \(fields[3]) \(parts[0])\": "
+                    + "where a field begins with *, both must hold."
+                    // */31 is the 1st as well, which is such a day in some months.
+                : "Cron can say the first such day of a month only. For another one write a campaign for each date, with `at` instead of `repeat`.",
             at: text.utf8.distance(from: text.startIndex, to: fields[4].startIndex))
     }
 

@@ -137,7 +137,7 @@ public final class Console: Sendable {
         tell("\(TextFormat.printable(question)) [y/N] ")
         var input = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
         while poll(&input, 1, 100) <= 0 {
-            if Interruption.isRequested {
+            if Interruption.process.isRequested {
                 warn("")
                 throw CancellationError()
             }

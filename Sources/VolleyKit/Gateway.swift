@@ -17,10 +17,10 @@ final class Gateway {
     static let simulatorKeyID = "SIMULATOR1", simulatorTeamID = "VOLLEYTEAM"
 
     /// - Throws: a `Diagnostic` for a key or certificate that cannot be used.
-    init(_ settings: RunSettings, now: Timestamp) throws {
+    init(_ settings: RunSettings, _ context: SendingContext, now: Timestamp) throws {
         var warnings: [Diagnostic] = []
         var trusted: [TrustedKey] = []
-        credentials = try Self.credentials(settings, now: now, warnings: &warnings, trusted: &trusted)
+        credentials = try Self.credentials(settings, context, now: now, warnings: &warnings, trusted: &trusted)
         self.warnings = warnings
         switch settings.environment {
         case .production: (endpoint, simulator, authorityFile) = (.production, nil, nil)
@@ -46,13 +46,13 @@ final class Gateway {
     static func check(_ settings: RunSettings, now: Timestamp) throws -> [Diagnostic] {
         var warnings: [Diagnostic] = []
         var trusted: [TrustedKey] = []
-        _ = try credentials(settings, now: now, warnings: &warnings, trusted: &trusted)
+        _ = try credentials(settings, SendingContext(), now: now, warnings: &warnings, trusted: &trusted)
         if case .server(_, _, let authority?) = settings.environment { try Endpoint.checkAuthority(file: authority) }
         return warnings
     }
 
     private static func credentials(
-        _ settings: RunSettings, now: Timestamp, warnings: inout [Diagnostic], trusted: inout [TrustedKey]
+        _ settings: RunSettings, _ context: SendingContext, now: Timestamp, warnings: inout [Diagnostic], trusted: inout [TrustedKey]
     ) throws -> Credentials {
         if let reference = settings.certificate {
             if let warning = SigningKey.permissionWarning(file: reference.file) { warnings.append(warning) }
@@ -73,7 +73,7 @@ final class Gateway {
             key = SigningKey.generate()
         }
         trusted.append(TrustedKey(keyID: keyID, teamID: teamID, key: key.verificationKey))
-        return .token(ProviderTokenSource(key: key, keyID: keyID, teamID: teamID))
+        return .token(ProviderTokenSource(key: key, keyID: keyID, teamID: teamID, history: context.signedTokens))
     }
 }
 

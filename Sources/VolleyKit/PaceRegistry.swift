@@ -2,10 +2,8 @@ import Base
 import Delivery
 import Synchronization
 
-/// The paces of apps, one for all runs of an app that go on in this process at the same time.
+/// The paces of apps, one for all runs of an app that go on at the same time.
 final class PaceRegistry: Sendable {
-    static let ofThisProcess = PaceRegistry()
-
     private struct App: Hashable {
         var name: String
         var environment: FrozenEnvironment

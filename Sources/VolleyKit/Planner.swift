@@ -9,7 +9,7 @@ import Scheduling
 /// From a campaign to its audience: once over the exports, into a preview or a run file.
 struct Planner {
     let context: CampaignContext
-    let console: Console
+    let attendance: PlanningAttendance
     let now: Timestamp
     private let memory: MemoryBudget?
     /// When it is to go out.
@@ -18,14 +18,15 @@ struct Planner {
     var queuedAt: Timestamp
     /// Whether `volley schedule` plans, so that nobody looks at the preview: then an audience that dropped is held back also when the campaign says nothing of it.
     var isUnattended = false
-    /// Called often while exports are read: a sign of life.
-    var isAlive: () -> Void = {}
     /// What keys and certificates showed; nil when they were not looked at.
     var credentialWarnings: [Diagnostic]?
 
     /// - Throws: `Diagnostic` when `memory` is too little.
-    init(context: CampaignContext, memory: MemoryBudget?, console: Console, now: Timestamp) throws(Diagnostic) {
-        (self.context, self.console, self.now, self.memory) = (context, console, now, memory)
+    init(context: CampaignContext, memory: MemoryBudget?, _ attendance: PlanningAttendance, now: Timestamp) throws(Diagnostic) {
+        self.context = context
+        self.attendance = attendance
+        self.now = now
+        self.memory = memory
         queuedAt = now
         _ = try memory?.forDevices()
     }
@@ -48,14 +49,14 @@ struct Planner {
         query.suppressed = try list.suppressedDevices()
         query.capped = try history().cappedDevices(beside: query.suppressed, runsFolder: runsFolder)
         let messages = context.messages
-        console.progress("reading the exports")
-        defer { console.clearProgress() }
+        attendance.observer(.readingSomewhere)
+        defer { attendance.observer(.readingEnds) }
         let trace = try query.trace(
             subject,
             checking: {
                 let judge = PayloadChecker(messages)
                 return { judge.judge($0) }
-            }, isCancelled: { Interruption.isRequested })
+            }, isCancelled: { attendance.cancellation.isRequested })
         return Explainer(context: context, query: query).explanation(of: subject, trace)
     }
 
@@ -116,8 +117,8 @@ struct Planner {
         query.capped = capped
         let deviceMemory = try memory?.forDevices(besides: (suppressed?.bytes ?? 0) + (capped?.bytes ?? 0)) ?? .max
         let messages = context.messages
-        if let suppressed { console.detail("\(TextFormat.count(suppressed.count)) devices are suppressed by \(list.path)") }
-        console.detail("volley.yaml: \(context.project.file); exports: \(query.files.joined(separator: ", "))")
+        if let suppressed { attendance.observer(.suppressed(suppressed.count, list: list.path)) }
+        attendance.observer(.sources(project: context.project.file, exports: query.files))
         // Texts are looked at as rendered, even when none is to be shown.
         let finder = SampleFinder(messages: messages, wanted: max(1, samples))
         let sink = RecipientCollector(keeping: finder.slotsToKeep, writer: try writer.map { try RecipientWriter($0) })
@@ -126,19 +127,21 @@ struct Planner {
             return { judge.judge($0) }
         }
         let found = try finder.samples(of: result, kept: sink.kept) { sink in
-            console.detail("reading the exports once more, for samples of texts that few devices get")
+            attendance.observer(.readingAgain)
             _ = try scan(query, into: sink, deviceMemory) { { _ in RecipientCheck() } }
         }
         // What is counted and shown is what is still there.
         try query.sources.checkUnchanged()
-        let last = compares ? try RunStore.lastBegun(of: context.campaign.name.value, in: runsFolder) : nil
-        let comparison = last.map { RunComparison($0.plan, result) }
+        let earlier = try compares ? earlierRuns(runsFolder) : nil
+        defer { earlier?.close() }
+        let comparison = earlier?.last.map { RunComparison($0, result) }
         if writer != nil { try checkShrinking(comparison) }
         let schedule = previewSchedule(times ?? clocks, result.waves)
         let lint = try lint(
             query, result, found, comparison, schedule,
-            lastRunWarnings(last) + PaceLint(context: context, audience: result.audience, schedule: schedule, now: now).warnings)
-        console.show(lint)
+            (isUnattended ? [] : earlier?.warnings(context) ?? [])
+                + PaceLint(context: context, audience: result.audience, schedule: schedule, now: now).warnings)
+        attendance.observer(.lint(lint))
         let preview = Preview(
             campaign: context.campaign.name.value, app: context.app.name.value, destination: context.app.destination,
             words: PreviewWords(context, try RunSettings(context), exports: query.files), audience: result,
@@ -176,31 +179,10 @@ struct Planner {
         ]
     }
 
-    /// Of a last run that could go on, or was sent a short while ago: a new one sends again to devices that it has reached.
-    private func lastRunWarnings(_ last: RunStore?) throws -> [Diagnostic] {
-        // What cannot be read is said where that run is asked for.
-        guard !isUnattended, let last else { return [] }
-        defer { last.close() }
-        let unfinished = unfinishedWarning(last)
-        if let unfinished { return [unfinished] }
-        let environment = try RunSettings(context).environment
-        guard let sending = PreviousSending(of: last, now: now), sending.isRecent(in: environment) else { return [] }
-        return [sending.warning(context)]
-    }
-
-    private func unfinishedWarning(_ last: RunStore) -> Diagnostic? {
-        guard let state = try? last.status().state, [.running, .paused, .stopped].contains(state) else { return nil }
-        guard LedgerGap(of: last) == nil, let unclaimed = try? last.firstUnclaimed(), unclaimed > 0,
-            last.isBeingSent || unclaimed < last.plan.audience || (try? last.figures().outcomes[.unsent, default: 0]) ?? 0 > 0
-        else { return nil }
-        let (fact, remedy) =
-            last.isBeingSent
-            ? ("is being sent", "`volley report \(last.plan.id)` shows how far it is.")
-            : ("ended before it was through", "`volley resume \(last.plan.id)` goes on with it, and sends to the others only.")
-        return .warning(
-            .lastRunUnfinished,
-            "the last run of this campaign, \(last.plan.id), \(fact); a new run sends again to devices that it has reached",
-            at: context.campaign.audience.position, remedy: remedy)
+    private func earlierRuns(_ runsFolder: String) throws -> EarlierRuns {
+        try EarlierRuns(
+            of: context.campaign.name.value, app: context.app.name.value, in: RunSettings(context).environment, folder: runsFolder, now: now
+        )
     }
 
     private func history() throws -> FrequencyHistory {
@@ -216,14 +198,11 @@ struct Planner {
     ) throws -> AudienceResult {
         let clock = ContinuousClock()
         let start = clock.now
-        defer { console.clearProgress() }
+        defer { attendance.observer(.readingEnds) }
         return try query.scan(
             into: sink, deviceMemory: deviceMemory, checking: makeChecker,
-            progress: {
-                isAlive()
-                console.progress(progressLine($0, elapsed: clock.now - start))
-            },
-            isCancelled: { Interruption.isRequested })
+            progress: { attendance.observer(.reading($0, seconds: (clock.now - start) / .seconds(1))) },
+            isCancelled: { attendance.cancellation.isRequested })
     }
 
     private func lint(
@@ -274,16 +253,6 @@ struct Planner {
 
     /// Changes whenever the rules of planning do.
     private static let rules = "volley plan 6"
-
-    private func progressLine(_ progress: ScanProgress, elapsed: Duration) -> String {
-        let seconds = max(elapsed / .seconds(1), 0.001)
-        let share = progress.bytesTotal > 0 ? Double(progress.bytesRead) / Double(progress.bytesTotal) : 0
-        var line = "reading  \(TextFormat.percent(share))  \(TextFormat.count(progress.rows)) rows"
-        line += "  \(TextFormat.count(Int(Double(progress.rows) / seconds))) rows/s  \(TextFormat.count(progress.recipients)) recipients"
-        if let settled = progress.settled { return line + "  settling  \(TextFormat.percent(settled))" }
-        if share > 0.01 { line += "  \(TextFormat.duration(seconds: seconds / share - seconds)) left" }
-        return line
-    }
 
     private func asWarning(_ mistake: Diagnostic) -> Diagnostic {
         var warning = mistake

@@ -41,7 +41,12 @@ struct PreviousSending {
             && now.epochSeconds - began.epochSeconds < Int64(Self.hours * 3600)
     }
 
-    private var ago: String { "\(TextFormat.span(seconds: max(0, now.epochSeconds - began.epochSeconds))) ago" }
+    private var ago: String { Self.ago(began, now) }
+
+    /// `2 h 5 min ago`
+    static func ago(_ moment: Timestamp, _ now: Timestamp) -> String {
+        "\(TextFormat.span(seconds: max(0, now.epochSeconds - moment.epochSeconds))) ago"
+    }
 
     /// `2 h 5 min ago (2026-12-01 09:00 UTC): 4,990 of 5,000 devices accepted it`
     /// - Parameter here: the environment of what is about to be sent; another one is named.

@@ -1,10 +1,8 @@
 import Base
 import Synchronization
 
-/// Recipients by outcome, of all runs that this process has sent.
+/// Recipients by outcome, of all runs that a schedule has sent.
 final class PushCounter: Sendable {
-    static let ofThisProcess = PushCounter()
-
     struct Label: Hashable, Sendable { var app: String, campaign: String, outcome: Outcome }
 
     private let values = Mutex<[Label: Int]>([:])

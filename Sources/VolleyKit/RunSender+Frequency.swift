@@ -15,12 +15,4 @@ extension RunSender {
         return FrequencyHistory(
             app: run.plan.app, environment: settings.environment, caps: isCapped ? settings.frequencyCaps : [], now: clock.now())
     }
-
-    func warnOfCapped(_ state: SendState) {
-        let count = state.capped
-        guard count > 0 else { return }
-        console.warn(
-            "\(TextFormat.count(count)) device\(count == 1 ? " gets" : "s get") none of this push: with what other runs sent, or are about to send, "
-                + "\(count == 1 ? "it has" : "they have") as many as 'frequency' allows (unsent, \(Self.cappedReason)).")
-    }
 }

@@ -13,7 +13,7 @@ extension RunSender {
         while let group = groups.next() {
             for part in group.lazy.map(state.completed) {
                 state.progress.add(part)
-                PushCounter.ofThisProcess.add(app: run.plan.app, campaign: run.plan.campaign, part)
+                attendance.observer(.settled(part))
                 unrecorded.append(part)
             }
             do {
@@ -29,10 +29,7 @@ extension RunSender {
             usleep(250_000)
             if (try? run.record(unrecorded)) != nil { unrecorded = [] }
         }
-        if !unrecorded.isEmpty {
-            console.warn(
-                "\(TextFormat.count(Self.count(unrecorded))) answers could not be recorded; the report counts their devices as unknown.")
-        }
+        if !unrecorded.isEmpty { attendance.observer(.unrecorded(Self.count(unrecorded))) }
     }
 
     private static func count(_ parts: [[Settlement]]) -> Int { parts.reduce(0) { $0 + $1.count } }

@@ -7,21 +7,25 @@ extension RunSender {
     /// Shows the progress, and passes on what is asked for here and in other terminals, until the delivery has ended.
     /// - Parameter moment: when nothing more may go out; nil for never.
     func watch(_ state: SendState, _ control: SendControl, until moment: Timestamp?) {
-        var shown = ShownProgress()
-        let rest = { control.isInterrupted ? Interruption.longestRest : self.rest(until: moment) }
-        Interruption.pass(to: control, until: state.ended, console, rest: rest) {
-            isAlive()
+        var meter = ProgressMeter()
+        control.wait(
+            until: state.ended, attendance.cancellation, draining: { attendance.observer(.draining) },
+            rest: { control.isInterrupted ? SendControl.longestRest : self.rest(until: moment) }
+        ) {
+            attendance.observer(.tick)
             if !control.isInterrupted { carryOutOrders(control, state) }
             if let moment, !control.isInterrupted, clock.now() >= moment { control.interrupt(.quietHours) }
-            shown.show(state, control, console, pace: settings.pace)
+            if let progress = meter.progress(state, waitingFor: control.wait, pace: settings.pace) {
+                attendance.observer(.progress(progress))
+            }
         }
-        console.clearProgress()
+        attendance.observer(.progressOver)
     }
 
     /// Milliseconds until the next look, so that nothing goes out after a moment.
     private func rest(until moment: Timestamp?) -> Int {
-        guard let moment else { return Interruption.longestRest }
-        return Int(max(0, min(moment.epochMilliseconds - clock.now().epochMilliseconds, Int64(Interruption.longestRest))))
+        guard let moment else { return SendControl.longestRest }
+        return Int(max(0, min(moment.epochMilliseconds - clock.now().epochMilliseconds, Int64(SendControl.longestRest))))
     }
 
     /// Does what another process recorded as wanted.
@@ -49,15 +53,15 @@ extension RunSender {
 
     /// Waits until the run goes on (nil) or ends.
     func waitWhilePaused() -> RunEnd? {
-        console.say("Paused. `volley resume \(run.plan.id)` in another terminal goes on, Ctrl-C ends here.")
+        attendance.observer(.paused(run: run.plan.id))
         while true {
-            Interruption.rest(milliseconds: Interruption.longestRest)
-            isAlive()
-            if Interruption.isRequested { return .interrupted }
+            attendance.cancellation.wait(milliseconds: SendControl.longestRest)
+            attendance.observer(.tick)
+            if attendance.cancellation.isRequested { return .interrupted }
             if let loss = loss(while: "the run was paused") { return .stopped(reason: loss) }
             switch try? run.status().state {
             case .running:
-                console.say("Going on.")
+                attendance.observer(.resumed)
                 return nil
             case .cancelled: return .cancelled
             default: continue
@@ -66,30 +70,25 @@ extension RunSender {
     }
 }
 
-/// How far a run is and what it waits for: a line that is overwritten on a terminal, few lines elsewhere.
-private struct ShownProgress {
-    private let clock = ContinuousClock()
-    private let start = ContinuousClock.now
-    private var claimCounter: [(at: ContinuousClock.Instant, done: Int)] = []
-    private var recording = RecordingWatch()
-    private var sparse = SparseProgress()
+extension SendControl {
+    /// How often is looked about while a run is sent, in milliseconds: a run file that was removed is noticed within a fifth of a second.
+    static let longestRest = 200
 
-    mutating func show(_ state: SendState, _ control: SendControl, _ console: Console, pace: Pace?) {
-        guard console.showsProgress || console.staysInformed, let rate = rate(state.progress.done) else { return }
-        let seconds = (clock.now - start) / .seconds(1)
-        let isStuck = recording.isStuck(answered: state.progress.doneHere - state.capped, recorded: state.recorded.value, at: seconds)
-        let wait = isStuck ? .runFile : control.wait.map { ProgressWait.delivery($0) }
-        let line = state.progress.line(rate: rate, waitingFor: wait?.words(pace: pace))
-        if console.showsProgress { return console.progress(line) }
-        if sparse.isDue(wait, at: seconds) { console.say(line) }
-    }
-
-    /// Pushes per second over the last two seconds; nil when it was asked only a moment ago.
-    private mutating func rate(_ done: Int) -> Double? {
-        if let last = claimCounter.last, clock.now - last.at < .milliseconds(200) { return nil }
-        claimCounter.append((clock.now, done))
-        if claimCounter.count > 10 { claimCounter.removeFirst() }
-        let seconds = (claimCounter[claimCounter.count - 1].at - claimCounter[0].at) / .seconds(1)
-        return Double(done - claimCounter[0].done) / max(seconds, 0.001)
+    /// Waits for a sender, and passes on that it is to end.
+    /// - Parameters:
+    ///   - ended: rung by the sender's thread at its end.
+    ///   - draining: called when it was passed on.
+    ///   - rest: milliseconds until the next tick.
+    ///   - tick: called after each rest.
+    func wait(
+        until ended: Wakeup, _ cancellation: Cancellation, draining: () -> Void, rest: () -> Int = { longestRest }, tick: () -> Void = {}
+    ) {
+        while !cancellation.wait(milliseconds: rest(), orUntil: ended) {
+            if cancellation.isRequested, !isInterrupted {
+                draining()
+                interrupt()
+            }
+            tick()
+        }
     }
 }

@@ -18,7 +18,7 @@ struct RunSender: Sendable {
     let route: ProxyRoute
     let settings: RunSettings
     let messages: MessageCatalog
-    let console: Console
+    let attendance: RunAttendance
     /// By which a run in waves waits.
     var clock = WaitClock.system
     /// Is told what is claimed.
@@ -29,8 +29,6 @@ struct RunSender: Sendable {
     var threads: Int?
     /// Says why the run may not go on after it has waited; nil when it may.
     var refusal: @Sendable () throws -> Diagnostic? = { nil }
-    /// Called often, also while it waits: a sign of life.
-    var isAlive: @Sendable () -> Void = {}
 
     /// Batches between reader and sender at most. Without a pace they last while the next claim is being prepared; with one, whatever is
     /// claimed ahead only grows what a crash leaves unknown.
@@ -44,9 +42,10 @@ struct RunSender: Sendable {
         // What expires "after 4 hours" does so after the run began, however often it is resumed; in waves after each of them.
         let delivery = try Sender(senderSettings(startingAt: try run.status().startedAt ?? Timestamp.now()))
         try history.check(for: run)
-        console.detail(
-            "Sending \(run.plan.id) to \(endpoint)\(route.proxyText) as \(settings.topic), at most \(settings.pace?.description ?? "as fast as it goes")."
-        )
+        attendance.observer(
+            .destination(
+                .init(
+                    run: run.plan.id, endpoint: endpoint.description, proxy: route.proxyText, topic: settings.topic, pace: settings.pace)))
         return delivery
     }
 
@@ -54,7 +53,7 @@ struct RunSender: Sendable {
     /// running, and this process has the right to send it (`SendPermission.pass`): whatever goes wrong is how the run ended, never "nothing was sent".
     /// - Returns: how it ended; also when recording failed, which ends the run as stopped.
     func send(with delivery: Sender) -> RunEnd {
-        SendingFlag.set()
+        attendance.observer(.begins)
         guard !run.plan.waves.isEmpty else { return recorded(sendUntilEnd(delivery)) }
         do { return recorded(try sendWaves()) } catch { return recorded(.stopped(reason: "The run file cannot be used. \(error)")) }
     }
@@ -65,7 +64,7 @@ struct RunSender: Sendable {
         var sender = SenderSettings(
             endpoint: endpoint, credentials: credentials, headers: settings.headers(startingAt: start), runSeed: run.plan.seed)
         sender.pace = settings.pace
-        sender.sharedPace = PaceRegistry.ofThisProcess.shared(byRunsOf: run.plan.app, settings)
+        sender.sharedPace = attendance.context.paces.shared(byRunsOf: run.plan.app, settings)
         sender.deadline = settings.deadline(startingAt: start)
         sender.resendsUnknown = resendsUnknown
         sender.stopLimits = settings.stopLimits
@@ -197,7 +196,7 @@ struct RunSender: Sendable {
         results.close()
         recorder.join()
         giveBack(leftover, because: control.requested?.rawValue ?? "Stopped", state)
-        warnOfCapped(state)
+        if state.capped > 0 { attendance.observer(.capped(state.capped)) }
         earlier?.noteEnd(try figuresSoFar())
         if let failure = state.failure.withLock({ $0 }) { return (.stopped(reason: failure), nil) }
         return (end, control.requested)
@@ -236,7 +235,7 @@ struct RunSender: Sendable {
             onCapped: { unsent in
                 state.noteCapped(unsent.count)
                 state.progress.add(unsent)
-                PushCounter.ofThisProcess.add(app: run.plan.app, campaign: run.plan.campaign, unsent)
+                attendance.observer(.settled(unsent))
             }, onEarlierAttempts: state.noteAttempts, onInDoubt: state.noteInDoubt)
         reader.furtherMessages = furtherMessages
         reader.onClaimed = { claimed in

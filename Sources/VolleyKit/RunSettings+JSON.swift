@@ -98,7 +98,7 @@ extension FrozenEnvironment {
         case "simulator": self = .simulator
         default:
             guard let host = json["host"]?.stringValue, let port = json["port"]?.integerValue else { return nil }
-            self = .server(host: host, port: Int(port), certificateAuthority: json["ca"]?.stringValue)
+            self = .server(host: Self.normalized(host: host), port: Int(port), certificateAuthority: json["ca"]?.stringValue)
         }
     }
 }

@@ -129,7 +129,7 @@ extension FrozenEnvironment {
         case .simulator: self = .simulator
         case .server(let url, let authority):
             let (host, port) = try Self.parts(of: url)
-            self = .server(host: host, port: port, certificateAuthority: authority.map(path))
+            self = .server(host: Self.normalized(host: host), port: port, certificateAuthority: authority.map(path))
         }
     }
 
@@ -147,6 +147,9 @@ extension FrozenEnvironment {
         }
         return (String(rest), port)
     }
+
+    /// One server has one name: capitals do not count in it, nor does the dot at the end that a whole name may have (RFC 4343, RFC 1034 section 3.1).
+    static func normalized(host: String) -> String { String((host.hasSuffix(".") ? host.dropLast() : host[...]).lowercased()) }
 
     /// For people.
     var name: String {

@@ -16,14 +16,22 @@ struct RunToSend {
     /// volley.yaml as it is now.
     let project: Project
 
+    /// What volley.yaml, keys and certificates showed that is worth a warning.
+    let warnings: [Diagnostic]
+
     init(run: RunStore, gateway: Gateway, route: ProxyRoute, settings: RunSettings, messages: MessageCatalog, project: Project) {
-        (self.run, self.gateway, self.route, self.settings, self.messages) = (run, gateway, route, settings, messages)
+        self.run = run
+        self.gateway = gateway
+        self.route = route
+        self.settings = settings
+        self.messages = messages
         self.project = project
+        warnings = []
     }
 
-    /// Opens what the run names, and says what is worth a warning.
+    /// Opens what the run names.
     /// - Throws: `Diagnostic`: credentials or proxy cannot be used, the run file does not hold what a plan froze.
-    init(_ run: RunStore, _ options: CommonOptions, _ console: Console) throws {
+    init(_ run: RunStore, _ options: CommonOptions, _ context: SendingContext) throws {
         self.run = run
         settings = try RunSettings(json: run.plan.settings, runFile: run.path)
         guard settings.renderingRules == MessageCatalog.renderingRules else {
@@ -36,38 +44,27 @@ struct RunToSend {
         let present = try CurrentProject(of: run, options)
         project = present.project
         route = try ProxyRoute(present, settings)
-        gateway = try Gateway(present.withPresentFiles(settings), now: .now())
-        console.show(present.warnings + gateway.warnings)
+        gateway = try Gateway(present.withPresentFiles(settings), context, now: .now())
+        warnings = present.warnings + gateway.warnings
     }
 
-    /// Sends until the run has ended, and shows its report.
+    /// Sends until the run has ended.
     /// - Throws: why it may not be sent. Nothing was sent.
-    func send(_ step: SendGate.Step, _ options: CommonOptions, _ console: Console) throws -> ExitStatus {
-        let notices = notices(console)
+    func send(_ step: SendGate.Step, _ options: CommonOptions, _ attendance: RunAttendance) throws -> RunResult {
+        let notices = Notices(run.plan.isTest ? nil : project, patience: .short, attendance.notices)
         let before = acceptedBefore(step)
-        let end = try deliver(step, through: SendPermission(run: run, settings: settings, options: options), console, notices)
-        let isShown = show(ledger: gateway.close(), acceptedBefore: before, options, console)
-        defer { notices.finish(withinSeconds: Notices.longestFlushSeconds) }
-        switch end {
-        case .finished:
-            // It was sent: what cannot be read of it now is no mistake of the command.
-            guard let report = try? Report(run) else { return .doneWithFailures }
-            guard !run.plan.isTest || !report.pointsAtSettings else {
-                console.warn(
-                    "APNs refused the tokens of most test devices. Their tokens are old, or environment or topic in volley.yaml are wrong: "
-                        + "`volley doctor \(run.plan.app)` checks them, before the campaign goes to its audience.")
-                return .doneWithFailures
+        let end = try deliver(step, through: SendPermission(run: run, settings: settings, options: options), attendance, notices)
+        let ledger = gateway.close()
+        do {
+            try close(attendance.observer)
+            if let doubt = try LedgerGap.doubt(about: run) { attendance.observer(.gap(doubt)) }
+            let report = try Report(run, chain: RunChain(of: run))
+            let check = try ledger.flatMap { ledger in
+                try before.map { LedgerCheck(ledger, figures: try run.figures(), acceptedBefore: $0) }
             }
-            return isShown && report.isClean ? .done : .doneWithFailures
-        case .stopped(let reason):
-            console.warn("The run stopped: \(reason)")
-            return .stopped
-        case .interrupted:
-            console.warn("Interrupted; what was not sent is unsent in the report. `volley resume \(run.plan.id)` goes on.")
-            return .interrupted
-        case .cancelled:
-            console.warn("Cancelled; what was not sent is unsent in the report.")
-            return .stopped
+            return RunResult(plan: run.plan, end: end, report: report, ledger: check, failure: nil, notices: notices)
+        } catch {
+            return RunResult(plan: run.plan, end: end, report: try? Report(run), ledger: nil, failure: error, notices: notices)
         }
     }
 
@@ -80,62 +77,37 @@ struct RunToSend {
         return (try? run.figures()).map { $0.outcomes[.accepted] ?? 0 }
     }
 
-    /// Whom the project tells of runs; a test is nobody's business but the tester's.
-    private func notices(_ console: Console) -> Notices { Notices(run.plan.isTest ? nil : project, patience: .short, console: console) }
-
     /// Sends until the run has ended, and tells of its beginning and its end. The one place where sending begins.
     /// - Parameters:
     ///   - occurrence: the time of the schedule that the run belongs to.
-    ///   - isAlive: called often while it goes on.
     /// - Throws: why the gate does not let it pass. Nothing was sent.
     func deliver(
-        _ step: SendGate.Step, through gate: SendPermission, _ console: Console, _ notices: Notices, occurrence: String? = nil,
-        isAlive: @escaping @Sendable () -> Void = {}
+        _ step: SendGate.Step, through gate: SendPermission, _ attendance: RunAttendance, _ notices: Notices, occurrence: String? = nil
     ) throws -> RunEnd {
         var stage = RunSender(
             run: run, endpoint: gateway.endpoint, credentials: gateway.credentials, route: route, settings: settings, messages: messages,
-            console: console)
-        stage.isAlive = isAlive
+            attendance: attendance)
         stage.threads = gate.options.threads
         run.expectReaders(stage.renderers)
         let sender = try stage.sender()
-        console.progress("looking whether it may be sent: is the plan unchanged, does another command hold it")
+        attendance.observer(.checking)
         let pass = try gate.pass(step)
         (stage.claimCounter, stage.files) = (pass.claimCounter, pass.files)
         stage.refusal = { try gate.refusal(of: .goOn)?.diagnostic as? Diagnostic }
         notices.post(Notice(.started, of: run, occurrence: occurrence))
         let end = stage.send(with: sender)
-        pass.end(console)
+        pass.end(attendance.observer)
         notices.post(Notice(ofEndedRun: run, occurrence: occurrence))
         return end
     }
 
     /// Leaves one file behind, and puts the devices that turned out to be gone on their list.
-    func settle(_ console: Console) throws {
-        console.progress("leaving the run file in order, and devices without the app out of later campaigns")
-        defer { console.clearProgress() }
+    func close(_ observer: RunObserver) throws {
+        observer(.closing)
+        defer { observer(.closed) }
         try run.closeIntoOneFile()
         // What a test says of a device is no word about the audience.
-        if !run.plan.isTest { SuppressionList.absorb(run, console) }
-    }
-
-    /// Shows the report of a run that has ended, and how it compares to the simulator's ledger. What goes wrong here does not change
-    /// what was sent, so it is said and no more.
-    /// - Returns: whether everything could be shown, and agrees.
-    private func show(ledger: LedgerSummary?, acceptedBefore: Int?, _ options: CommonOptions, _ console: Console) -> Bool {
-        do {
-            try settle(console)
-            try LedgerGap.check(run, console)
-            let report = try Report(run, chain: RunChain(of: run))
-            try console.out(options.isJSON ? report.json.indentedText : report.text(width: console.width, colour: console.colour))
-            guard let ledger, let acceptedBefore else { return true }
-            let check = LedgerCheck(ledger, figures: try run.figures(), acceptedBefore: acceptedBefore)
-            check.agrees ? console.say(check.text) : console.warn(check.text)
-            return check.agrees
-        } catch {
-            console.warn("The run is over, but its report cannot be shown. \(error)")
-            return false
-        }
+        if !run.plan.isTest { SuppressionList.suppressGone(of: run, observer) }
     }
 }
 

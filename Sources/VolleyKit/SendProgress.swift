@@ -38,22 +38,4 @@ final class SendProgress: Sendable {
 
     /// Recipients that were recorded by this process.
     var doneHere: Int { done - before }
-
-    /// A line for a person: `sending  45.2 %  9,040 of 20,000  500/s  22 s left  at the pace of 500/s  9,001 accepted, 39 invalid_token`. What it waits for stands
-    /// before the outcomes, as a narrow terminal cuts the end.
-    /// - Parameters:
-    ///   - rate: pushes per second over the last moments.
-    ///   - wait: what it waits for, in words; nil for nothing.
-    func line(rate: Double, waitingFor wait: String? = nil) -> String {
-        let outcomes = outcomes
-        let done = outcomes.values.reduce(0, +)
-        var line = "sending  \(TextFormat.percent(total == 0 ? 1 : Double(done) / Double(total)))"
-        line += "  \(TextFormat.count(done)) of \(TextFormat.count(total))  \(TextFormat.count(Int(rate)))/s"
-        if rate >= 1, done < total { line += "  \(TextFormat.duration(seconds: Double(total - done) / rate)) left" }
-        if let wait { line += "  \(wait)" }
-        let parts = Outcome.allCases.compactMap { outcome in
-            outcomes[outcome].flatMap { $0 > 0 ? "\(TextFormat.count($0)) \(outcome.name)" : nil }
-        }
-        return line + (parts.isEmpty ? "" : "  " + parts.joined(separator: ", "))
-    }
 }

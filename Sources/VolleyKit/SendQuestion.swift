@@ -9,18 +9,29 @@ struct SendQuestion {
     let settings: RunSettings
     /// nil when the campaign was never sent from this folder.
     let last: PreviousSending?
+    /// A run of which no file says whom it reached, in words; nil when there is none.
+    let unaccounted: String?
     let now: Timestamp
 
     /// For a run that is about to begin.
     /// - Throws: `Diagnostic`: the folder of runs cannot be listed.
     init(_ run: RunStore, _ settings: RunSettings, now: Timestamp) throws {
-        let last = try RunStore.lastBegun(of: run.plan.campaign, in: FilePaths.folder(of: run.path))
-        defer { last?.close() }
-        self.init(plan: run.plan, settings: settings, last: last.flatMap { PreviousSending(of: $0, now: now) }, now: now)
+        let earlier = try EarlierRuns(
+            of: run.plan.campaign, app: run.plan.app, in: settings.environment, folder: FilePaths.folder(of: run.path), now: now,
+            besides: run.plan.id)
+        defer { earlier.close() }
+        let unaccounted = earlier.unaccounted.map {
+            "\($0.id), \(PreviousSending.ago($0.begunAt, now)): its file is gone or an older copy, so whom it reached is not known"
+        }
+        self.init(plan: run.plan, settings: settings, last: earlier.lastSending, unaccounted: unaccounted, now: now)
     }
 
-    init(plan: RunPlan, settings: RunSettings, last: PreviousSending?, now: Timestamp) {
-        (self.plan, self.settings, self.last, self.now) = (plan, settings, last, now)
+    init(plan: RunPlan, settings: RunSettings, last: PreviousSending?, unaccounted: String? = nil, now: Timestamp) {
+        self.plan = plan
+        self.settings = settings
+        self.last = last
+        self.unaccounted = unaccounted
+        self.now = now
     }
 
     /// Five short lines, the last of which asks for a yes.
@@ -30,7 +41,7 @@ struct SendQuestion {
         return """
             '\(plan.campaign)' goes to \(devices) of \(plan.app)\(again).
               Environment  \(environment)
-              Last run     \(last?.words(here: settings.environment.name) ?? "none: it was never sent from here")
+              Last run     \(unaccounted ?? last?.words(here: settings.environment.name) ?? "none: it was never sent from here")
               Expires      \(expiry)
             \(ask)
             """

@@ -25,27 +25,13 @@ extension SuppressionList {
 
     /// Takes what a run that has ended says of its devices into the list of its app. What goes wrong is said, and changes nothing in how
     /// the run ended.
-    static func absorb(_ run: RunStore, _ console: Console) {
+    static func suppressGone(of run: RunStore, _ observer: RunObserver) {
         do {
             let environment = try RunSettings(json: run.plan.settings, runFile: run.path).environment
             let list = SuppressionList(of: run, environment: environment.listName)
-            let change = try list.absorb(run)
-            if change.added + change.renewed > 0 {
-                console.detail("\(TextFormat.count(change.added)) devices are suppressed from now on, in \(list.path)")
-            }
-            if change.notSuppressed > 0, try run.status().state == .finished { console.warn(sparedText(change.notSuppressed)) }
-        } catch {
-            console.warn(
-                "The devices whose tokens are invalid could not be put on the suppression list, so the next plan will name them again. \(error)"
-            )
-        }
-    }
-    private static func sparedText(_ count: Int) -> String {
-        let devices =
-            count == 1
-            ? "1 device is not suppressed although its token was"
-            : "\(TextFormat.count(count)) devices are not suppressed although their tokens were"
-        return
-            "\(devices) refused: too few others were accepted to tell whether the tokens are bad or the settings wrong. Check environment and topic in volley.yaml, and that the export belongs to this app."
+            let change = try list.suppressGone(of: run)
+            if change.added + change.renewed > 0 { observer(.suppressed(change.added, list: list.path)) }
+            if change.notSuppressed > 0, try run.status().state == .finished { observer(.notSuppressed(change.notSuppressed)) }
+        } catch { observer(.suppressionFailed(error)) }
     }
 }

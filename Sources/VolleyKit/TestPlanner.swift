@@ -7,7 +7,7 @@ import Runs
 struct TestPlanner {
     let context: CampaignContext
     let memory: MemoryBudget?
-    let console: Console
+    let attendance: PlanningAttendance
     let now: Timestamp
 
     /// A text for a device.
@@ -72,10 +72,10 @@ struct TestPlanner {
         let all = context.messages.messages
         let columns = context.messages.columns.map(\.value)
         guard context.app.testDevices.contains(where: { device in columns.contains { device.cells[$0] == nil } }) else {
-            console.show(context.warnings)
+            attendance.observer(.warnings(context.warnings))
             return all.map { _ in nil }
         }
-        let recipients = try Planner(context: context, memory: memory, console: console, now: now).examples(
+        let recipients = try Planner(context: context, memory: memory, attendance, now: now).examples(
             runsFolder: runsFolder)
         var chooser = MessageChooser(context.messages)
         let numbers = recipients.map { chooser.message(of: $0) }
@@ -102,7 +102,7 @@ struct TestPlanner {
             let template = context.messages.messages[push.message].template
             guard let failure = template.render(push.fields, language: language(push), into: &payload) else { return true }
             skipped[failure.skipReason, default: 0] += 1
-            console.warn("\(push.device.name) (\(push.device.token)) is not sent \(text(push.message)): \(failure)")
+            attendance.observer(.testSkipped(device: push.device.name, token: push.device.token, text: text(push.message), failure))
             return false
         }
         return (sendable, skipped)

@@ -122,7 +122,7 @@ struct MistakesInScheduleTests {
         ),
         one(
             "the fifth week of a month", "timezone: UTC, repeat: \"30 9 * 1,3 1#5\"",
-            "47: '1#5' is no day of the week: cron does not count the weeks of a month. For the days 29 to 31 that are such a day write \"30 9 */31,29-31 1,3 1\": where a field begins with *, both must hold."
+            "47: '1#5' is no day of the week: cron does not count the weeks of a month. Cron can say the first such day of a month only. For another one write a campaign for each date, with `at` instead of `repeat`."
         ),
         one(
             "days with a dash", "timezone: UTC, repeat: \"0 9 * * mon–fri\"",

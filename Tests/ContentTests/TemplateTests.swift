@@ -102,7 +102,8 @@ import Testing
         "a cell in which nobody would see anything is blank",
         arguments: [
             "", " ", "\t\r\n", "-", " – ", "NULL", "null", #"\N"#, "N/A", "n/a", "#N/A", " NULL ", "NaN", "nan", "None", "undefined",
-            "(null)", "[NULL]", "<null>", "#NAME?", "#REF!", "#DIV/0!", "--", "---", "\u{A0}", "\u{3000}\u{2003}", "\u{200B}",
+            "(null)", "[NULL]", "<null>", "#NAME?", "#REF!", "#DIV/0!", "#NV", "#BEZUG!", "#¿NOMBRE?", " #N/D ", "--", "---", "\u{A0}",
+            "\u{3000}\u{2003}", "\u{200B}",
             "\u{FEFF} \u{200E}", "\u{0}", "\u{7F}",
         ])
     func blanks(cell: String) throws {

@@ -19,7 +19,7 @@ struct Wall {
             // A thread that writes to a closed connection blocks a signal for itself; a child process begins with those that it was given.
             Wall(
                 name: "exits-and-signals", pattern: #"(?<![.\w])(?:exit|_exit|abort|signal|sigaction)\("#,
-                rooms: ["volley", "Benchmarks", "Delivery/PipeSignalBlock.swift"]),
+                rooms: ["volley", "Benchmarks", "Base/PipeSignalBlock.swift"]),
             Wall(
                 name: "shared-state",
                 pattern:

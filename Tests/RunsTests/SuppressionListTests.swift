@@ -238,15 +238,15 @@ extension SuppressionList {
 
     @Test(
         "invalid tokens of a run that has finished come into the list, with APNs' moment or else that of the answer; again changes nothing")
-    func absorb() throws {
+    func suppressGone() throws {
         let folder = try TemporaryFolder()
         let run = try endedRun(folder)
         let list = SuppressionList(of: run, environment: "production")
-        #expect(try list.absorb(run).added == 4)
+        #expect(try list.suppressGone(of: run).added == 4)
         #expect(try list.summary == known + settingsEvidence)
         let before = try list.all
         #expect(before.allSatisfy { $0.run == "run" })
-        #expect(try list.absorb(run) == SuppressionList.Change())
+        #expect(try list.suppressGone(of: run) == SuppressionList.Change())
         #expect(try list.all == before)
         #expect(folder.names == ["run.sqlite", "suppressed-shop.sqlite"])
     }
@@ -258,12 +258,12 @@ extension SuppressionList {
         let folder = try TemporaryFolder()
         let run = try endedRun(folder, state, reason: reason)
         let list = SuppressionList(of: run, environment: "production")
-        let change = try list.absorb(run)
+        let change = try list.suppressGone(of: run)
         #expect(change.added == 2 && change.notSuppressed == 2)
         #expect(try list.summary == known)
         // Once it has gone on to its end it does.
         try run.setState(.finished, reason: "", at: noon)
-        #expect(try list.absorb(run).added == 2)
+        #expect(try list.suppressGone(of: run).added == 2)
         #expect(try list.summary == known + settingsEvidence)
     }
 
@@ -272,7 +272,7 @@ extension SuppressionList {
         let folder = try TemporaryFolder()
         let run = try endedRun(folder, accepted: accepted)
         let list = SuppressionList(of: run, environment: "production")
-        #expect(try list.absorb(run).notSuppressed == 2)
+        #expect(try list.suppressGone(of: run).notSuppressed == 2)
         #expect(try list.summary == known)
     }
 
@@ -295,7 +295,7 @@ extension SuppressionList {
             (0..<accepted.itself).map { settled($0) } + [settled(accepted.itself, .invalidToken, status: 400, reason: "BadDeviceToken")])
         try retry.setState(.finished, reason: "", at: noon)
         let list = SuppressionList(of: retry, environment: "production")
-        #expect(try list.absorb(retry).added == accepted.suppressed)
+        #expect(try list.suppressGone(of: retry).added == accepted.suppressed)
     }
 
     @Test("a life is judged by itself as well: what was accepted in others says nothing of its tokens, also when it is opened anew")
@@ -315,7 +315,7 @@ extension SuppressionList {
         try run.closeIntoOneFile()
         let evidence = try RunStore(path: run.path, readOnly: true).evidence()
         #expect(evidence.lives.map(\.accepted) == [45, 0] && evidence.settingsEvidence?.ambiguous == 5)
-        let change = try SuppressionList(of: run, environment: "production").absorb(run)
+        let change = try SuppressionList(of: run, environment: "production").suppressGone(of: run)
         #expect(change.added == 0 && change.notSuppressed == 5)
     }
 
@@ -338,7 +338,7 @@ extension SuppressionList {
             try retry.finish(
                 at: noon, unless: { RunEvidence($0.tokenEvidence, retried: retried).settingsEvidence == nil ? nil : "settings" }) == nil)
         let list = SuppressionList(of: retry, environment: "production")
-        let change = try list.absorb(retry)
+        let change = try list.suppressGone(of: retry)
         #expect(change.added == 1 && change.notSuppressed == 1)
     }
 
@@ -346,7 +346,7 @@ extension SuppressionList {
     func nothing() throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 3)
-        #expect(try SuppressionList(of: run, environment: "production").absorb(run) == SuppressionList.Change())
+        #expect(try SuppressionList(of: run, environment: "production").suppressGone(of: run) == SuppressionList.Change())
         #expect(folder.names == ["run.sqlite"])
     }
 }

@@ -10,7 +10,6 @@ import Testing
 @Suite("Notices")
 struct NoticesTests {
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("volley-notices-\(UUID().uuidString)")
-    private let console = Console(.init(isQuiet: true))
     private let quick = Notices.RetrySchedule(firstPauseSeconds: 0.001, longestPauseSeconds: 0.01, totalSeconds: 5)
 
     init() throws { try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true) }
@@ -32,7 +31,7 @@ struct NoticesTests {
         setenv("VOLLEY_TEST_SECRET", "s3cret", 1)
         let server = try TestWebhook(answers: ["503 Busy", "429 Slow", "", "200 OK"])
         let notices = Notices(
-            try project("  - {webhook: \"\(server.url())\", secret_env: VOLLEY_TEST_SECRET}"), patience: quick, console: console)
+            try project("  - {webhook: \"\(server.url())\", secret_env: VOLLEY_TEST_SECRET}"), patience: quick, .silent)
         let notice = notice()
         notices.post(notice)
         notices.finish(withinSeconds: 30)
@@ -52,7 +51,7 @@ struct NoticesTests {
         "what the server does not want is not repeated", arguments: ["400 Bad", "401 No", "410 Gone", "302 Elsewhere\r\nLocation: /other"])
     func refused(answer: String) throws {
         let server = try TestWebhook(answers: [answer])
-        let notices = Notices(try project("  - {webhook: \"\(server.url())\"}"), patience: quick, console: console)
+        let notices = Notices(try project("  - {webhook: \"\(server.url())\"}"), patience: quick, .silent)
         notices.post(notice())
         notices.finish(withinSeconds: 30)
         #expect(server.requests.map(\.line) == ["POST /hook HTTP/1.1"])
@@ -64,12 +63,12 @@ struct NoticesTests {
         let server = try TestWebhook(answers: Array(repeating: "500 No", count: 100_000))
         let project = try project("  - {webhook: \"\(server.url())\"}")
         let short = Notices(
-            project, patience: .init(firstPauseSeconds: 0.001, longestPauseSeconds: 0.001, totalSeconds: 0), console: console)
+            project, patience: .init(firstPauseSeconds: 0.001, longestPauseSeconds: 0.001, totalSeconds: 0), .silent)
         short.post(notice())
         short.finish(withinSeconds: 30)
         #expect(server.requests.count == 1)
         let endless = Notices(
-            project, patience: .init(firstPauseSeconds: 1_000, longestPauseSeconds: 1_000, totalSeconds: 1e6), console: console)
+            project, patience: .init(firstPauseSeconds: 1_000, longestPauseSeconds: 1_000, totalSeconds: 1e6), .silent)
         endless.post(notice())
         while server.requests.count < 2 { usleep(1_000) }
         endless.finish(withinSeconds: 0)
@@ -96,7 +95,7 @@ struct NoticesTests {
 
             """
         try Data(yaml.utf8).write(to: path)
-        let notices = Notices(try Project.read(file: path.path).0, patience: quick, console: console)
+        let notices = Notices(try Project.read(file: path.path).0, patience: quick, .silent)
         for event in [NoticeEvent.started, .finished] { notices.post(notice(event)) }
         notices.finish(withinSeconds: 30)
         #expect(servers.map { $0.requests.compactMap { $0.headers["volley-event"] } } == [["finished"], ["started", "finished"], []])
@@ -110,7 +109,7 @@ struct NoticesTests {
                 """
                   - {webhook: "\(server.url("/a"))", secret_env: VOLLEY_TEST_NO_SUCH_SECRET}
                   - {webhook: "\(server.url("/b"))"}
-                """), patience: quick, console: console)
+                """), patience: quick, .silent)
         notices.post(notice())
         notices.finish(withinSeconds: 30)
         #expect(server.requests.map(\.line) == ["POST /b HTTP/1.1"])

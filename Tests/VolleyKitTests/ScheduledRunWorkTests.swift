@@ -33,8 +33,11 @@ struct ScheduledRunWorkTests {
         let scheduledRun = ScheduledRun(
             key: .init(campaign: "c", occurrence: "2026-12-01T09:00"), file: "c.yaml", run: "r", state: .sending, begins: .distantPast,
             ends: .distantPast, changedAt: .distantPast)
-        return ScheduledRunWork(runsFolder: folder, options: .init(), console: Console(.init(isQuiet: true)), heartbeats: Heartbeats())
-            .examine(scheduledRun)
+        return ScheduledRunWork(
+            runsFolder: folder, options: .init(), attendance: ScheduleAttendance(observer: .silent, cancellation: Cancellation()),
+            heartbeats: Heartbeats()
+        )
+        .examine(scheduledRun)
     }
 
     @Test("a file that knows less than was sent is neither a plan that is too late nor one that has ended")

@@ -353,7 +353,8 @@ struct SchedulerTests {
         let scheduledRun = ScheduledRun(
             key: Self.nine, file: "/a.yaml", run: "r", state: .sending, begins: .distantPast, ends: .distantPast, changedAt: .distantPast)
         let finding = ScheduledRunWork(
-            runsFolder: folder.path, options: .init(), console: Console(.init(isQuiet: true)), heartbeats: Heartbeats()
+            runsFolder: folder.path, options: .init(), attendance: ScheduleAttendance(observer: .silent, cancellation: Cancellation()),
+            heartbeats: Heartbeats()
         )
         .examine(scheduledRun)
         guard case .unreadable(let reason) = finding else {

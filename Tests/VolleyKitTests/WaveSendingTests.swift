@@ -86,7 +86,7 @@ struct WaveSendingTests {
                     seed: RunSeed(high: 1, low: 2), fields: [], plannedAt: .now(),
                     planHash: "", rows: audience, audience: audience,
                     skipped: [:], settings: settings.json, preview: .object([]), waves: planned))
-            gateway = try Gateway(settings, now: .now())
+            gateway = try Gateway(settings, SendingContext(), now: .now())
         }
 
         deinit {
@@ -99,7 +99,7 @@ struct WaveSendingTests {
             var stage = RunSender(
                 run: run, endpoint: gateway.endpoint, credentials: gateway.credentials,
                 route: try ProxyRoute(nil, to: settings.environment), settings: settings, messages: messages,
-                console: Console(.init(isQuiet: true)))
+                attendance: RunAttendance(context: SendingContext(), observer: .silent, notices: .silent, cancellation: Cancellation()))
             stage.clock = clock
             stage.refusal = { refusal }
             let sender = try stage.sender()

@@ -66,9 +66,35 @@ extension ConditionFindings {
         case .comparison(.notEqual, let operand):
             // That no row has a number is no slip.
             let value = trimmedText(operand)
+            if !isSeen[1], Self.midnight(value, column, otherCells) != nil {
+                return [
+                    .warning(
+                        .valueNotFound, "no selected device has '\(value)' in '\(column)', so that the condition leaves nobody out",
+                        at: condition.column.position,
+                        remedy: "A day alone is its midnight, and cells say times. For the days before it write \(column): \"< \(value)\".")
+                ]
+            }
             let isText = ComparisonValue(value, column: column).kind == .text && !["true", "false"].contains(value.lowercased())
             return isText && !isSeen[1] ? [warning(value, ", so that the condition leaves nobody out")] : []
+        case .comparison(.lessOrEqual, let operand):
+            let value = trimmedText(operand)
+            guard Array(value.utf8).withUnsafeBufferPointer(isDayOnly), Self.isDate(value),
+                let later = otherCells.first(where: { Self.isDate($0) && $0.count > value.count && $0.hasPrefix(value) })
+            else { return [] }
+            return [
+                .warning(
+                    .dayIsMidnight,
+                    "'\(value)' alone is the midnight with which that day begins, so that '\(later)' in '\(column)' is left out",
+                    at: condition.column.position,
+                    remedy: "For all of that day compare with the next one: \(column): \"< \(Self.dayAfter(value) ?? "2026-11-30")\".")
+            ]
         default: return []
+        }
+    }
+
+    private static func dayAfter(_ day: String) -> String? {
+        Array(day.utf8).withUnsafeBufferPointer(dateMilliseconds).map {
+            String(Timestamp(epochMilliseconds: $0 + 86_400_000).description.prefix(10))
         }
     }
 
@@ -93,9 +119,13 @@ extension ConditionFindings {
                     "What stands in a list is a value and no condition. List the values that are meant: \(column): [\(Self.plain(others))]."
             }
             if values.count == 1, let remedy = Self.meaning(of: trimmedText(values[0]), column, otherCells) { return remedy }
-            let dates = otherCells.contains(where: Self.isDate) ? values.flatMap { OperandRule.dates(meantBy: trimmedText($0)) } : []
-            if !dates.isEmpty {
-                return "Write dates with the year first: \(column): \(dates.joined(separator: " or "))."
+            if let day = values.lazy.compactMap({ Self.midnight(trimmedText($0), column, otherCells) }).first { return day }
+            let dates = otherCells.contains(where: Self.isDate) ? values.map { OperandRule.dates(meantBy: trimmedText($0)) } : []
+            if dates.contains(where: { !$0.isEmpty }) {
+                let list = values.count > 1 && dates.allSatisfy { $0.count == 1 }
+                let all = dates.flatMap(\.self)
+                return
+                    "Write dates with the year first: \(column): \(list ? "[\(all.joined(separator: ", "))]" : all.joined(separator: " or "))."
             }
             let versions = values.compactMap { Self.versionBefore($0, column) }
             if let version = versions.first { return "For a version and all later ones write \(column): \">= \(version)\"." }

@@ -91,7 +91,16 @@ struct JSONArrayReader: JSONReader, ~Copyable {
                 at: place,
                 remedy: "Export the list alone: [{…}, {…}].")
         }
-        return failure("the file is no JSON array", at: place, remedy: "A file with an object on each line must end in .jsonl.")
+        // Or deeper: {"data": {"devices": [{
+        if start.first == "{", let colon = start.firstIndex(of: ":"), start[colon...].hasPrefix(":{"), start.contains(":[{") {
+            return failure(
+                "the file is an object with the list of devices deep in it", at: place, remedy: "Export the list alone: [{…}, {…}].")
+        }
+        return failure(
+            "the file is no JSON array", at: place,
+            remedy: start.first == "{"
+                ? "A file with an object on each line must end in .jsonl."
+                : "A list of objects begins with [. A file with columns must end in .csv.")
     }
 
     private static let cutOff = "Was the upload cut off? Export the file again."

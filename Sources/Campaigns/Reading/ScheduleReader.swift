@@ -101,7 +101,10 @@ struct ScheduleReader {
             warnOfFar(at, schedule)
             warnOfGap(at, schedule)
         }
-        if let rule = schedule.repeat { warnOfUnitedDays(rule) }
+        if let rule = schedule.repeat {
+            warnOfUnitedDays(rule)
+            warnOfGaps(in: rule)
+        }
         guard let quiet = schedule.quietHours else { return }
         let end = LocalTime(minutes: quiet.end).timeOfDay
         if let at = schedule.at, quiet.contains(minuteOfDay: at.minuteOfDay) {
@@ -133,6 +136,38 @@ struct ScheduleReader {
             .daysUnited,
             "cron unites days of the month and days of the week: this goes out on day\(Int(fields[2]) == nil ? "s" : "") \(fields[2]) of a month, and also on every \(Self.days(fields[4]))",
             at: place("repeat"), remedy: remedy)
+    }
+
+    /// Days that some months do not have, and steps that begin anew with each month or year: they look more even than they are.
+    private func warnOfGaps(in rule: CronRule) {
+        let fields = rule.description.split { $0 == " " || $0 == "\t" }
+        let (days, months, weekdays) = (fields[2], fields[3], fields[4])
+        func warn(_ message: String, _ remedy: String) {
+            section.findings.warning(
+                .repeatUneven, message, at: place("repeat"), remedy: "\(remedy) If it is meant so, allow the warning.")
+        }
+        if weekdays == "*", let day = Int(days), day > 28, months == "*" {
+            warn(
+                day == 29
+                    ? "day 29 comes in no February but those of leap years"
+                    : "day \(day) comes in \(day == 30 ? 11 : 7) months of the year only",
+                "Write 28, a day that every month has, or 1 for the next morning.")
+        }
+        if weekdays == "*", days.hasPrefix("*/"), let step = Int(days.dropFirst(2)), step > 2, step < 31 {
+            warn(
+                "steps of days begin anew with each month: this goes out on the days \(Self.list(stride(from: 1, through: 31, by: step))) of a month, whatever lies between the last of them and the next 1st",
+                "For every week write a day of the week: \"\(fields[0]) \(fields[1]) * \(months) mon\".")
+        }
+        if days == "*", weekdays == "*", months.hasPrefix("*/"), months != "*/1" {
+            warn(
+                "this goes out on every day of the months that \(months) names",
+                "For once in each of them write a day: \"\(fields[0]) \(fields[1]) 1 \(months) *\".")
+        }
+    }
+
+    private static func list(_ numbers: some Sequence<Int>) -> String {
+        let numbers = numbers.map(String.init)
+        return numbers.dropLast().joined(separator: ", ") + (numbers.count > 1 ? " and " : "") + (numbers.last ?? "")
     }
 
     /// `1` is a Monday; what is more than a number is shown as it is written.

@@ -4,12 +4,12 @@ import Base
 extension SlipMatcher {
     /// `{First Name}`, `{0}`, `{first_name:there}`, `{#first_name}`: what other tools take between braces.
     func foreignBrace() -> TypingSlip? {
+        if let other = otherScript("{", "}") { return other }
         guard isShown else { return nil }
         let inside = scalars[(start + 1)...].prefix(60).prefix { $0 != "{" && $0 != "}" && $0 != "\n" }
         guard inside.endIndex < scalars.count, scalars[inside.endIndex] == "}" else { return nil }
         let words = inside.split(whereSeparator: TemplateTokenizer.isSpace)
         guard let first = words.first?.first, Self.begins(first), inside.contains(where: Self.isLatin),
-            // Letters of other scripts between braces are more likely an ornament.
             inside.allSatisfy({ $0.isASCII || Self.isLatin($0) || TemplateTokenizer.isSpace($0) }),
             words.count <= 3 || inside.contains("_")
         else { return nil }
@@ -37,9 +37,26 @@ extension SlipMatcher {
     /// `[[First Name]]` and the like: signs that no text has for anything else.
     /// - Parameter message: what is said of the signs.
     func named(_ open: String, _ close: String, words message: String) -> TypingSlip? {
+        if let other = otherScript(open, close) { return other }
         guard isShown, starts(with: open), let (words, end) = words(from: start + open.unicodeScalars.count, to: close) else { return nil }
         return accident(
             "\(message): '\(open)\(words.joined(separator: " "))\(close)'", remedy: Self.remedy(for: words) + Self.raw, end: end)
+    }
+
+    /// `{昵称}`, `%имя%`: the name of a column in another script than Latin. It may be an ornament as well, so it is worth a warning.
+    func otherScript(_ open: String, _ close: String) -> TypingSlip? {
+        guard starts(with: open) else { return nil }
+        let from = start + open.unicodeScalars.count
+        let inside = scalars[from...].prefix(25).prefix { Self.isOther($0) || Self.isWord($0) || $0 == " " }
+        let words = inside.split { $0 == " " }
+        guard (1...3).contains(words.count), inside.contains(where: Self.isOther), starts(with: close, at: inside.endIndex) else {
+            return nil
+        }
+        let name = words.map(text).joined(separator: " ")
+        return accident(
+            "'\(open)\(name)\(close)' is shown as it stands",
+            remedy: words.count == 1 ? "For a column write {{ \(name) }}." : PlaceName.suggestion(for: "") + ".",
+            end: inside.endIndex + close.unicodeScalars.count, isWarning: true)
     }
 
     /// `[First Name]`, `<your name>`, `%First Name%`: only what is most likely to be filled in.
@@ -128,6 +145,15 @@ extension SlipMatcher {
 
     private static func isLatin(_ scalar: Unicode.Scalar) -> Bool {
         scalar.value < 0x250 && (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar))
+    }
+
+    /// A letter of another script, or what is written above or below one.
+    private static func isOther(_ scalar: Unicode.Scalar) -> Bool {
+        guard scalar.value >= 0x250 else { return false }
+        switch scalar.properties.generalCategory {
+        case .lowercaseLetter, .uppercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter, .nonspacingMark, .spacingMark: return true
+        default: return false
+        }
     }
 
     private static func isWord(_ scalar: Unicode.Scalar) -> Bool {

@@ -117,6 +117,7 @@ struct SlipMatcher {
     func fullWidthBrace() -> TypingSlip? {
         guard starts(with: "｛｛") || starts(with: "｝｝") else {
             guard starts(with: "｛") else { return nil }
+            if let other = otherScript("｛", "｝") { return other }
             var next = skipSpaces(start + 1)
             guard let name = name(from: &next), next < scalars.count, scalars[next] == "｝" else { return nil }
             return accident(
@@ -139,11 +140,16 @@ struct SlipMatcher {
         if start > 0, TemplateTokenizer.isNameScalar(scalars[start - 1]) || scalars[start - 1] == "%" { return nil }
         var next = start + 1
         guard let name = name(from: &next, takesSpaces: false), next < scalars.count, scalars[next] == "%", name.utf8.count > 1 else {
-            return place(of: "%", "%")
+            return otherScript("%", "%") ?? place(of: "%", "%")
         }
         return accident(
             "percent signs make no template: '%\(name)%'", remedy: PlaceName.remedy(for: name) + Self.raw, end: next + 1,
-            isWarning: !isShown)
+            isWarning: !isShown || Self.isOrnament(name))
+    }
+
+    /// `%SALE%`: what shops decorate with percent signs, and no column is called.
+    private static func isOrnament(_ name: String) -> Bool {
+        ["sale", "super", "deal", "deals", "rabatt", "rabatte", "angebot", "angebote", "off", "sparen"].contains(name.lowercased())
     }
 
     /// `<first_name>`: often a place to fill in, sometimes HTML.

@@ -19,7 +19,7 @@ public enum CheckCommand {
                     ("silenced", lint?.silencedJSON ?? .array([])),
                 ]))
             guard !options.isJSON else { continue }
-            if let lint { console.show(lint) }
+            if let lint { console.show(.lint(lint)) }
             console.show(errors)
             if errors.isEmpty { try console.out("\(file): fine") }
         }

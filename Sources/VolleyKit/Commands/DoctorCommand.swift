@@ -16,8 +16,9 @@ public enum DoctorCommand {
         let apps = try name.map { [try project.app(called: $0)] } ?? project.apps
         var isWell = true
         var documents: [JSONValue] = []
+        let context = SendingContext()
         for app in apps {
-            let steps = ServiceCheck(app: app, project: project, now: .now()).steps()
+            let steps = ServiceCheck(app: app, project: project, now: .now(), context: context).steps()
             let failed = steps.count { $0.state == .failed }
             isWell = isWell && failed == 0
             if options.isJSON {

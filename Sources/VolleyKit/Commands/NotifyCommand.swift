@@ -43,7 +43,7 @@ public enum NotifyCommand {
         _ notice: Notice, _ target: NoticeTarget, _ project: Project, _ app: App?, _ console: Console
     ) -> (way: String, failure: String?) {
         do {
-            let way = try NoticeChannel(target, projectFile: project.file, proxy: app?.proxy ?? project.proxy, console: console)
+            let way = try NoticeChannel(target, projectFile: project.file, proxy: app?.proxy ?? project.proxy, console.noticeObserver)
             switch way.attempt(notice, now: .now()) {
             case .delivered: return (way.name, nil)
             case .failed(let failure, _), .refused(let failure): return (way.name, failure)

@@ -10,7 +10,7 @@ public enum PlanCommand {
         Interruption.install()
         let now = Timestamp.now()
         let context = try CampaignContext.read(file: file, options: options, now: now)
-        var planner = try Planner(context: context, memory: options.memory, console: console, now: now)
+        var planner = try Planner(context: context, memory: options.memory, console.planning, now: now)
         planner.sendingTime = try .ofPlanning(context, now: now, runsFolder: context.runsFolder(options))
         let settings = try RunSettings(context)
         let (run, preview) = try planner.plan(settings, runsFolder: context.runsFolder(options))
@@ -30,7 +30,7 @@ public enum PlanCommand {
             answer = "\(text)\n\n\(done)\n\(approval)Send it with: volley send --plan \(run.plan.id)\(waiting)"
         }
         let status = console.answer(answer, done: "\(done).")
-        if needsApproval { Notices.tell(.approvalNeeded, of: run, context.project, console) }
+        if needsApproval { Notices.tell(.approvalNeeded, of: run, context.project, console.noticeObserver) }
         return status
     }
 }

@@ -15,7 +15,7 @@ public enum PreviewCommand {
         let context = try CampaignContext.read(file: file, options: options, now: now)
         try ResultFileCheck.check(page, option: "--html", what: "page", runsFolder: context.runsFolder(options))
         try checkEnding(of: page)
-        var planner = try Planner(context: context, memory: options.memory, console: console, now: now)
+        var planner = try Planner(context: context, memory: options.memory, console.planning, now: now)
         planner.sendingTime = .ofPreview(context.campaign, now: now)
         let preview = try planner.preview(
             samples: samples ?? (context.messages.hasChoice ? 1 : 3), runsFolder: context.runsFolder(options))
@@ -52,7 +52,7 @@ public enum PreviewCommand {
         let subject = try TraceSubject(who)
         let now = Timestamp.now()
         let context = try CampaignContext.read(file: file, options: options, now: now)
-        let explanation = try Planner(context: context, memory: nil, console: console, now: now).explanation(
+        let explanation = try Planner(context: context, memory: nil, console.planning, now: now).explanation(
             of: subject, runsFolder: context.runsFolder(options))
         if options.isJSON {
             try console.out(explanation.json)

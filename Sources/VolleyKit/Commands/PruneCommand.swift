@@ -74,7 +74,7 @@ private struct Pruning {
         isDone = true
         pruned = []
         for (run, status) in selection.chosen {
-            if Interruption.isRequested {
+            if Interruption.process.isRequested {
                 failures.append(Diagnostic("interrupted; the runs that are not named below are as they were"))
                 break
             }
@@ -86,7 +86,7 @@ private struct Pruning {
                     Pruned(run: run.plan.id, recipients: run.plan.audience, bytesBefore: before, bytesAfter: run.fileSize))
             } catch { failures.append(error as? Diagnostic ?? Diagnostic("\(error)", file: run.path)) }
         }
-        for plan in abandonedPlans where !Interruption.isRequested {
+        for plan in abandonedPlans where !Interruption.process.isRequested {
             do { if try plan.remove() { removed.append(plan) } } catch {
                 failures.append(error as? Diagnostic ?? Diagnostic("\(error)", file: plan.path))
             }

@@ -64,7 +64,7 @@ public enum PushCommand {
         _ token: DeviceToken, _ payload: [UInt8], _ settings: RunSettings, _ route: ProxyRoute, _ options: CommonOptions, _ console: Console
     ) throws -> ExitStatus {
         let now = Timestamp.now()
-        let gateway = try Gateway(settings, now: now)
+        let gateway = try Gateway(settings, SendingContext(), now: now)
         console.show(gateway.warnings)
         let seed = RunSeed.random()
         var sender = SenderSettings(
@@ -85,7 +85,8 @@ public enum PushCommand {
             return delivery.run(source: batches, results: results, control: control)
         }
         SendingFlag.set()
-        Interruption.pass(to: control, until: ended, console)
+        let observer = RunTerminal.observer(console)
+        control.wait(until: ended, Interruption.process, draining: { observer(.draining) })
         let end = loop.join()
         _ = gateway.close()
         guard let settlement = results.take()?.first else { preconditionFailure("a push was not settled") }

@@ -13,9 +13,11 @@ public enum ResumeCommand {
         let gate = try SendPermission(run: run, settings: RunSettings(json: run.plan.settings, runFile: run.path), options: options)
         if run.sendingSince != nil { return try wake(run, gate, console) }
         try gate.check(.goOn)
-        let dispatch = try RunToSend(run, options, console)
+        let running = console.running()
+        let dispatch = try RunToSend(run, options, running.context)
+        console.show(dispatch.warnings)
         try announce(run, dispatch.settings, console)
-        return try dispatch.send(.goOn, options, console)
+        return console.show(try dispatch.send(.goOn, options, running), options)
     }
 
     /// A process is there already: it goes on if it is paused, and if it might begin now.

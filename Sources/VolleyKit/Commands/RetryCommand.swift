@@ -33,9 +33,11 @@ public enum RetryCommand {
         if outcomes.contains(.unknown), try run.figures().outcomes[.unknown, default: 0] > 0 {
             console.warn("Those who are unknown may have got the push already, and then get it twice.")
         }
+        let running = console.running()
         let dispatch: RunToSend
         do {
-            dispatch = try RunToSend(retry, options, console)
+            dispatch = try RunToSend(retry, options, running.context)
+            console.show(dispatch.warnings)
             console.show(try QuietRetry.warning(retry, dispatch.settings, at: .now()).map { [$0] } ?? [])
             // Whoever approved the first run approved these devices and this text.
             if let approval = try run.approval() { try retry.approve(approval) }
@@ -62,7 +64,7 @@ public enum RetryCommand {
             try retry.remove()
             throw error
         }
-        return try dispatch.send(.begin, options, console)
+        return console.show(try dispatch.send(.begin, options, running), options)
     }
 
     private static func outcomes(_ names: [String]) throws -> Set<Outcome> {

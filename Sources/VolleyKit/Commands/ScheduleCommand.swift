@@ -13,9 +13,14 @@ public enum ScheduleCommand {
         let files = try ScheduleFiles(paths, runsFolder: folder, options: options)
         let lock = try ScheduleLock(folder: folder)
         let daemon = try ScheduleDaemon(
-            files: files, project: project, runsFolder: folder, lock: lock, options: options, console: console)
-        console.say("volley schedule is at work; its record is \(FilePaths.join(folder, ScheduleStore.fileName)).")
-        return try daemon.run()
+            files: files, project: project, runsFolder: folder, lock: lock, options: options,
+            ScheduleAttendance(observer: console.scheduleObserver, cancellation: Interruption.process))
+        let observer = console.scheduleObserver
+        observer(.started(record: FilePaths.join(folder, ScheduleStore.fileName)))
+        switch try daemon.run() {
+        case .cancelled: return .interrupted
+        case .recordLost: return .stopped
+        }
     }
 
     /// Shows what comes next, whether or not a process is at work.

@@ -49,12 +49,15 @@ public enum SendCommand {
         let settings = try RunSettings(context)
         _ = try context.route(settings, options)
         _ = try context.placingCredentials { try Gateway.check(settings, now: now) }
-        let planner = TestPlanner(context: context, memory: options.memory, console: console, now: now)
+        let planner = TestPlanner(context: context, memory: options.memory, attendance: console.planning, now: now)
         let run = try planner.plan(settings, runsFolder: context.runsFolder(options))
         do {
             let text = run.plan.previewText + "\n"
             if options.isJSON { console.say(text) } else { try console.out(text) }
-            return try RunToSend(run, options, console).send(.begin, options, console)
+            let running = console.running()
+            let dispatch = try RunToSend(run, options, running.context)
+            console.show(dispatch.warnings)
+            return console.show(try dispatch.send(.begin, options, running), options)
         } catch {
             try? run.remove()
             throw error
@@ -68,9 +71,10 @@ public enum SendCommand {
         let context = try CampaignContext.read(file: file, options: options, now: now)
         let sendingTime = try SendingTime.ofSending(context, isNow: isNow, now: now, runsFolder: context.runsFolder(options))
         let settings = try RunSettings(context)
+        let running = console.running()
         let route = try context.route(settings, options)
-        let gateway = try context.placingCredentials { try Gateway(settings, now: now) }
-        var planner = try Planner(context: context, memory: options.memory, console: console, now: now)
+        let gateway = try context.placingCredentials { try Gateway(settings, running.context, now: now) }
+        var planner = try Planner(context: context, memory: options.memory, console.planning, now: now)
         planner.credentialWarnings = gateway.warnings
         planner.sendingTime = sendingTime
         let (run, preview) = try planner.plan(settings, runsFolder: context.runsFolder(options))
@@ -95,11 +99,11 @@ public enum SendCommand {
                 console.warn(try afterNo(run, isKept: !discard(run)))
                 return .wrong
             }
-            return try dispatch.send(.begin, options, console)
+            return console.show(try dispatch.send(.begin, options, running), options)
         } catch {
             // Nothing was sent. What waits for an approval is kept for those who give it.
             if !(error is CancellationError), (try? isWaiting(run, gate)) ?? false {
-                Notices.tell(.approvalNeeded, of: run, context.project, console)
+                Notices.tell(.approvalNeeded, of: run, context.project, console.noticeObserver)
             } else {
                 discard(run)
             }
@@ -137,7 +141,9 @@ public enum SendCommand {
     {
         let run = try RunStore(path: RunStore.resolve(argument, in: Project.runsFolder(options)))
         try SendPermission(run: run, settings: RunSettings(json: run.plan.settings, runFile: run.path), options: options).check(.begin)
-        let dispatch = try RunToSend(run, options, console)
+        let running = console.running()
+        let dispatch = try RunToSend(run, options, running.context)
+        console.show(dispatch.warnings)
         let file = run.plan.campaignFile
         if run.plan.retryOf == nil, FilePaths.exists(file), !FilePaths.holds(file, run.plan.campaignSource) {
             console.warn(
@@ -148,7 +154,7 @@ public enum SendCommand {
             console.warn(try afterNo(run, isKept: true))
             return .wrong
         }
-        return try dispatch.send(.begin, options, console)
+        return console.show(try dispatch.send(.begin, options, running), options)
     }
 
     private static func isAgreed(_ run: RunStore, _ settings: RunSettings, _ isConfirmed: Bool, _ console: Console) throws -> Bool {

@@ -142,7 +142,7 @@ public enum SimulateCommand {
     private static func wait(seconds: Double?) {
         let clock = ContinuousClock()
         let start = clock.now
-        while !Interruption.isRequested {
+        while !Interruption.process.isRequested {
             if let seconds, (clock.now - start) / .seconds(1) >= seconds { return }
             usleep(50_000)
         }

@@ -10,6 +10,7 @@ struct ServiceCheck {
     let app: App
     let project: Project
     let now: Timestamp
+    let context: SendingContext
 
     /// All steps in their order; those behind a failed one are skipped where they need it.
     func steps() -> [CheckStep] {
@@ -31,7 +32,7 @@ struct ServiceCheck {
             return steps + wayWithoutCredentials(settings, route, missing: credentials.name)
         }
         do {
-            let gateway = try Gateway(settings, now: now)
+            let gateway = try Gateway(settings, context, now: now)
             defer { _ = gateway.close() }
             return steps + way(gateway.endpoint, gateway.credentials, settings, route, missing: nil)
         } catch {
@@ -46,7 +47,8 @@ struct ServiceCheck {
         }
         var endpoint = Endpoint(host: host, port: port)
         if case .server(_, _, let authority) = settings.environment { endpoint.certificateAuthorityFile = authority }
-        let source = ProviderTokenSource(key: .generate(), keyID: Gateway.simulatorKeyID, teamID: Gateway.simulatorTeamID)
+        let source = ProviderTokenSource(
+            key: .generate(), keyID: Gateway.simulatorKeyID, teamID: Gateway.simulatorTeamID, history: context.signedTokens)
         return way(endpoint, .token(source), settings, route, missing: missing)
     }
 

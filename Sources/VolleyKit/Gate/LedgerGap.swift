@@ -40,10 +40,11 @@ struct LedgerGap {
     }
 
     /// Where a run is shown: what is certainly untrue is not.
-    /// - Throws: why.
-    static func check(_ run: RunStore, _ console: Console) throws {
-        guard let gap = LedgerGap(of: run) else { return }
+    /// - Returns: what may be untrue.
+    /// - Throws: what is.
+    static func doubt(about run: RunStore) throws -> Diagnostic? {
+        guard let gap = LedgerGap(of: run) else { return nil }
         if gap.isKnown { throw gap.diagnostic }
-        console.warn("\(gap.diagnostic)")
+        return gap.diagnostic
     }
 }

@@ -18,11 +18,8 @@ struct SendPermit: ~Copyable {
     }
 
     /// Notes how far the run is, for the next time. What cannot be noted changes nothing in how it ended.
-    consuming func end(_ console: Console) {
-        do { try record.end(run) } catch {
-            console.warn(
-                "How far the run is could not be noted beside it, so that an older copy of its file would not be recognised. \(error)")
-        }
+    consuming func end(_ observer: RunObserver) {
+        do { try record.end(run) } catch { observer(.endNotNoted(error)) }
         if let state = try? run.status().state { time?.note(state) }
     }
 }

@@ -12,7 +12,9 @@ struct AudienceLint {
     /// Fewer devices than that are a test, of which a tag may well name all.
     private static let fewDevices = 100
 
-    var warnings: [Diagnostic] { emptyAudience + nearlyEveryone + languagesNobodySpeaks + namesOfLanguages + scriptsWithoutText }
+    var warnings: [Diagnostic] {
+        emptyAudience + nearlyEveryone + languagesNobodySpeaks + namesOfLanguages + scriptsWithoutText + regionsWithoutText
+    }
 
     private var emptyAudience: [Diagnostic] {
         guard result.audience == 0 else { return [] }
@@ -94,6 +96,29 @@ struct AudienceLint {
                         + "the text for all others, not that for \(message.language)",
                     at: message.content.position, remedy: "Call the text \(script == "zh-hans" ? "zh-Hans" : "zh-Hant"): both read it.")
             ]
+        }
+    }
+
+    /// Devices with a language for one region of which there is a text: with a text for de-DE those of de and de-AT. Where the text for all others is in that
+    /// language itself they read what is meant for them; it hardly is where most of those who read it speak another one.
+    private var regionsWithoutText: [Diagnostic] {
+        let others = result.languages.filter { !$0.key.isEmpty && !reads($0.key) }
+        return Set(written).sorted().compactMap { tag -> Diagnostic? in
+            guard let base = LanguageTag.fallbacks(of: tag).last, base != tag, base != "zh", base != "en", !written.contains(base),
+                let message = context.messages.messages.first(where: { LanguageTag.normalized($0.language) == tag }),
+                context.messages.messages.indices.contains(where: {
+                    context.messages.messages[$0].language == message.language && result.groups[$0, default: 0] > 0
+                })
+            else { return nil }
+            let cells = others.filter { LanguageTag.fallbacks(of: $0.key).contains(base) }.sorted { $0.key < $1.key }
+            let devices = cells.reduce(0) { $0 + $1.value }
+            guard devices > 0, others.reduce(0, { $0 + $1.value }) > 2 * devices else { return nil }
+            return .warning(
+                .languageNotSpoken,
+                "\(TextFormat.count(devices)) \(devices == 1 ? "device" : "devices") with the language "
+                    + "\(cells.prefix(5).map { "'\($0.key)'" }.joined(separator: ", ")) \(devices == 1 ? "reads" : "read") "
+                    + "the text for all others, not that for \(message.language)",
+                at: message.content.position, remedy: "Call the text \(base): it holds for all of them.")
         }
     }
 

@@ -1,7 +1,7 @@
 import Base
 
 /// The warnings of a command, without those that the campaign allows.
-struct Lint {
+struct Lint: Sendable {
     /// What is to be said.
     let shown: [Diagnostic]
     /// What the campaign does not want to hear, with the reason.
@@ -28,13 +28,5 @@ struct Lint {
                 guard case .object(let members) = warning.json else { return warning.json }
                 return .object(members + [JSONMember("reason", .string(reason))])
             })
-    }
-}
-
-extension Console {
-    /// Shows what is to be said, and with `--verbose` what is silenced.
-    func show(_ lint: Lint) {
-        show(lint.shown)
-        for (warning, reason) in lint.silenced { detail("silenced: \(warning.description): \(reason)") }
     }
 }

@@ -29,7 +29,7 @@ struct CommandHook: Sendable {
         case .success(let started): child = started
         case .failure(let failure): return failure.text
         }
-        return follow(child, Array((notice.json.text + "\n").utf8))
+        return withPipeSignalBlocked { follow(child, Array((notice.json.text + "\n").utf8)) }
     }
 
     private struct Child { var process: pid_t, input: Int32, output: Int32 }

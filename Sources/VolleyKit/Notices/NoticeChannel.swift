@@ -28,7 +28,7 @@ struct NoticeChannel: Sendable {
     ///   - projectFile: what paths are relative to.
     /// - Throws: `Diagnostic`: the secret is not there, or the proxy cannot be used.
     init(
-        _ target: NoticeTarget, projectFile: String, proxy: ProxySetting?, console: Console,
+        _ target: NoticeTarget, projectFile: String, proxy: ProxySetting?, _ observer: NoticeObserver,
         _ variables: ProxyChoice.Variables = ProxyChoice.variables
     ) throws(Diagnostic) {
         func path(_ text: SourceText) -> String { FilePaths.anchored(FilePaths.resolve(text.value, besideFile: projectFile)) }
@@ -37,7 +37,7 @@ struct NoticeChannel: Sendable {
             var arguments = words.map(\.value)
             if arguments[0].contains("/") { arguments[0] = path(words[0]) }
             name = "the command \(words[0].value)"
-            kind = .command(CommandHook(arguments: arguments, say: { console.warn("\(words[0].value): \($0)") }))
+            kind = .command(CommandHook(arguments: arguments, say: { observer(.output(program: words[0].value, line: $0)) }))
         case .webhook(let url, let secretVariable, let authority):
             var secret: [UInt8]?
             if let secretVariable {

@@ -45,7 +45,7 @@ final class Notices: Sendable {
     /// More of them wait for nobody: whoever cannot be reached for so long has other worries.
     private static let longestQueue = 1_000
 
-    private let console: Console
+    private let observer: NoticeObserver
     private let channels: Mutex<[Channel]>
     private let waiting = Atomic(0)
     private let mustEnd: Flag
@@ -54,8 +54,8 @@ final class Notices: Sendable {
 
     /// Those whom a project names, with those of its apps. Who cannot be told (a secret is missing) is said now.
     /// - Parameter project: nil for nobody.
-    init(_ project: Project?, patience: RetrySchedule, console: Console) {
-        self.console = console
+    init(_ project: Project?, patience: RetrySchedule, _ observer: NoticeObserver) {
+        self.observer = observer
         let mustEnd = Flag()
         self.mustEnd = mustEnd
         var channels: [Channel] = []
@@ -63,14 +63,14 @@ final class Notices: Sendable {
             guard let project else { break }
             do {
                 let proxy = app?.proxy ?? project.proxy
-                let way = try NoticeChannel(target, projectFile: project.file, proxy: proxy, console: console)
+                let way = try NoticeChannel(target, projectFile: project.file, proxy: proxy, observer)
                 let queue = BoundedQueue<Posted>(capacity: Self.longestQueue)
-                let thread = try WorkerThread("notices") { Self.deliver(queue, by: way, patience, mustEnd, console) }
+                let thread = try WorkerThread("notices") { Self.deliver(queue, by: way, patience, mustEnd, observer) }
                 channels.append(Channel(app: app?.name.value, events: target.events, queue: queue, thread: thread))
             } catch {
                 var warning = error
                 warning.severity = .warning
-                console.warn(warning.description)
+                observer(.unreachable(warning))
             }
         }
         self.channels = Mutex(channels)
@@ -82,7 +82,7 @@ final class Notices: Sendable {
             for channel in channels where channel.events.contains(notice.event) {
                 if let app = notice.app, let wanted = channel.app, wanted != app { continue }
                 if !channel.queue.putIfNotFull(Posted(notice: notice, at: ContinuousClock.now)) {
-                    console.warn("A notice (\(notice.event.rawValue)) is dropped: \(Self.longestQueue) others wait already.")
+                    observer(.dropped(notice.event, waiting: Self.longestQueue))
                 }
             }
         }
@@ -104,12 +104,12 @@ final class Notices: Sendable {
     }
 
     private static func deliver(
-        _ queue: BoundedQueue<Posted>, by way: NoticeChannel, _ patience: RetrySchedule, _ mustEnd: Flag, _ console: Console
+        _ queue: BoundedQueue<Posted>, by way: NoticeChannel, _ patience: RetrySchedule, _ mustEnd: Flag, _ observer: NoticeObserver
     ) {
         while let posted = queue.take() {
             let notice = posted.notice
             if let failure = deliver(posted, by: way, patience, mustEnd) {
-                console.warn("\(way.name) was not told of '\(notice.event.rawValue)'\(notice.run.map { " of \($0)" } ?? ""): \(failure)")
+                observer(.failed(notice.event, run: notice.run, channel: way.name, reason: failure))
             }
         }
     }
@@ -138,8 +138,8 @@ final class Notices: Sendable {
 
 extension Notices {
     /// Tells of one thing in a command that ends with it.
-    static func tell(_ event: NoticeEvent, of run: RunStore, _ project: Project, _ console: Console) {
-        let notices = Notices(project, patience: .short, console: console)
+    static func tell(_ event: NoticeEvent, of run: RunStore, _ project: Project, _ observer: NoticeObserver) {
+        let notices = Notices(project, patience: .short, observer)
         notices.post(Notice(event, of: run))
         notices.finish(withinSeconds: longestFlushSeconds)
     }

@@ -27,7 +27,8 @@ final class ScheduleDaemon {
 
     private let work: ScheduledRunWork
     private let store: ScheduleStore
-    private let console: Console
+    private let observer: ScheduleObserver
+    private let cancellation: Cancellation
     private let monitoring: ScheduleMonitoring
     private let lock: ScheduleLock
     private var files: ScheduleFiles
@@ -58,15 +59,19 @@ final class ScheduleDaemon {
     ///   - lock: the right to be the only one.
     /// - Throws: `Diagnostic`: the record cannot be used.
     init(
-        files: ScheduleFiles, project: Project, runsFolder: String, lock: ScheduleLock, options: CommonOptions, console: Console
+        files: ScheduleFiles, project: Project, runsFolder: String, lock: ScheduleLock, options: CommonOptions,
+        _ attendance: ScheduleAttendance
     ) throws {
-        (self.files, self.lock, self.console) = (files, lock, console)
+        self.files = files
+        self.lock = lock
         self.project = project
+        observer = attendance.observer
+        cancellation = attendance.cancellation
         watchdog = WatchdogThread(heartbeats)
-        work = ScheduledRunWork(runsFolder: runsFolder, options: options, console: console, heartbeats: heartbeats)
+        work = ScheduledRunWork(runsFolder: runsFolder, options: options, attendance: attendance, heartbeats: heartbeats)
         store = try ScheduleStore(folder: runsFolder)
-        notices = Notices(project, patience: .long, console: console)
-        monitoring = ScheduleMonitoring(project, runsFolder: runsFolder, console: console)
+        notices = Notices(project, patience: .long, observer.notices)
+        monitoring = ScheduleMonitoring(project, runsFolder: runsFolder, counting: work.counter, observer.monitoring)
         let since = Timestamp.now().adding(seconds: -Scheduler.lookBackSeconds - 2 * 86_400)
         scheduler = Scheduler(scheduledRuns: try store.scheduledRuns(since: since), campaigns: try store.campaigns()) { campaign, now in
             RunID.make(campaign: campaign, now: now, seed: .random())
@@ -75,7 +80,7 @@ final class ScheduleDaemon {
 
     /// Works until somebody interrupts it, or its record fails. That is said here: pushes may have been sent by then.
     /// - Throws: a `Diagnostic` when there are no threads for it; nothing was done.
-    func run() throws(Diagnostic) -> ExitStatus {
+    func run() throws(Diagnostic) -> ScheduleEnd {
         heartbeats.sign(of: .mainLoop)
         watchdog.note(.init(isUp: true, campaigns: [:], next: [:], open: [], mistakes: [:], last: []))
         let planner = try startPlanner(), looker: WorkerThread<Void>, watcher: WorkerThread<Void>
@@ -94,7 +99,7 @@ final class ScheduleDaemon {
         var tick = 0
         var failure: (any Error)?
         do {
-            while !Interruption.isRequested {
+            while !cancellation.isRequested {
                 if tick % Self.ticksPerLook == 0 { try look() }
                 for event in events.take() { try handle(event) }
                 if tick % Self.ticksPerReport == 0 { report(isUp: true) }
@@ -102,11 +107,11 @@ final class ScheduleDaemon {
                 heartbeats.sign(of: .mainLoop)
                 tick += 1
             }
-            console.say("Interrupted: what is being sent stops in good order, and goes on when volley schedule is started again.")
+            observer(.ending)
         } catch {
             // Without a record nothing may be sent any more.
             failure = error
-            Interruption.request()
+            cancellation.request()
         }
         // From here on it waits for the others.
         heartbeats.ended(.mainLoop)
@@ -123,16 +128,16 @@ final class ScheduleDaemon {
         watcher.join()
         report(isUp: false)
         store.close()
-        guard let failure else { return .interrupted }
-        console.warn("volley schedule cannot go on without its record; what was being sent has stopped in good order. \(failure)")
-        return .stopped
+        guard let failure else { return .cancelled }
+        observer(.recordLost(failure))
+        return .recordLost
     }
 
     private func startPlanner() throws(Diagnostic) -> WorkerThread<Void> {
-        try WorkerThread("plan") { [plans, events, work, heartbeats] in
+        try WorkerThread("plan") { [plans, events, work, heartbeats, cancellation] in
             var quiet = StableFiles()
             while let (scheduledRun, at) = plans.take() {
-                if Interruption.isRequested { continue }
+                if cancellation.isRequested { continue }
                 events.add(
                     .planned(
                         scheduledRun.key, heartbeats.during(.planning(scheduledRun.key)) { work.plan(scheduledRun, queuedAt: at, &quiet) }))
@@ -141,24 +146,24 @@ final class ScheduleDaemon {
     }
 
     private func startWatchdog() throws(Diagnostic) -> WorkerThread<Void> {
-        let (project, folder, console, notices) = (project, work.runsFolder, console, notices)
+        let (project, folder, counter, observer, notices) = (project, work.runsFolder, work.counter, observer, notices)
         return try watchdog.start(
             tell: { silence in
                 var notice = Notice(.stuck)
                 (notice.campaign, notice.occurrence) = (silence.job.key?.campaign, silence.job.key?.occurrence)
                 notice.reason = silence.text
-                console.warn(notice.text)
+                observer(.notice(notice))
                 notices.post(notice)
             },
-            write: { ScheduleMonitoring(project, runsFolder: folder, console: console).writeHealth($0, at: .now()) })
+            write: { ScheduleMonitoring(project, runsFolder: folder, counting: counter, observer.monitoring).writeHealth($0, at: .now()) })
     }
 
     private func startLooker() throws(Diagnostic) -> WorkerThread<Void> {
-        try WorkerThread("look") { [looks, events, work, heartbeats] in
+        try WorkerThread("look") { [looks, events, work, heartbeats, cancellation] in
             while let look = looks.take() {
                 switch look {
                 case .examine(let scheduledRun):
-                    guard !Interruption.isRequested else { continue }
+                    guard !cancellation.isRequested else { continue }
                     events.add(.found(scheduledRun.key, heartbeats.during(.looking(scheduledRun.key)) { work.examine(scheduledRun) }))
                 case .withdraw(let scheduledRun): heartbeats.during(.looking(scheduledRun.key)) { work.withdraw(scheduledRun) }
                 }
@@ -178,7 +183,7 @@ final class ScheduleDaemon {
     private func take(_ reading: ScheduleFiles.Reading, _ now: Timestamp) throws {
         let before = scheduler.campaigns
         for (file, found) in reading.mistakes.sorted(by: { $0.key < $1.key }) where mistakes[file]?.all != found.all {
-            console.warn("\(TextFormat.inLine(file)) has mistakes; nothing of it is sent until they are put right:\n\(found)")
+            observer(.invalid(file: file, found))
             var notice = Notice(.invalid)
             let campaign = before.values.first { $0.file == file }
             (notice.file, notice.campaign, notice.app) = (file, campaign?.name, campaign?.app)
@@ -186,24 +191,16 @@ final class ScheduleDaemon {
             notices.post(notice)
         }
         for file in mistakes.keys.sorted() where reading.mistakes[file] == nil {
-            console.say("\(TextFormat.inLine(file)) \(FilePaths.exists(file) ? "has no mistakes any more" : "is gone").")
+            observer(.mended(file: file, isGone: !FilePaths.exists(file)))
         }
         mistakes = reading.mistakes
         try perform(scheduler.campaignsRead(reading.campaigns, unreadable: reading.unreadable, at: now))
         for (name, campaign) in scheduler.campaigns.sorted(by: { $0.key < $1.key }) where before[name] != campaign && campaign.isValid {
-            console.say("\(name): \(nextInWords(name, now))")
+            observer(.next(campaign: name, scheduler.nextTime(of: name, after: now), campaign.schedule.zone))
         }
-        for name in before.keys.sorted() where scheduler.campaigns[name] == nil { console.say("\(name) is gone, and not sent any more.") }
-        if !reading.ignoredFiles.isEmpty { console.say(ScheduleList.words(ignoredFiles: reading.ignoredFiles)) }
-        for file in reading.unscheduledFiles { console.detail("\(TextFormat.inLine(file)) has no schedule, and is left alone.") }
-    }
-
-    private func nextInWords(_ name: String, _ now: Timestamp) -> String {
-        guard let next = scheduler.nextTime(of: name, after: now), let zone = scheduler.campaigns[name]?.schedule.zone else {
-            return "no further time is to come"
-        }
-        if zone.isRecipient { return "next \(next.localTime.words) on each device's clock, from \(next.begins) on" }
-        return "next \(next.localTime.words) \(zone.fallback.name) (\(next.begins))"
+        for name in before.keys.sorted() where scheduler.campaigns[name] == nil { observer(.gone(campaign: name)) }
+        if !reading.ignoredFiles.isEmpty { observer(.ignored(files: reading.ignoredFiles)) }
+        for file in reading.unscheduledFiles { observer(.unscheduled(file: file)) }
     }
 
     private func handle(_ event: Event, isEnding: Bool = false) throws {
@@ -213,11 +210,11 @@ final class ScheduleDaemon {
             // Whoever starts next finds the plan.
             if !isEnding { try perform(scheduler.planned(key, needsApproval: needsApproval, at: now)) }
         case .planned(let key, .failed(let reason)):
-            console.warn("\(key) cannot be planned. \(reason)")
+            observer(.planFailed(key, reason: reason))
             try perform(scheduler.failed(key, because: reason, at: now))
         case .planned(let key, .postponed(let reason)):
             let actions = scheduler.postponed(key, because: reason, at: now)
-            if !actions.isEmpty { console.say("\(key) waits: \(reason).") }
+            if !actions.isEmpty { observer(.postponed(key, reason: reason)) }
             try perform(actions)
         case .planned(let key, .cancelledPlan(let reason)): try perform(scheduler.cancelledPlan(key, because: reason, at: now))
         // Whoever starts next looks again.
@@ -233,7 +230,7 @@ final class ScheduleDaemon {
     private func handleEnd(_ key: ScheduledRun.Key, _ result: Result<ScheduledRunWork.SendOutcome, Diagnostic>, _ now: Timestamp) throws {
         switch result {
         case .failure(let mistake):
-            console.warn("\(key) cannot be sent. \(mistake)")
+            observer(.sendFailed(key, mistake))
             try perform(scheduler.failed(key, because: mistake.description, at: now))
         case .success(let sent):
             let (state, reason): (ScheduledRun.State, String) =
@@ -242,7 +239,7 @@ final class ScheduleDaemon {
                 case .stopped(let reason): (.stopped, reason)
                 case .cancelled, .interrupted: (.cancelled, RunEnd.cancelReason)
                 }
-            console.say("\(key): \(state.rawValue)\(reason.isEmpty ? "" : ": \(reason)")")
+            observer(.ended(key, state, reason: reason))
             try perform(scheduler.ended(key, state, because: reason, at: now))
         }
     }
@@ -257,10 +254,10 @@ final class ScheduleDaemon {
                 for key in try store.save(scheduledRuns, campaigns, waits: waitsForRecord).sorted(by: { $0.description < $1.description }) {
                     taken.insert(key)
                     scheduler.taken(key)
-                    console.warn("\(key) was claimed by another process: it is that one's to send.")
+                    observer(.taken(key))
                 }
             case .plan(let scheduledRun):
-                console.say("\(scheduledRun.key) is due: planning \(scheduledRun.run ?? "").")
+                observer(.due(scheduledRun.key, run: scheduledRun.run ?? ""))
                 plans.put((scheduledRun, .now()))
             case .examine(let scheduledRun): looks.put(.examine(scheduledRun))
             case .send(let scheduledRun): send(scheduledRun)
@@ -272,12 +269,12 @@ final class ScheduleDaemon {
 
     /// Another program holds the record: nothing is decided meanwhile, and what is being sent goes on. It is no sign of life to wait for it.
     private func waitsForRecord() -> Bool {
-        console.warn("Another program holds \(store.path); volley schedule waits until it is done.")
-        return !Interruption.isRequested
+        observer(.recordBusy(path: store.path))
+        return !cancellation.isRequested
     }
 
     private func send(_ scheduledRun: ScheduledRun) {
-        console.say("\(scheduledRun.key) is being sent as \(scheduledRun.run ?? "").")
+        observer(.sending(scheduledRun.key, run: scheduledRun.run ?? ""))
         do throws(Diagnostic) {
             sending[scheduledRun.key] = try WorkerThread("send") { [work, events, notices, heartbeats] in
                 let result: Result<ScheduledRunWork.SendOutcome, Diagnostic>
@@ -297,7 +294,7 @@ final class ScheduleDaemon {
         notice.isPlanned = scheduledRun.state != .planning
         if event == .approvalNeeded { notice.state = .planned }
         if event == .stopped { notice.state = .stopped }
-        console.warn(notice.text)
+        observer(.notice(notice))
         notices.post(notice)
     }
 

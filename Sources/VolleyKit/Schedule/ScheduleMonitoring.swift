@@ -19,16 +19,22 @@ final class ScheduleMonitoring {
         var silentJobs: [Watchdog.SilentJob] = []
     }
 
-    private let console: Console
+    private let observer: Observer<Diagnostic>
+    private let counter: PushCounter
     private let prometheus: String?, health: String?
     private let runsFolder: String
     private var hasFailed: Set<String> = []
     private var figures: [String: RunFigures?] = [:]
 
-    init(_ project: Project, runsFolder: String, console: Console) {
+    /// - Parameters:
+    ///   - counter: the pushes of this process.
+    ///   - observer: is told which file cannot be written.
+    init(_ project: Project, runsFolder: String, counting counter: PushCounter, _ observer: Observer<Diagnostic>) {
         func path(_ text: SourceText?) -> String? { text.map { FilePaths.resolve($0.value, besideFile: project.file) } }
         (prometheus, health) = (path(project.monitoring?.prometheus), path(project.monitoring?.health))
-        (self.console, self.runsFolder) = (console, runsFolder)
+        self.runsFolder = runsFolder
+        self.counter = counter
+        self.observer = observer
     }
 
     func write(_ status: Status, at now: Timestamp) {
@@ -47,7 +53,7 @@ final class ScheduleMonitoring {
             try FilePaths.replace(file, Array(text.utf8), mode: 0o644)
             hasFailed.remove(file)
         } catch {
-            if hasFailed.insert(file).inserted { console.warn("Monitoring: \(error)") }
+            if hasFailed.insert(file).inserted { observer(error) }
         }
     }
 
@@ -131,7 +137,7 @@ final class ScheduleMonitoring {
         }
         addOutcomes(status, to: &text)
         text.family("volley_pushes_total", "counter", "Recipients that got an outcome in this process.")
-        for (label, count) in PushCounter.ofThisProcess.counts {
+        for (label, count) in counter.counts {
             text.add(
                 "volley_pushes_total", [("app", label.app), ("campaign", label.campaign), ("outcome", label.outcome.name)], Double(count))
         }

@@ -9,8 +9,17 @@ import Scheduling
 struct ScheduledRunWork: Sendable {
     let runsFolder: String
     let options: CommonOptions
-    let console: Console
+    let attendance: ScheduleAttendance
     let heartbeats: Heartbeats
+    /// What it has sent.
+    let counter = PushCounter()
+
+    init(runsFolder: String, options: CommonOptions, attendance: ScheduleAttendance, heartbeats: Heartbeats) {
+        self.runsFolder = runsFolder
+        self.options = options
+        self.attendance = attendance
+        self.heartbeats = heartbeats
+    }
 
     /// How planning ended.
     enum Planned: Sendable {
@@ -49,11 +58,10 @@ struct ScheduledRunWork: Sendable {
             var settings = try RunSettings(context)
             settings.isOfScheduler = true
             _ = try context.route(settings, options)
-            var planner = try Planner(context: context, memory: options.memory, console: console, now: now)
+            var planner = try Planner(context: context, memory: options.memory, planning(scheduledRun.key), now: now)
             planner.sendingTime = .at(time)
             planner.queuedAt = queuedAt
             planner.isUnattended = true
-            planner.isAlive = { heartbeats.sign(of: .planning(scheduledRun.key)) }
             planner.credentialWarnings = try context.placingCredentials { try Gateway.check(settings, now: now) }
             // Left by a process that was killed; nobody else plans this run.
             try UnfinishedPlan.remove(id: scheduledRun.run ?? "", folder: runsFolder)
@@ -105,7 +113,7 @@ struct ScheduledRunWork: Sendable {
             let run = try RunStore(path: path(scheduledRun))
             try run.setState(.cancelled, reason: scheduledRun.reason, at: .now(), from: [.planned])
             try run.closeIntoOneFile()
-        } catch { console.warn("The plan \(scheduledRun.run ?? "") cannot be cancelled. \(error)") }
+        } catch { attendance.observer(.planNotCancelled(run: scheduledRun.run ?? "", error)) }
     }
 
     /// How sending ended.
@@ -123,13 +131,34 @@ struct ScheduledRunWork: Sendable {
         let step: SendGate.Step = try run.status().state == .planned ? .begin : .goOn
         // What was changed is not even read.
         try gate(run, RunSettings(json: run.plan.settings, runFile: run.path)).check(step)
-        let dispatch = try RunToSend(run, options, console)
+        let dispatch = try RunToSend(run, options, attendance.context)
+        let sending = sending(scheduledRun.key, run.plan)
+        sending.observer(.warnings(dispatch.warnings))
         let end = try dispatch.deliver(
-            step, through: gate(run, dispatch.settings), console, notices, occurrence: scheduledRun.key.occurrence,
-            isAlive: { [heartbeats] in heartbeats.sign(of: .sending(scheduledRun.key)) })
+            step, through: gate(run, dispatch.settings), sending, notices, occurrence: scheduledRun.key.occurrence)
         _ = dispatch.gateway.close()
-        do { try dispatch.settle(console) } catch { console.warn("\(run.plan.id) is over, but its file cannot be closed. \(error)") }
+        do { try dispatch.close(sending.observer) } catch { attendance.observer(.fileNotClosed(run: run.plan.id, error)) }
         return SendOutcome(end: end, missed: Self.missed(of: run))
+    }
+
+    /// Planning is told on, and shows that it is alive.
+    private func planning(_ key: ScheduledRun.Key) -> PlanningAttendance {
+        PlanningAttendance(
+            observer: Observer { [heartbeats, attendance] event in
+                heartbeats.sign(of: .planning(key))
+                attendance.observer(.planning(event))
+            }, cancellation: attendance.cancellation)
+    }
+
+    /// So is sending, of which pushes are counted as well.
+    private func sending(_ key: ScheduledRun.Key, _ plan: RunPlan) -> RunAttendance {
+        RunAttendance(
+            context: attendance.context,
+            observer: Observer { [heartbeats, attendance, counter] event in
+                if case .tick = event { heartbeats.sign(of: .sending(key)) }
+                if case .settled(let settlements) = event { counter.add(app: plan.app, campaign: plan.campaign, settlements) }
+                attendance.observer(.run(event))
+            }, notices: attendance.observer.notices, cancellation: attendance.cancellation)
     }
 
     private static func missed(of run: RunStore) -> String { (try? Report(run, isSummary: true).missedSentence) ?? "" }

@@ -49,19 +49,14 @@ extension RunSender {
         try recordLost()
         let start = WaveAgenda.start(
             try run.firstClaim(of: wave.ids), at: clock.now(), settings.schedule?.quietHours, try run.zone(of: wave))
-        console.detail(
-            "Sending to \(TextFormat.count(wave.ids.count)) devices at \(localWords(wave, clock.now())).")
+        attendance.observer(.wave(devices: wave.ids.count, at: time(clock.now(), of: wave)))
         return try deliver(with: Sender(senderSettings(startingAt: start)), wave.ids, until: moment, after: &earlier)
     }
 
     private func skip(_ wave: RunWave, seconds: Int, at now: Timestamp) throws {
         try deferPushes(before: wave)
         let count = try run.defer(wave.ids, reason: Self.tooLate, isTooLate: true, at: now)
-        guard count > 0 else { return }
-        console.warn(
-            "\(TextFormat.count(count)) device\(count == 1 ? " was" : "s were") to get the push at \(localWords(wave, wave.due)): "
-                + "that is too late by \(TextFormat.duration(seconds: Double(seconds))), so \(count == 1 ? "it gets" : "they get") none (schedule.late). "
-                + "`volley retry \(run.plan.id) --outcome unsent` sends to them all the same, once the run is over.")
+        if count > 0 { attendance.observer(.tooLate(run: run.plan.id, devices: count, wave: time(wave.due, of: wave), seconds: seconds)) }
     }
 
     /// Claims leave no gap: who is before a wave, and waits for the end of quiet hours, is put off.
@@ -75,10 +70,8 @@ extension RunSender {
     /// What the report says of those to whom it became too late.
     static let tooLate = "TooLate"
 
-    /// `09:00 in Asia/Tokyo (2026-12-01T00:00:00Z)`
-    private func localWords(_ wave: RunWave, _ moment: Timestamp) -> String {
-        guard let zone = try? run.zone(of: wave) else { return moment.description }
-        return "\(zone.localTime(at: moment).words) in \(zone.name) (\(moment))"
+    private func time(_ moment: Timestamp, of wave: RunWave) -> RunEvent.WaveTime {
+        RunEvent.WaveTime(moment: moment, zone: try? run.zone(of: wave))
     }
 
     // MARK: - Waiting
@@ -89,25 +82,21 @@ extension RunSender {
     /// Waits for a moment (nil), or until the run is to end; answers also whether it was paused meanwhile.
     private func wait(until moment: Timestamp, for wave: RunWave, left: Int) -> (end: RunEnd?, wasPaused: Bool) {
         var wasPaused = false
-        let seconds = Double(moment.epochMilliseconds - clock.now().epochMilliseconds) / 1000
-        let others = left > 1 ? "; \(left - 1) more time\(left == 2 ? "" : "s") after that" : ""
-        // Quiet hours hold back what was due before.
-        let why = moment > wave.due && settings.schedule?.quietHours != nil ? " for the end of quiet hours" : ""
-        console.say(
-            "Waiting \(TextFormat.duration(seconds: seconds))\(why) until \(localWords(wave, moment))\(others). "
-                + "Ctrl-C ends here, and `volley resume \(run.plan.id)` goes on.")
+        var progress = RunEvent.WaveWait(
+            run: run.plan.id, until: time(moment, of: wave), seconds: seconds(until: moment),
+            // Quiet hours hold back what was due before.
+            isForQuietHours: moment > wave.due && settings.schedule?.quietHours != nil, later: left - 1)
+        attendance.observer(.waiting(progress))
         var rests = 0
-        defer { console.clearProgress() }
+        defer { attendance.observer(.progressOver) }
         while clock.now() < moment {
             clock.rest()
-            isAlive()
+            attendance.observer(.tick)
             rests += 1
-            if Interruption.isRequested { return (.interrupted, wasPaused) }
+            if attendance.cancellation.isRequested { return (.interrupted, wasPaused) }
             guard rests % Self.restsPerLook == 0 else { continue }
-            if console.showsProgress {
-                let left = max(0, moment.epochSeconds - clock.now().epochSeconds)
-                console.progress("waiting  \(TextFormat.span(seconds: left))\(why) until \(localWords(wave, moment))")
-            }
+            progress.seconds = max(0, seconds(until: moment))
+            attendance.observer(.waitingProgress(progress))
             if let loss = loss(while: "the run was waiting") { return (.stopped(reason: loss), wasPaused) }
             switch try? run.status().state {
             case .paused:
@@ -119,4 +108,6 @@ extension RunSender {
         }
         return (nil, wasPaused)
     }
+
+    private func seconds(until moment: Timestamp) -> Double { Double(moment.epochMilliseconds - clock.now().epochMilliseconds) / 1000 }
 }

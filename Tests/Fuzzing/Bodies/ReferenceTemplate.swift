@@ -34,6 +34,9 @@ struct ReferenceTemplate {
             "-", "--", "---", "–", "—", "\\N", "N/A", "n/a", "#N/A", "NULL", "null", "(null)", "(NULL)", "[null]", "[NULL]", "<null>",
             "<NULL>",
             "NaN", "nan", "None", "undefined", "#NAME?", "#REF!", "#VALUE!", "#DIV/0!", "#NUM!", "#NULL!",
+            "#NV", "#N/D", "#N/V", "#YOK", "#WERT!", "#BEZUG!", "#ZAHL!", "#VALEUR!", "#NOMBRE!", "#NOM?", "#VALORE!", "#RIF!", "#NOME?",
+            "#VALOR!",
+            "#¡VALOR!", "#¡NUM!", "#¡REF!", "#¿NOMBRE?",
         ].contains(trimmed(text))
         return isSign || text.unicodeScalars.allSatisfy(Blank.isInvisible)
     }

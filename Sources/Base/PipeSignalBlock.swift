@@ -1,10 +1,8 @@
-// Which of the two owns `timespec` to the compiler depends on the order in which it reads headers.
-import CCurl
 import Glibc
 
-/// Keeps SIGPIPE from this thread: writing to a connection that the peer closed must be an error, not the end of the process. libcurl
+/// Keeps SIGPIPE from this thread: writing to a connection or a pipe that the peer closed must be an error, not the end of the process. libcurl
 /// leaves signals alone when it is told so (CURLOPT_NOSIGNAL), and OpenSSL writes without MSG_NOSIGNAL.
-func withPipeSignalBlocked<Result>(_ body: () -> Result) -> Result {
+public func withPipeSignalBlocked<Result>(_ body: () -> Result) -> Result {
     var pipe = sigset_t()
     sigemptyset(&pipe)
     sigaddset(&pipe, SIGPIPE)

@@ -1,0 +1,79 @@
+import Base
+import Campaigns
+import Runs
+
+/// What was sent of an app's campaign before, as the files of its runs know it, and the record beside them.
+struct EarlierRuns {
+    /// The newest that have an audience, newest first, as far back as one that reached somebody.
+    private let runs: [RunStore]
+    private let now: Timestamp
+    private let environment: FrozenEnvironment
+    /// When it was sent last to somebody; else when it was to be.
+    let lastSending: PreviousSending?
+    /// A run that was begun only hours ago, and of which no file says whom it reached.
+    let unaccounted: (id: String, begunAt: Timestamp)?
+
+    /// - Throws: `Diagnostic`: the folder of runs cannot be listed.
+    init(of campaign: String, app: String, in environment: FrozenEnvironment, folder: String, now: Timestamp, besides own: String? = nil)
+        throws
+    {
+        let all = try RunStore.begunForSomebody(of: campaign, app: app, in: folder).filter { $0.plan.id != own }
+        let sendings = all.map { PreviousSending(of: $0, now: now) }
+        let reached = sendings.firstIndex { $0?.accepted != 0 }
+        runs = Array(all.prefix(reached.map { $0 + 1 } ?? all.count))
+        lastSending = reached.flatMap { sendings[$0] } ?? sendings.first.flatMap(\.self)
+        self.now = now
+        self.environment = environment
+        let known = HistorySnapshot(folder: folder)
+        let earliest = now.adding(seconds: -Double(PreviousSending.hours * 3600))
+        unaccounted = known.begun(of: campaign).filter { id, entry in
+            guard id != own, entry.begunAt >= earliest, let scope = entry.scope, !scope.isTest, scope.app == app,
+                scope.environment == environment.listName, !environment.isSimulator
+            else { return false }
+            guard let run = try? RunStore(path: FilePaths.join(folder, "\(id).sqlite"), readOnly: true) else { return true }
+            defer { run.close() }
+            return !run.isBeingSent && known.gap(of: run)?.isKnown ?? false
+        }.map { (id: $0.key, begunAt: $0.value.begunAt) }.max { $0.begunAt < $1.begunAt }
+    }
+
+    /// The newest.
+    var last: RunPlan? { runs.first?.plan }
+
+    func close() { for run in runs { run.close() } }
+
+    /// Of a last run that could go on, was sent a short while ago, or is not known any more: a new one sends again to devices that it has reached.
+    func warnings(_ context: CampaignContext) -> [Diagnostic] {
+        let lost = unaccounted.map { [lostWarning($0, context)] } ?? []
+        if let unfinished = runs.lazy.compactMap({ unfinishedWarning($0, context) }).first { return lost + [unfinished] }
+        guard let sending = lastSending, sending.isRecent(in: environment) else { return lost }
+        return lost + [sending.warning(context)]
+    }
+
+    private func lostWarning(_ run: (id: String, begunAt: Timestamp), _ context: CampaignContext) -> Diagnostic {
+        .warning(
+            .sentRecently,
+            "a run of this campaign, \(run.id), was begun \(PreviousSending.ago(run.begunAt, now)), and its file is gone, damaged, or an older copy: "
+                + "whom it reached is not known, and a new run sends to all of them again",
+            at: context.campaign.audience.position, remedy: "Put its file back, with those beside it: `volley runs` shows what is there.")
+    }
+
+    private func unfinishedWarning(_ run: RunStore, _ context: CampaignContext) -> Diagnostic? {
+        guard let state = try? run.status().state, [.running, .paused, .stopped].contains(state) else { return nil }
+        guard LedgerGap(of: run) == nil, let unclaimed = try? run.firstUnclaimed(), unclaimed > 0,
+            run.isBeingSent || unclaimed < run.plan.audience || (try? run.figures().outcomes[.unsent, default: 0]) ?? 0 > 0
+        else { return nil }
+        let (fact, remedy) =
+            run.isBeingSent
+            ? ("is being sent", "`volley report \(run.plan.id)` shows how far it is.")
+            : ("ended before it was through", "`volley resume \(run.plan.id)` goes on with it, and sends to the others only.")
+        return .warning(
+            .lastRunUnfinished,
+            "the last run of this campaign, \(run.plan.id), \(fact); a new run sends again to devices that it has reached",
+            at: context.campaign.audience.position, remedy: remedy)
+    }
+}
+
+extension FrozenEnvironment {
+    /// Whether no phone gets it.
+    var isSimulator: Bool { if case .simulator = self { true } else { false } }
+}

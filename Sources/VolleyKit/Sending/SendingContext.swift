@@ -1,0 +1,11 @@
+import Base
+import Delivery
+
+/// What all runs share that one process sends: the pace of their apps, and the tokens that were signed with their keys. Made once, by whoever sends.
+public struct SendingContext: Sendable {
+    let paces = PaceRegistry()
+    let signedTokens = SignedTokenHistory()
+
+    /// Of a process that has sent nothing yet.
+    public init() {}
+}
