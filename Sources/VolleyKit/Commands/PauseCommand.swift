@@ -9,13 +9,7 @@ public enum PauseCommand {
     /// - Parameter argument: a run's id, a path to its file, or `last`.
     public static func run(_ argument: String, options: CommonOptions, console: Console) throws -> ExitStatus {
         let run = try RunStore(path: RunStore.resolve(argument, in: Project.runsFolder(options)))
-        let state = try run.status().state
-        guard run.isBeingSent, state == .running else {
-            throw Diagnostic(
-                "the run is \(state.rawValue); only a run that is being sent can be paused", file: run.path,
-                remedy: state == .planned ? "It sends nothing by itself." : "`volley report \(run.plan.id)` shows how far it is.")
-        }
-        try run.ask(for: .paused, reason: "", at: .now(), from: [.running])
+        try pause(run, at: .now())
         return RunAnswer.show(run, .paused, "\(run.plan.id) is paused. `volley resume \(run.plan.id)` goes on.", options, console)
     }
 }
@@ -26,66 +20,8 @@ public enum CancelCommand {
     /// - Parameter argument: a run's id, a path to its file, or `last`.
     public static func run(_ argument: String, options: CommonOptions, console: Console) throws -> ExitStatus {
         let run = try RunStore(path: RunStore.resolve(argument, in: Project.runsFolder(options)))
-        var glances = 0
-        while try !cancel(run, isLast: glances == mostGlances, console) {
-            usleep(glanceMicroseconds)
-            glances += 1
-        }
+        for warning in try cancel(run) { console.warn(warning) }
         return RunAnswer.show(run, .cancelled, "\(run.plan.id) is cancelled: nothing more of it is sent.", options, console)
-    }
-
-    /// How long another command may be at work with the run without sending it: while it begins, is retried or is pruned.
-    private static let mostGlances = 250, glanceMicroseconds: UInt32 = 20_000
-
-    /// - Returns: false when another command is at work with the run just now.
-    /// - Throws: why it cannot be cancelled; when it `isLast`, also that another command is at work with it.
-    private static func cancel(_ run: RunStore, isLast: Bool, _ console: Console) throws -> Bool {
-        let state = try run.status().state
-        guard state != .finished, state != .cancelled else {
-            throw Diagnostic(
-                "the run is \(state.rawValue) already", file: run.path, remedy: "`volley report \(run.plan.id)` shows its outcomes.")
-        }
-        if run.sendingSince != nil {
-            // The process that sends it would not see what is written here.
-            if let gap = LedgerGap(of: run), !gap.isUnreadable { throw gap.diagnostic }
-            if state == .running || state == .paused {
-                try run.ask(for: .cancelled, reason: RunEnd.cancelReason, at: .now(), from: [.running, .paused])
-                return true
-            }
-        }
-        // Nobody may begin, retry or replace it meanwhile.
-        do { try run.lockForSending(isSending: false) } catch {
-            guard isLast || !run.isBeingSent else { return false }
-            throw error
-        }
-        try run.checkNotReplaced()
-        noteCancelled(run, console)
-        // A killed process left `running` behind.
-        try run.setState(.cancelled, reason: RunEnd.cancelReason, at: .now(), from: [.planned, .running, .paused, .stopped])
-        if let gap = LedgerGap(of: run) { console.warn("\(gap.diagnostic)") }
-        // It is cancelled by now, whatever becomes of the files that SQLite lays beside it.
-        do { try run.closeIntoOneFile() } catch { console.warn("\(error)") }
-        return true
-    }
-
-    /// Of a plan of which nothing was begun the record beside it says that it is cancelled, as a copy of its file would say nothing of that. A time that
-    /// `volley schedule` has planned it for is not planned again either.
-    private static func noteCancelled(_ run: RunStore, _ console: Console) {
-        do {
-            let record = SendingHistory(beside: run)
-            // One that was noted, and not begun, may have been killed between the two.
-            guard try !run.hasBegun(), try record.entry(of: run.plan.id).map({ try $0.previousLife == run.life() }) ?? true else { return }
-            let (scheduledRuns, _) = try ScheduleStore.read(folder: FilePaths.folder(of: run.path), since: Timestamp(epochMilliseconds: 0))
-            let settings = try RunSettings(json: run.plan.settings, runFile: run.path)
-            let time = ScheduledTime.onRecord(run, settings)
-            // schedule.sqlite may have been lost.
-            let others = scheduledRuns.filter {
-                $0.run != run.plan.id && $0.key.campaign == time?.campaign && $0.key.occurrence == time?.occurrence
-            }
-            let isFired = settings.isOfScheduler && run.plan.retryOf == nil
-            let hasTime = scheduledRuns.contains { $0.run == run.plan.id } || isFired && others.isEmpty
-            try record.noteCancelled(run, having: hasTime ? time : nil)
-        } catch { console.warn("That it is cancelled stands in its file only, not in the record beside it. \(error)") }
     }
 }
 

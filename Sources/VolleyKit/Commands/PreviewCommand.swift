@@ -12,13 +12,10 @@ public enum PreviewCommand {
     {
         Interruption.install()
         let now = Timestamp.now()
-        let context = try CampaignContext.read(file: file, options: options, now: now)
-        try ResultFileCheck.check(page, option: "--html", what: "page", runsFolder: context.runsFolder(options))
-        try checkEnding(of: page)
-        var planner = try Planner(context: context, memory: options.memory, console.planning, now: now)
-        planner.sendingTime = .ofPreview(context.campaign, now: now)
-        let preview = try planner.preview(
-            samples: samples ?? (context.messages.hasChoice ? 1 : 3), runsFolder: context.runsFolder(options))
+        let preview = try VolleyKit.preview(campaign: file, samples: samples, options, console.planning, at: now) { folder in
+            try ResultFileCheck.check(page, option: "--html", what: "page", runsFolder: folder)
+            try checkEnding(of: page)
+        }
         if let page { try write(PreviewPage(preview: preview, madeAt: now), to: page, console) }
         if options.isJSON {
             try console.out(preview.json)
@@ -50,10 +47,7 @@ public enum PreviewCommand {
     public static func explain(file: String, who: String, options: CommonOptions, console: Console) throws -> ExitStatus {
         Interruption.install()
         let subject = try TraceSubject(who)
-        let now = Timestamp.now()
-        let context = try CampaignContext.read(file: file, options: options, now: now)
-        let explanation = try Planner(context: context, memory: nil, console.planning, now: now).explanation(
-            of: subject, runsFolder: context.runsFolder(options))
+        let explanation = try VolleyKit.explain(subject, campaign: file, options, console.planning, at: .now())
         if options.isJSON {
             try console.out(explanation.json)
         } else {

@@ -20,12 +20,9 @@ public enum PruneCommand {
         }
         Interruption.install()
         let now = Timestamp.now()
-        let folder = try Project.runsFolder(options)
-        let (runs, broken, copies) = FilePaths.exists(folder) ? try RunStore.all(in: folder) : ([], [], [])
-        let selection = try PruneSelection(runs, endedBefore: now.adding(seconds: -Double(seconds)), includesStopped: includesStopped)
-        // No run, and of no use to anybody, however recent they are.
-        let abandonedPlans = try UnfinishedPlan.all(in: folder).filter { !$0.isOwned }
-        var pruning = Pruning(isDryRun: isDryRun, selection: selection, abandonedPlans: abandonedPlans, broken: broken + copies)
+        var pruning = try Pruning(
+            folder: Project.runsFolder(options), keepSeconds: seconds, includesStopped: includesStopped, isDryRun: isDryRun, at: now)
+        let (selection, abandonedPlans) = (pruning.selection, pruning.abandonedPlans)
         if !selection.chosen.isEmpty || !abandonedPlans.isEmpty, !isDryRun {
             if !isConfirmed {
                 console.warn(pruning.text(keep))
@@ -35,7 +32,9 @@ public enum PruneCommand {
                     return .wrong
                 }
             }
-            pruning.prune(at: now, console)
+            pruning.prune(at: now, Interruption.process, Observer { console.progress("pruning \($0)") })
+            console.clearProgress()
+            for failure in pruning.failures { console.warn(failure.description) }
         }
         let text = pruning.text(keep)
         let status = console.answer(options.isJSON ? pruning.json.indentedText : text, done: text + "\n")
@@ -45,55 +44,7 @@ public enum PruneCommand {
     }
 }
 
-/// What pruning did, or would do.
-private struct Pruning {
-    struct Pruned {
-        var run: String
-        var recipients: Int
-        var bytesBefore: Int
-        /// nil when nothing was done.
-        var bytesAfter: Int?
-    }
-
-    let isDryRun: Bool
-    let selection: PruneSelection
-    let abandonedPlans: [UnfinishedPlan]
-    let broken: [Diagnostic]
-    private(set) var pruned: [Pruned]
-    private(set) var removed: [UnfinishedPlan] = []
-    private(set) var failures: [Diagnostic] = []
-    private(set) var isDone = false
-
-    init(isDryRun: Bool, selection: PruneSelection, abandonedPlans: [UnfinishedPlan], broken: [Diagnostic]) {
-        (self.isDryRun, self.selection, self.abandonedPlans, self.broken) = (isDryRun, selection, abandonedPlans, broken)
-        pruned = selection.chosen.map { Pruned(run: $0.run.plan.id, recipients: $0.run.plan.audience, bytesBefore: $0.run.fileSize) }
-    }
-
-    /// Run after run; one that cannot be pruned keeps none of the others.
-    mutating func prune(at now: Timestamp, _ console: Console) {
-        isDone = true
-        pruned = []
-        for (run, status) in selection.chosen {
-            if Interruption.process.isRequested {
-                failures.append(Diagnostic("interrupted; the runs that are not named below are as they were"))
-                break
-            }
-            console.progress("pruning \(run.plan.id)")
-            let before = run.fileSize
-            do {
-                try run.prune(at: now, ifStill: status)
-                pruned.append(
-                    Pruned(run: run.plan.id, recipients: run.plan.audience, bytesBefore: before, bytesAfter: run.fileSize))
-            } catch { failures.append(error as? Diagnostic ?? Diagnostic("\(error)", file: run.path)) }
-        }
-        for plan in abandonedPlans where !Interruption.process.isRequested {
-            do { if try plan.remove() { removed.append(plan) } } catch {
-                failures.append(error as? Diagnostic ?? Diagnostic("\(error)", file: plan.path))
-            }
-        }
-        for failure in failures { console.warn(failure.description) }
-    }
-
+extension Pruning {
     static func plans(_ count: Int) -> String { "\(TextFormat.count(count)) unfinished plan\(count == 1 ? "" : "s")" }
 
     /// What became of files that killed processes left behind.

@@ -57,45 +57,17 @@ public enum PushCommand {
         if let priority = message.priorityName.flatMap(PushPriority.init(name:)) { settings.priority = priority }
         settings.expiry = try message.expires.map { try Expiry(notation: $0) }
         let route = try ProxyRoute(proxy, to: settings.environment)
-        return try send(token, payload, settings, route, options, console)
-    }
-
-    private static func send(
-        _ token: DeviceToken, _ payload: [UInt8], _ settings: RunSettings, _ route: ProxyRoute, _ options: CommonOptions, _ console: Console
-    ) throws -> ExitStatus {
-        let now = Timestamp.now()
-        let gateway = try Gateway(settings, SendingContext(), now: now)
-        console.show(gateway.warnings)
-        let seed = RunSeed.random()
-        var sender = SenderSettings(
-            endpoint: gateway.endpoint, credentials: gateway.credentials, headers: settings.headers(startingAt: now), runSeed: seed)
-        route.apply(to: &sender)
-        sender.connections = 1
-        sender.retry.maximumAttempts = 1
-        sender.resendsUnknown = false
-        let batches = BoundedQueue<PushBatch>(capacity: 1), results = BoundedQueue<[Settlement]>(capacity: 16)
-        var batch = PushBatch()
-        batch.append(recipient: 0, token: token.hex, payload: payload)
-        batches.put(batch)
-        batches.close()
-        let (delivery, control) = (try Sender(sender), SendControl())
-        let ended = try Wakeup()
-        let loop = try WorkerThread("deliver") {
-            defer { ended.wake() }
-            return delivery.run(source: batches, results: results, control: control)
-        }
-        SendingFlag.set()
-        let observer = RunTerminal.observer(console)
-        control.wait(until: ended, Interruption.process, draining: { observer(.draining) })
-        let end = loop.join()
-        _ = gateway.close()
-        guard let settlement = results.take()?.first else { preconditionFailure("a push was not settled") }
-        return show(settlement, end, token, APNsID(runSeed: seed, recipient: 0), options, console)
+        let attendance = console.running()
+        let single = try SinglePush(settings, route, attendance.context, at: .now())
+        console.show(single.warnings)
+        let result = try single.send(payload, to: token, attendance)
+        return show(result, token, options, console)
     }
 
     private static func show(
-        _ settlement: Settlement, _ end: SendEnd, _ token: DeviceToken, _ id: APNsID, _ options: CommonOptions, _ console: Console
+        _ result: SinglePush.Result, _ token: DeviceToken, _ options: CommonOptions, _ console: Console
     ) -> ExitStatus {
+        let (settlement, id) = (result.settlement, result.id)
         let advice = APNsReason.explanation(of: settlement.reason)
         let answer = JSONValue.object(pairs: [
             ("device_token", .string(token.redacted)),
@@ -116,7 +88,7 @@ public enum PushCommand {
         // The push is on its way, or was refused: whether that can be shown changes nothing of it.
         let shown = console.answer(
             options.isJSON ? answer.indentedText : [line, advice].compactMap(\.self).joined(separator: "\n"), done: "\(line).")
-        switch end {
+        switch result.end {
         case .finished: break
         case .interrupted: return .interrupted
         case .stopped(let reason):

@@ -10,26 +10,15 @@ public enum ResumeCommand {
     public static func run(_ argument: String, options: CommonOptions, console: Console) throws -> ExitStatus {
         Interruption.install()
         let run = try RunStore(path: RunStore.resolve(argument, in: Project.runsFolder(options)))
-        let gate = try SendPermission(run: run, settings: RunSettings(json: run.plan.settings, runFile: run.path), options: options)
-        if run.sendingSince != nil { return try wake(run, gate, console) }
-        try gate.check(.goOn)
-        let running = console.running()
-        let dispatch = try RunToSend(run, options, running.context)
-        console.show(dispatch.warnings)
-        try announce(run, dispatch.settings, console)
-        return console.show(try dispatch.send(.goOn, options, running), options)
-    }
-
-    /// A process is there already: it goes on if it is paused, and if it might begin now.
-    private static func wake(_ run: RunStore, _ gate: SendPermission, _ console: Console) throws -> ExitStatus {
-        guard try run.status().state == .paused else {
-            throw Diagnostic(
-                "this run is being sent by another volley", file: run.path,
-                remedy: "Nothing is left to do; `volley report \(run.plan.id)` shows how far it is.")
+        if run.sendingSince != nil {
+            try wake(run, options)
+            return RunAnswer.show(run, .running, "\(run.plan.id) goes on in the process that paused it.", options, console)
         }
-        try gate.check(.goOn)
-        try run.ask(for: .running, reason: "", at: .now(), from: [.paused])
-        return RunAnswer.show(run, .running, "\(run.plan.id) goes on in the process that paused it.", gate.options, console)
+        let attendance = console.running()
+        let proposal = try proposeToGoOn(run, options, attendance.context)
+        console.show(proposal.warnings)
+        try announce(run, proposal.settings, console)
+        return console.show(try proposal.send(attendance), options)
     }
 
     /// Says what is left to do, and what of it may reach a device twice.

@@ -15,13 +15,7 @@ public enum RetryCommand {
         Interruption.install()
         let outcomes = try outcomes(names)
         let run = try RunStore(path: RunStore.resolve(argument, in: Project.runsFolder(options)), readOnly: true)
-        if run.plan.isTest {
-            throw Diagnostic("the run is a test, which is not retried", file: run.path, remedy: "Send another: volley send FILE --test.")
-        }
-        let gate = try SendPermission(run: run, settings: RunSettings(json: run.plan.settings, runFile: run.path), options: options)
-        // Until the new run has its file, which shows whom it takes over, nobody else may take them.
-        let planned = try gate.retrying { try RetryPlanner(run: run, outcomes: outcomes, now: .now()).plan() }
-        guard let retry = planned else {
+        guard let retry = try planRetry(of: run, outcomes: outcomes, options, at: .now()) else {
             let words = Outcome.allCases.filter(outcomes.contains).map(\.name).joined(separator: " or ")
             let last = try RunChain(of: run).retries(of: run.plan.id).last
             throw Diagnostic(
@@ -30,41 +24,28 @@ public enum RetryCommand {
                     ?? last.map { "`volley retry \($0.plan.id) --outcome failed` sends again to those for whom it failed again." }
                     ?? "`volley report \(run.plan.id)` shows what became of each; --outcome takes others.")
         }
-        if outcomes.contains(.unknown), try run.figures().outcomes[.unknown, default: 0] > 0 {
+        if retry.mayRepeat > 0 {
             console.warn("Those who are unknown may have got the push already, and then get it twice.")
         }
-        let running = console.running()
-        let dispatch: RunToSend
+        let attendance = console.running()
+        let proposal: SendProposal
         do {
-            dispatch = try RunToSend(retry, options, running.context)
-            console.show(dispatch.warnings)
-            console.show(try QuietRetry.warning(retry, dispatch.settings, at: .now()).map { [$0] } ?? [])
-            // Whoever approved the first run approved these devices and this text.
-            if let approval = try run.approval() { try retry.approve(approval) }
-        } catch {
-            try retry.remove()
-            throw error
-        }
-        do {
-            if let refused = try SendPermission(run: retry, settings: dispatch.settings, options: options, isKept: false).refusal(
-                of: .begin)
-            {
-                throw refused
-            }
-            guard try isAgreed(retry, dispatch.settings, isConfirmed, console) else {
-                try retry.remove()
+            proposal = try retry.propose(options, attendance.context)
+            console.show(proposal.warnings + retry.warnings)
+            guard try isAgreed(proposal, isConfirmed, console) else {
+                try retry.run.remove()
                 console.warn("Nothing was sent, and the new run is gone.")
                 return .wrong
             }
         } catch let refused as SendPermission.Refused {
             // Kept for those who approve it: the first run was sent when nobody had to.
-            if refused.why != .needsApproval { try retry.remove() }
+            if refused.why != .needsApproval { try retry.run.remove() }
             throw refused.diagnostic
         } catch {
-            try retry.remove()
+            try retry.run.remove()
             throw error
         }
-        return console.show(try dispatch.send(.begin, options, running), options)
+        return console.show(try proposal.send(attendance), options)
     }
 
     private static func outcomes(_ names: [String]) throws -> Set<Outcome> {
@@ -85,8 +66,8 @@ public enum RetryCommand {
     private static let allowed = "Allowed are failed, unknown, rejected and unsent."
 
     /// Asks where somebody can answer. Elsewhere whoever wrote the command has decided: these devices were agreed to once.
-    private static func isAgreed(_ run: RunStore, _ settings: RunSettings, _ isConfirmed: Bool, _ console: Console) throws -> Bool {
+    private static func isAgreed(_ proposal: SendProposal, _ isConfirmed: Bool, _ console: Console) throws -> Bool {
         if isConfirmed || !console.inputIsTerminal { return true }
-        return try console.confirms(SendQuestion(run, settings, now: .now()).text)
+        return try console.confirms(SendQuestion(proposal.run, proposal.settings, now: .now()).text)
     }
 }

@@ -1,0 +1,34 @@
+import Audience
+import Base
+import Campaigns
+
+/// What is wrong with a campaign, as far as it can be known without reading the rows of an export.
+struct CheckResult {
+    var errors: [Diagnostic]
+    /// nil when nothing could be looked at.
+    var lint: Lint?
+}
+
+/// Reads and checks a campaign, its volley.yaml, lists, columns, key and certificate. Mistakes are its result.
+func check(campaign file: String, _ options: CommonOptions, at now: Timestamp) -> CheckResult {
+    do {
+        let context = try CampaignContext.read(file: file, options: options, now: now)
+        let query = try context.audienceQuery(now: now)
+        let columnWarnings = try query.checkColumns()
+        let settings = try RunSettings(context)
+        let age = ExportAge.warnings(of: query.files, environment: settings.environment, now: now)
+        let keyWarnings = try context.placingCredentials { try Gateway.check(settings, now: now) }
+        _ = try context.route(settings, options)
+        return CheckResult(
+            errors: [],
+            lint: Lint(
+                context.warnings + columnWarnings + age + keyWarnings, allowed: context.campaign.allowed,
+                lookedAt: [.files, .headers, .credentials]))
+    } catch let mistakes as Diagnostics {
+        return CheckResult(
+            errors: mistakes.all.filter { $0.severity == .error },
+            lint: Lint(mistakes.all.filter { $0.severity == .warning }, allowed: [], lookedAt: []))
+    } catch {
+        return CheckResult(errors: [error as? Diagnostic ?? Diagnostic("\(error)", file: file)], lint: nil)
+    }
+}

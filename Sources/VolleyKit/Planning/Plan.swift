@@ -1,0 +1,57 @@
+import Base
+import Campaigns
+import Runs
+
+/// A run that was planned just now.
+struct PlannedRun {
+    let run: RunStore
+    let preview: Preview
+    /// volley.yaml as it was planned with.
+    let project: Project
+
+    /// Whether it waits for times that are still to come.
+    func waitsForTimes(at now: Timestamp) -> Bool { run.plan.waves.contains { $0.due > now } }
+}
+
+/// When a campaign is to be planned for.
+enum PlanningPurpose: Hashable, Sendable {
+    /// To be sent now or not at all, as whoever asks looks on.
+    /// - Parameter ignoresSchedule: at once and to everybody, whatever the campaign's schedule says.
+    case sending(ignoresSchedule: Bool)
+    /// To be sent later, at its time.
+    case keeping
+}
+
+/// Freezes a campaign's audience, texts and settings into a run. Nothing of it remains when this throws.
+/// - Throws: `Diagnostics`, `Diagnostic`: what is wrong with the campaign, volley.yaml, exports, keys or the way to the server; that its time has not come.
+func plan(
+    campaign file: String, for purpose: PlanningPurpose, _ options: CommonOptions, _ attendance: PlanningAttendance, at now: Timestamp
+) throws -> PlannedRun {
+    let context = try CampaignContext.read(file: file, options: options, now: now)
+    let folder = context.runsFolder(options)
+    var planner = try Planner(context: context, memory: options.memory, attendance, now: now)
+    let settings = try RunSettings(context)
+    switch purpose {
+    case .keeping: planner.sendingTime = try .ofPlanning(context, now: now, runsFolder: folder)
+    case .sending(let ignoresSchedule):
+        planner.sendingTime = try .ofSending(context, isNow: ignoresSchedule, now: now, runsFolder: folder)
+        // What it could not be sent without is said before anything is planned.
+        _ = try context.route(settings, options)
+        planner.credentialWarnings = try context.placingCredentials { try Gateway.check(settings, now: now) }
+    }
+    let (run, preview) = try planner.plan(settings, runsFolder: folder)
+    return PlannedRun(run: run, preview: preview, project: context.project)
+}
+
+/// Makes a run for the app's test devices: each gets every text once.
+/// - Throws: as `plan`; that no test device can be sent to.
+func planTest(
+    campaign file: String, _ options: CommonOptions, _ attendance: PlanningAttendance, at now: Timestamp
+) throws -> RunStore {
+    let context = try CampaignContext.read(file: file, options: options, now: now)
+    let settings = try RunSettings(context)
+    _ = try context.route(settings, options)
+    _ = try context.placingCredentials { try Gateway.check(settings, now: now) }
+    let planner = TestPlanner(context: context, memory: options.memory, attendance: attendance, now: now)
+    return try planner.plan(settings, runsFolder: context.runsFolder(options))
+}

@@ -1,0 +1,30 @@
+import Base
+import Delivery
+import Glibc
+import Runs
+
+// Orders to a run that a process may be sending.
+
+/// Lets a run wait until it is woken. The process that sends it awaits the answers that are under way, and then waits.
+/// - Throws: `Diagnostic`: nobody sends it.
+func pause(_ run: RunStore, at now: Timestamp) throws {
+    let state = try run.status().state
+    guard run.isBeingSent, state == .running else {
+        throw Diagnostic(
+            "the run is \(state.rawValue); only a run that is being sent can be paused", file: run.path,
+            remedy: state == .planned ? "It sends nothing by itself." : "`volley report \(run.plan.id)` shows how far it is.")
+    }
+    try run.ask(for: .paused, reason: "", at: now, from: [.running])
+}
+
+/// Lets a run that a process has paused go on there, if it might begin now.
+/// - Throws: `Diagnostic`: it is not paused; why it may not go on.
+func wake(_ run: RunStore, _ options: CommonOptions) throws {
+    guard try run.status().state == .paused else {
+        throw Diagnostic(
+            "this run is being sent by another volley", file: run.path,
+            remedy: "Nothing is left to do; `volley report \(run.plan.id)` shows how far it is.")
+    }
+    try SendPermission(run: run, settings: RunSettings(json: run.plan.settings, runFile: run.path), options: options).check(.goOn)
+    try run.ask(for: .running, reason: "", at: .now(), from: [.paused])
+}

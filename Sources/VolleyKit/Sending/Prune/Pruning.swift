@@ -1,0 +1,68 @@
+import Base
+import Runs
+
+/// What pruning did, or would do.
+struct Pruning {
+    struct Pruned {
+        var run: String
+        var recipients: Int
+        var bytesBefore: Int
+        /// nil when nothing was done.
+        var bytesAfter: Int?
+    }
+
+    let isDryRun: Bool
+    let selection: PruneSelection
+    let abandonedPlans: [UnfinishedPlan]
+    let broken: [Diagnostic]
+    private(set) var pruned: [Pruned]
+    private(set) var removed: [UnfinishedPlan] = []
+    private(set) var failures: [Diagnostic] = []
+    private(set) var isDone = false
+
+    init(isDryRun: Bool, selection: PruneSelection, abandonedPlans: [UnfinishedPlan], broken: [Diagnostic]) {
+        (self.isDryRun, self.selection, self.abandonedPlans, self.broken) = (isDryRun, selection, abandonedPlans, broken)
+        pruned = selection.chosen.map { Pruned(run: $0.run.plan.id, recipients: $0.run.plan.audience, bytesBefore: $0.run.fileSize) }
+    }
+
+    /// Run after run; one that cannot be pruned keeps none of the others.
+    /// - Parameter observer: is told which run comes next.
+    mutating func prune(at now: Timestamp, _ cancellation: Cancellation, _ observer: Observer<String>) {
+        isDone = true
+        pruned = []
+        for (run, status) in selection.chosen {
+            if cancellation.isRequested {
+                failures.append(Diagnostic("interrupted; the runs that are not named below are as they were"))
+                break
+            }
+            observer(run.plan.id)
+            let before = run.fileSize
+            do {
+                try run.prune(at: now, ifStill: status)
+                pruned.append(
+                    Pruned(run: run.plan.id, recipients: run.plan.audience, bytesBefore: before, bytesAfter: run.fileSize))
+            } catch { failures.append(error as? Diagnostic ?? Diagnostic("\(error)", file: run.path)) }
+        }
+        for plan in abandonedPlans where !cancellation.isRequested {
+            do { if try plan.remove() { removed.append(plan) } } catch {
+                failures.append(error as? Diagnostic ?? Diagnostic("\(error)", file: plan.path))
+            }
+        }
+    }
+}
+
+extension Pruning {
+    /// Looks which runs of a folder are to be pruned.
+    /// - Parameters:
+    ///   - keepSeconds: runs that ended less long ago are left as they are.
+    ///   - includesStopped: also runs that could be resumed or retried.
+    ///   - isDryRun: only says what would be done.
+    init(folder: String, keepSeconds: Int, includesStopped: Bool, isDryRun: Bool, at now: Timestamp) throws {
+        let (runs, broken, copies) = FilePaths.exists(folder) ? try RunStore.all(in: folder) : ([], [], [])
+        let selection = try PruneSelection(
+            runs, endedBefore: now.adding(seconds: -Double(keepSeconds)), includesStopped: includesStopped)
+        // No run, and of no use to anybody, however recent they are.
+        let abandonedPlans = try UnfinishedPlan.all(in: folder).filter { !$0.isOwned }
+        self.init(isDryRun: isDryRun, selection: selection, abandonedPlans: abandonedPlans, broken: broken + copies)
+    }
+}

@@ -1,0 +1,91 @@
+import Base
+import Campaigns
+import Delivery
+import Reports
+import Runs
+
+/// A run that may be sent now, and what somebody who decides about it should know. Nothing is sent before `send`.
+struct SendProposal {
+    let run: RunStore
+    let settings: RunSettings
+    /// What volley.yaml, keys and certificates showed.
+    let warnings: [Diagnostic]
+    /// The campaign's file, when it was changed after the run was planned.
+    let changedFile: String?
+    private let dispatch: RunToSend
+    private let step: SendGate.Step
+    private let options: CommonOptions
+
+    fileprivate init(_ dispatch: RunToSend, _ step: SendGate.Step, _ options: CommonOptions) {
+        self.dispatch = dispatch
+        self.step = step
+        self.options = options
+        run = dispatch.run
+        settings = dispatch.settings
+        warnings = dispatch.warnings
+        let file = run.plan.campaignFile
+        let isChanged = run.plan.retryOf == nil && FilePaths.exists(file) && !FilePaths.holds(file, run.plan.campaignSource)
+        changedFile = isChanged ? file : nil
+    }
+
+    /// Sends until the run has ended.
+    /// - Throws: why it may not be sent. Nothing was sent.
+    func send(_ attendance: RunAttendance) throws -> RunResult { try dispatch.send(step, options, attendance) }
+}
+
+/// What has become of a plan that was not sent.
+enum Discarded: Equatable, Sendable {
+    case gone
+    /// Others have to do with it by now.
+    case kept(Kept)
+
+    enum Kept: Equatable, Sendable { case planned, cancelled, begun }
+}
+
+/// Looks whether a plan may be sent now.
+/// - Parameter isKept: whether the plan stays when it may not: otherwise no word names it.
+/// - Throws: `SendPermission.Refused` or what else is in the way. Nothing was sent.
+func propose(
+    _ run: RunStore, isKept: Bool = true, _ options: CommonOptions, _ context: SendingContext
+) throws -> SendProposal {
+    let settings = try RunSettings(json: run.plan.settings, runFile: run.path)
+    let gate = SendPermission(run: run, settings: settings, options: options, isKept: isKept)
+    if let refused = try gate.refusal(of: .begin) { throw refused }
+    return SendProposal(try RunToSend(run, options, context), .begin, options)
+}
+
+/// Looks whether a test may be sent, of which nobody is asked.
+func proposeTest(_ run: RunStore, _ options: CommonOptions, _ context: SendingContext) throws -> SendProposal {
+    SendProposal(try RunToSend(run, options, context), .begin, options)
+}
+
+/// Looks whether a run that has begun may go on.
+/// - Throws: why not. Nothing was sent.
+func proposeToGoOn(_ run: RunStore, _ options: CommonOptions, _ context: SendingContext) throws -> SendProposal {
+    try SendPermission(run: run, settings: RunSettings(json: run.plan.settings, runFile: run.path), options: options).check(.goOn)
+    return SendProposal(try RunToSend(run, options, context), .goOn, options)
+}
+
+/// Whether a plan waits for somebody to approve it.
+func needsApproval(_ run: RunStore, _ options: CommonOptions) throws -> Bool {
+    let gate = try SendPermission(run: run, settings: RunSettings(json: run.plan.settings, runFile: run.path), options: options)
+    return try run.status().state == .planned && gate.lacksApproval(CurrentProject.all(of: run, options))
+}
+
+/// Removes a plan that nobody asked for and nobody sent, unless others have to do with it by now: it was cancelled, approved, or begun.
+@discardableResult
+func discard(_ run: RunStore) throws -> Discarded {
+    do {
+        if try run.status().state == .planned, try run.approval() == nil {
+            try run.remove()
+            return .gone
+        }
+    } catch {}
+    return .kept(try kept(run))
+}
+
+/// What has become of a plan that stays.
+func kept(_ run: RunStore) throws -> Discarded.Kept {
+    if try run.hasBegun() || run.sendingSince != nil { return .begun }
+    return try run.status().state == .planned ? .planned : .cancelled
+}
