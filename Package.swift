@@ -87,7 +87,16 @@ let package = Package(
         room(
             "VolleyKit",
             ["Base", "Cryptography", "Scheduling", "Campaigns", "Audience", "Content", "Delivery", "Runs", "Reports", "APNsSimulator"]),
-        .executableTarget(name: "volley", dependencies: ["VolleyKit", argumentParser, "CLinux"], swiftSettings: strict),
+        // What each command asks, prints and ends with; and the arguments that it takes.
+        .target(
+            name: "Commands",
+            dependencies: [
+                "Base", "Cryptography", "Scheduling", "Campaigns", "Audience", "Content", "Delivery", "Runs", "Reports", "APNsSimulator",
+                "VolleyKit",
+            ], path: "Sources/volley", exclude: ["Arguments"], swiftSettings: strict),
+        .executableTarget(
+            name: "volley", dependencies: ["Commands", "VolleyKit", argumentParser, "CLinux"], path: "Sources/volley/Arguments",
+            swiftSettings: strict),
 
         // What `make bench` runs.
         .target(name: "BareCurl", dependencies: ["CCurl"], path: "Sources/Benchmarks/BareCurl"),
@@ -119,6 +128,9 @@ let package = Package(
                 "APNsSimulator", "Audience", "Base", "Campaigns", "Content", "Cryptography", "Delivery", "Reports", "Runs", "Scheduling",
                 "TestServers", "TestSupport", "VolleyKit",
             ]),
+        .testTarget(
+            name: "CommandsTests", dependencies: ["Base", "Commands", "Delivery", "VolleyKit"], path: "Tests/CommandsTests",
+            swiftSettings: strict),
         tests("CommandLine", ["APNsSimulator", "Base", "Cryptography", "TestCommands", "TestServers", "volley"]),
         // Reads the sources as text.
         .testTarget(name: "HouseTests", path: "Tests/HouseTests", exclude: ["Openings.txt"], swiftSettings: strict),

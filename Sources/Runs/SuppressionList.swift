@@ -10,6 +10,9 @@ import GRDB
 /// Nothing stays open between calls, and any number of processes may use a list at once. A file that is not there is an empty list; it is
 /// made when something comes in. Calls throw `Diagnostic`: the file is damaged, of a newer version, no list, not permitted; the disk is full.
 public struct SuppressionList: Sendable {
+    /// The columns of an export of the list.
+    public static let exportColumns = ["device_token", "reason", "invalid_since", "added_at", "run"]
+
     /// The app's name in volley.yaml.
     public let app: String
     /// Which of the app's lists: `production`, `sandbox`, `simulator`, or `host:port`.

@@ -1,13 +1,13 @@
-import Base
-import Campaigns
+package import Base
+package import Campaigns
 import Glibc
-import Runs
+package import Runs
 import Scheduling
 import Synchronization
 
 /// `volley schedule` at work: reads files and clock, asks the `Scheduler` what to do, and does it. Planning has a thread of its own, one plan after the
 /// other, as each takes all cores; every run that is sent has one too. A further one looks into run files: whoever holds one holds up nothing else.
-final class ScheduleDaemon {
+package final class ScheduleDaemon {
     /// What a thread has to say.
     private enum Event: Sendable {
         case planned(ScheduledRun.Key, ScheduledRunWork.Planned)
@@ -58,7 +58,7 @@ final class ScheduleDaemon {
     ///   - project: whom to tell, and what to keep up to date.
     ///   - lock: the right to be the only one.
     /// - Throws: `Diagnostic`: the record cannot be used.
-    init(
+    package init(
         files: ScheduleFiles, project: Project, runsFolder: String, lock: ScheduleLock, options: CommonOptions,
         _ attendance: ScheduleAttendance
     ) throws {
@@ -80,7 +80,7 @@ final class ScheduleDaemon {
 
     /// Works until somebody interrupts it, or its record fails. That is said here: pushes may have been sent by then.
     /// - Throws: a `Diagnostic` when there are no threads for it; nothing was done.
-    func run() throws(Diagnostic) -> ScheduleEnd {
+    package func run() throws(Diagnostic) -> ScheduleEnd {
         heartbeats.sign(of: .mainLoop)
         watchdog.note(.init(isUp: true, campaigns: [:], next: [:], open: [], mistakes: [:], last: []))
         let planner = try startPlanner(), looker: WorkerThread<Void>, watcher: WorkerThread<Void>

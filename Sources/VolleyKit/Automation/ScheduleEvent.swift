@@ -1,9 +1,9 @@
-import Base
-import Runs
-import Scheduling
+package import Base
+package import Runs
+package import Scheduling
 
 /// What happens while `volley schedule` is at work.
-enum ScheduleEvent: Sendable {
+package enum ScheduleEvent: Sendable {
     // The process.
     /// Where its record is.
     case started(record: String)
@@ -49,7 +49,7 @@ enum ScheduleEvent: Sendable {
 }
 
 /// Who is told what happens while `volley schedule` is at work.
-typealias ScheduleObserver = Observer<ScheduleEvent>
+package typealias ScheduleObserver = Observer<ScheduleEvent>
 
 extension ScheduleObserver {
     /// Is told what becomes of notices.
@@ -60,15 +60,21 @@ extension ScheduleObserver {
 }
 
 /// Who looks on while `volley schedule` is at work, and may end it.
-struct ScheduleAttendance: Sendable {
-    var observer: ScheduleObserver
-    var cancellation: Cancellation
+package struct ScheduleAttendance: Sendable {
+    package var observer: ScheduleObserver
+    package var cancellation: Cancellation
     /// What all its runs share.
-    var context = SendingContext()
+    package var context = SendingContext()
+
+    /// Somebody.
+    package init(observer: ScheduleObserver, cancellation: Cancellation) {
+        self.observer = observer
+        self.cancellation = cancellation
+    }
 }
 
 /// How the work of `volley schedule` ended.
-enum ScheduleEnd: Sendable {
+package enum ScheduleEnd: Sendable {
     /// Somebody ended it.
     case cancelled
     /// Its record failed, without which nothing may be sent.

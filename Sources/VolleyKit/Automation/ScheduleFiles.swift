@@ -1,12 +1,12 @@
-import Base
+package import Base
 import Campaigns
 import Glibc
 import Scheduling
 
 /// The campaign files that `volley schedule` looks after: those that were named, and those of named folders.
-struct ScheduleFiles {
+package struct ScheduleFiles {
     /// What the files hold.
-    struct Reading {
+    package struct Reading {
         /// Campaigns with times, by file.
         var campaigns: [Scheduler.Campaign] = []
         /// Mistakes by file, each with its place.
@@ -33,7 +33,7 @@ struct ScheduleFiles {
 
     /// - Parameter arguments: files and folders.
     /// - Throws: `Diagnostic`: one of them is not there.
-    init(_ arguments: [String], runsFolder: String, options: CommonOptions) throws(Diagnostic) {
+    package init(_ arguments: [String], runsFolder: String, options: CommonOptions) throws(Diagnostic) {
         for path in arguments where !FilePaths.exists(path) {
             throw Diagnostic("there is no such file or folder", file: path, remedy: "Name campaign files, or a folder of them.")
         }
@@ -42,7 +42,7 @@ struct ScheduleFiles {
     }
 
     /// Where volley.yaml is looked for from.
-    static func startingFolder(of argument: String) -> String { isFolder(argument) ? argument : FilePaths.folder(of: argument) }
+    package static func startingFolder(of argument: String) -> String { isFolder(argument) ? argument : FilePaths.folder(of: argument) }
 
     /// Reads all files, if any of them was changed since the last time, and has been left alone for as long as between two calls: an editor may be
     /// writing it.
@@ -62,7 +62,7 @@ struct ScheduleFiles {
     }
 
     /// Reads all files.
-    func read(now: Timestamp) -> Reading {
+    package func read(now: Timestamp) -> Reading {
         var reading = Reading()
         var found: [(context: CampaignContext, campaign: Scheduler.Campaign)] = []
         for file in files() {

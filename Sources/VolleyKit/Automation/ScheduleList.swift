@@ -1,12 +1,12 @@
-import Base
+package import Base
 import Campaigns
-import Runs
-import Scheduling
+package import Runs
+package import Scheduling
 
 /// What comes next, and what became of the last: `volley schedule --list`.
-struct ScheduleList {
+package struct ScheduleList {
     /// So far it looks ahead, and back.
-    static let daysAhead = 30.0, daysBack = 7.0
+    package static let daysAhead = 30.0, daysBack = 7.0
     /// Times of one campaign that are shown; of more only the number is.
     static let longestList = 100
 
@@ -32,7 +32,7 @@ struct ScheduleList {
     ///   - scheduledRuns: of the last days, and those that are open.
     ///   - records: what is known of campaigns.
     ///   - needsApproval: whether an app demands it, by its name.
-    init(
+    package init(
         _ reading: ScheduleFiles.Reading, scheduledRuns: [ScheduledRun], records: [ScheduledCampaign], isAtWork: Bool, here: ZoneRules,
         now: Timestamp,
         needsApproval: (String) -> Bool
@@ -91,7 +91,7 @@ struct ScheduleList {
     // MARK: - Output
 
     /// A table, and what is wrong below it.
-    func text(colour: Bool) -> String {
+    package func text(colour: Bool) -> String {
         var lines: [String] = []
         let isHereUseful = rows.contains { $0.campaign?.schedule.zone.fallback.name != here.name }
         var cells = [["WHEN", "ZONE"] + (isHereUseful ? ["HERE (\(here.name))"] : []) + ["CAMPAIGN", "NOTES"]]
@@ -119,7 +119,7 @@ struct ScheduleList {
     }
 
     /// What was not read, and how it would be.
-    static func words(ignoredFiles: [String]) -> String {
+    package static func words(ignoredFiles: [String]) -> String {
         "Not read: \(ignoredFiles.map { TextFormat.inLine($0) }.joined(separator: ", ")). "
             + "Name folders within folders as well, and end campaigns in .yaml or .yml, in small letters."
     }
@@ -130,7 +130,7 @@ struct ScheduleList {
     }
 
     /// The same as a document.
-    var json: JSONValue {
+    package var json: JSONValue {
         .object(pairs: [
             ("at_work", .bool(isAtWork)), ("zone_here", .string(here.name)), ("times", .array(rows.map(json))),
             ("without_schedule", .array(unscheduledFiles.map { .string($0) })),

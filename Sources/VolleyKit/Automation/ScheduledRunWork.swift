@@ -14,7 +14,7 @@ struct ScheduledRunWork: Sendable {
     /// What it has sent.
     let counter = PushCounter()
 
-    init(runsFolder: String, options: CommonOptions, attendance: ScheduleAttendance, heartbeats: Heartbeats) {
+    package init(runsFolder: String, options: CommonOptions, attendance: ScheduleAttendance, heartbeats: Heartbeats) {
         self.runsFolder = runsFolder
         self.options = options
         self.attendance = attendance
@@ -125,7 +125,7 @@ struct ScheduledRunWork: Sendable {
 
     /// Sends the scheduled run's run to its end.
     /// - Throws: `Diagnostic`: nothing was sent by this call.
-    func send(_ scheduledRun: ScheduledRun, _ notices: Notices) throws -> SendOutcome {
+    package func send(_ scheduledRun: ScheduledRun, _ notices: Notices) throws -> SendOutcome {
         let run = try RunStore(path: path(scheduledRun))
         defer { run.close() }
         let step: SendGate.Step = try run.status().state == .planned ? .begin : .goOn

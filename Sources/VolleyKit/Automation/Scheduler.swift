@@ -99,7 +99,7 @@ struct Scheduler {
     /// - Parameters:
     ///   - scheduled runs: the open ones, and all of which a time within `lookBackSeconds` might come up again.
     ///   - makeRunID: a name that no run has.
-    init(
+    package init(
         scheduledRuns: [ScheduledRun], campaigns: [ScheduledCampaign], makeRunID: @escaping (_ campaign: String, _ now: Timestamp) -> String
     ) {
         self.makeRunID = makeRunID

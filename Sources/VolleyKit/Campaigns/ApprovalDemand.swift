@@ -16,7 +16,7 @@ enum ApprovalDemand: Hashable {
     var binds: Bool { self != .none }
 
     /// As it is now, for a run that was planned before.
-    init(of run: RunStore, _ settings: RunSettings) {
+    package init(of run: RunStore, _ settings: RunSettings) {
         let file = run.plan.campaignFile
         let folder = FilePaths.folder(of: file)
         guard FilePaths.exists(run.plan.projectFile) else {
@@ -49,7 +49,7 @@ enum ApprovalDemand: Hashable {
     }
 
     /// - Parameter realFile: the campaign's file with its links resolved. Its folder may be gone, as after a rotation.
-    init(app: String, campaignFile: String, realFile: String) {
+    package init(app: String, campaignFile: String, realFile: String) {
         self = .none
         for file in [campaignFile, realFile] {
             guard self == .none, let project = Project.find(startingAt: FilePaths.folder(of: file)) else { continue }

@@ -3,7 +3,7 @@ import Campaigns
 import Glibc
 
 /// The proxy that pushes go through, and who said so.
-struct ProxyChoice: Sendable {
+package struct ProxyChoice: Sendable {
     /// Who said so.
     enum Source: Hashable, Sendable, CustomStringConvertible {
         case project(SourcePosition)
@@ -31,7 +31,7 @@ struct ProxyChoice: Sendable {
 
 extension ProxyChoice {
     /// Environment variables by name; an empty one counts as not set, as for curl.
-    typealias Variables = (String) -> String?
+    package typealias Variables = (String) -> String?
 
     /// Those of this process.
     static func variables(_ name: String) -> String? {

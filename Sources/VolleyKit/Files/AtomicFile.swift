@@ -1,12 +1,16 @@
-import Glibc
+package import Glibc
 
 /// A file that appears under its name only when it is whole, in place of whatever had the name. Until then it has no name, so that a process that
 /// is killed leaves nothing behind; where the file system knows no such files it has a random one. A link under its name is replaced, never followed.
-final class AtomicFile {
+package final class AtomicFile {
     /// Why a file cannot be written: errno.
-    struct Failure: Error, CustomStringConvertible {
+    package struct Failure: Error, CustomStringConvertible {
         var code: Int32
-        var description: String { String(cString: strerror(code)) }
+
+        /// - Parameter code: errno.
+        package init(code: Int32) { self.code = code }
+
+        package var description: String { String(cString: strerror(code)) }
     }
 
     private let path: String
@@ -17,7 +21,7 @@ final class AtomicFile {
     /// - Parameters:
     ///   - mode: permissions, before the umask.
     ///   - isPrivate: for its owner alone, whatever the umask.
-    init(_ path: String, mode: mode_t = 0o666, isPrivate: Bool = false) throws(Failure) {
+    package init(_ path: String, mode: mode_t = 0o666, isPrivate: Bool = false) throws(Failure) {
         self.path = path
         descriptor = Self.openWithoutName(inFolder: FilePaths.folder(of: path), mode: isPrivate ? 0o600 : mode)
         if descriptor < 0 {
@@ -35,13 +39,13 @@ final class AtomicFile {
         if let temporaryPath { unlink(temporaryPath) }
     }
 
-    func write(_ bytes: [UInt8]) throws(Failure) {
+    package func write(_ bytes: [UInt8]) throws(Failure) {
         let code = WriteAll.write(bytes, to: descriptor)
         guard code == 0 else { throw Failure(code: code) }
     }
 
     /// Gives it its name.
-    func finish() throws(Failure) {
+    package func finish() throws(Failure) {
         let name = temporaryPath ?? Self.randomPath(beside: path)
         if temporaryPath == nil {
             // Source: open(2) about O_TMPFILE.

@@ -1,10 +1,10 @@
-import Base
-import Glibc
+package import Base
+package import Glibc
 
 /// Paths in campaigns and volley.yaml are relative to the file that names them.
-enum FilePaths {
+package enum FilePaths {
     /// `path` as it is when absolute, else below the folder of `file`. `~/` is the home folder.
-    static func resolve(_ path: String, besideFile file: String) -> String {
+    package static func resolve(_ path: String, besideFile file: String) -> String {
         if path.hasPrefix("/") { return path }
         if path.hasPrefix("~/"), let home = getenv("HOME") { return String(cString: home) + path.dropFirst() }
         let folder = folder(of: file)
@@ -12,7 +12,7 @@ enum FilePaths {
     }
 
     /// The folder of a file; `.` when the path names none.
-    static func folder(of file: String) -> String {
+    package static func folder(of file: String) -> String {
         guard let slash = file.lastIndex(of: "/") else { return "." }
         return slash == file.startIndex ? "/" : String(file[..<slash])
     }
@@ -24,7 +24,7 @@ enum FilePaths {
     }
 
     /// An absolute path, symbolic links resolved; the path itself when it does not exist.
-    static func absolute(_ path: String) -> String {
+    package static func absolute(_ path: String) -> String {
         guard let resolved = realpath(path, nil) else { return path }
         defer { free(resolved) }
         return String(cString: resolved)
@@ -74,10 +74,10 @@ enum FilePaths {
     }
 
     /// A file of a folder.
-    static func join(_ folder: String, _ name: String) -> String { folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)" }
+    package static func join(_ folder: String, _ name: String) -> String { folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)" }
 
     /// As it is typed at a prompt.
-    static func inShell(_ path: String) -> String { quoted(path, quote: "'\\''") }
+    package static func inShell(_ path: String) -> String { quoted(path, quote: "'\\''") }
 
     /// As it is written into a list or a mapping of YAML.
     static func inYAML(_ path: String) -> String { quoted(path, quote: "''") }
@@ -93,10 +93,10 @@ enum FilePaths {
         return isPlain && path.hasPrefix("/") ? path : "'\(path.replacing("'", with: quote))'"
     }
 
-    static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+    package static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
     /// The file that a path with slips of the finger most likely means; nil when none is near.
-    static func nearest(to path: String) -> String? {
+    package static func nearest(to path: String) -> String? {
         var found = path.hasPrefix("/") ? "/" : ""
         // Backslashes come from Windows.
         for name in path.split(whereSeparator: { $0 == "/" || $0 == "\\" }).map(String.init) {
@@ -126,7 +126,7 @@ enum FilePaths {
     }
 
     /// Makes a folder and those above it.
-    static func makeFolder(_ path: String) throws(Diagnostic) {
+    package static func makeFolder(_ path: String) throws(Diagnostic) {
         if path.isEmpty || exists(path) { return }
         try makeFolder(path.contains("/") ? folder(of: path) : "")
         guard mkdir(path, 0o777) == 0 || errno == EEXIST else {
@@ -136,7 +136,7 @@ enum FilePaths {
 
     /// Writes a whole new file; refuses to overwrite one, and follows no link.
     /// - Parameter mode: permissions, before the umask.
-    static func create(_ path: String, _ bytes: [UInt8], mode: mode_t = 0o666) throws(Diagnostic) {
+    package static func create(_ path: String, _ bytes: [UInt8], mode: mode_t = 0o666) throws(Diagnostic) {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
         guard descriptor >= 0 else { throw Diagnostic("the file cannot be written: \(String(cString: strerror(errno)))", file: path) }
         defer { close(descriptor) }
@@ -149,7 +149,7 @@ enum FilePaths {
 
     /// Writes a whole file, in place of whatever has its name.
     /// - Parameter mode: permissions, before the umask.
-    static func replace(_ path: String, _ bytes: [UInt8], mode: mode_t = 0o666) throws(Diagnostic) {
+    package static func replace(_ path: String, _ bytes: [UInt8], mode: mode_t = 0o666) throws(Diagnostic) {
         do throws(AtomicFile.Failure) {
             let file = try AtomicFile(path, mode: mode)
             try file.write(bytes)
@@ -158,7 +158,7 @@ enum FilePaths {
     }
 
     /// Reads a small file whole.
-    static func read(_ path: String, atMost limit: Int = 1 << 20) throws(Diagnostic) -> [UInt8] {
+    package static func read(_ path: String, atMost limit: Int = 1 << 20) throws(Diagnostic) -> [UInt8] {
         let bytes: [UInt8]
         do throws(RegularFile.Failure) { bytes = try RegularFile.bytes(of: path, atMost: limit) } catch {
             switch error {

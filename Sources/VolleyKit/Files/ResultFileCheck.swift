@@ -1,16 +1,17 @@
-import Base
+package import Base
 import Glibc
 import Reports
+import Runs
 
 /// The name of a file that a result is to be written to, in place of whatever has it: nothing may be lost by that but an older result.
-enum ResultFileCheck {
+package enum ResultFileCheck {
     /// - Parameters:
     ///   - file: nil for standard output.
     ///   - option: what named it, for messages.
     ///   - what: what is to be written, for messages.
     ///   - runsFolder: where runs, lists and records of the project lie.
     /// - Throws: a `Diagnostic` when the name is blank, or that of a run, a list, a record, a campaign or volley.yaml. Nothing was written.
-    static func check(_ file: String?, option: String, what: String, runsFolder: String) throws(Diagnostic) {
+    package static func check(_ file: String?, option: String, what: String, runsFolder: String) throws(Diagnostic) {
         guard let file else { return }
         guard !file.allSatisfy(\.isWhitespace) else { throw Diagnostic("\(option) is blank", remedy: "Name a file.") }
         let name = file.lowercased()
@@ -39,7 +40,7 @@ enum ResultFileCheck {
     }
 
     /// First lines of results, which the next result may replace.
-    private static let results = [ReportCSV.columns, SuppressionCommand.columns].flatMap {
+    private static let results = [ReportCSV.columns, SuppressionList.exportColumns].flatMap {
         [$0.joined(separator: ","), $0.joined(separator: ";")]
     }
 

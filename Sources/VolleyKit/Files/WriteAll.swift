@@ -1,9 +1,9 @@
 import Glibc
 
 /// Bytes to a descriptor, all of them: also where it is a pipe or a terminal that does not block, and takes no more than it has room for.
-enum WriteAll {
+package enum WriteAll {
     /// - Returns: 0, or errno.
-    static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32 {
+    package static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32 {
         bytes.withUnsafeBytes { bytes in
             var rest = bytes[...]
             while !rest.isEmpty {

@@ -1,16 +1,16 @@
 import Audience
-import Base
+package import Base
 import Campaigns
 
 /// What is wrong with a campaign, as far as it can be known without reading the rows of an export.
-struct CheckResult {
-    var errors: [Diagnostic]
+package struct CheckResult {
+    package var errors: [Diagnostic]
     /// nil when nothing could be looked at.
-    var lint: Lint?
+    package var lint: Lint?
 }
 
 /// Reads and checks a campaign, its volley.yaml, lists, columns, key and certificate. Mistakes are its result.
-func check(campaign file: String, _ options: CommonOptions, at now: Timestamp) -> CheckResult {
+package func check(campaign file: String, _ options: CommonOptions, at now: Timestamp) -> CheckResult {
     do {
         let context = try CampaignContext.read(file: file, options: options, now: now)
         let query = try context.audienceQuery(now: now)

@@ -1,20 +1,20 @@
-import Base
-import Campaigns
-import Runs
+package import Base
+package import Campaigns
+package import Runs
 
 /// A run that was planned just now.
-struct PlannedRun {
-    let run: RunStore
-    let preview: Preview
+package struct PlannedRun {
+    package let run: RunStore
+    package let preview: Preview
     /// volley.yaml as it was planned with.
-    let project: Project
+    package let project: Project
 
     /// Whether it waits for times that are still to come.
-    func waitsForTimes(at now: Timestamp) -> Bool { run.plan.waves.contains { $0.due > now } }
+    package func waitsForTimes(at now: Timestamp) -> Bool { run.plan.waves.contains { $0.due > now } }
 }
 
 /// When a campaign is to be planned for.
-enum PlanningPurpose: Hashable, Sendable {
+package enum PlanningPurpose: Hashable, Sendable {
     /// To be sent now or not at all, as whoever asks looks on.
     /// - Parameter ignoresSchedule: at once and to everybody, whatever the campaign's schedule says.
     case sending(ignoresSchedule: Bool)
@@ -24,7 +24,7 @@ enum PlanningPurpose: Hashable, Sendable {
 
 /// Freezes a campaign's audience, texts and settings into a run. Nothing of it remains when this throws.
 /// - Throws: `Diagnostics`, `Diagnostic`: what is wrong with the campaign, volley.yaml, exports, keys or the way to the server; that its time has not come.
-func plan(
+package func plan(
     campaign file: String, for purpose: PlanningPurpose, _ options: CommonOptions, _ attendance: PlanningAttendance, at now: Timestamp
 ) throws -> PlannedRun {
     let context = try CampaignContext.read(file: file, options: options, now: now)
@@ -45,7 +45,7 @@ func plan(
 
 /// Makes a run for the app's test devices: each gets every text once.
 /// - Throws: as `plan`; that no test device can be sent to.
-func planTest(
+package func planTest(
     campaign file: String, _ options: CommonOptions, _ attendance: PlanningAttendance, at now: Timestamp
 ) throws -> RunStore {
     let context = try CampaignContext.read(file: file, options: options, now: now)

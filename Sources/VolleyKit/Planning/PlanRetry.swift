@@ -1,13 +1,13 @@
-import Base
-import Runs
+package import Base
+package import Runs
 
 /// A run for those of an earlier one that ended in certain outcomes.
-struct PlannedRetry {
-    let run: RunStore
+package struct PlannedRetry {
+    package let run: RunStore
     /// Devices that may have got the push already.
-    let mayRepeat: Int
+    package let mayRepeat: Int
     /// That it would go out in quiet hours.
-    let warnings: [Diagnostic]
+    package let warnings: [Diagnostic]
     private let parent: RunStore
 
     fileprivate init(_ run: RunStore, of parent: RunStore, mayRepeat: Int, warnings: [Diagnostic]) {
@@ -19,7 +19,7 @@ struct PlannedRetry {
 
     /// Looks whether it may be sent now. Whoever approved the first run approved these devices and this text.
     /// - Throws: as `propose`.
-    func propose(_ options: CommonOptions, _ context: SendingContext) throws -> SendProposal {
+    package func propose(_ options: CommonOptions, _ context: SendingContext) throws -> SendProposal {
         if let approval = try parent.approval() { try run.approve(approval) }
         return try VolleyKit.propose(run, isKept: false, options, context)
     }
@@ -28,7 +28,7 @@ struct PlannedRetry {
 /// Makes the new run. Until it has its file, which shows whom it takes over, nobody else may take them.
 /// - Returns: nil when nobody is left.
 /// - Throws: `Diagnostic`: the run is a test, may not be retried now, or its file is damaged.
-func planRetry(of run: RunStore, outcomes: Set<Outcome>, _ options: CommonOptions, at now: Timestamp) throws -> PlannedRetry? {
+package func planRetry(of run: RunStore, outcomes: Set<Outcome>, _ options: CommonOptions, at now: Timestamp) throws -> PlannedRetry? {
     if run.plan.isTest {
         throw Diagnostic("the run is a test, which is not retried", file: run.path, remedy: "Send another: volley send FILE --test.")
     }

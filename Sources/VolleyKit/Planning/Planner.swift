@@ -10,7 +10,7 @@ import Scheduling
 struct Planner {
     let context: CampaignContext
     let attendance: PlanningAttendance
-    let now: Timestamp
+    package let now: Timestamp
     private let memory: MemoryBudget?
     /// When it is to go out.
     var sendingTime = SendingTime.now
@@ -22,7 +22,7 @@ struct Planner {
     var credentialWarnings: [Diagnostic]?
 
     /// - Throws: `Diagnostic` when `memory` is too little.
-    init(context: CampaignContext, memory: MemoryBudget?, _ attendance: PlanningAttendance, now: Timestamp) throws(Diagnostic) {
+    package init(context: CampaignContext, memory: MemoryBudget?, _ attendance: PlanningAttendance, now: Timestamp) throws(Diagnostic) {
         self.context = context
         self.attendance = attendance
         self.now = now

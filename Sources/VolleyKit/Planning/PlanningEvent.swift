@@ -1,9 +1,9 @@
-import Audience
-import Base
-import Content
+package import Audience
+package import Base
+package import Content
 
 /// What happens while a campaign is planned or previewed.
-enum PlanningEvent: Sendable {
+package enum PlanningEvent: Sendable {
     /// What it is planned from.
     case sources(project: String, exports: [String])
     /// Devices that are left out, and the list on which they are.
@@ -22,10 +22,16 @@ enum PlanningEvent: Sendable {
 }
 
 /// Who is told what happens while a campaign is planned or previewed.
-typealias PlanningObserver = Observer<PlanningEvent>
+package typealias PlanningObserver = Observer<PlanningEvent>
 
 /// Who looks on while a campaign is planned or previewed, and may end it.
-struct PlanningAttendance: Sendable {
-    var observer: PlanningObserver
-    var cancellation: Cancellation
+package struct PlanningAttendance: Sendable {
+    package var observer: PlanningObserver
+    package var cancellation: Cancellation
+
+    /// Somebody.
+    package init(observer: PlanningObserver, cancellation: Cancellation) {
+        self.observer = observer
+        self.cancellation = cancellation
+    }
 }

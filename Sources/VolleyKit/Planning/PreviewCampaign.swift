@@ -1,5 +1,5 @@
-import Audience
-import Base
+package import Audience
+package import Base
 import Campaigns
 import Content
 
@@ -8,7 +8,7 @@ import Content
 ///   - samples: rendered payloads of each text; nil for three, or for one of each when there are several.
 ///   - checking: looks at what is to be done with the result before the exports are read.
 /// - Throws: `Diagnostics`, `Diagnostic`: what is wrong with the campaign, volley.yaml or the exports.
-func preview(
+package func preview(
     campaign file: String, samples: Int?, _ options: CommonOptions, _ attendance: PlanningAttendance, at now: Timestamp,
     checking check: (_ runsFolder: String) throws -> Void = { _ in }
 ) throws -> Preview {
@@ -20,7 +20,7 @@ func preview(
 }
 
 /// Why somebody would get a campaign, or not, step by step.
-func explain(
+package func explain(
     _ subject: TraceSubject, campaign file: String, _ options: CommonOptions, _ attendance: PlanningAttendance, at now: Timestamp
 ) throws -> Explanation {
     let context = try CampaignContext.read(file: file, options: options, now: now)

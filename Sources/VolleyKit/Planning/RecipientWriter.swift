@@ -14,7 +14,7 @@ final class RecipientWriter {
     }
 
     /// - Throws: a `Diagnostic` when there is no thread for it.
-    init(_ writer: RunWriter) throws(Diagnostic) {
+    package init(_ writer: RunWriter) throws(Diagnostic) {
         let (file, batches) = (SharedWriter(writer), batches)
         self.file = file
         thread = try WorkerThread("write") { Self.write(batches, into: file.writer) }

@@ -7,7 +7,7 @@ import Runs
 struct RetryPlanner {
     let run: RunStore
     let outcomes: Set<Outcome>
-    let now: Timestamp
+    package let now: Timestamp
 
     /// Makes the new run, with the campaign and the settings of the first as they were frozen. Whom an earlier retry took over is left out.
     /// - Returns: nil when nobody is left.

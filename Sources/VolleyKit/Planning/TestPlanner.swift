@@ -8,7 +8,7 @@ struct TestPlanner {
     let context: CampaignContext
     let memory: MemoryBudget?
     let attendance: PlanningAttendance
-    let now: Timestamp
+    package let now: Timestamp
 
     /// A text for a device.
     private struct Push {

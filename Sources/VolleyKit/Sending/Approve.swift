@@ -1,13 +1,13 @@
-import Base
+package import Base
 import Campaigns
-import Runs
+package import Runs
 
 /// Characters of a name at most.
 private let longestName = 100
 
 /// A name as it is recorded.
 /// - Throws: `Diagnostic`: it is none.
-func approver(_ name: String) throws -> String {
+package func approver(_ name: String) throws -> String {
     let name = name.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     guard !name.isEmpty, name.count <= longestName, name.unicodeScalars.allSatisfy({ !$0.properties.isDefaultIgnorableCodePoint }),
         !name.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
@@ -20,7 +20,7 @@ func approver(_ name: String) throws -> String {
 
 /// What can be approved: a plan that is as it was previewed, and goes where volley.yaml sends it; or a run that has stopped, when approval was
 /// demanded only after it was begun, or is paused then.
-func checkApprovable(_ run: RunStore, _ options: CommonOptions) throws -> RunSettings {
+package func checkApprovable(_ run: RunStore, _ options: CommonOptions) throws -> RunSettings {
     let state = try run.status().state
     let isStopped =
         try [.stopped, .paused, .cancelled].contains(state) && run.hasBegun() && run.approval() == nil
@@ -45,7 +45,7 @@ func checkApprovable(_ run: RunStore, _ options: CommonOptions) throws -> RunSet
 /// Records that somebody agrees that a run be sent, exactly as it is. It was looked at before (`checkApprovable`).
 /// - Returns: what was recorded, and what went wrong beside it.
 /// - Throws: `Diagnostic`: it was replaced, or another command holds it.
-func approve(_ run: RunStore, by name: String, at now: Timestamp) throws -> (approval: RunApproval, warning: String?) {
+package func approve(_ run: RunStore, by name: String, at now: Timestamp) throws -> (approval: RunApproval, warning: String?) {
     // A run that has stopped may be pruned at any time, which puts another file in its place; a plan may not, and may be about to begin. Nor may one
     // that a process has paused.
     if try run.status().state != .planned, run.sendingSince == nil { try run.lockForSending(isSending: false) }

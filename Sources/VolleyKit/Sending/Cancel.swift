@@ -1,12 +1,12 @@
 import Base
 import Campaigns
 import Glibc
-import Runs
+package import Runs
 
 /// Ends a run for good: who was not sent to stays unsent. A process that sends it awaits the answers that are under way, and ends.
 /// - Returns: what went wrong beside it, in sentences: it is cancelled all the same.
 /// - Throws: `Diagnostic`: it is over, or another command holds it.
-func cancel(_ run: RunStore) throws -> [String] {
+package func cancel(_ run: RunStore) throws -> [String] {
     var warnings: [String] = []
     var glances = 0
     while try !cancel(run, isLast: glances == mostGlances, &warnings) {

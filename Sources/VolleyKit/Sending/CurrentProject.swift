@@ -1,9 +1,9 @@
 import Base
 import Campaigns
-import Runs
+package import Runs
 
 /// volley.yaml as it is now, for a run that was planned before.
-struct CurrentProject {
+package struct CurrentProject {
     let project: Project
     /// nil when the app is gone from it.
     let app: App?
@@ -22,7 +22,7 @@ struct CurrentProject {
 
     /// The file that counts: the one that was named, or else the plan's own.
     /// - Throws: what is wrong with the file; that there is none.
-    init(of run: RunStore, _ options: CommonOptions) throws {
+    package init(of run: RunStore, _ options: CommonOptions) throws {
         guard let file = options.config ?? Self.own(run).first else { throw Self.isMissing(run) }
         try self.init(run.plan, file: file)
     }

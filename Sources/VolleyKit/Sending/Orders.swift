@@ -1,13 +1,13 @@
-import Base
+package import Base
 import Delivery
 import Glibc
-import Runs
+package import Runs
 
 // Orders to a run that a process may be sending.
 
 /// Lets a run wait until it is woken. The process that sends it awaits the answers that are under way, and then waits.
 /// - Throws: `Diagnostic`: nobody sends it.
-func pause(_ run: RunStore, at now: Timestamp) throws {
+package func pause(_ run: RunStore, at now: Timestamp) throws {
     let state = try run.status().state
     guard run.isBeingSent, state == .running else {
         throw Diagnostic(
@@ -19,7 +19,7 @@ func pause(_ run: RunStore, at now: Timestamp) throws {
 
 /// Lets a run that a process has paused go on there, if it might begin now.
 /// - Throws: `Diagnostic`: it is not paused; why it may not go on.
-func wake(_ run: RunStore, _ options: CommonOptions) throws {
+package func wake(_ run: RunStore, _ options: CommonOptions) throws {
     guard try run.status().state == .paused else {
         throw Diagnostic(
             "this run is being sent by another volley", file: run.path,

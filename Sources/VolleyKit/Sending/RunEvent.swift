@@ -1,10 +1,10 @@
-import Base
+package import Base
 import Campaigns
 import Runs
-import Scheduling
+package import Scheduling
 
 /// What happens while a run is sent.
-enum RunEvent: Sendable {
+package enum RunEvent: Sendable {
     // What is done now.
     /// Whether it may be sent is looked at.
     case checking
@@ -55,41 +55,49 @@ enum RunEvent: Sendable {
     case gap(Diagnostic)
 
     /// Where a run goes.
-    struct Destination: Sendable {
-        var run: String
-        var endpoint: String
-        var proxy: String
-        var topic: String
-        var pace: Pace?
+    package struct Destination: Sendable {
+        package var run: String
+        package var endpoint: String
+        package var proxy: String
+        package var topic: String
+        package var pace: Pace?
     }
 
     /// A moment of a wave, on the clocks of its devices if these are known.
-    struct WaveTime: Sendable {
-        var moment: Timestamp
-        var zone: ZoneRules?
+    package struct WaveTime: Sendable {
+        package var moment: Timestamp
+        package var zone: ZoneRules?
     }
 
     /// What a run with sending times waits for.
-    struct WaveWait: Sendable {
-        var run: String
-        var until: WaveTime
-        var seconds: Double
+    package struct WaveWait: Sendable {
+        package var run: String
+        package var until: WaveTime
+        package var seconds: Double
         /// Whether it was due before, and quiet hours hold it back.
-        var isForQuietHours: Bool
+        package var isForQuietHours: Bool
         /// Waves that come after it.
-        var later: Int
+        package var later: Int
     }
 }
 
 /// Who is told what happens while a run is sent.
-typealias RunObserver = Observer<RunEvent>
+package typealias RunObserver = Observer<RunEvent>
 
 /// Who looks on while a run is sent, and may end it.
-struct RunAttendance: Sendable {
+package struct RunAttendance: Sendable {
     /// What all runs of this process share.
-    var context: SendingContext
-    var observer: RunObserver
+    package var context: SendingContext
+    package var observer: RunObserver
     /// Is told what became of notices.
-    var notices: NoticeObserver
-    var cancellation: Cancellation
+    package var notices: NoticeObserver
+    package var cancellation: Cancellation
+
+    /// Somebody.
+    package init(context: SendingContext, observer: RunObserver, notices: NoticeObserver, cancellation: Cancellation) {
+        self.context = context
+        self.observer = observer
+        self.notices = notices
+        self.cancellation = cancellation
+    }
 }

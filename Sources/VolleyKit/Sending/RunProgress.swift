@@ -1,23 +1,23 @@
-import Base
+package import Base
 import Delivery
 
 /// How far a run is, and what it waits for.
-struct RunProgress: Sendable {
+package struct RunProgress: Sendable {
     /// Recorded recipients, also of earlier lives of the run.
-    var outcomes: [Outcome: Int]
+    package var outcomes: [Outcome: Int]
     /// Recipients of the run.
-    var total: Int
+    package var total: Int
     /// Pushes a second over the last moments.
-    var rate: Double
+    package var rate: Double
     /// nil for nothing.
-    var wait: ProgressWait?
+    package var wait: ProgressWait?
     /// The campaign's; nil when there is none.
-    var pace: Pace?
+    package var pace: Pace?
     /// Since the run began, or went on.
-    var seconds: Double
+    package var seconds: Double
 
     /// Recorded recipients.
-    var done: Int { outcomes.values.reduce(0, +) }
+    package var done: Int { outcomes.values.reduce(0, +) }
 }
 
 /// Measures it, look after look.

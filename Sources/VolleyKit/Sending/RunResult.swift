@@ -1,23 +1,23 @@
 import Base
-import Reports
-import Runs
+package import Reports
+package import Runs
 
 /// How sending a run ended, and what there is to say of it.
-struct RunResult {
-    let plan: RunPlan
-    let end: RunEnd
+package struct RunResult {
+    package let plan: RunPlan
+    package let end: RunEnd
     /// nil when its file cannot be read.
-    let report: Report?
+    package let report: Report?
     /// The report held against the ledger of the built-in simulator, when the run was sent to it.
-    let ledger: LedgerCheck?
+    package let ledger: LedgerCheck?
     /// Why the run is over, and cannot be shown whole.
-    let failure: (any Error)?
+    package let failure: (any Error)?
     /// Those whom the project tells of runs; they may not all have been told yet.
-    let notices: Notices
+    package let notices: Notices
 
     /// Whether the devices of a test refused so often that old tokens, or the settings, are to blame.
-    var blamesSettings: Bool { plan.isTest && (report?.pointsAtSettings ?? false) }
+    package var blamesSettings: Bool { plan.isTest && (report?.pointsAtSettings ?? false) }
 
     /// Whether everybody got it, and everything can be shown and agrees.
-    var isClean: Bool { failure == nil && (report?.isClean ?? false) && (ledger?.agrees ?? true) }
+    package var isClean: Bool { failure == nil && (report?.isClean ?? false) && (ledger?.agrees ?? true) }
 }

@@ -1,10 +1,10 @@
 import APNsSimulator
-import Base
-import Campaigns
+package import Base
+package import Campaigns
 import Content
 import Delivery
 import Reports
-import Runs
+package import Runs
 
 /// A run with everything that sending it needs, from its file and from the credentials that this names.
 struct RunToSend {
@@ -19,7 +19,7 @@ struct RunToSend {
     /// What volley.yaml, keys and certificates showed that is worth a warning.
     let warnings: [Diagnostic]
 
-    init(run: RunStore, gateway: Gateway, route: ProxyRoute, settings: RunSettings, messages: MessageCatalog, project: Project) {
+    package init(run: RunStore, gateway: Gateway, route: ProxyRoute, settings: RunSettings, messages: MessageCatalog, project: Project) {
         self.run = run
         self.gateway = gateway
         self.route = route
@@ -31,7 +31,7 @@ struct RunToSend {
 
     /// Opens what the run names.
     /// - Throws: `Diagnostic`: credentials or proxy cannot be used, the run file does not hold what a plan froze.
-    init(_ run: RunStore, _ options: CommonOptions, _ context: SendingContext) throws {
+    package init(_ run: RunStore, _ options: CommonOptions, _ context: SendingContext) throws {
         self.run = run
         settings = try RunSettings(json: run.plan.settings, runFile: run.path)
         guard settings.renderingRules == MessageCatalog.renderingRules else {
@@ -50,7 +50,7 @@ struct RunToSend {
 
     /// Sends until the run has ended.
     /// - Throws: why it may not be sent. Nothing was sent.
-    func send(_ step: SendGate.Step, _ options: CommonOptions, _ attendance: RunAttendance) throws -> RunResult {
+    package func send(_ step: SendGate.Step, _ options: CommonOptions, _ attendance: RunAttendance) throws -> RunResult {
         let notices = Notices(run.plan.isTest ? nil : project, patience: .short, attendance.notices)
         let before = acceptedBefore(step)
         let end = try deliver(step, through: SendPermission(run: run, settings: settings, options: options), attendance, notices)
@@ -113,13 +113,13 @@ struct RunToSend {
 
 extension MessageCatalog {
     /// What a run's campaign says, as it was planned.
-    init(frozenIn plan: RunPlan) throws(Diagnostics) {
+    package init(frozenIn plan: RunPlan) throws(Diagnostics) {
         let (campaign, _) = try Campaign.read(source: plan.campaignSource, file: plan.campaignFile, now: plan.plannedAt)
         try self.init(campaign)
     }
 
     /// What a campaign says.
-    init(_ campaign: Campaign) throws(Diagnostics) {
+    package init(_ campaign: Campaign) throws(Diagnostics) {
         try self.init(campaign.content, variants: campaign.variants, campaign: campaign.name.value, dealing: campaign.variantDealing)
     }
 

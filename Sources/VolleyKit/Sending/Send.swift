@@ -1,17 +1,17 @@
-import Base
+package import Base
 import Campaigns
 import Delivery
 import Reports
-import Runs
+package import Runs
 
 /// A run that may be sent now, and what somebody who decides about it should know. Nothing is sent before `send`.
-struct SendProposal {
-    let run: RunStore
-    let settings: RunSettings
+package struct SendProposal {
+    package let run: RunStore
+    package let settings: RunSettings
     /// What volley.yaml, keys and certificates showed.
-    let warnings: [Diagnostic]
+    package let warnings: [Diagnostic]
     /// The campaign's file, when it was changed after the run was planned.
-    let changedFile: String?
+    package let changedFile: String?
     private let dispatch: RunToSend
     private let step: SendGate.Step
     private let options: CommonOptions
@@ -30,22 +30,22 @@ struct SendProposal {
 
     /// Sends until the run has ended.
     /// - Throws: why it may not be sent. Nothing was sent.
-    func send(_ attendance: RunAttendance) throws -> RunResult { try dispatch.send(step, options, attendance) }
+    package func send(_ attendance: RunAttendance) throws -> RunResult { try dispatch.send(step, options, attendance) }
 }
 
 /// What has become of a plan that was not sent.
-enum Discarded: Equatable, Sendable {
+package enum Discarded: Equatable, Sendable {
     case gone
     /// Others have to do with it by now.
     case kept(Kept)
 
-    enum Kept: Equatable, Sendable { case planned, cancelled, begun }
+    package enum Kept: Equatable, Sendable { case planned, cancelled, begun }
 }
 
 /// Looks whether a plan may be sent now.
 /// - Parameter isKept: whether the plan stays when it may not: otherwise no word names it.
 /// - Throws: `SendPermission.Refused` or what else is in the way. Nothing was sent.
-func propose(
+package func propose(
     _ run: RunStore, isKept: Bool = true, _ options: CommonOptions, _ context: SendingContext
 ) throws -> SendProposal {
     let settings = try RunSettings(json: run.plan.settings, runFile: run.path)
@@ -55,26 +55,26 @@ func propose(
 }
 
 /// Looks whether a test may be sent, of which nobody is asked.
-func proposeTest(_ run: RunStore, _ options: CommonOptions, _ context: SendingContext) throws -> SendProposal {
+package func proposeTest(_ run: RunStore, _ options: CommonOptions, _ context: SendingContext) throws -> SendProposal {
     SendProposal(try RunToSend(run, options, context), .begin, options)
 }
 
 /// Looks whether a run that has begun may go on.
 /// - Throws: why not. Nothing was sent.
-func proposeToGoOn(_ run: RunStore, _ options: CommonOptions, _ context: SendingContext) throws -> SendProposal {
+package func proposeToGoOn(_ run: RunStore, _ options: CommonOptions, _ context: SendingContext) throws -> SendProposal {
     try SendPermission(run: run, settings: RunSettings(json: run.plan.settings, runFile: run.path), options: options).check(.goOn)
     return SendProposal(try RunToSend(run, options, context), .goOn, options)
 }
 
 /// Whether a plan waits for somebody to approve it.
-func needsApproval(_ run: RunStore, _ options: CommonOptions) throws -> Bool {
+package func needsApproval(_ run: RunStore, _ options: CommonOptions) throws -> Bool {
     let gate = try SendPermission(run: run, settings: RunSettings(json: run.plan.settings, runFile: run.path), options: options)
     return try run.status().state == .planned && gate.lacksApproval(CurrentProject.all(of: run, options))
 }
 
 /// Removes a plan that nobody asked for and nobody sent, unless others have to do with it by now: it was cancelled, approved, or begun.
 @discardableResult
-func discard(_ run: RunStore) throws -> Discarded {
+package func discard(_ run: RunStore) throws -> Discarded {
     do {
         if try run.status().state == .planned, try run.approval() == nil {
             try run.remove()
@@ -85,7 +85,7 @@ func discard(_ run: RunStore) throws -> Discarded {
 }
 
 /// What has become of a plan that stays.
-func kept(_ run: RunStore) throws -> Discarded.Kept {
+package func kept(_ run: RunStore) throws -> Discarded.Kept {
     if try run.hasBegun() || run.sendingSince != nil { return .begun }
     return try run.status().state == .planned ? .planned : .cancelled
 }

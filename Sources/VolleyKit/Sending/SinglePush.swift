@@ -1,24 +1,24 @@
-import Base
-import Delivery
+package import Base
+package import Delivery
 
 /// One push to one device, of no run.
-struct SinglePush {
+package struct SinglePush {
     /// What became of it.
-    struct Result {
-        var settlement: Settlement
-        var end: SendEnd
+    package struct Result {
+        package var settlement: Settlement
+        package var end: SendEnd
         /// Its id at APNs.
-        var id: APNsID
+        package var id: APNsID
     }
 
     /// What key and certificate showed.
-    var warnings: [Diagnostic] { gateway.warnings }
+    package var warnings: [Diagnostic] { gateway.warnings }
     private let gateway: Gateway
     private let sender: SenderSettings
     private let seed = RunSeed.random()
 
     /// - Throws: `Diagnostic`: key or certificate cannot be used.
-    init(_ settings: RunSettings, _ route: ProxyRoute, _ context: SendingContext, at now: Timestamp) throws {
+    package init(_ settings: RunSettings, _ route: ProxyRoute, _ context: SendingContext, at now: Timestamp) throws {
         gateway = try Gateway(settings, context, now: now)
         var sender = SenderSettings(
             endpoint: gateway.endpoint, credentials: gateway.credentials, headers: settings.headers(startingAt: now), runSeed: seed)
@@ -31,7 +31,7 @@ struct SinglePush {
 
     /// Sends it, and waits for the answer.
     /// - Throws: `Diagnostic`: it cannot be sent. Nothing was.
-    func send(_ payload: [UInt8], to token: DeviceToken, _ attendance: RunAttendance) throws -> Result {
+    package func send(_ payload: [UInt8], to token: DeviceToken, _ attendance: RunAttendance) throws -> Result {
         let batches = BoundedQueue<PushBatch>(capacity: 1), results = BoundedQueue<[Settlement]>(capacity: 16)
         var batch = PushBatch()
         batch.append(recipient: 0, token: token.hex, payload: payload)

@@ -7,7 +7,7 @@ final class Heartbeats: Sendable {
     private let watchdog: Mutex<Watchdog>
 
     /// - Parameter patience: seconds that a job may be silent.
-    init(patience: @escaping @Sendable (Watchdog.Job) -> Double = Watchdog.usualPatience) {
+    package init(patience: @escaping @Sendable (Watchdog.Job) -> Double = Watchdog.usualPatience) {
         watchdog = Mutex(Watchdog(patience: patience))
     }
 

@@ -29,7 +29,7 @@ final class ScheduleMonitoring {
     /// - Parameters:
     ///   - counter: the pushes of this process.
     ///   - observer: is told which file cannot be written.
-    init(_ project: Project, runsFolder: String, counting counter: PushCounter, _ observer: Observer<Diagnostic>) {
+    package init(_ project: Project, runsFolder: String, counting counter: PushCounter, _ observer: Observer<Diagnostic>) {
         func path(_ text: SourceText?) -> String? { text.map { FilePaths.resolve($0.value, besideFile: project.file) } }
         (prometheus, health) = (path(project.monitoring?.prometheus), path(project.monitoring?.health))
         self.runsFolder = runsFolder

@@ -50,7 +50,7 @@ struct Watchdog {
     /// devices.
     static let usualPatience: @Sendable (Job) -> Double = { $0 == .mainLoop ? 120 : 300 }
 
-    init(patience: @escaping @Sendable (Job) -> Double = Self.usualPatience) { self.patience = patience }
+    package init(patience: @escaping @Sendable (Job) -> Double = Self.usualPatience) { self.patience = patience }
 
     /// A job begins, or goes on.
     /// - Parameter uptime: seconds of a clock that nobody sets, and that stands still while the machine sleeps.

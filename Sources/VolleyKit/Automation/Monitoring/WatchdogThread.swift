@@ -12,7 +12,7 @@ final class WatchdogThread: Sendable {
     /// Looks between two health files.
     private static let looksPerFile = 25
 
-    init(_ heartbeats: Heartbeats) { self.heartbeats = heartbeats }
+    package init(_ heartbeats: Heartbeats) { self.heartbeats = heartbeats }
 
     /// What the health file said last.
     func note(_ status: ScheduleMonitoring.Status) { lastStatus.withLock { $0 = status } }

@@ -195,7 +195,7 @@ private struct LineCutter {
     let limit: Int
     private var line: [UInt8] = []
 
-    init(limit: Int) { self.limit = limit }
+    package init(limit: Int) { self.limit = limit }
 
     mutating func cut(_ bytes: ArraySlice<UInt8>) -> [String] {
         var lines: [String] = []

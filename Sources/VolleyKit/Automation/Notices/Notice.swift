@@ -1,16 +1,16 @@
-import Base
-import Campaigns
+package import Base
+package import Campaigns
 import Reports
-import Runs
+package import Runs
 
 /// Something that people, or programs of theirs, are told of. It never holds a token.
-struct Notice: Sendable {
+package struct Notice: Sendable {
     var event: NoticeEvent
     /// The same in every attempt to deliver it.
     var id: String
     var time: Timestamp
     var campaign: String?
-    var app: String?
+    package var app: String?
     var run: String?
     /// The run's state.
     var state: RunState?
@@ -29,7 +29,7 @@ struct Notice: Sendable {
     /// Members of the report.
     var report: JSONValue?
 
-    init(_ event: NoticeEvent, at time: Timestamp = .now()) {
+    package init(_ event: NoticeEvent, at time: Timestamp = .now()) {
         self.event = event
         self.time = time
         // 128 random bits, in hex.
@@ -59,7 +59,7 @@ struct Notice: Sendable {
     }
 
     /// One sentence for people; chat programs and hooks show it as it is.
-    var text: String { TextFormat.printable(sentence) }
+    package var text: String { TextFormat.printable(sentence) }
 
     private var sentence: String {
         let name = campaign ?? file.map(TextFormat.inLine) ?? "Volley"
@@ -91,7 +91,7 @@ struct Notice: Sendable {
 extension Notice {
     /// Something about a run.
     /// - Parameter occurrence: the time of the schedule it belongs to.
-    init(_ event: NoticeEvent, of run: RunStore, occurrence: String? = nil) {
+    package init(_ event: NoticeEvent, of run: RunStore, occurrence: String? = nil) {
         self.init(event)
         (campaign, app, self.run, audience) = (run.plan.campaign, run.plan.app, run.plan.id, run.plan.audience)
         (file, self.occurrence) = (run.plan.campaignFile, occurrence)
@@ -100,7 +100,7 @@ extension Notice {
     }
 
     /// How a run ended. What cannot be read of its figures is left out.
-    init(ofEndedRun run: RunStore, occurrence: String? = nil) {
+    package init(ofEndedRun run: RunStore, occurrence: String? = nil) {
         self.init(.stopped, of: run, occurrence: occurrence)
         if state == .finished { event = .finished }
         guard let report = try? Report(run), let figures = try? run.figures() else { return }

@@ -1,12 +1,12 @@
-import Base
-import Campaigns
+package import Base
+package import Campaigns
 import Cryptography
 import Delivery
 
 /// One way to tell somebody, ready to be gone: paths resolved, secrets read.
-struct NoticeChannel: Sendable {
+package struct NoticeChannel: Sendable {
     /// What came of an attempt.
-    enum Attempt: Hashable, Sendable {
+    package enum Attempt: Hashable, Sendable {
         case delivered
         /// Another attempt may succeed, after so many seconds if the server named them.
         case failed(String, retryAfterSeconds: Int?)
@@ -21,13 +21,13 @@ struct NoticeChannel: Sendable {
 
     fileprivate let kind: Kind
     /// For people; a webhook's path may be a secret, so it is not shown.
-    let name: String
+    package let name: String
 
     /// - Parameters:
     ///   - proxy: what volley.yaml says about a proxy for the app, or for all.
     ///   - projectFile: what paths are relative to.
     /// - Throws: `Diagnostic`: the secret is not there, or the proxy cannot be used.
-    init(
+    package init(
         _ target: NoticeTarget, projectFile: String, proxy: ProxySetting?, _ observer: NoticeObserver,
         _ variables: ProxyChoice.Variables = ProxyChoice.variables
     ) throws(Diagnostic) {
@@ -69,7 +69,7 @@ struct NoticeChannel: Sendable {
 
     /// Tells once; the calling thread waits, some ten seconds at most.
     /// - Parameter now: the moment that is signed.
-    func attempt(_ notice: Notice, now: Timestamp) -> Attempt {
+    package func attempt(_ notice: Notice, now: Timestamp) -> Attempt {
         switch kind {
         case .command(let hook): return hook.run(notice).map(Attempt.refused) ?? .delivered
         case .webhook(let url, let secret, let authority, let proxy):

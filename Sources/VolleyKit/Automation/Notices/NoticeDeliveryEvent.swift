@@ -1,8 +1,8 @@
-import Base
-import Campaigns
+package import Base
+package import Campaigns
 
 /// What becomes of notices that did not simply arrive.
-enum NoticeDeliveryEvent: Sendable {
+package enum NoticeDeliveryEvent: Sendable {
     /// Somebody whom volley.yaml names cannot be told of anything.
     case unreachable(Diagnostic)
     /// A notice was dropped, as so many others wait.
@@ -13,7 +13,7 @@ enum NoticeDeliveryEvent: Sendable {
     case output(program: String, line: String)
 
     /// For people.
-    var text: String {
+    package var text: String {
         switch self {
         case .unreachable(let warning): warning.description
         case .dropped(let event, let waiting): "A notice (\(event.rawValue)) is dropped: \(waiting) others wait already."
@@ -25,4 +25,4 @@ enum NoticeDeliveryEvent: Sendable {
 }
 
 /// Who is told what becomes of notices.
-typealias NoticeObserver = Observer<NoticeDeliveryEvent>
+package typealias NoticeObserver = Observer<NoticeDeliveryEvent>

@@ -1,27 +1,27 @@
 import Base
-import Campaigns
+package import Campaigns
 import Glibc
-import Runs
+package import Runs
 import Synchronization
 
 /// Tells those whom volley.yaml names. Nothing waits for it while a run is being sent, and nothing fails with it: what cannot be delivered is a
 /// warning.
-final class Notices: Sendable {
+package final class Notices: Sendable {
     /// When another attempt is made, and when no more.
-    struct RetrySchedule: Sendable {
+    package struct RetrySchedule: Sendable {
         /// After the first failure; twice as long after each further one.
-        var firstPauseSeconds = 0.5
-        var longestPauseSeconds = 30.0
+        package var firstPauseSeconds = 0.5
+        package var longestPauseSeconds = 30.0
         /// From a notice's own moment on; at least one attempt is always made.
-        var totalSeconds: Double
+        package var totalSeconds: Double
 
         /// For commands that end when their run does.
-        static let short = RetrySchedule(totalSeconds: 25)
+        package static let short = RetrySchedule(totalSeconds: 25)
         /// For a process that goes on anyway.
-        static let long = RetrySchedule(totalSeconds: 300)
+        package static let long = RetrySchedule(totalSeconds: 300)
 
         /// Seconds to wait after `failures` attempts in a row.
-        func pause(after failures: Int, asked: Int?) -> Double {
+        package func pause(after failures: Int, asked: Int?) -> Double {
             let usual = firstPauseSeconds * Double(1 << min(failures - 1, 20))
             return min(max(usual, Double(asked ?? 0)), longestPauseSeconds)
         }
@@ -40,7 +40,7 @@ final class Notices: Sendable {
     }
 
     /// How long a command waits at its end for those who are hard to tell.
-    static let longestFlushSeconds = 30.0
+    package static let longestFlushSeconds = 30.0
 
     /// More of them wait for nobody: whoever cannot be reached for so long has other worries.
     private static let longestQueue = 1_000
@@ -54,7 +54,7 @@ final class Notices: Sendable {
 
     /// Those whom a project names, with those of its apps. Who cannot be told (a secret is missing) is said now.
     /// - Parameter project: nil for nobody.
-    init(_ project: Project?, patience: RetrySchedule, _ observer: NoticeObserver) {
+    package init(_ project: Project?, patience: RetrySchedule, _ observer: NoticeObserver) {
         self.observer = observer
         let mustEnd = Flag()
         self.mustEnd = mustEnd
@@ -89,7 +89,7 @@ final class Notices: Sendable {
     }
 
     /// Waits until all were told, or cannot be, and takes no more. What is under way after so long is given up.
-    func finish(withinSeconds limit: Double) {
+    package func finish(withinSeconds limit: Double) {
         let channels = channels.withLock { channels in
             defer { channels = [] }
             return channels
@@ -138,7 +138,7 @@ final class Notices: Sendable {
 
 extension Notices {
     /// Tells of one thing in a command that ends with it.
-    static func tell(_ event: NoticeEvent, of run: RunStore, _ project: Project, _ observer: NoticeObserver) {
+    package static func tell(_ event: NoticeEvent, of run: RunStore, _ project: Project, _ observer: NoticeObserver) {
         let notices = Notices(project, patience: .short, observer)
         notices.post(Notice(event, of: run))
         notices.finish(withinSeconds: longestFlushSeconds)
@@ -147,7 +147,7 @@ extension Notices {
 
 extension Project {
     /// Everybody who is named, with the app whose runs they are told of; nil for all apps.
-    var noticeTargets: [(app: App?, target: NoticeTarget)] {
+    package var noticeTargets: [(app: App?, target: NoticeTarget)] {
         notices.map { (nil, $0) } + apps.flatMap { app in app.notices.map { (app, $0) } }
     }
 }

@@ -1,4 +1,4 @@
-import Base
+package import Base
 
 /// An explanation as a person and as a program reads it.
 extension Explanation {
@@ -6,7 +6,7 @@ extension Explanation {
     private static let mostDevices = 20
 
     /// - Parameter width: of the terminal, in columns.
-    func text(width: Int, colour: Bool) -> String {
+    package func text(width: Int, colour: Bool) -> String {
         guard !devices.isEmpty else { return notFound }
         var lines: [String] = []
         if devices.count > 1 {
@@ -33,7 +33,7 @@ extension Explanation {
     }
 
     /// The document of `preview --why --json`.
-    var json: JSONValue {
+    package var json: JSONValue {
         .object(pairs: [
             ("campaign", .string(campaign)), ("who", .string(who)), ("devices", .array(devices.map(\.json))),
             ("bad_rows", .integer(Int64(badRows))),

@@ -4,7 +4,7 @@ import Campaigns
 import Content
 
 /// Why a device gets a campaign, or not: each row that has a say, step by step, in the order in which planning decides.
-struct Explanation: Sendable {
+package struct Explanation: Sendable {
     /// One question that a row passes or fails.
     struct Step: Sendable {
         /// Scripts may rely on these.

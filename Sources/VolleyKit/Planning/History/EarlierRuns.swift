@@ -1,20 +1,22 @@
-import Base
+package import Base
 import Campaigns
 import Runs
 
 /// What was sent of an app's campaign before, as the files of its runs know it, and the record beside them.
-struct EarlierRuns {
+package struct EarlierRuns {
     /// The newest that have an audience, newest first, as far back as one that reached somebody.
     private let runs: [RunStore]
     private let now: Timestamp
     private let environment: FrozenEnvironment
     /// When it was sent last to somebody; else when it was to be.
-    let lastSending: PreviousSending?
+    package let lastSending: PreviousSending?
     /// A run that was begun only hours ago, and of which no file says whom it reached.
-    let unaccounted: (id: String, begunAt: Timestamp)?
+    package let unaccounted: (id: String, begunAt: Timestamp)?
 
     /// - Throws: `Diagnostic`: the folder of runs cannot be listed.
-    init(of campaign: String, app: String, in environment: FrozenEnvironment, folder: String, now: Timestamp, besides own: String? = nil)
+    package init(
+        of campaign: String, app: String, in environment: FrozenEnvironment, folder: String, now: Timestamp, besides own: String? = nil
+    )
         throws
     {
         let all = try RunStore.begunForSomebody(of: campaign, app: app, in: folder).filter { $0.plan.id != own }
@@ -39,7 +41,7 @@ struct EarlierRuns {
     /// The newest.
     var last: RunPlan? { runs.first?.plan }
 
-    func close() { for run in runs { run.close() } }
+    package func close() { for run in runs { run.close() } }
 
     /// Of a last run that could go on, was sent a short while ago, or is not known any more: a new one sends again to devices that it has reached.
     func warnings(_ context: CampaignContext) -> [Diagnostic] {

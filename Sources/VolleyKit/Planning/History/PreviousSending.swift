@@ -1,9 +1,9 @@
-import Base
+package import Base
 import Campaigns
 import Runs
 
 /// When a campaign was sent last, where and to how many. Only hours later it is mostly a slip: the same push twice in a day.
-struct PreviousSending {
+package struct PreviousSending {
     /// Longer ago is another day's sending.
     static let hours = 12
 
@@ -36,7 +36,7 @@ struct PreviousSending {
     }
 
     /// Whether the devices of an environment got it only hours ago; the simulator's are nobody's.
-    func isRecent(in environment: FrozenEnvironment) -> Bool {
+    package func isRecent(in environment: FrozenEnvironment) -> Bool {
         environment.name != "simulator" && self.environment == environment.name
             && now.epochSeconds - began.epochSeconds < Int64(Self.hours * 3600)
     }
@@ -44,13 +44,13 @@ struct PreviousSending {
     private var ago: String { Self.ago(began, now) }
 
     /// `2 h 5 min ago`
-    static func ago(_ moment: Timestamp, _ now: Timestamp) -> String {
+    package static func ago(_ moment: Timestamp, _ now: Timestamp) -> String {
         "\(TextFormat.span(seconds: max(0, now.epochSeconds - moment.epochSeconds))) ago"
     }
 
     /// `2 h 5 min ago (2026-12-01 09:00 UTC): 4,990 of 5,000 devices accepted it`
     /// - Parameter here: the environment of what is about to be sent; another one is named.
-    func words(here: String) -> String {
+    package func words(here: String) -> String {
         let all = "\(TextFormat.count(devices)) device\(devices == 1 ? "" : "s")"
         let result = accepted.map { "\(TextFormat.count($0)) of \(all) accepted it" } ?? "to \(all), not over yet"
         return "\(ago) (\(began.minuteText)): \(result)" + (environment == here ? "" : ", in \(environment)")
@@ -67,5 +67,5 @@ struct PreviousSending {
 
 extension Timestamp {
     /// `2026-12-01 09:00 UTC`
-    var minuteText: String { description.prefix(16).replacing("T", with: " ") + " UTC" }
+    package var minuteText: String { description.prefix(16).replacing("T", with: " ") + " UTC" }
 }

@@ -1,15 +1,15 @@
-import Base
+package import Base
 
 /// The warnings of a command, without those that the campaign allows.
-struct Lint: Sendable {
+package struct Lint: Sendable {
     /// What is to be said.
-    let shown: [Diagnostic]
+    package let shown: [Diagnostic]
     /// What the campaign does not want to hear, with the reason.
-    let silenced: [(warning: Diagnostic, reason: String)]
+    package let silenced: [(warning: Diagnostic, reason: String)]
 
     /// - Parameters:
     ///   - sources: what was looked at: what belongs to others cannot be said not to occur any more.
-    init(_ warnings: [Diagnostic], allowed: [AllowedWarning], lookedAt sources: Set<WarningName.Source>) {
+    package init(_ warnings: [Diagnostic], allowed: [AllowedWarning], lookedAt sources: Set<WarningName.Source>) {
         let reasons = Dictionary(allowed.map { ($0.name, $0.reason) }) { first, _ in first }
         silenced = warnings.compactMap { warning in warning.name.flatMap { reasons[$0] }.map { (warning, $0) } }
         let occurring = Set(warnings.compactMap(\.name))
@@ -22,7 +22,7 @@ struct Lint: Sendable {
     }
 
     /// What JSON documents hold of the silenced ones.
-    var silencedJSON: JSONValue {
+    package var silencedJSON: JSONValue {
         .array(
             silenced.map { warning, reason in
                 guard case .object(let members) = warning.json else { return warning.json }

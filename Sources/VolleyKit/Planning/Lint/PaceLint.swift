@@ -9,7 +9,7 @@ struct PaceLint {
     /// Recipients.
     let audience: Int
     let schedule: PreviewSchedule?
-    let now: Timestamp
+    package let now: Timestamp
 
     /// What goes out from one moment on.
     private struct Stretch {

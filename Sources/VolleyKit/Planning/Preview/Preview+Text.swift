@@ -9,7 +9,7 @@ extension Preview {
     ///   - colour: whether ANSI colours may be used.
     ///   - isVerbose: whether samples show their payloads as JSON, too.
     ///   - cards: samples that are drawn at most.
-    func text(width: Int, colour: Bool, isVerbose: Bool = false, cards: Int = .max) -> String {
+    package func text(width: Int, colour: Bool, isVerbose: Bool = false, cards: Int = .max) -> String {
         var lines = [headline(colour)]
         lines.append("")
         lines += table("Selected by", audience.selectedBy.map { ($0.selector, $0.recipients) }, of: audience.audience, width)

@@ -1,8 +1,8 @@
 import Audience
-import Base
+package import Base
 
 /// Who would get a campaign, and what: the answer of `preview`, and what `send` shows before it asks.
-struct Preview: Sendable {
+package struct Preview: Sendable {
     var campaign: String
     var app: String
     /// Where the pushes would go, for people.
@@ -26,7 +26,7 @@ struct Preview: Sendable {
     var planHash: String
 
     /// Samples that are shown where they are not what was asked for.
-    static let cardsBesidePlan = 6
+    package static let cardsBesidePlan = 6
 
     /// Seconds that the audience takes at the pace; nil without one.
     var secondsAtPace: Double? {
@@ -51,7 +51,7 @@ struct Preview: Sendable {
     var conditions: [(words: String, count: ConditionCount)] { Array(zip(words.conditions, audience.conditions)) }
 
     /// The document of `preview --json`.
-    var json: JSONValue {
+    package var json: JSONValue {
         .object(pairs: contractPairs + groups.pairs + morePairs + [("environment", .string(destination))] + words.pairs)
     }
 

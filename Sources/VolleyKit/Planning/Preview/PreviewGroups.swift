@@ -39,7 +39,7 @@ struct PreviewGroups: Sendable {
     /// What the text above `languages` is called where it needs a name.
     static let defaultLanguage = "default"
 
-    init(_ catalog: MessageCatalog, _ result: AudienceResult) {
+    package init(_ catalog: MessageCatalog, _ result: AudienceResult) {
         messages = catalog.messages.enumerated().map { Group($1, recipients: result.groups[$0, default: 0]) }
         holdout = catalog.variantNames.contains(MessageVariant.holdoutName) ? result.skipped[.holdout, default: 0] : nil
     }

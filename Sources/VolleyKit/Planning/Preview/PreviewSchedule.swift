@@ -17,7 +17,7 @@ struct PreviewSchedule: Sendable {
     let inQuietHours: Int
 
     /// - Parameter counts: recipients by the numbers of their judgements.
-    init(_ schedule: Schedule, _ sendingTime: SendingTime, _ times: SendTimes?, _ counts: [Int: Int], now: Timestamp) {
+    package init(_ schedule: Schedule, _ sendingTime: SendingTime, _ times: SendTimes?, _ counts: [Int: Int], now: Timestamp) {
         (self.schedule, self.sendingTime) = (schedule, sendingTime)
         let all = times?.runWaves(counts) ?? []
         waves = sendingTime == .now ? [] : all

@@ -23,7 +23,7 @@ struct RunComparison: Sendable {
     /// A change of the audience that is worth a warning.
     private static let warningChange = 1.0 / 3
 
-    init(_ plan: RunPlan, _ result: AudienceResult) {
+    package init(_ plan: RunPlan, _ result: AudienceResult) {
         (run, plannedAt, audienceThen, audienceNow) = (plan.id, plan.plannedAt, plan.audience, result.audience)
         shifts = SkipReason.allCases.compactMap { reason in
             let shift = Shift(reason: reason, rowsThen: plan.skipped[reason, default: 0], rowsNow: result.skipped[reason, default: 0])

@@ -1,6 +1,6 @@
 import Audience
 import Base
-import Campaigns
+package import Campaigns
 import Content
 import Glibc
 
@@ -30,7 +30,7 @@ public struct CommonOptions: Sendable {
 }
 
 /// A campaign with everything it refers to, read and checked: what every command about a campaign begins with.
-struct CampaignContext {
+package struct CampaignContext {
     var campaign: Campaign
     var project: Project
     var app: App
@@ -141,18 +141,18 @@ struct CampaignContext {
 
 extension Project {
     /// volley.yaml for commands without a campaign: `--config`, or found from the current folder upward.
-    static func find(with options: CommonOptions) throws -> Project? {
+    package static func find(with options: CommonOptions) throws -> Project? {
         guard let path = options.config ?? Project.find(startingAt: ".") else { return nil }
         return try Project.read(file: path).0
     }
 
     /// The folder of run files: `--runs`, or that of volley.yaml.
-    func runsFolder(_ options: CommonOptions) -> String {
+    package func runsFolder(_ options: CommonOptions) -> String {
         options.runs ?? FilePaths.resolve(runs, besideFile: file)
     }
 
     /// The folder of run files for commands that can do without volley.yaml.
-    static func runsFolder(_ options: CommonOptions) throws -> String {
+    package static func runsFolder(_ options: CommonOptions) throws -> String {
         if let runs = options.runs { return runs }
         if let project = try find(with: options) { return project.runsFolder(options) }
         return "runs"

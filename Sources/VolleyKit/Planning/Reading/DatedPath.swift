@@ -6,7 +6,7 @@ import Scheduling
 /// `{{ date }}` is today, `{{ yesterday }}` the day before, as 2026-12-01, in the zone of the campaign's schedule or, without one, of this machine.
 /// `{{ date | date: '%Y%m%d' }}` writes them otherwise: `%Y`, `%m`, `%d`, `%H`, `%M` and `%j` (the day of the year) are known.
 struct DatedPath {
-    let now: Timestamp
+    package let now: Timestamp
     let zone: ZoneRules
 
     private static let remedy = "Write {{ date }} or {{ yesterday }}, and for another form {{ date | date: '%Y%m%d' }}."

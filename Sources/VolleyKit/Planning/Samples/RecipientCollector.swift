@@ -12,7 +12,7 @@ final class RecipientCollector: RecipientSink {
     /// - Parameters:
     ///   - keeping: how many slots' recipients are kept.
     ///   - writer: of the run file; nil for a preview.
-    init(keeping: Int, writer: RecipientWriter?) {
+    package init(keeping: Int, writer: RecipientWriter?) {
         keptSlots = keeping
         self.writer = writer
     }
@@ -34,7 +34,7 @@ final class SlotCollector: RecipientSink {
     private let slots: Set<Int>
     private(set) var found: [Int: Recipient] = [:]
 
-    init(_ slots: Set<Int>) { self.slots = slots }
+    package init(_ slots: Set<Int>) { self.slots = slots }
 
     var recordLimit: Int { (slots.max() ?? -1) + 1 }
 

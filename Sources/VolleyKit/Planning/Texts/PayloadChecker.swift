@@ -18,7 +18,7 @@ final class PayloadChecker {
     @exclusivity(unchecked) private var chooser: MessageChooser
 
     /// - Parameter times: nil when no recipient carries its zone, or nobody asks.
-    init(_ messages: MessageCatalog, _ times: SendTimes? = nil) {
+    package init(_ messages: MessageCatalog, _ times: SendTimes? = nil) {
         self.messages = messages
         self.times = times
         single = messages.hasChoice || !messages.variantNames.isEmpty ? nil : messages.messages[0].template

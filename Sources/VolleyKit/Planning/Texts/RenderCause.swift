@@ -28,7 +28,7 @@ enum RenderCause: Hashable {
     }
 
     /// - Parameter group: of a check.
-    init(group: Int) {
+    package init(group: Int) {
         switch group {
         case RecipientCheck.groupLimit - 1: self = .blankText
         case RecipientCheck.groupLimit - 2: self = .otherColumn

@@ -23,7 +23,7 @@ struct SendTimes: Sendable {
     /// - Parameters:
     ///   - occurrence: nil for a campaign that is sent by hand, from `now` on.
     /// - Throws: `Diagnostic` when there is no database of zones.
-    init(_ schedule: Schedule, _ occurrence: Occurrence?, now: Timestamp, zones: ZoneDatabase = .system) throws(Diagnostic) {
+    package init(_ schedule: Schedule, _ occurrence: Occurrence?, now: Timestamp, zones: ZoneDatabase = .system) throws(Diagnostic) {
         let own = schedule.zone.fallback
         isByDevice = schedule.zone.isRecipient && occurrence != nil || schedule.quietHours != nil
         func due(in zone: ZoneRules) -> Timestamp {

@@ -8,7 +8,7 @@ struct FrequencyHistory {
     /// Pushes count for plans to the same APNs only: a rehearsal against the simulator reached nobody.
     let environment: FrozenEnvironment
     let caps: [FrequencyCap]
-    let now: Timestamp
+    package let now: Timestamp
 
     /// Devices that may get no more; nil without caps.
     /// - Throws: `Diagnostic` when a run cannot be read: not to know whom it reached would mean to push once more to somebody.

@@ -1,20 +1,20 @@
-import Base
-import Runs
+package import Base
+package import Runs
 
 /// What a run file does not know of its own run, as the record beside it says: an older copy, or a file that lost its newest part, reads as if less had been
 /// sent.
-struct LedgerGap {
-    let diagnostic: Diagnostic
+package struct LedgerGap {
+    package let diagnostic: Diagnostic
     /// Whether something is missing; otherwise nobody knows.
-    let isKnown: Bool
+    package let isKnown: Bool
     /// Whether nobody knows because the record beside the runs, or the file, cannot be read.
     let isUnreadable: Bool
 
     /// nil when the file knows all that is known.
-    init?(of run: RunStore) { self.init(of: run, SendingHistory.gap(of: run)) }
+    package init?(of run: RunStore) { self.init(of: run, SendingHistory.gap(of: run)) }
 
     /// The same for one of many.
-    init?(of run: RunStore, among runs: HistorySnapshot) { self.init(of: run, runs.gap(of: run)) }
+    package init?(of run: RunStore, among runs: HistorySnapshot) { self.init(of: run, runs.gap(of: run)) }
 
     private init?(of run: RunStore, _ gap: SendingHistory.Gap?) {
         guard let gap else { return nil }
@@ -42,7 +42,7 @@ struct LedgerGap {
     /// Where a run is shown: what is certainly untrue is not.
     /// - Returns: what may be untrue.
     /// - Throws: what is.
-    static func doubt(about run: RunStore) throws -> Diagnostic? {
+    package static func doubt(about run: RunStore) throws -> Diagnostic? {
         guard let gap = LedgerGap(of: run) else { return nil }
         if gap.isKnown { throw gap.diagnostic }
         return gap.diagnostic

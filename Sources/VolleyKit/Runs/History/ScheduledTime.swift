@@ -1,11 +1,11 @@
 import Base
 import Campaigns
 import Delivery
-import Runs
+package import Runs
 import Scheduling
 
 /// The time of a schedule that a run belongs to. It goes out once, sent by `volley schedule` or by a person at a terminal.
-struct ScheduledTime {
+package struct ScheduledTime {
     private let run: RunStore
     private let occurrence: LocalTime
     private let folder: String
@@ -27,7 +27,7 @@ struct ScheduledTime {
     }
 
     /// nil for a run that belongs to no time: a test, a run sent with `--now`, and a retry, whose time is that of the run it retries.
-    init?(_ run: RunStore, _ settings: RunSettings, isScheduler: Bool) {
+    package init?(_ run: RunStore, _ settings: RunSettings, isScheduler: Bool) {
         guard let occurrence = settings.schedule?.occurrence, run.plan.retryOf == nil, let onRecord = Self.onRecord(run, settings) else {
             return nil
         }
@@ -64,7 +64,7 @@ struct ScheduledTime {
     }
 
     /// Whether `volley schedule` is at work, and sends this run by itself.
-    var isForSchedule: Bool {
+    package var isForSchedule: Bool {
         guard ScheduleLock.isHeld(folder: folder),
             let (scheduledRuns, _) = try? ScheduleStore.read(folder: folder, since: Timestamp(epochMilliseconds: 0))
         else { return false }

@@ -12,7 +12,7 @@ struct FrozenSchedule: Hashable, Sendable {
     /// From when it was to be planned to when it was: that makes nobody late. nil in plans of older versions.
     var planning: Range<Timestamp>?
 
-    init(_ schedule: Schedule, _ occurrence: Occurrence?) {
+    package init(_ schedule: Schedule, _ occurrence: Occurrence?) {
         self.occurrence = occurrence?.localTime
         timezone = schedule.zone.isRecipient ? "recipient" : schedule.zone.fallback.name
         quietHours = schedule.quietHours

@@ -1,4 +1,4 @@
-import Base
+package import Base
 import Campaigns
 import Delivery
 import Runs
@@ -37,7 +37,7 @@ extension RunSettings {
 
     /// Reads what `json` wrote.
     /// - Throws: a `Diagnostic` when a member is missing or strange: the run file was written by something else.
-    init(json: JSONValue, runFile: String) throws(Diagnostic) {
+    package init(json: JSONValue, runFile: String) throws(Diagnostic) {
         func need<Value>(_ value: Value?, _ name: String) throws(Diagnostic) -> Value {
             guard let value else {
                 throw Diagnostic("the run file's setting '\(name)' cannot be read", file: runFile, remedy: "Plan the campaign again.")

@@ -1,5 +1,5 @@
-import Base
-import Campaigns
+package import Base
+package import Campaigns
 import Content
 import Cryptography
 import Delivery
@@ -7,19 +7,19 @@ import Runs
 
 /// What a plan freezes about the way of a campaign: everything that sending needs beside the recipients. Credentials are named
 /// by their files, never kept.
-struct RunSettings: Hashable, Sendable {
-    var environment: FrozenEnvironment
-    var topic: String
-    var key: FrozenKey?
-    var certificate: FrozenCertificate?
+package struct RunSettings: Hashable, Sendable {
+    package var environment: FrozenEnvironment
+    package var topic: String
+    package var key: FrozenKey?
+    package var certificate: FrozenCertificate?
     var pushType: PushType
-    var priority: PushPriority
-    var expiry: Expiry?
-    var collapseID: String?
+    package var priority: PushPriority
+    package var expiry: Expiry?
+    package var collapseID: String?
     var pace: Pace?
     /// The app's own, which all its runs keep together; `pace` is never faster.
     var appPace: Pace?
-    var unknownPolicy: UnknownPolicy
+    package var unknownPolicy: UnknownPolicy
     var stopLimits: StopLimits?
     /// Where its waves come from; nil when all go out at once.
     var schedule: FrozenSchedule?
@@ -46,16 +46,24 @@ struct RunSettings: Hashable, Sendable {
 }
 
 /// Where a run goes.
-enum FrozenEnvironment: Hashable, Sendable {
+package enum FrozenEnvironment: Hashable, Sendable {
     case production, sandbox, simulator
     case server(host: String, port: Int, certificateAuthority: String?)
 }
 
 /// A .p8 by its absolute path, symbolic links kept.
-struct FrozenKey: Hashable, Sendable {
+package struct FrozenKey: Hashable, Sendable {
     var file: String, keyID: String, teamID: String
     /// SHA-256 of its public half; nil when the file could not be read, and in plans of older versions.
     var fingerprint: String?
+
+    /// A key that was not read yet.
+    package init(file: String, keyID: String, teamID: String, fingerprint: String? = nil) {
+        self.file = file
+        self.keyID = keyID
+        self.teamID = teamID
+        self.fingerprint = fingerprint
+    }
 
     /// With the fingerprint of what the file holds now, if it can be read.
     func fingerprinted() -> FrozenKey {
@@ -66,11 +74,26 @@ struct FrozenKey: Hashable, Sendable {
 }
 
 /// A client certificate by its absolute path, symbolic links kept.
-struct FrozenCertificate: Hashable, Sendable { var file: String, passphraseVariable: String? }
+package struct FrozenCertificate: Hashable, Sendable {
+    var file: String, passphraseVariable: String?
+
+    /// - Parameter passphraseVariable: the environment variable that holds its passphrase; nil when it needs none.
+    package init(file: String, passphraseVariable: String?) {
+        self.file = file
+        self.passphraseVariable = passphraseVariable
+    }
+}
 
 extension RunSettings {
+    /// Settings of no app yet: production, without topic and credentials.
+    package init(pushType: PushType) {
+        self.init(
+            environment: .production, topic: "", pushType: pushType, priority: pushType == .background ? .normal : .high,
+            unknownPolicy: .resend, needsApproval: false)
+    }
+
     /// The settings of a campaign that is about to be planned.
-    init(_ context: CampaignContext) throws {
+    package init(_ context: CampaignContext) throws {
         let (campaign, app) = (context.campaign, context.app)
         try self.init(app, projectFile: context.project.file, pushType: context.messages.pushType)
         if let priority = campaign.delivery.priority { self.priority = priority }
@@ -84,7 +107,7 @@ extension RunSettings {
     }
 
     /// The settings of an app, with everything else as usual.
-    init(_ app: App, projectFile: String, pushType: PushType) throws {
+    package init(_ app: App, projectFile: String, pushType: PushType) throws {
         func path(_ text: SourceText) -> String { FilePaths.anchored(FilePaths.resolve(text.value, besideFile: projectFile)) }
         environment = try FrozenEnvironment(app.environment, path)
         // The suffix that a type needs is Volley's business, unless whoever runs the app wrote it already.
@@ -152,7 +175,7 @@ extension FrozenEnvironment {
     static func normalized(host: String) -> String { String((host.hasSuffix(".") ? host.dropLast() : host[...]).lowercased()) }
 
     /// For people.
-    var name: String {
+    package var name: String {
         switch self {
         case .production: "production"
         case .sandbox: "sandbox"
@@ -164,7 +187,7 @@ extension FrozenEnvironment {
 
 extension App {
     /// Where its pushes go, for people.
-    var destination: String {
+    package var destination: String {
         switch environment {
         case .production: "production"
         case .sandbox: "sandbox"

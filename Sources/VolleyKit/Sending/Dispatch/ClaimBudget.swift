@@ -28,7 +28,7 @@ final class ClaimBudget: @unchecked Sendable {
     ///   - recorded: settlements that are on the disk.
     ///   - pace: of the run; nil when it goes as fast as it can.
     ///   - wakeup: woken by others once there is nothing to wait for any more.
-    init(control: SendControl, recorded: WatchedCount, pace: Pace?, wakeup: Wakeup) {
+    package init(control: SendControl, recorded: WatchedCount, pace: Pace?, wakeup: Wakeup) {
         (self.control, self.recorded, self.wakeup) = (control, recorded, wakeup)
         least = pace?.pushesAhead ?? 256
         leastUnrecorded = pace.map { max(1, Int($0.perSecond * Self.secondsUnrecorded)) } ?? 5000

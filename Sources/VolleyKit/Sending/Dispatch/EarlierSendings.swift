@@ -11,7 +11,7 @@ struct EarlierSendings {
     private var judged: RunFigures?
 
     /// - Parameter figures: as the life begins; nil when nothing was sent.
-    init(_ limits: StopLimits?, _ figures: RunFigures?) {
+    package init(_ limits: StopLimits?, _ figures: RunFigures?) {
         self.limits = limits
         judged = figures
         accepted = figures.map { figures in limits?.isPassed(by: figures.outcomes) ?? false ? figures.outcomes : [:] } ?? [:]

@@ -1,15 +1,15 @@
 import Base
-import Delivery
+package import Delivery
 
 /// What a run that is being sent waits for.
-enum ProgressWait: Hashable, Sendable {
+package enum ProgressWait: Hashable, Sendable {
     /// Something about the service or the pace.
     case delivery(SendWait)
     /// Answers are there and cannot be written into the run file.
     case runFile
 
     /// Whether nothing goes on until it ends.
-    var isTrouble: Bool {
+    package var isTrouble: Bool {
         switch self {
         case .delivery(.outage), .delivery(.connection), .runFile: true
         case .delivery: false

@@ -16,7 +16,7 @@ struct PushReader: Sendable {
     /// nil to claim as far ahead as the queue goes.
     let allowance: ClaimBudget?
     /// The clock that claims are dated by.
-    let now: @Sendable () -> Timestamp
+    package let now: @Sendable () -> Timestamp
     /// Devices that may get no more; nil when there are none.
     let capped: CappedDevices?
     /// Is told how many claims were made (`RunStore.claimCount`), before any of those recipients goes onto the wire; false when that could not be noted.
@@ -37,7 +37,7 @@ struct PushReader: Sendable {
     /// Pushes of a batch at most.
     private static let batchSize = 1000
 
-    init(
+    package init(
         run: RunStore, messages: MessageCatalog, pace: Pace?, resendsUnknown: Bool = true, allowance: ClaimBudget? = nil,
         now: @escaping @Sendable () -> Timestamp = { .now() }, capped: CappedDevices? = nil,
         onCapped: @escaping @Sendable ([Settlement]) -> Void = { _ in },

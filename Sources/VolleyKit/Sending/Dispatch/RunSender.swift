@@ -2,7 +2,7 @@ import Audience
 import Base
 import Campaigns
 import Content
-import Delivery
+package import Delivery
 import Runs
 import Synchronization
 
@@ -11,7 +11,7 @@ import Synchronization
 ///
 /// The order that makes a run accountable: a claim is committed before its recipients are handed on, and nothing
 /// reaches the wire but what was handed on. See docs/architecture.md.
-struct RunSender: Sendable {
+package struct RunSender: Sendable {
     let run: RunStore
     let endpoint: Endpoint
     let credentials: Credentials
@@ -52,7 +52,7 @@ struct RunSender: Sendable {
     /// Sends until everything is settled, the run must stop, or someone interrupts or cancels it; while it is paused it waits. The run is on record as
     /// running, and this process has the right to send it (`SendPermission.pass`): whatever goes wrong is how the run ended, never "nothing was sent".
     /// - Returns: how it ended; also when recording failed, which ends the run as stopped.
-    func send(with delivery: Sender) -> RunEnd {
+    package func send(with delivery: Sender) -> RunEnd {
         attendance.observer(.begins)
         guard !run.plan.waves.isEmpty else { return recorded(sendUntilEnd(delivery)) }
         do { return recorded(try sendWaves()) } catch { return recorded(.stopped(reason: "The run file cannot be used. \(error)")) }
@@ -257,7 +257,7 @@ struct RunSender: Sendable {
 }
 
 /// How sending a run ended.
-enum RunEnd: Hashable, Sendable {
+package enum RunEnd: Hashable, Sendable {
     /// Every recipient is settled.
     case finished
     /// It would have been wrong to go on: what happened and what to check.

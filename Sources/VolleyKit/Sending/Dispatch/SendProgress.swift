@@ -13,7 +13,7 @@ final class SendProgress: Sendable {
     private let before: Int
 
     /// - Parameter settled: recipients by outcome before this process began.
-    init(total: Int, settled: [Outcome: Int] = [:]) {
+    package init(total: Int, settled: [Outcome: Int] = [:]) {
         self.total = total
         before = settled.values.reduce(0, +)
         counts.withLock { counts in

@@ -25,7 +25,7 @@ final class SendState: Sendable {
     private let earlier = Mutex(Earlier())
 
     /// - Throws: a `Diagnostic` when no more files can be opened.
-    init(total: Int, settled: [Outcome: Int]) throws(Diagnostic) {
+    package init(total: Int, settled: [Outcome: Int]) throws(Diagnostic) {
         (claiming, ended) = (try Wakeup(), try Wakeup())
         progress = SendProgress(total: total, settled: settled)
     }

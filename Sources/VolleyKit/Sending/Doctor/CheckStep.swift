@@ -1,9 +1,9 @@
-import Base
+package import Base
 
 /// One thing that `volley doctor` looked at.
-struct CheckStep: Sendable {
+package struct CheckStep: Sendable {
     /// What became of a step.
-    enum State: String, Sendable {
+    package enum State: String, Sendable {
         /// All is well.
         case ok
         /// Pushes cannot go out, or will not for long.
@@ -12,12 +12,12 @@ struct CheckStep: Sendable {
         case skipped
     }
 
-    var name: String
-    var state: State
+    package var name: String
+    package var state: State
     /// What was found, without a final full stop.
-    var message: String
+    package var message: String
     /// What to do: whole sentences; also beside `ok`, where something should be done soon.
-    var remedy: String?
+    package var remedy: String?
 
     static func ok(_ name: String, _ message: String, remedy: String? = nil) -> CheckStep {
         CheckStep(name: name, state: .ok, message: message, remedy: remedy)
@@ -36,7 +36,7 @@ struct CheckStep: Sendable {
     }
 
     /// The step in `doctor --json`.
-    var json: JSONValue {
+    package var json: JSONValue {
         .object(pairs: [
             ("step", .string(name)), ("state", .string(state.rawValue)), ("message", .string(message)),
             ("remedy", remedy.map { .string($0) } ?? .null),

@@ -1,11 +1,11 @@
-import Base
+package import Base
 import Cryptography
 import Glibc
 
 /// Whether key or certificate can be used at all, as far as this machine can tell.
-struct CredentialsCheck {
+package struct CredentialsCheck {
     let settings: RunSettings
-    let now: Timestamp
+    package let now: Timestamp
 
     func step() -> CheckStep {
         if let certificate = settings.certificate { return step(certificate) }
@@ -36,7 +36,7 @@ struct CredentialsCheck {
     }
 
     /// `AuthKey_ABC123DEFG.p8`, as Apple names it.
-    static func keyID(inName file: String) -> String? {
+    package static func keyID(inName file: String) -> String? {
         let name = file.split(separator: "/").last ?? ""
         guard name.hasPrefix("AuthKey_"), name.hasSuffix(".p8") else { return nil }
         let id = name.dropFirst("AuthKey_".count).dropLast(".p8".count)

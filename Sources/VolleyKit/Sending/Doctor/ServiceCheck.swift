@@ -1,19 +1,27 @@
 import APNsSimulator
-import Base
-import Campaigns
+package import Base
+package import Campaigns
 import Cryptography
 import Delivery
 import Reports
 
 /// Looks at an app's way to APNs, step by step, and sends to nobody: what it asks with is a token that no device has.
-struct ServiceCheck {
+package struct ServiceCheck {
     let app: App
     let project: Project
     let now: Timestamp
     let context: SendingContext
 
+    /// Of an app of a project.
+    package init(app: App, project: Project, now: Timestamp, context: SendingContext) {
+        self.app = app
+        self.project = project
+        self.now = now
+        self.context = context
+    }
+
     /// All steps in their order; those behind a failed one are skipped where they need it.
-    func steps() -> [CheckStep] {
+    package func steps() -> [CheckStep] {
         let settings: RunSettings
         do { settings = try RunSettings(app, projectFile: project.file, pushType: .alert) } catch {
             return [.failed("settings", Self.diagnostic(error))]

@@ -1,11 +1,11 @@
 import Base
 import Campaigns
 import Delivery
-import Runs
+package import Runs
 import Scheduling
 
 /// Why a run may not begin, go on or be retried, and what to do instead. A remedy never reaches again whom the run has reached.
-enum RefusalText {
+package enum RefusalText {
     static func hasBegun(_ run: RunStore, _ moment: Timestamp?) -> Diagnostic {
         Diagnostic(
             "this plan was sent already\(moment.map { ": sending began at \($0)" } ?? ""), and the file is a copy from before",
@@ -210,7 +210,7 @@ enum RefusalText {
     }
 
     /// How those of a cancelled run are sent to that were not, and that no retry took over; nil when there are none, or that cannot be known.
-    static func remedyForUnsent(_ run: RunStore) -> String? {
+    package static func remedyForUnsent(_ run: RunStore) -> String? {
         guard (try? run.status().state) == .cancelled else { return nil }
         guard let count = try? RetryPlanner(run: run, outcomes: [.unsent], now: .now()).left(), count > 0 else { return nil }
         let devices = count == 1 ? "the device that was never sent to" : "the \(TextFormat.count(count)) devices that were never sent to"

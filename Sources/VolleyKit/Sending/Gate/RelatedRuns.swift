@@ -21,7 +21,7 @@ struct RelatedRuns {
     private let first: (plan: RunPlan, settings: RunSettings)
 
     /// Looks in the run's folder.
-    init(_ run: RunStore, _ settings: RunSettings) throws {
+    package init(_ run: RunStore, _ settings: RunSettings) throws {
         let isFresh = try Self.isFresh(run)
         try self.init(
             run, settings, chain: isFresh ? nil : RunChain(of: run), known: HistorySnapshot(beside: run),
@@ -31,7 +31,7 @@ struct RelatedRuns {
     /// - Parameters:
     ///   - chain: of the run; nil when nothing of it was begun (`isFresh`).
     ///   - known: what is known of the runs of its folder, and `order` of their beginnings.
-    init(_ run: RunStore, _ settings: RunSettings, chain: RunChain?, known: HistorySnapshot, order: LifeSequence) throws {
+    package init(_ run: RunStore, _ settings: RunSettings, chain: RunChain?, known: HistorySnapshot, order: LifeSequence) throws {
         (self.run, self.chain, self.known, self.order) = (run, chain, known, order)
         isFresh = chain == nil
         begun = known.begun(of: run.plan.campaign)

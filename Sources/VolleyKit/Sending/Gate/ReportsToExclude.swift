@@ -18,7 +18,7 @@ struct ReportsToExclude {
     /// Looks in the run's folder, and in the record beside it.
     /// - Parameter others: runs of other chains in the same folder, and those of which nobody knows whom they reached.
     /// - Throws: `Diagnostic`: the folder or the record cannot be read.
-    init(of run: RunStore, and others: SupersedingRuns? = nil) throws {
+    package init(of run: RunStore, and others: SupersedingRuns? = nil) throws {
         let chain = try RunChain(of: run)
         first = chain.runs.first ?? run
         try add(chain, beside: run)
@@ -99,5 +99,5 @@ struct UnknownRecipients: Hashable {
 
 extension UnknownRecipients {
     /// - Parameter gap: what the run's file does not know.
-    init(_ id: String, _ gap: LedgerGap) { self.init(id: id, why: gap.diagnostic.message, remedy: gap.diagnostic.remedy ?? "") }
+    package init(_ id: String, _ gap: LedgerGap) { self.init(id: id, why: gap.diagnostic.message, remedy: gap.diagnostic.remedy ?? "") }
 }

@@ -1,11 +1,11 @@
 import Base
 import Campaigns
-import Delivery
+package import Delivery
 import Glibc
 import Runs
 
 /// Drives `SendGate` for a run: looks, claims and records as it says. Every way to send goes through `pass`, every retry through `retrying`.
-struct SendPermission {
+package struct SendPermission {
     let run: RunStore
     let settings: RunSettings
     let options: CommonOptions
@@ -15,9 +15,9 @@ struct SendPermission {
     var isKept = true
 
     /// What is in the way, in words.
-    struct Refused: Error {
-        let why: SendGate.Refusal
-        let diagnostic: any Error
+    package struct Refused: Error {
+        package let why: SendGate.Refusal
+        package let diagnostic: any Error
     }
 
     /// What was seen, and in words what of it is in the way.

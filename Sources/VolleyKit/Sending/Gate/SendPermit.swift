@@ -12,7 +12,7 @@ struct SendPermit: ~Copyable {
     /// What must stay in its place as long as it is sent.
     let files: RequiredFiles
 
-    init(run: RunStore, record: SendingHistory, time: ScheduledTime?, claimCounter: ClaimCounter?) {
+    package init(run: RunStore, record: SendingHistory, time: ScheduledTime?, claimCounter: ClaimCounter?) {
         (self.run, self.record, self.time, self.claimCounter) = (run, record, time, claimCounter)
         files = RequiredFiles(run)
     }

@@ -1,11 +1,11 @@
-import Base
+package import Base
 import Delivery
-import Runs
+package import Runs
 
 /// Which runs are to be pruned, and why others are not.
-struct PruneSelection {
+package struct PruneSelection {
     /// Why a run that ended long enough ago is left as it is.
-    enum PruneObstacle: String {
+    package enum PruneObstacle: String {
         case unsent = "a plan that was never sent"
         case underway = "it is being sent"
         case resumable = "it can be resumed"
@@ -30,19 +30,19 @@ struct PruneSelection {
         }
 
         /// Whether `--include-stopped` takes such a run.
-        var needsIncludeStopped: Bool {
+        package var needsIncludeStopped: Bool {
             self == .resumable || self == .retriable || self == .retried || self == .needed || self == .neededBeside
         }
     }
 
     /// Each with the status that it was chosen by: it may be gone on with while somebody is asked.
-    private(set) var chosen: [(run: RunStore, status: RunStatus)] = []
-    private(set) var left: [(run: RunStore, why: PruneObstacle)] = []
+    package private(set) var chosen: [(run: RunStore, status: RunStatus)] = []
+    package private(set) var left: [(run: RunStore, why: PruneObstacle)] = []
     /// Ended too recently.
-    private(set) var recent = 0
-    private(set) var prunedBefore = 0
+    package private(set) var recent = 0
+    package private(set) var prunedBefore = 0
 
-    init(_ runs: [RunStore], endedBefore limit: Timestamp, includesStopped: Bool) throws {
+    package init(_ runs: [RunStore], endedBefore limit: Timestamp, includesStopped: Bool) throws {
         let retries = Dictionary(grouping: runs) { $0.plan.retryOf ?? "" }
         let known = runs.first.map { HistorySnapshot(beside: $0) }
         var askers = Askers(runs, retries)

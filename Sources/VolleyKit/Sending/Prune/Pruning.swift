@@ -1,33 +1,33 @@
-import Base
-import Runs
+package import Base
+package import Runs
 
 /// What pruning did, or would do.
-struct Pruning {
-    struct Pruned {
-        var run: String
-        var recipients: Int
-        var bytesBefore: Int
+package struct Pruning {
+    package struct Pruned {
+        package var run: String
+        package var recipients: Int
+        package var bytesBefore: Int
         /// nil when nothing was done.
-        var bytesAfter: Int?
+        package var bytesAfter: Int?
     }
 
-    let isDryRun: Bool
-    let selection: PruneSelection
-    let abandonedPlans: [UnfinishedPlan]
-    let broken: [Diagnostic]
-    private(set) var pruned: [Pruned]
-    private(set) var removed: [UnfinishedPlan] = []
-    private(set) var failures: [Diagnostic] = []
-    private(set) var isDone = false
+    package let isDryRun: Bool
+    package let selection: PruneSelection
+    package let abandonedPlans: [UnfinishedPlan]
+    package let broken: [Diagnostic]
+    package private(set) var pruned: [Pruned]
+    package private(set) var removed: [UnfinishedPlan] = []
+    package private(set) var failures: [Diagnostic] = []
+    package private(set) var isDone = false
 
-    init(isDryRun: Bool, selection: PruneSelection, abandonedPlans: [UnfinishedPlan], broken: [Diagnostic]) {
+    package init(isDryRun: Bool, selection: PruneSelection, abandonedPlans: [UnfinishedPlan], broken: [Diagnostic]) {
         (self.isDryRun, self.selection, self.abandonedPlans, self.broken) = (isDryRun, selection, abandonedPlans, broken)
         pruned = selection.chosen.map { Pruned(run: $0.run.plan.id, recipients: $0.run.plan.audience, bytesBefore: $0.run.fileSize) }
     }
 
     /// Run after run; one that cannot be pruned keeps none of the others.
     /// - Parameter observer: is told which run comes next.
-    mutating func prune(at now: Timestamp, _ cancellation: Cancellation, _ observer: Observer<String>) {
+    package mutating func prune(at now: Timestamp, _ cancellation: Cancellation, _ observer: Observer<String>) {
         isDone = true
         pruned = []
         for (run, status) in selection.chosen {
@@ -57,7 +57,7 @@ extension Pruning {
     ///   - keepSeconds: runs that ended less long ago are left as they are.
     ///   - includesStopped: also runs that could be resumed or retried.
     ///   - isDryRun: only says what would be done.
-    init(folder: String, keepSeconds: Int, includesStopped: Bool, isDryRun: Bool, at now: Timestamp) throws {
+    package init(folder: String, keepSeconds: Int, includesStopped: Bool, isDryRun: Bool, at now: Timestamp) throws {
         let (runs, broken, copies) = FilePaths.exists(folder) ? try RunStore.all(in: folder) : ([], [], [])
         let selection = try PruneSelection(
             runs, endedBefore: now.adding(seconds: -Double(keepSeconds)), includesStopped: includesStopped)

@@ -1,12 +1,12 @@
 import APNsSimulator
-import Base
+package import Base
 import Cryptography
 import Delivery
 import Glibc
 
 /// The server a run talks to, and who Volley is to it. Opened before anything is planned, so that a missing key or a wrong
 /// passphrase is said while nothing has happened yet.
-final class Gateway {
+package final class Gateway {
     let endpoint: Endpoint
     let credentials: Credentials
     let warnings: [Diagnostic]
@@ -14,10 +14,10 @@ final class Gateway {
     private let authorityFile: AuthorityFile?
 
     /// The key id and team of the key that Volley makes when the simulator is used without one.
-    static let simulatorKeyID = "SIMULATOR1", simulatorTeamID = "VOLLEYTEAM"
+    package static let simulatorKeyID = "SIMULATOR1", simulatorTeamID = "VOLLEYTEAM"
 
     /// - Throws: a `Diagnostic` for a key or certificate that cannot be used.
-    init(_ settings: RunSettings, _ context: SendingContext, now: Timestamp) throws {
+    package init(_ settings: RunSettings, _ context: SendingContext, now: Timestamp) throws {
         var warnings: [Diagnostic] = []
         var trusted: [TrustedKey] = []
         credentials = try Self.credentials(settings, context, now: now, warnings: &warnings, trusted: &trusted)
@@ -84,7 +84,7 @@ private final class AuthorityFile {
     private let descriptor: Int32
     private let hasName: Bool
 
-    init(_ text: String) throws(Diagnostic) {
+    package init(_ text: String) throws(Diagnostic) {
         let folder = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
         let unnamed = AtomicFile.openWithoutName(inFolder: folder, mode: 0o600)
         hasName = unnamed < 0

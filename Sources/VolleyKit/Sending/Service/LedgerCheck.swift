@@ -1,15 +1,15 @@
-import APNsSimulator
+package import APNsSimulator
 import Base
-import Runs
+package import Runs
 
 /// The report of a run held against the ledger of the simulator that it was sent to. The ledger knows one process's pushes alone.
-struct LedgerCheck {
-    let agrees: Bool
-    let text: String
+package struct LedgerCheck {
+    package let agrees: Bool
+    package let text: String
 
     /// Every accepted recipient must stand in the ledger, and whatever else does must be unknown to the report.
     /// - Parameter before: accepted by simulators of processes that sent the run earlier.
-    init(_ ledger: LedgerSummary, figures: RunFigures, acceptedBefore before: Int = 0) {
+    package init(_ ledger: LedgerSummary, figures: RunFigures, acceptedBefore before: Int = 0) {
         let accepted = (figures.outcomes[.accepted] ?? 0) - before
         let unknown = figures.outcomes[.unknown] ?? 0
         agrees = (accepted...accepted + unknown).contains(ledger.acceptedTokens)

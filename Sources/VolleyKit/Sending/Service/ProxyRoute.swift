@@ -1,16 +1,16 @@
-import Base
-import Campaigns
+package import Base
+package import Campaigns
 import Delivery
 import Runs
 
 /// The way from this machine to the server: through which proxy. It belongs to the machine, as credentials do: chosen when something is sent, and no
 /// part of a plan.
-struct ProxyRoute: Sendable {
+package struct ProxyRoute: Sendable {
     var proxy: ProxyChoice?
 
     /// - Parameter setting: what volley.yaml says.
     /// - Throws: a `Diagnostic` for a proxy that cannot be used.
-    init(
+    package init(
         _ setting: ProxySetting?, to environment: FrozenEnvironment,
         _ variables: ProxyChoice.Variables = ProxyChoice.variables
     ) throws(Diagnostic) {
@@ -18,7 +18,7 @@ struct ProxyRoute: Sendable {
     }
 
     /// The way of a run that was planned before, maybe with another volley.yaml: as the file is now. Without one the environment decides.
-    init(_ present: CurrentProject, _ settings: RunSettings) throws(Diagnostic) {
+    package init(_ present: CurrentProject, _ settings: RunSettings) throws(Diagnostic) {
         try self.init(present.app?.proxy ?? present.project.proxy, to: settings.environment)
     }
 

@@ -3,7 +3,7 @@ import Glibc
 
 /// The clock that a run waits by, so that tests can let days pass.
 struct WaitClock: Sendable {
-    var now: @Sendable () -> Timestamp
+    package var now: @Sendable () -> Timestamp
     /// Does nothing for a tenth of a second.
     var rest: @Sendable () -> Void
 

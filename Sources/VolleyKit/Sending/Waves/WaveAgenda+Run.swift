@@ -5,7 +5,7 @@ import Scheduling
 
 extension WaveAgenda {
     /// What is left of a run's waves.
-    init(of run: RunStore, _ settings: RunSettings) throws {
+    package init(of run: RunStore, _ settings: RunSettings) throws {
         let (skipped, unclaimed) = (try run.skippedWaves(), try run.firstUnclaimed())
         let waves = try run.plan.waves.map { wave in
             let isBegun = unclaimed > wave.ids.lowerBound

@@ -32,7 +32,7 @@ struct WaveAgenda {
     ///   - waves: in sending order, each with whether nothing of it is left to be done.
     ///   - planning: when the run was planned: a time that is spent at work.
     ///   - lastActivity: when an earlier process sent something last.
-    init(
+    package init(
         _ waves: [(zone: ZoneRules, due: Timestamp, isOver: Bool)], quietHours: QuietHours?, late: LatePolicy, planning: Range<Timestamp>?,
         lastActivity: Timestamp?
     ) {

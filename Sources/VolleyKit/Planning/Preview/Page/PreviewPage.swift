@@ -1,17 +1,23 @@
 import Audience
-import Base
+package import Base
 import Reports
 
 /// A preview as a page: one file that needs no network and no script, for a phone, a large screen or paper.
 ///
 /// The first screen answers how many get what, when, where and by which rules; then come warnings, every text, and who gets it and who does not.
-struct PreviewPage {
+package struct PreviewPage {
     let preview: Preview
     let madeAt: Timestamp
 
+    /// - Parameter madeAt: said at its end.
+    package init(preview: Preview, madeAt: Timestamp) {
+        self.preview = preview
+        self.madeAt = madeAt
+    }
+
     var badge: EnvironmentBadge { EnvironmentBadge(preview.destination) }
 
-    var html: HTML {
+    package var html: HTML {
         PageStyle.document(
             title: "Preview of \(preview.campaign), \(preview.destination)", style: "",
             """

@@ -22,7 +22,7 @@ struct PreviewWords: Sendable {
     let expiry: String, priority: String, frequency: String
     let exports: [Export]
 
-    init(_ context: CampaignContext, _ settings: RunSettings, exports files: [String]) {
+    package init(_ context: CampaignContext, _ settings: RunSettings, exports files: [String]) {
         description = context.campaign.description
         audience = AudienceWords(audience: context.campaign.audience).sentence
         conditions = context.campaign.audience.conditions.map(AudienceWords.words)

@@ -1,0 +1,80 @@
+public import ArgumentParser
+import Commands
+public import VolleyKit
+
+/// What every command takes.
+struct SharedOptions: ParsableArguments {
+    @Option(
+        name: .long, help: "volley.yaml; otherwise it is looked for beside the campaign file, then upward.",
+        completion: .file(extensions: ["yaml", "yml"]))
+    var config: String?
+
+    @Option(name: .long, help: "Folder of run files; otherwise the one that volley.yaml names.", completion: .directory)
+    var runs: String?
+
+    @Flag(name: .long, help: "Show errors only.")
+    var quiet = false
+
+    @Flag(name: .long, help: "Say more about what happens.")
+    var verbose = false
+
+    var console: Console { Console(.init(isQuiet: quiet, isVerbose: verbose)) }
+
+    func common(json: JSONOption, planning: PlanningOptions? = nil, sending: SendingOptions? = nil) -> CommonOptions {
+        CommonOptions(config: config, runs: runs, memory: planning?.memory, threads: sending?.threads, isJSON: json.json)
+    }
+}
+
+/// Results as one JSON document.
+struct JSONOption: ParsableArguments {
+    @Flag(name: .long, help: "Print exactly one JSON document.")
+    var json = false
+}
+
+/// How an audience is planned.
+struct PlanningOptions: ParsableArguments {
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "Memory that planning may use, as 512M or 1G; more goes to temporary files. Without it all that is needed.", valueName: "size"))
+    var memory: MemoryBudget?
+}
+
+/// How a run is sent.
+struct SendingOptions: ParsableArguments {
+    /// A service would take more connections than that for abuse.
+    private static let most = 128
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "Threads that deliver, at most; without it as many as there are cores. They start as they are needed, and a run with a pace has one.",
+            valueName: "n"))
+    var threads: Int?
+
+    func validate() throws {
+        guard (1...Self.most).contains(threads ?? 1) else { throw ValidationError("--threads takes a number from 1 to \(Self.most).") }
+    }
+}
+
+extension MemoryBudget: ExpressibleByArgument {
+    /// A size with its unit.
+    public init?(argument: String) { self.init(argument) }
+}
+
+/// What a CSV for Excel is.
+enum ExcelHelp {
+    static let text: ArgumentHelp =
+        "The csv as Excel opens it: with a byte order mark, semicolons where the locale (LC_ALL, LC_NUMERIC, LANG) has a decimal comma, and ids that stay texts."
+}
+
+/// A campaign file.
+let campaignCompletion = CompletionKind.file(extensions: ["yaml", "yml"])
+
+extension ParsableCommand {
+    /// Runs a command of VolleyKit and leaves with its exit code.
+    func perform(_ console: Console, _ json: JSONOption, _ body: () throws -> ExitStatus) throws {
+        let status = Commands.run(console, isJSON: json.json, body)
+        if status != .done { throw ExitCode(status.rawValue) }
+    }
+}

@@ -1,0 +1,238 @@
+import ArgumentParser
+import Commands
+import VolleyKit
+
+/// Which run.
+struct RunArgument: ParsableArguments {
+    @Argument(help: "A run's id, its file, or `last`.", completion: .file(extensions: ["sqlite"]))
+    var run: String
+}
+
+struct Runs: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "All runs: campaign, state, audience, outcomes.",
+        discussion: "Options that choose runs may be combined: a run must fit all of them.")
+
+    @Option(name: .long, help: "Only runs of this campaign.")
+    var campaign: String?
+
+    @Option(name: .long, help: "Only runs of this app.")
+    var app: String?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "Only runs in these states, with commas: planned, running, paused, stopped, finished, cancelled.", valueName: "states"))
+    var state = ""
+
+    @Option(name: .long, help: ArgumentHelp("Only runs planned since a date (UTC), or in the last so many days: 7d.", valueName: "when"))
+    var since: String?
+
+    @OptionGroup var json: JSONOption
+    @OptionGroup var shared: SharedOptions
+
+    func run() throws {
+        let console = shared.console
+        let wanted = RunsCommand.Wanted(campaign: campaign, app: app, states: state.words, since: since)
+        try perform(console, json) { try RunsCommand.run(wanted, options: shared.common(json: json), console: console) }
+    }
+}
+
+struct Prune: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Remove the recipients of old runs from their files, and keep the figures.",
+        discussion: """
+            Device tokens, registration ids, aliases and cells of runs that ended longer ago than --keep are removed for good; their reports \
+            stay the same, but for the CSV. Runs that could still be resumed or retried are left as they are, unless --include-stopped is \
+            given. Also removes plans that a killed process left unfinished, whatever --keep says. Suppression lists stay as they are. Asks on a terminal, unless --yes is given.
+            """)
+
+    @Option(name: .long, help: ArgumentHelp("How long recipients are kept after a run has ended, as 90d or 12w.", valueName: "time"))
+    var keep: String
+
+    @Flag(name: .long, help: "Also runs that could be resumed or retried.")
+    var includeStopped = false
+
+    @Flag(name: .long, help: "Only say what would be removed.")
+    var dryRun = false
+
+    @Flag(name: .long, help: "Do not ask.")
+    var yes = false
+
+    @OptionGroup var json: JSONOption
+    @OptionGroup var shared: SharedOptions
+
+    func run() throws {
+        let console = shared.console
+        try perform(console, json) {
+            try PruneCommand.run(
+                keep: keep, includesStopped: includeStopped, isDryRun: dryRun, isConfirmed: yes, options: shared.common(json: json),
+                console: console)
+        }
+    }
+}
+
+struct Resume: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Go on with a run that was stopped, paused, interrupted, cancelled or killed.",
+        discussion:
+            "What is settled stays settled, what is unsent is sent. Pushes whose answer is unknown are sent again, or not, as `delivery.unknown` of the campaign says. A run that another terminal paused goes on there."
+    )
+
+    @OptionGroup var target: RunArgument
+    @OptionGroup var sending: SendingOptions
+    @OptionGroup var json: JSONOption
+    @OptionGroup var shared: SharedOptions
+
+    func run() throws {
+        let console = shared.console
+        try perform(console, json) {
+            try ResumeCommand.run(target.run, options: shared.common(json: json, sending: sending), console: console)
+        }
+    }
+}
+
+struct Approve: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Agree that a plan be sent, exactly as it is.",
+        discussion: """
+            Shows the preview of the plan and asks; who approved it and when stands in the run file and in its report. Apps with \
+            `approval: required` in volley.yaml send nothing that was not approved. What was changed after it was planned is refused.
+            """)
+
+    @OptionGroup var target: RunArgument
+
+    @Option(name: .long, help: "Who approves.")
+    var by: String
+
+    @Flag(name: .long, help: "Do not ask.")
+    var yes = false
+
+    @OptionGroup var json: JSONOption
+    @OptionGroup var shared: SharedOptions
+
+    func run() throws {
+        let console = shared.console
+        try perform(console, json) {
+            try ApproveCommand.run(target.run, by: by, isConfirmed: yes, options: shared.common(json: json), console: console)
+        }
+    }
+}
+
+struct Pause: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Let a run that is being sent wait until it is resumed.",
+        discussion: "Answers that are under way are awaited; nothing more is sent.")
+
+    @OptionGroup var target: RunArgument
+    @OptionGroup var json: JSONOption
+    @OptionGroup var shared: SharedOptions
+
+    func run() throws {
+        let console = shared.console
+        try perform(console, json) { try PauseCommand.run(target.run, options: shared.common(json: json), console: console) }
+    }
+}
+
+struct Cancel: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Send nothing more of a run.",
+        discussion: "Whom it reached stays in the report, the others are unsent. A run that is being sent ends in good order.")
+
+    @OptionGroup var target: RunArgument
+    @OptionGroup var json: JSONOption
+    @OptionGroup var shared: SharedOptions
+
+    func run() throws {
+        let console = shared.console
+        try perform(console, json) { try CancelCommand.run(target.run, options: shared.common(json: json), console: console) }
+    }
+}
+
+struct Retry: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Send again to those for whom a run failed, or whose answer it never got.",
+        discussion:
+            "Makes a new run with the campaign and the settings of the first; the reports of both show the chain. Asks on a terminal, unless --yes is given."
+    )
+
+    @OptionGroup var target: RunArgument
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp("Outcomes to send to again, with commas: failed, unknown, rejected, unsent.", valueName: "outcomes"))
+    var outcome = "failed,unknown"
+
+    @Flag(name: .long, help: "Do not ask.")
+    var yes = false
+
+    @OptionGroup var sending: SendingOptions
+    @OptionGroup var json: JSONOption
+    @OptionGroup var shared: SharedOptions
+
+    func run() throws {
+        let console = shared.console
+        try perform(console, json) {
+            try RetryCommand.run(
+                target.run, outcomes: outcome.words, isConfirmed: yes, options: shared.common(json: json, sending: sending),
+                console: console)
+        }
+    }
+}
+
+struct Report: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "The delivery report of a run.",
+        discussion: """
+            csv has a line for every device: its outcome, APNs' reason, attempts and latency; --outcome, --language and --variant choose lines. \
+            html is one page for a browser or paper, made for those who do not use a terminal. docs/reports.md says what each figure means.
+            """)
+
+    enum Form: String, CaseIterable, ExpressibleByArgument { case text, json, csv, html }
+
+    @OptionGroup var target: RunArgument
+
+    @Option(name: .long, help: "The form.")
+    var format = Form.text
+
+    @Option(name: .long, help: ArgumentHelp("An earlier run: shows both side by side, and what differs.", valueName: "earlier"))
+    var compare: String?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "Of a csv only devices with these outcomes, with commas: accepted, invalid_token, rejected, failed, unknown, unsent.",
+            valueName: "outcomes"))
+    var outcome = ""
+
+    @Option(name: .long, help: "Of a csv only devices of this language; `unknown` for those without one.")
+    var language: String?
+
+    @Option(name: .long, help: "Of a csv only devices of this variant.")
+    var variant: String?
+
+    @Flag(name: .long, help: ExcelHelp.text)
+    var excel = false
+
+    @Option(name: .long, help: "A file instead of standard output.", completion: .file())
+    var output: String?
+
+    @OptionGroup var json: JSONOption
+    @OptionGroup var shared: SharedOptions
+
+    func run() throws {
+        let console = shared.console
+        let lines = ReportCommand.Lines(outcomes: outcome.words, language: language, variant: variant)
+        try perform(console, json) {
+            let form = json.json ? .json : ReportCommand.Format(rawValue: format.rawValue) ?? .text
+            return try ReportCommand.run(
+                target.run, comparedWith: compare, format: form, lines: lines, output: output, isForExcel: excel,
+                options: shared.common(json: json), console: console)
+        }
+    }
+}
+
+extension String {
+    /// What commas or spaces separate.
+    fileprivate var words: [String] { split { $0 == "," || $0 == " " }.map(String.init) }
+}

@@ -1,0 +1,129 @@
+import ArgumentParser
+import Commands
+import VolleyKit
+
+struct Suppression: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "The devices that get no more pushes because their tokens are invalid.",
+        discussion: """
+            A run puts the devices whose tokens APNs called invalid on the list of its app; plans leave them out as `suppressed`, unless the \
+            export says in `registered_at` that they registered later. Each environment of an app has a list of its own: what the simulator \
+            says suppresses nobody in production. These commands act on the environment that volley.yaml gives the app.
+            """,
+        subcommands: [SuppressionListing.self, SuppressionImport.self, SuppressionExport.self, SuppressionRemove.self])
+}
+
+/// Which app's list.
+struct ListOption: ParsableArguments {
+    @Option(name: .long, help: "The app, as volley.yaml calls it; may be left away when it has only one.")
+    var app: String?
+}
+
+struct SuppressionListing: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "How many devices are suppressed and why; tokens are shown with eight digits only.")
+
+    @OptionGroup var list: ListOption
+    @OptionGroup var json: JSONOption
+    @OptionGroup var shared: SharedOptions
+
+    func run() throws {
+        let console = shared.console
+        try perform(console, json) { try SuppressionCommand.list(app: list.app, options: shared.common(json: json), console: console) }
+    }
+}
+
+struct SuppressionImport: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "import", abstract: "Add devices from a file.",
+        discussion: """
+            The file has a token a line; or it is a CSV or TSV with a column of tokens, and perhaps the columns reason and invalid_since. Either \
+            all of it comes into the list or, when a line cannot be read, nothing. An export is refused, as its devices are mostly good ones; \
+            --every-device takes it.
+            """)
+
+    @Argument(help: "The file.", completion: .file())
+    var file: String
+
+    @Option(name: .long, help: "Why, for devices of which the file does not say it.")
+    var reason: String?
+
+    @Flag(name: .long, help: "The file is an export, and every device in it is meant.")
+    var everyDevice = false
+
+    @OptionGroup var list: ListOption
+    @OptionGroup var json: JSONOption
+    @OptionGroup var shared: SharedOptions
+
+    func run() throws {
+        let console = shared.console
+        try perform(console, json) {
+            try SuppressionCommand.add(
+                file: file, reason: reason, takesExport: everyDevice, app: list.app, options: shared.common(json: json), console: console)
+        }
+    }
+}
+
+struct SuppressionExport: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "export", abstract: "Write the list as CSV, with whole tokens; import reads it again.")
+
+    @Option(name: .long, help: "A file, which only its owner may read; - is standard output, even on a terminal.", completion: .file())
+    var output: String?
+
+    @Flag(name: .long, help: ExcelHelp.text)
+    var excel = false
+
+    @OptionGroup var list: ListOption
+    @OptionGroup var json: JSONOption
+    @OptionGroup var shared: SharedOptions
+
+    func validate() throws {
+        guard !json.json || output ?? "-" != "-" else { throw ValidationError("--json needs a file for the list: --output FILE.") }
+    }
+
+    func run() throws {
+        let console = shared.console
+        try perform(console, json) {
+            try SuppressionCommand.export(
+                app: list.app, output: output, isForExcel: excel, options: shared.common(json: json), console: console)
+        }
+    }
+}
+
+struct SuppressionRemove: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove", abstract: "Remove devices from the list, so that plans may name them again.",
+        discussion: "They come back when APNs calls their tokens invalid anew.")
+
+    @Argument(help: "A device token, in hex.")
+    var token: String?
+
+    @Option(name: .long, help: "A file of tokens, like one for import.", completion: .file())
+    var file: String?
+
+    @Flag(name: .long, help: "All devices of the app in its environment.")
+    var all = false
+
+    @Flag(name: .long, help: "Do not ask.")
+    var yes = false
+
+    @OptionGroup var list: ListOption
+    @OptionGroup var json: JSONOption
+    @OptionGroup var shared: SharedOptions
+
+    func validate() throws {
+        guard [token != nil, file != nil, all].filter(\.self).count == 1 else {
+            throw ValidationError("Name a token, a file of tokens with --file, or all with --all.")
+        }
+        guard all || !yes else { throw ValidationError("--yes is for --all.") }
+    }
+
+    func run() throws {
+        let console = shared.console
+        let removal: SuppressionCommand.Removal = token.map { .token($0) } ?? file.map { .file($0) } ?? .all(isConfirmed: yes)
+        try perform(console, json) {
+            try SuppressionCommand.remove(removal, app: list.app, options: shared.common(json: json), console: console)
+        }
+    }
+}

@@ -1,0 +1,288 @@
+import ArgumentParser
+import Commands
+import VolleyKit
+
+struct Push: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Send one push and show APNs' answer: the test tool.",
+        discussion: """
+            Example: volley push --app shop --token 7276… --title Hello --body 'Is this thing on?'
+
+            Without volley.yaml: volley push --topic com.example.shop --key AuthKey_ABC123DEFG.p8 --team DEF123GHIJ --environment sandbox --token 7276… \
+            --title Hello
+            """)
+
+    @OptionGroup(title: "Where to") var target: PushTargetOptions
+    @OptionGroup(title: "What") var message: PushMessageOptions
+
+    @Option(name: .long, help: "The device token, in hex.")
+    var token: String
+
+    @OptionGroup var json: JSONOption
+    @OptionGroup var shared: SharedOptions
+
+    func run() throws {
+        let console = shared.console
+        try perform(console, json) {
+            try PushCommand.run(
+                target.target, token: token, message: message.message, options: shared.common(json: json), console: console)
+        }
+    }
+}
+
+/// Where a single push goes, and as whom.
+struct PushTargetOptions: ParsableArguments {
+    @Option(name: .long, help: "The app, as volley.yaml calls it; may be left away when it has only one.")
+    var app: String?
+
+    @Option(name: .long, help: "production, sandbox or simulator, instead of the app's.")
+    var environment: String?
+
+    @Option(name: .long, help: "The bundle id, instead of the app's.")
+    var topic: String?
+
+    @Option(name: .long, help: "A .p8 key, instead of the app's.", completion: .file(extensions: ["p8"]))
+    var key: String?
+
+    @Option(name: .long, help: "The key's id; otherwise the one in the name AuthKey_ID.p8.")
+    var keyID: String?
+
+    @Option(name: .long, help: "The team that the key belongs to.")
+    var team: String?
+
+    @Option(
+        name: .long, help: "A .p12, or a PEM with certificate and key, instead of the app's.",
+        completion: .file(extensions: ["p12", "pem"]))
+    var certificate: String?
+
+    @Option(name: .long, help: "The environment variable that holds the certificate's passphrase.")
+    var passphraseEnv: String?
+
+    var target: PushCommand.Target {
+        var target = PushCommand.Target()
+        (target.app, target.environment, target.topic) = (app, environment, topic)
+        (target.keyFile, target.keyID, target.teamID) = (key, keyID, team)
+        (target.certificateFile, target.passphraseVariable) = (certificate, passphraseEnv)
+        return target
+    }
+}
+
+/// What a single push says.
+struct PushMessageOptions: ParsableArguments {
+    @Option(name: .long, help: "The alert's title.")
+    var title: String?
+
+    @Option(name: .long, help: "The alert's subtitle.")
+    var subtitle: String?
+
+    @Option(name: .long, help: "The alert's text.")
+    var body: String?
+
+    @Option(name: .long, help: "A sound, for example `default`.")
+    var sound: String?
+
+    @Option(name: .long, help: "The number on the app's icon; 0 clears it.", transform: PushCommand.Message.badge)
+    var badge: Int?
+
+    @Flag(name: .long, help: "A background push that shows nothing.")
+    var silent = false
+
+    @Option(name: .long, help: "The whole payload, from a JSON or YAML file.", completion: .file(extensions: ["json", "yaml", "yml"]))
+    var payload: String?
+
+    @Option(name: .long, help: "apns-push-type, when the payload is for another one than alert or background.")
+    var pushType: PushTypeName?
+
+    @Option(name: .long, help: "high (10), normal (5) or low (1); otherwise high, and normal for a background push.")
+    var priority: PriorityName?
+
+    @Option(name: .long, help: "apns-collapse-id, at most 64 bytes.")
+    var collapse: String?
+
+    @Option(name: .long, help: "When it is no longer wanted: 4h, a date and time, or 0 for now or never.")
+    var expires: String?
+
+    var message: PushCommand.Message {
+        var message = PushCommand.Message()
+        (message.title, message.subtitle, message.body) = (title, subtitle, body)
+        (message.sound, message.badge, message.isSilent) = (sound, badge, silent)
+        (message.payloadFile, message.collapseID, message.expires) = (payload, collapse, expires)
+        (message.pushTypeName, message.priorityName) = (pushType?.rawValue, priority?.rawValue)
+        return message
+    }
+}
+
+/// The push types of APNs.
+enum PushTypeName: String, CaseIterable, ExpressibleByArgument {
+    case alert, background, voip, complication, fileprovider, location, liveactivity, pushtotalk, mdm, widgets, controls
+}
+
+enum PriorityName: String, CaseIterable, ExpressibleByArgument { case high, normal, low }
+
+struct Notify: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Try whether notices arrive: tell everybody whom volley.yaml names.",
+        discussion: """
+            Sends the event `test` once to each webhook and each command of `notices`, whatever other events it wants, and says what became of it. \
+            Nothing is sent to any device. Exit code 2 when somebody was not told.
+            """)
+
+    @Argument(help: "Only those who are told of this app's runs.")
+    var app: String?
+
+    @OptionGroup var json: JSONOption
+    @OptionGroup var shared: SharedOptions
+
+    func run() throws {
+        let console = shared.console
+        try perform(console, json) { try NotifyCommand.run(app: app, options: shared.common(json: json), console: console) }
+    }
+}
+
+struct Doctor: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Find out what is wrong on the way to APNs, without sending to anyone.",
+        discussion: """
+            Looks at key or certificate, proxy, name, connection, TLS, HTTP/2 and clock, and asks APNs with a token that no device has whether it takes \
+            the credentials and the topic. Each step is ok, failed or skipped, with what to do.
+            """)
+
+    @Argument(help: "The app, as volley.yaml calls it; all of them when left away.")
+    var app: String?
+
+    @OptionGroup var json: JSONOption
+    @OptionGroup var shared: SharedOptions
+
+    func run() throws {
+        let console = shared.console
+        try perform(console, json) { try DoctorCommand.run(app: app, options: shared.common(json: json), console: console) }
+    }
+}
+
+struct Schema: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Print the JSON Schema of a campaign file, for editors.",
+        discussion: """
+            Editors with a YAML language server complete keys and mark mistakes where a file begins with \
+            `# yaml-language-server: $schema=.volley/campaign.schema.json`. `volley init` writes that line, and the schemas into the folder .volley; \
+            `volley schema > .volley/campaign.schema.json` renews them.
+            """)
+
+    @Flag(name: .long, help: "That of volley.yaml instead.")
+    var project = false
+
+    @OptionGroup var json: JSONOption
+    @OptionGroup var shared: SharedOptions
+
+    func run() throws {
+        let console = shared.console
+        try perform(console, json) { try SchemaCommand.run(project ? .project : .campaign, console: console) }
+    }
+}
+
+struct Simulate: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Run the APNs simulator: as strict as APNs, on this machine only.",
+        discussion: """
+            Takes provider tokens signed with the keys of volley.yaml, or makes a key when there is none. Tokens that begin with \
+            00000410 are answered 410 Unregistered, 00000400 BadDeviceToken; 00000429 and 00000503 are refused once and then accepted.
+            """)
+
+    @Option(name: .long, help: "The port; 0 takes a free one.")
+    var port = 2197
+
+    @Option(name: .long, help: "A file that gets a line of JSON per request.", completion: .file())
+    var ledger: String?
+
+    @Option(name: .long, help: "Where the certificate that clients are to trust is written.", completion: .file())
+    var ca = "simulator-ca.pem"
+
+    @Option(
+        name: .long,
+        help: "The server's certificate with its key, PEM. Without it one is made for localhost, another at every start.",
+        completion: .file())
+    var certificate: String?
+
+    @Option(name: .long, help: "Where a key is written when volley.yaml names none.", completion: .file())
+    var key = "AuthKey_SIMULATOR1.p8"
+
+    @Option(name: .customLong("for"), help: ArgumentHelp("End after so many seconds.", valueName: "seconds"))
+    var seconds: Double?
+
+    @Option(name: .long, help: "A file of tokens that are answered 410 Unregistered.", completion: .file())
+    var unregistered: String?
+
+    @Option(name: .long, help: "A file of tokens that are answered 400 BadDeviceToken.", completion: .file())
+    var badTokens: String?
+
+    @Option(name: .long, help: "Streams that a connection may have, after its first accepted push.")
+    var streamLimit = 1000
+
+    @Option(name: .long, help: "Hold every answer back for so many milliseconds.")
+    var latency = 0
+
+    @Option(name: .long, help: "Answer every n-th push 429 TooManyRequests.")
+    var tooManyRequestsEvery = 0
+
+    @Option(name: .long, help: "Answer every n-th push 503 ServiceUnavailable.")
+    var unavailableEvery = 0
+
+    @Option(name: .long, help: "Answer every n-th push 500 InternalServerError.")
+    var internalErrorEvery = 0
+
+    @Option(name: .long, help: "Accept every n-th push and never answer it.")
+    var silentEvery = 0
+
+    @Option(name: .long, help: "Reset the stream of every n-th push with INTERNAL_ERROR.")
+    var resetEvery = 0
+
+    @Option(name: .long, help: "Answer every n-th push 502, 503 or 504 as a gateway does; every other one is accepted.")
+    var gatewayEvery = 0
+
+    @Option(name: .long, help: "Answer every n-th push before its payload was read.")
+    var earlyAnswerEvery = 0
+
+    @Option(name: .long, help: "End a connection with GOAWAY after n pushes.")
+    var goAwayEvery = 0
+
+    @Option(name: .long, help: "Cut a connection after n pushes.")
+    var disconnectEvery = 0
+
+    @Option(name: .long, help: "Leave a connection open but dead after n pushes.")
+    var silentAfter = 0
+
+    @Option(name: .long, help: "Send retry-after with 429 and 503.")
+    var retryAfter: Int?
+
+    @OptionGroup var json: JSONOption
+    @OptionGroup var shared: SharedOptions
+
+    func validate() throws {
+        guard (0...65535).contains(port) else { throw ValidationError("--port takes a number from 0 to 65535.") }
+        guard streamLimit >= 1 else { throw ValidationError("--stream-limit takes 1 or more.") }
+        let counts = [
+            latency, tooManyRequestsEvery, unavailableEvery, internalErrorEvery, silentEvery, resetEvery, goAwayEvery, disconnectEvery,
+            silentAfter, gatewayEvery, earlyAnswerEvery,
+        ]
+        guard counts.allSatisfy({ $0 >= 0 }) else { throw ValidationError("Counts and times are 0 or more.") }
+    }
+
+    func run() throws {
+        let console = shared.console
+        try perform(console, json) { try SimulateCommand.run(settings, options: shared.common(json: json), console: console) }
+    }
+
+    private var settings: SimulateCommand.Settings {
+        var settings = SimulateCommand.Settings()
+        (settings.port, settings.ledgerFile, settings.authorityFile, settings.keyFile) = (port, ledger, ca, key)
+        (settings.certificateFile, settings.seconds) = (certificate, seconds)
+        (settings.unregisteredFile, settings.badTokenFile) = (unregistered, badTokens)
+        (settings.streamLimit, settings.latencyMilliseconds, settings.retryAfterSeconds) = (streamLimit, latency, retryAfter)
+        (settings.tooManyRequestsEvery, settings.unavailableEvery) = (tooManyRequestsEvery, unavailableEvery)
+        (settings.internalErrorEvery, settings.silentEvery) = (internalErrorEvery, silentEvery)
+        (settings.resetEvery, settings.goAwayEvery) = (resetEvery, goAwayEvery)
+        (settings.gatewayEvery, settings.earlyAnswerEvery) = (gatewayEvery, earlyAnswerEvery)
+        (settings.disconnectEvery, settings.silentAfter) = (disconnectEvery, silentAfter)
+        return settings
+    }
+}

@@ -1,0 +1,60 @@
+import ArgumentParser
+import Commands
+import VolleyKit
+
+/// The command line: arguments in, exit codes out. Everything else is VolleyKit's.
+@main
+struct Volley: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "volley",
+        abstract: "Sends push campaigns to APNs, and can say of every device what became of its push.",
+        discussion: """
+            A campaign is a YAML file: who gets what, and how fast. `volley init` writes one to start from.
+
+            Results go to standard output, progress and messages to standard error.
+            Exit codes: 0 done; 1 done, but some recipients were rejected, failed or unknown, or never sent to in time, or a result could \
+            not be shown; 2 the command or a file is wrong, nothing was sent; 3 the run stopped early; 130 interrupted.
+            """,
+        version: volleyVersion,
+        subcommands: [
+            Init.self, Check.self, Preview.self, Plan.self, Approve.self, Send.self, Resume.self, Pause.self, Cancel.self, Retry.self,
+            Schedule.self,
+            Runs.self,
+            Report.self, Prune.self, Suppression.self, Push.self, Doctor.self, Notify.self, Schema.self, Simulate.self,
+        ]
+    )
+
+    /// What to say when the first argument is no command, and no option either.
+    private static func unknownCommand() -> String? {
+        let names = configuration.subcommands.map { $0.configuration.commandName ?? String(describing: $0).lowercased() }
+        return CommandLine.arguments.dropFirst().first.flatMap { CommandName.complaint(about: $0, among: names) }
+    }
+
+    /// Wrong arguments end with 2, as any other mistake that sends nothing.
+    static func main() {
+        ProcessSetup.prepare()
+        if let complaint = unknownCommand() {
+            Console().warn(complaint)
+            exit(withError: ExitCode(ExitStatus.wrong.rawValue))
+        }
+        do {
+            var command = try parseAsRoot()
+            try command.run()
+        } catch let code as ExitCode {
+            exit(withError: code)
+        } catch {
+            let status = exitCode(for: error)
+            // Help and version are no mistakes, but results like any other.
+            guard status == .success else {
+                Console().warn(ForeignOption.complaint(about: Array(CommandLine.arguments.dropFirst())) ?? fullMessage(for: error))
+                exit(withError: ExitCode(ExitStatus.wrong.rawValue))
+            }
+            let console = Console()
+            do { try console.out(fullMessage(for: error)) } catch {
+                console.warn("\(error)")
+                exit(withError: ExitCode(ExitStatus.wrong.rawValue))
+            }
+            exit(withError: ExitCode.success)
+        }
+    }
+}

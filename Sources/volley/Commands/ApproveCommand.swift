@@ -1,0 +1,58 @@
+import Base
+import Campaigns
+import Runs
+public import VolleyKit
+
+/// `volley approve`: somebody agrees that a plan be sent, exactly as it is.
+public enum ApproveCommand {
+    /// Shows the preview of the plan, asks, and records who approved it and when.
+    /// - Parameters:
+    ///   - argument: a run's id, a path to its file, or `last`.
+    ///   - name: who approves.
+    ///   - isConfirmed: `--yes`: does not ask.
+    public static func run(
+        _ argument: String, by name: String, isConfirmed: Bool, options: CommonOptions, console: Console
+    ) throws -> ExitStatus {
+        let name = try approver(name)
+        guard isConfirmed || console.inputIsTerminal else {
+            throw Diagnostic(
+                "volley approve asks before it approves, and standard input is no terminal",
+                remedy: "Add --yes to approve without a question. Nothing was approved.")
+        }
+        Interruption.install()
+        let run = try RunStore(path: RunStore.resolve(argument, in: Project.runsFolder(options)))
+        let settings = try checkApprovable(run, options)
+        if options.isJSON { console.say(text(run, settings)) } else { try console.out(text(run, settings) + "\n") }
+        if let earlier = try run.approval() { console.say("Approved before by \(earlier.name), \(earlier.approvedAt).") }
+        guard try isConfirmed || console.confirms(question(run, settings, name)) else {
+            console.warn("Nothing was approved.")
+            return .wrong
+        }
+        let approved = try approve(run, by: name, at: .now())
+        if let warning = approved.warning { console.warn(warning) }
+        let answer = JSONValue.object(pairs: [
+            ("run", .string(run.plan.id)), ("approved_by", .string(name)),
+            ("approved_at", .string(approved.approval.approvedAt.description)),
+        ])
+        let done = "\(run.plan.id) is approved by \(name)."
+        let text = (try? next(run, settings)).map { "\(done)\n\($0)" } ?? done
+        return console.answer(options.isJSON ? answer.indentedText : text, done: done)
+    }
+
+    private static func next(_ run: RunStore, _ settings: RunSettings) throws -> String {
+        let id = run.plan.id
+        guard try run.status().state == .planned else { return "Go on with it: volley resume \(id)" }
+        if ScheduledTime(run, settings, isScheduler: false)?.isForSchedule ?? false { return "volley schedule sends it at its time." }
+        return "Send it with: volley send --plan \(id)"
+    }
+
+    private static func text(_ run: RunStore, _ settings: RunSettings) -> String {
+        [run.plan.previewText, "Planned       \(run.plan.plannedAt) as \(run.plan.id)", "Topic         \(settings.topic)"]
+            .joined(separator: "\n")
+    }
+
+    private static func question(_ run: RunStore, _ settings: RunSettings, _ name: String) -> String {
+        let devices = "\(TextFormat.count(run.plan.audience)) device\(run.plan.audience == 1 ? "" : "s")"
+        return "Approve '\(run.plan.campaign)' for \(devices) of \(run.plan.app) (\(settings.environment.name)) as \(name)?"
+    }
+}

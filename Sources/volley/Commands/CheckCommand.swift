@@ -1,0 +1,29 @@
+import Base
+public import VolleyKit
+
+/// `volley check`: reads and validates campaigns; nothing is expanded.
+public enum CheckCommand {
+    /// Checks each file, shows all mistakes of all of them, and says which are fine.
+    public static func run(files: [String], options: CommonOptions, console: Console) throws -> ExitStatus {
+        var results: [JSONValue] = []
+        var isClean = true
+        for file in files {
+            let result = check(campaign: file, options, at: .now())
+            let (errors, lint) = (result.errors, result.lint)
+            let warnings = lint?.shown ?? []
+            isClean = isClean && errors.isEmpty
+            results.append(
+                .object(pairs: [
+                    ("file", .string(file)), ("valid", .bool(errors.isEmpty)),
+                    ("errors", .array(errors.map(\.json))), ("warnings", .array(warnings.map(\.json))),
+                    ("silenced", lint?.silencedJSON ?? .array([])),
+                ]))
+            guard !options.isJSON else { continue }
+            if let lint { console.show(.lint(lint)) }
+            console.show(errors)
+            if errors.isEmpty { try console.out("\(file): fine") }
+        }
+        if options.isJSON { try console.out(.object(pairs: [("files", .array(results))])) }
+        return isClean ? .done : .wrong
+    }
+}

@@ -1,0 +1,73 @@
+import Base
+import Campaigns
+import Glibc
+public import VolleyKit
+
+/// `volley doctor`: what is wrong on the way to APNs, step by step, without sending to anyone.
+public enum DoctorCommand {
+    /// Examines an app, or all of volley.yaml.
+    /// - Returns: `done` when nothing failed, else `wrong`.
+    public static func run(app name: String?, options: CommonOptions, console: Console) throws -> ExitStatus {
+        Interruption.install()
+        guard let path = options.config ?? Project.find(startingAt: ".") else {
+            throw Diagnostic("there is no volley.yaml here or above", remedy: "Name one with --config, or run `volley init`.")
+        }
+        let (project, warnings) = try Project.read(file: path)
+        console.show(warnings)
+        let apps = try name.map { [try project.app(called: $0)] } ?? project.apps
+        var isWell = true
+        var documents: [JSONValue] = []
+        let context = SendingContext()
+        for app in apps {
+            let steps = ServiceCheck(app: app, project: project, now: .now(), context: context).steps()
+            let failed = steps.count { $0.state == .failed }
+            isWell = isWell && failed == 0
+            if options.isJSON {
+                documents.append(
+                    .object(pairs: [
+                        ("app", .string(app.name.value)), ("environment", .string(app.destination)), ("topic", .string(app.topic.value)),
+                        ("ok", .bool(failed == 0)), ("steps", .array(steps.map(\.json))),
+                    ]))
+            } else {
+                try console.out(text(app, steps, failed, console))
+            }
+        }
+        if options.isJSON { try console.out(.object(pairs: [("ok", .bool(isWell)), ("apps", .array(documents))])) }
+        return isWell ? .done : .wrong
+    }
+
+    private static func text(_ app: App, _ steps: [CheckStep], _ failed: Int, _ console: Console) -> String {
+        var lines = ["\(app.name.value): \(app.topic.value), \(app.destination)"]
+        let names = steps.map(\.name.count).max() ?? 0
+        for step in steps {
+            let mark = TextFormat.padded(step.state.rawValue, to: 7)
+            let colour = ["ok": "32", "failed": "31"][step.state.rawValue]
+            let shown = console.colour ? colour.map { "\u{1B}[\($0)m\(mark)\u{1B}[0m" } ?? mark : mark
+            lines.append("  \(shown)  \(TextFormat.padded(step.name, to: names))  \(step.message)")
+            if let remedy = step.remedy { lines.append(String(repeating: " ", count: names + 13) + remedy) }
+        }
+        let well = "Nothing is wrong; nobody was sent anything."
+        return (lines + [failed == 0 ? well : "\(failed) step\(failed == 1 ? "" : "s") failed; nobody was sent anything."])
+            .joined(separator: "\n")
+    }
+}
+
+extension Project {
+    /// The app of that name.
+    /// - Throws: a `Diagnostic` with the nearest name.
+    func app(called name: String) throws(Diagnostic) -> App {
+        if let app = app(named: name) { return app }
+        let names = apps.map(\.name.value)
+        let nearest = nearestName(to: name, among: names).map { "Did you mean '\($0)'?" }
+        throw Diagnostic("there is no app '\(name)'", file: file, remedy: nearest ?? "It has: \(names.joined(separator: ", ")).")
+    }
+
+    /// The app of that name, or the only one.
+    /// - Throws: a `Diagnostic` that names them.
+    func app(calledOrOnly name: String?) throws(Diagnostic) -> App {
+        if let name { return try app(called: name) }
+        if apps.count == 1 { return apps[0] }
+        throw Diagnostic(
+            "volley.yaml has several apps", file: file, remedy: "Name one with --app: \(apps.map(\.name.value).joined(separator: ", ")).")
+    }
+}

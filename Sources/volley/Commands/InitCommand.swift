@@ -1,0 +1,126 @@
+import Base
+import Campaigns
+public import VolleyKit
+
+/// `volley init`: a folder that works as it stands, against the simulator.
+public enum InitCommand {
+    /// Writes volley.yaml, a campaign and a device export. Overwrites nothing: when one of them is there already, none is written.
+    public static func run(folder: String, options: CommonOptions, console: Console) throws -> ExitStatus {
+        let files = [
+            ("volley.yaml", StarterProject.project), ("welcome.yaml", StarterProject.campaign),
+            ("exports/devices.csv", StarterProject.export()),
+            (".volley/campaign.schema.json", CampaignSchema.document.indentedText + "\n"),
+            (".volley/project.schema.json", ProjectSchema.document.indentedText + "\n"),
+        ].map { (folder == "." ? $0.0 : "\(folder)/\($0.0)", $0.1) }
+        let present = files.map(\.0).filter { FilePaths.exists($0) }
+        guard present.isEmpty else {
+            let are = present.count == 1 ? "is" : "are"
+            throw Diagnostic(
+                "\(present.joined(separator: ", ")) \(are) there already, so nothing was written",
+                remedy: "Choose another folder: volley init DIR.")
+        }
+        for part in ["exports", ".volley"] { try FilePaths.makeFolder(folder == "." ? part : "\(folder)/\(part)") }
+        for (path, text) in files { try FilePaths.create(path, Array(text.utf8)) }
+        let answer = JSONValue.object(pairs: [("files", .array(files.map { .string($0.0) }))])
+        let campaign = files[1].0
+        let text = """
+            \(files.map { "wrote \($0.0)" }.joined(separator: "\n"))
+
+            Now try:
+              volley preview \(campaign)
+              volley send \(campaign)
+            Editors with a YAML language server complete keys and mark mistakes in these files.
+            """
+        return console.answer(
+            options.isJSON ? answer.indentedText : text, done: "Volley wrote \(files.map(\.0).joined(separator: ", ")).")
+    }
+}
+
+/// What `volley init` writes.
+enum StarterProject {
+    static let project = """
+        # yaml-language-server: $schema=.volley/project.schema.json
+        # Written once, by whoever runs the app. Campaigns name the app; everything about it stands here.
+        runs: runs                        # folder of run files: one per campaign that was sent
+
+        apps:
+          shop:
+            topic: com.example.shop       # the app's bundle id
+            environment: simulator        # production | sandbox | simulator
+            # key: {file: keys/AuthKey_ABC123DEFG.p8, id: ABC123DEFG, team: DEF123GHIJ}   # from Apple's developer pages
+            devices: exports/devices.csv  # the device export, unless a campaign names another
+            columns:
+              token: device_token         # how the export calls what Volley needs
+            pace: 500/s                   # never faster than this
+            # approval: required          # nothing is sent that nobody approved: volley approve
+            # test_devices: [{name: Anna's iPhone, token: "7276…", language: de}]   # for volley send --test
+            # proxy: http://proxy.example.com:3128   # none: straight to APNs; without the key https_proxy counts
+
+        """
+
+    static let campaign = """
+        # yaml-language-server: $schema=.volley/campaign.schema.json
+        # A campaign. See who would get it:  volley preview welcome.yaml
+        # Send it:                           volley send welcome.yaml
+        name: welcome
+        app: shop
+        description: Everyone who likes discounts or news
+
+        audience:
+          tags: [discount, news]          # devices with at least one of these
+          where:
+            last_active: present          # who ever opened the app
+          exclude:
+            tags: [unsubscribed]
+
+        content:
+          title: "Hi {{ first_name | default: 'there' }}"
+          body: 20 % off everything until Sunday.
+          sound: default
+          link: shop://sale
+          languages:                      # by the device's language; whoever has none of these reads the text above
+            de: {title: "Hallo {{ first_name | default: 'zusammen' }}", body: 20 % auf alles bis Sonntag.}
+            zh-Hans: {title: "{{ first_name | default: '你好' }}", body: 周日前全场八折。}
+
+        variants:                         # which text works better? The same device always lands in the same one
+          usual: {share: 45}
+          short: {share: 45, content: {body: 20 % off., languages: {de: {body: 20 % auf alles.}, zh-Hans: {body: 全场八折。}}}}
+          holdout: {share: 10}            # these get nothing, to compare with
+
+        delivery:
+          expires: 4h                     # nobody wants it tomorrow
+
+        """
+
+    /// A small export: 300 devices, the same every time.
+    static func export() -> String {
+        let names = ["Ada", "Ben", "", "Chloé", "Dmitri", "Emma", "", "Farid", "小明", "Greta"]
+        let tags = ["discount", "news", "discount;news", "sports", "news;unsubscribed", "sports;discount", ""]
+        let languages = ["en", "de", "fr", "zh-Hans"]
+        var lines = ["device_token,registration_id,alias,tags,language,last_active,first_name"]
+        var state: UInt64 = 0x5DEE_CE66
+        func next() -> UInt64 {
+            // A linear congruential generator (Knuth, MMIX): good enough to look random.
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return state
+        }
+        for row in 0..<300 {
+            let token = (0..<4).map { _ in hex(next(), 16) }.joined()
+            let day = civilDate(fromDays: daysFromCivil(year: 2026, month: 1, day: 1) + Int(next() >> 33) % 300)
+            let date = Timestamp(epochSeconds: Int64(daysFromCivil(year: day.year, month: day.month, day: day.day)) * 86400).description
+                .prefix(10)
+            lines.append(
+                [
+                    token, hex(next() >> 20, 11), "user\(row / 2 + 1)", tags[Int(next() >> 33) % tags.count],
+                    languages[Int(next() >> 33) % languages.count],
+                    String(date), names[Int(next() >> 33) % names.count],
+                ].joined(separator: ","))
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func hex(_ number: UInt64, _ digits: Int) -> String {
+        let text = String(number, radix: 16)
+        return String((String(repeating: "0", count: max(0, digits - text.count)) + text).suffix(digits))
+    }
+}

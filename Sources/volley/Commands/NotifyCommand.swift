@@ -1,0 +1,56 @@
+import Base
+import Campaigns
+public import VolleyKit
+
+/// `volley notify`: tries whether notices arrive.
+public enum NotifyCommand {
+    /// Tells everybody once, without the patience of real notices.
+    /// - Parameter name: an app; nil for everybody of volley.yaml.
+    /// - Returns: `done` when all were told, else `wrong`.
+    public static func run(app name: String?, options: CommonOptions, console: Console) throws -> ExitStatus {
+        guard let project = try Project.find(with: options) else {
+            throw Diagnostic("there is no volley.yaml here or above", remedy: "Name one with --config.")
+        }
+        let wanted = try name.map { try project.app(called: $0).name.value }
+        let targets = project.noticeTargets.filter { wanted == nil || $0.app == nil || $0.app?.name.value == wanted }
+        guard !targets.isEmpty else {
+            throw Diagnostic(
+                "nobody is to be told of anything", file: project.file,
+                remedy: "Add, for example: notices: [{webhook: \"https://hooks.example.com/volley\", secret_env: VOLLEY_SECRET}].")
+        }
+        var documents: [JSONValue] = []
+        var isWell = true, isShown = true
+        for (app, target) in targets {
+            var notice = Notice(.test)
+            notice.app = app?.name.value ?? wanted
+            let (way, failure) = tell(notice, target, project, app, console)
+            isWell = isWell && failure == nil
+            documents.append(
+                .object(pairs: [
+                    ("to", .string(way)), ("app", app.map { .string($0.name.value) } ?? .null), ("ok", .bool(failure == nil)),
+                    ("message", failure.map { .string($0) } ?? .null),
+                ]))
+            let line = failure.map { "failed  \(way): \($0)" } ?? "ok      \(way)"
+            if !options.isJSON { isShown = console.answer(line, done: "\(line).") == .done && isShown }
+        }
+        if options.isJSON {
+            let answer = JSONValue.object(pairs: [("ok", .bool(isWell)), ("notices", .array(documents))])
+            isShown = console.answer(answer.indentedText, done: isWell ? "All were told." : "Not all were told.") == .done
+        }
+        return !isWell ? .wrong : isShown ? .done : .doneWithFailures
+    }
+
+    private static func tell(
+        _ notice: Notice, _ target: NoticeTarget, _ project: Project, _ app: App?, _ console: Console
+    ) -> (way: String, failure: String?) {
+        do {
+            let way = try NoticeChannel(target, projectFile: project.file, proxy: app?.proxy ?? project.proxy, console.noticeObserver)
+            switch way.attempt(notice, now: .now()) {
+            case .delivered: return (way.name, nil)
+            case .failed(let failure, _), .refused(let failure): return (way.name, failure)
+            }
+        } catch {
+            return ("\(target.position)", error.description)
+        }
+    }
+}

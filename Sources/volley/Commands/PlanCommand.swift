@@ -1,0 +1,32 @@
+import Base
+import Campaigns
+import Runs
+public import VolleyKit
+
+/// `volley plan`: freezes the audience into a run file and sends nothing.
+public enum PlanCommand {
+    /// Prints the preview and the run's id; with `--json` the preview's document with the members `run` and `file` in front.
+    public static func run(file: String, options: CommonOptions, console: Console) throws -> ExitStatus {
+        Interruption.install()
+        let now = Timestamp.now()
+        let planned = try plan(campaign: file, for: .keeping, options, console.planning, at: now)
+        let (run, preview) = (planned.run, planned.preview)
+        let needsApproval = try needsApproval(run, options)
+        let done = "Planned as \(run.plan.id) in \(run.path)"
+        let answer: String
+        if options.isJSON {
+            guard case .object(let members) = preview.json else { return .done }
+            answer =
+                JSONValue.object([JSONMember("run", .string(run.plan.id)), JSONMember("file", .string(run.path))] + members).indentedText
+        } else {
+            let text = preview.text(
+                width: console.width, colour: console.colour, isVerbose: console.options.isVerbose, cards: Preview.cardsBesidePlan)
+            let waiting = planned.waitsForTimes(at: now) ? " (which waits for its times)" : ""
+            let approval = needsApproval ? "Approve it with: volley approve \(run.plan.id) --by NAME\n" : ""
+            answer = "\(text)\n\n\(done)\n\(approval)Send it with: volley send --plan \(run.plan.id)\(waiting)"
+        }
+        let status = console.answer(answer, done: "\(done).")
+        if needsApproval { Notices.tell(.approvalNeeded, of: run, planned.project, console.noticeObserver) }
+        return status
+    }
+}

@@ -1,0 +1,59 @@
+import Audience
+import Base
+import Campaigns
+import Content
+public import VolleyKit
+
+/// `volley preview`: who would get a campaign, and what. Nothing is written or sent.
+public enum PreviewCommand {
+    /// - Parameters:
+    ///   - samples: rendered payloads to show of each text; nil for three, or for one of each when there are several.
+    ///   - page: a file for the preview as an HTML page; nil for none.
+    public static func run(file: String, samples: Int?, page: String? = nil, options: CommonOptions, console: Console) throws -> ExitStatus
+    {
+        Interruption.install()
+        let now = Timestamp.now()
+        let preview = try VolleyKit.preview(campaign: file, samples: samples, options, console.planning, at: now) { folder in
+            try ResultFileCheck.check(page, option: "--html", what: "page", runsFolder: folder)
+            try checkEnding(of: page)
+        }
+        if let page { try write(PreviewPage(preview: preview, madeAt: now), to: page, console) }
+        if options.isJSON {
+            try console.out(preview.json)
+        } else {
+            try console.out(preview.text(width: console.width, colour: console.colour, isVerbose: console.options.isVerbose))
+        }
+        return .done
+    }
+
+    /// A file's ending says what its reader will take it for.
+    private static func checkEnding(of page: String?) throws(Diagnostic) {
+        guard let page, let dot = page.lastIndex(of: "."), !page[dot...].contains("/") else { return }
+        let ending = page[dot...].dropFirst().lowercased()
+        guard ["pdf", "doc", "docx", "xlsx", "xls", "csv", "json", "txt", "png", "jpg", "jpeg"].contains(ending) else { return }
+        throw Diagnostic(
+            "a file called .\(ending) would hold a page", file: page,
+            remedy: "Browsers print a page, also as a PDF: --html \(page[..<dot]).html.")
+    }
+
+    private static func write(_ page: PreviewPage, to file: String, _ console: Console) throws {
+        let sink = try OutputSink(file: file, console: console, what: "page", remedy: "Name another file with --html.")
+        try sink.write(Array(page.html.markup.utf8))
+        try sink.finish()
+        console.say("The preview is in \(file).")
+    }
+
+    /// Says step by step why somebody gets the campaign, or not.
+    /// - Parameter who: a device token, whole or as `7276…89f1`, an alias, or a registration id.
+    public static func explain(file: String, who: String, options: CommonOptions, console: Console) throws -> ExitStatus {
+        Interruption.install()
+        let subject = try TraceSubject(who)
+        let explanation = try VolleyKit.explain(subject, campaign: file, options, console.planning, at: .now())
+        if options.isJSON {
+            try console.out(explanation.json)
+        } else {
+            try console.out(explanation.text(width: console.width, colour: console.colour))
+        }
+        return .done
+    }
+}

@@ -1,0 +1,113 @@
+import Base
+import Campaigns
+import Runs
+public import VolleyKit
+
+/// `volley prune`: takes recipients out of the files of old runs, and leaves the figures.
+public enum PruneCommand {
+    /// - Parameters:
+    ///   - keep: a length of time: runs that ended less long ago are left as they are.
+    ///   - includesStopped: also runs that could be resumed or retried.
+    ///   - isRehearsal: only says what would be done.
+    ///   - isConfirmed: does not ask.
+    public static func run(
+        keep: String, includesStopped: Bool, isDryRun: Bool, isConfirmed: Bool, options: CommonOptions, console: Console
+    ) throws -> ExitStatus {
+        let seconds = try LengthOfTime.seconds(keep)
+        guard isDryRun || isConfirmed || console.inputIsTerminal else {
+            throw Diagnostic(
+                "volley prune asks before it removes anything, and standard input is no terminal",
+                remedy: "Add --yes to prune without a question, or --dry-run to see what it would do. Nothing was removed.")
+        }
+        Interruption.install()
+        let now = Timestamp.now()
+        var pruning = try Pruning(
+            folder: Project.runsFolder(options), keepSeconds: seconds, includesStopped: includesStopped, isDryRun: isDryRun, at: now)
+        let (selection, abandonedPlans) = (pruning.selection, pruning.abandonedPlans)
+        if !selection.chosen.isEmpty || !abandonedPlans.isEmpty, !isDryRun {
+            if !isConfirmed {
+                console.warn(pruning.text(keep))
+                let plans = abandonedPlans.isEmpty ? "" : " and \(Pruning.plans(abandonedPlans.count))"
+                guard try console.confirms("Remove the recipients of \(Pruning.runs(selection.chosen.count))\(plans) for good?") else {
+                    console.warn("Nothing was removed.")
+                    return .wrong
+                }
+            }
+            pruning.prune(at: now, Interruption.process, Observer { console.progress("pruning \($0)") })
+            console.clearProgress()
+            for failure in pruning.failures { console.warn(failure.description) }
+        }
+        let text = pruning.text(keep)
+        let status = console.answer(options.isJSON ? pruning.json.indentedText : text, done: text + "\n")
+        // Where nothing was removed, nothing was done.
+        if pruning.isDone, !pruning.pruned.isEmpty { return pruning.failures.isEmpty ? status : .wrong }
+        return pruning.failures.isEmpty && status == .done ? .done : .wrong
+    }
+}
+
+extension Pruning {
+    static func plans(_ count: Int) -> String { "\(TextFormat.count(count)) unfinished plan\(count == 1 ? "" : "s")" }
+
+    /// What became of files that killed processes left behind.
+    private var removedLines: [String] {
+        let plans = isDone ? removed : abandonedPlans
+        guard !plans.isEmpty else { return [] }
+        return ["\(Self.plans(plans.count)), left behind by processes that are gone, \(isDone ? "removed" : "would be removed"):"]
+            + plans.map { "  \($0.path), \(TextFormat.bytes($0.size))" }
+    }
+
+    static func runs(_ count: Int) -> String { "\(TextFormat.count(count)) run\(count == 1 ? "" : "s")" }
+
+    func text(_ keep: String) -> String {
+        var lines: [String] = []
+        let before = pruned.reduce(0) { $0 + $1.bytesBefore }, after = pruned.reduce(0) { $0 + ($1.bytesAfter ?? 0) }
+        let names = pruned.map(\.run.count).max() ?? 0
+        for one in pruned {
+            let size = TextFormat.bytes(one.bytesBefore) + (one.bytesAfter.map { " -> \(TextFormat.bytes($0))" } ?? "")
+            lines.append("  \(TextFormat.padded(one.run, to: names))  \(TextFormat.count(one.recipients)) recipients, \(size)")
+        }
+        let head: String
+        if pruned.isEmpty {
+            head = failures.isEmpty ? "No run that ended more than \(keep) ago is to be pruned." : "No run was pruned."
+        } else if isDone {
+            head =
+                "Recipients of \(Self.runs(pruned.count)) were removed; their figures are kept. \(TextFormat.bytes(before)) became \(TextFormat.bytes(after)):"
+        } else {
+            head = "Recipients of \(Self.runs(pruned.count)) would be removed, \(TextFormat.bytes(before)); their figures would be kept:"
+        }
+        lines.insert(head, at: 0)
+        lines += removedLines
+        if !selection.left.isEmpty {
+            lines.append("Left as they are, although they are older than \(keep):")
+            let names = selection.left.map(\.run.plan.id.count).max() ?? 0
+            lines += selection.left.map { "  \(TextFormat.padded($0.run.plan.id, to: names))  \($0.why.rawValue)" }
+            if selection.left.contains(where: { $0.why.needsIncludeStopped }) {
+                lines.append("  --include-stopped takes those as well that can be resumed or retried.")
+            }
+            if selection.left.contains(where: { $0.why == .unsent }) {
+                lines.append("  `volley cancel RUN` ends a plan for good; then `volley prune` takes it as well.")
+            }
+        }
+        lines += broken.map { "Cannot be read: \($0.description)" }
+        return lines.joined(separator: "\n")
+    }
+
+    var json: JSONValue {
+        func number(_ value: Int?) -> JSONValue { value.map { .integer(Int64($0)) } ?? .null }
+        let pruned = pruned.map { one in
+            JSONValue.object(pairs: [
+                ("run", .string(one.run)), ("recipients", number(one.recipients)), ("bytes_before", number(one.bytesBefore)),
+                ("bytes_after", number(one.bytesAfter)),
+            ])
+        }
+        let left = selection.left.map { one in
+            JSONValue.object(pairs: [("run", .string(one.run.plan.id)), ("reason", .string(one.why.rawValue))])
+        }
+        return .object(pairs: [
+            ("dry_run", .bool(isDryRun)), ("pruned", .array(pruned)), ("left", .array(left)), ("recent", number(selection.recent)),
+            ("pruned_before", number(selection.prunedBefore)), ("failed", .array(failures.map(\.json))),
+            ("unfinished", .array((isDone ? removed : abandonedPlans).map { .string($0.path) })),
+            ("broken", .array(broken.map(\.json))),
+        ])
+    }
+}

@@ -1,0 +1,182 @@
+import Base
+import Campaigns
+import Content
+import Delivery
+import Glibc
+import Reports
+public import VolleyKit
+
+/// `volley push`: one push, and APNs' answer in words. The test tool.
+public enum PushCommand {
+    /// What to push.
+    public struct Message: Sendable {
+        /// The visible texts.
+        public var title: String?, subtitle: String?, body: String?
+        /// aps.sound
+        public var sound: String?
+        /// aps.badge
+        public var badge: Int?
+        /// A background push.
+        public var isSilent = false
+        /// A file with the whole payload as JSON or YAML, instead of all of the above.
+        public var payloadFile: String?
+        /// apns-collapse-id
+        public var collapseID: String?
+        /// apns-push-type by its name; nil for what the payload is, alert or background.
+        public var pushTypeName: String?
+        /// high, normal or low; nil for high, or normal for a background push.
+        public var priorityName: String?
+        /// When it is no longer wanted, as `delivery.expires` of a campaign.
+        public var expires: String?
+
+        /// Nothing yet.
+        public init() {}
+    }
+
+    /// - Parameter token: the device token in hex.
+    public static func run(_ target: Target, token text: String, message: Message, options: CommonOptions, console: Console) throws
+        -> ExitStatus
+    {
+        Interruption.install()
+        try target.checkHeaders()
+        try HeaderText.check(message.collapseID, of: "--collapse", maximumBytes: 64)
+        guard let token = DeviceToken(text) else {
+            throw Diagnostic(DeviceToken.flaw(of: text) ?? "", remedy: "Copy it whole; most tokens have 64 digits.")
+        }
+        let template = try PayloadTemplate(message.content(console))
+        console.show(template.warnings)
+        guard template.columns.isEmpty else {
+            throw Diagnostic("a single push has no export to fill '{{ \(template.columns[0].value) }}' from", remedy: "Write the text out.")
+        }
+        var payload: [UInt8] = []
+        if case .tooLarge(let bytes) = template.render([], into: &payload) {
+            throw Diagnostic("the payload has \(bytes) bytes; APNs takes \(template.pushType.maximumPayloadBytes)")
+        }
+        let pushType = message.pushTypeName.flatMap(PushType.init) ?? template.pushType
+        var (settings, proxy) = try target.settings(pushType, options, console)
+        settings.collapseID = message.collapseID
+        if let priority = message.priorityName.flatMap(PushPriority.init(name:)) { settings.priority = priority }
+        settings.expiry = try message.expires.map { try Expiry(notation: $0) }
+        let route = try ProxyRoute(proxy, to: settings.environment)
+        let attendance = console.running()
+        let single = try SinglePush(settings, route, attendance.context, at: .now())
+        console.show(single.warnings)
+        let result = try single.send(payload, to: token, attendance)
+        return show(result, token, options, console)
+    }
+
+    private static func show(
+        _ result: SinglePush.Result, _ token: DeviceToken, _ options: CommonOptions, _ console: Console
+    ) -> ExitStatus {
+        let (settlement, id) = (result.settlement, result.id)
+        let advice = APNsReason.explanation(of: settlement.reason)
+        let answer = JSONValue.object(pairs: [
+            ("device_token", .string(token.redacted)),
+            ("outcome", .string(settlement.outcome.name)),
+            ("status", settlement.status == 0 ? .null : .integer(Int64(settlement.status))),
+            ("reason", settlement.reason.isEmpty ? .null : .string(settlement.reason)),
+            ("apns_id", .string(id.description)),
+            ("latency_ms", .integer(Int64(settlement.latencyMilliseconds))),
+            ("advice", advice.map { .string($0) } ?? .null),
+        ])
+        var line = "\(token.redacted): \(settlement.outcome.name)"
+        if settlement.status != 0 {
+            line += " (APNs answered \(settlement.status)\(settlement.reason.isEmpty ? "" : " \(settlement.reason)"))"
+        } else if !settlement.reason.isEmpty {
+            line += " (\(settlement.reason))"
+        }
+        line += " after \(settlement.latencyMilliseconds) ms, apns-id \(id)"
+        // The push is on its way, or was refused: whether that can be shown changes nothing of it.
+        let shown = console.answer(
+            options.isJSON ? answer.indentedText : [line, advice].compactMap(\.self).joined(separator: "\n"), done: "\(line).")
+        switch result.end {
+        case .finished: break
+        case .interrupted: return .interrupted
+        case .stopped(let reason):
+            console.warn(reason)
+            return .stopped
+        }
+        return settlement.outcome == .accepted ? shown : .doneWithFailures
+    }
+}
+
+extension PushCommand.Message {
+    /// The number of `--badge`.
+    /// - Throws: `Diagnostic`: it is no number from 0 up.
+    public static func badge(_ text: String) throws -> Int {
+        if text.hasPrefix("+"), let number = Int(text) {
+            throw Diagnostic("APNs cannot add to a badge, it shows the number that it is sent", remedy: "Write --badge \(number).")
+        }
+        guard let number = Int(text), number >= 0 else { throw Diagnostic("--badge takes a number from 0 up") }
+        return number
+    }
+
+    /// The message as a campaign's content.
+    fileprivate func content(_ console: Console) throws -> MessageContent {
+        let place = SourcePosition(file: payloadFile ?? "volley push", line: 1, column: 1)
+        var content = MessageContent(position: place)
+        if let payloadFile {
+            guard title == nil, subtitle == nil, body == nil, sound == nil, badge == nil, !isSilent else {
+                throw Diagnostic("--payload is the whole payload; it cannot be combined with --title, --body and the like")
+            }
+            content.payload = try Self.payload(payloadFile, at: place, console)
+            return content
+        }
+        func text(_ value: String?) -> SourceText? { value.map { SourceText($0, at: place, style: .folded) } }
+        (content.title, content.subtitle, content.body, content.sound) = (text(title), text(subtitle), text(body), text(sound))
+        content.badge = badge
+        content.isSilent = isSilent
+        let hasText = [title, subtitle, body].contains { text in text.map { !Blank.isText($0) } ?? false }
+        guard hasText || sound != nil || badge != nil || isSilent else {
+            throw Diagnostic("there is nothing to push", remedy: "Add --title and --body, --silent, or --payload FILE.")
+        }
+        return content
+    }
+}
+
+extension PushCommand.Message {
+    /// `.yaml` and `.yml` are YAML, everything else is JSON.
+    private static func payload(_ file: String, at place: SourcePosition, _ console: Console) throws -> ContentNode {
+        if file.hasSuffix(".yaml") || file.hasSuffix(".yml") {
+            let (payload, warnings) = try ContentNode.read(payloadFile: file)
+            console.show(warnings)
+            return payload
+        }
+        do {
+            let payload = ContentNode(try JSONValue(parsing: try FilePaths.read(file)), at: place)
+            guard case .object = payload else { throw Diagnostic("the payload is not a JSON object", file: file) }
+            return payload
+        } catch let error as JSONSyntaxError {
+            throw Diagnostic("the payload is not JSON: \(error)", file: file, remedy: "A file with YAML must be named .yaml.")
+        }
+    }
+}
+
+extension ContentNode {
+    /// JSON from a file, all of it at one place.
+    fileprivate init(_ value: JSONValue, at place: SourcePosition) {
+        switch value {
+        case .null: self = .null(place)
+        case .bool(let flag): self = .bool(flag, place)
+        case .integer(let number): self = .integer(number, place)
+        case .double(let number): self = .double(number, place)
+        case .string(let text): self = .text(SourceText(text, at: place, style: .folded))
+        case .array(let values): self = .array(values.map { ContentNode($0, at: place) }, place)
+        case .object(let members):
+            self = .object(
+                members.map { ContentMember(SourceText($0.name, at: place, style: .folded), ContentNode($0.value, at: place)) }, place)
+        }
+    }
+}
+
+extension PushPriority {
+    /// As campaigns write it.
+    fileprivate init?(name: String) {
+        switch name {
+        case "high": self = .high
+        case "normal": self = .normal
+        case "low": self = .low
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,112 @@
+import Base
+import Campaigns
+import VolleyKit
+
+extension PushCommand {
+    /// Where a single push goes, and as whom: an app of volley.yaml, all of it given here, or an app with some of it replaced.
+    public struct Target: Sendable {
+        /// A name below `apps` in volley.yaml; may be left away when there is only one.
+        public var app: String?
+        /// production, sandbox or simulator
+        public var environment: String?
+        /// The bundle id.
+        public var topic: String?
+        /// A .p8 file; its id may be left away when the file is named after it (`AuthKey_ABC123DEFG.p8`).
+        public var keyFile: String?, keyID: String?, teamID: String?
+        /// A .p12, or a PEM with certificate and key, and the environment variable that holds its passphrase.
+        public var certificateFile: String?, passphraseVariable: String?
+
+        /// Nothing yet.
+        public init() {}
+
+        /// Whether volley.yaml need not be looked at.
+        private var isComplete: Bool {
+            app == nil && topic != nil && (keyFile != nil || certificateFile != nil || environment == "simulator")
+        }
+
+        /// The settings of the push, with everything but who and where as usual, and the app's proxy.
+        func settings(
+            _ pushType: PushType, _ options: CommonOptions, _ console: Console
+        ) throws -> (settings: RunSettings, proxy: ProxySetting?) {
+            guard keyFile == nil || certificateFile == nil else { throw Diagnostic("--key and --certificate exclude each other") }
+            let app = isComplete ? nil : try appOfProject(options, console)
+            var settings =
+                try app.map { try RunSettings($0.app, projectFile: $0.file, pushType: pushType) } ?? RunSettings(pushType: pushType)
+            if let topic { settings.topic = topic.hasSuffix(pushType.topicSuffix) ? topic : topic + pushType.topicSuffix }
+            if let environment { settings.environment = try Self.environment(environment) }
+            if let key = try key() { (settings.key, settings.certificate) = (key, nil) }
+            if let certificateFile {
+                settings.certificate = FrozenCertificate(
+                    file: FilePaths.absolute(certificateFile), passphraseVariable: passphraseVariable)
+                settings.key = nil
+            }
+            return (settings, app?.app.proxy)
+        }
+
+        /// - Throws: a `Diagnostic` when something cannot become a header, or part of one.
+        func checkHeaders() throws(Diagnostic) {
+            for (value, option) in [(topic, "--topic"), (keyID, "--key-id"), (teamID, "--team")] { try HeaderText.check(value, of: option) }
+        }
+
+        private func appOfProject(_ options: CommonOptions, _ console: Console) throws -> (app: App, file: String) {
+            guard let path = options.config ?? Project.find(startingAt: ".") else {
+                throw Diagnostic(
+                    "there is no volley.yaml here or above",
+                    remedy: "Name one with --config, run `volley init`, or say all: --topic, and --key or --certificate.")
+            }
+            let (project, warnings) = try Project.read(file: path)
+            console.show(warnings)
+            return (try project.app(calledOrOnly: app), project.file)
+        }
+
+        private static func environment(_ name: String) throws -> FrozenEnvironment {
+            switch name {
+            case "production": return .production
+            case "sandbox": return .sandbox
+            case "simulator": return .simulator
+            default:
+                let names = ["production", "sandbox", "simulator"]
+                let nearest = nearestName(to: name, among: names).map { "Did you mean '\($0)'?" }
+                throw Diagnostic(
+                    "'\(name)' is no environment", remedy: nearest ?? "It must be production, sandbox or simulator.")
+            }
+        }
+
+        private func key() throws -> FrozenKey? {
+            guard let keyFile else { return nil }
+            guard let id = keyID ?? CredentialsCheck.keyID(inName: keyFile) else {
+                throw Diagnostic(
+                    "the key's id is missing", file: keyFile, remedy: "Add --key-id, the ten characters that Apple shows beside it.")
+            }
+            guard let teamID else {
+                throw Diagnostic(
+                    "the key's team is missing", file: keyFile, remedy: "Add --team, the ten characters of your team at Apple.")
+            }
+            return FrozenKey(file: FilePaths.absolute(keyFile), keyID: id, teamID: teamID)
+        }
+    }
+}
+
+/// What was typed and becomes a header of a push.
+enum HeaderText {
+    /// - Throws: a `Diagnostic` when it is blank, too long, holds a control character (behind a line break it would be a header of its own), or begins or
+    ///   ends with a space, which HTTP/2 does not take.
+    static func check(_ value: String?, of option: String, maximumBytes: Int = .max) throws(Diagnostic) {
+        guard let value else { return }
+        if value.isEmpty { throw Diagnostic("\(option) is blank", remedy: "Leave it away, or write a value.") }
+        let trimmed = HeaderSpace.trimmed(value)
+        guard trimmed.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control }) else {
+            throw Diagnostic(
+                "\(option) holds a line break or another control character, which no header of a push may",
+                remedy: "Write it as one line of visible text.")
+        }
+        guard trimmed == value else {
+            throw Diagnostic(
+                "\(option) begins or ends with a space, which APNs does not take",
+                remedy: trimmed.isEmpty ? "Leave it away, or write a value." : "Write \(option) '\(trimmed)'.")
+        }
+        guard value.utf8.count <= maximumBytes else {
+            throw Diagnostic("\(option) has \(value.utf8.count) bytes, and APNs takes at most \(maximumBytes) bytes")
+        }
+    }
+}

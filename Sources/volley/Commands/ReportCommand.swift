@@ -1,0 +1,141 @@
+import Base
+import Campaigns
+import Reports
+import Runs
+public import VolleyKit
+
+/// `volley report`: what became of a run.
+public enum ReportCommand {
+    /// The forms a report is written in.
+    public enum Format: String, CaseIterable, Sendable { case text, json, csv, html }
+
+    /// Which lines of a CSV are wanted, as they were typed.
+    public struct Lines: Sendable {
+        /// Names of outcomes.
+        public var outcomes: [String]
+        /// As the CSV has it, `unknown` for devices without one.
+        public var language: String?
+        /// As the CSV has it.
+        public var variant: String?
+
+        /// Those that fit in every respect.
+        public init(outcomes: [String] = [], language: String? = nil, variant: String? = nil) {
+            (self.outcomes, self.language, self.variant) = (outcomes, language, variant)
+        }
+
+        var areAll: Bool { outcomes.isEmpty && language == nil && variant == nil }
+    }
+
+    /// - Parameters:
+    ///   - run: an id, a path, or `last`.
+    ///   - earlier: a run to compare it with, instead of its own report.
+    ///   - output: a file instead of standard output.
+    ///   - isForExcel: `--excel`: a CSV laid out for Excel.
+    public static func run(
+        _ argument: String, comparedWith earlier: String? = nil, format: Format, lines: Lines = Lines(), output: String?,
+        isForExcel: Bool = false, options: CommonOptions, console: Console
+    ) throws -> ExitStatus {
+        guard !isForExcel || format == .csv else {
+            throw Diagnostic("--excel lays out the CSV, and the format is \(format.rawValue)", remedy: "Add --format csv.")
+        }
+        guard lines.areAll || format == .csv else {
+            throw Diagnostic(
+                "--outcome, --language and --variant choose lines of the CSV, and the format is \(format.rawValue)",
+                remedy: "Add --format csv.")
+        }
+        let filter = try filter(lines)
+        let folder = try Project.runsFolder(options)
+        try ResultFileCheck.check(output, option: "--output", what: "report", runsFolder: folder)
+        try checkEnding(of: output, format)
+        let run = try RunStore(path: RunStore.resolve(argument, in: folder), readOnly: true)
+        let before = try earlier.map { try RunStore(path: RunStore.resolve($0, in: folder), readOnly: true) }
+        if before != nil, format == .csv {
+            throw Diagnostic("a comparison has no lines for a CSV", remedy: "Take --format text, json or html, or each run's own CSV.")
+        }
+        for run in [run, before].compactMap(\.self) {
+            if let doubt = try LedgerGap.doubt(about: run) { console.warn("\(doubt)") }
+        }
+        // Before a file is made for it.
+        let document =
+            format == .csv
+            ? nil : try document(run, before, format, isFile: output.map { !OutputSink.isStandardOutput($0) } ?? false, console)
+        let sink = try OutputSink(
+            file: output, console: console, isPrivate: format == .csv, what: "report",
+            remedy: "The run itself is unharmed; try another --output.")
+        if let document {
+            // A page keeps what it shows from steering a terminal by itself.
+            let shown = format == .html ? document : TextFormat.printable(document, keepsStyles: output == nil && console.colour)
+            try sink.write(Array(shown.utf8))
+        } else {
+            let form = isForExcel ? ExcelLocale.form : .plain
+            let count = try ReportCSV.write(run, filter, as: form) { try sink.write($0) }
+            if count == 0, run.plan.audience > 0 { console.say("No device matches; the file holds the header only.") }
+            ExcelLocale.warn(ofLines: count, form, console)
+        }
+        try sink.finish()
+        return .done
+    }
+
+    /// A file's ending says what its reader will take it for.
+    private static func checkEnding(of output: String?, _ format: Format) throws(Diagnostic) {
+        guard let output, let dot = output.lastIndex(of: "."), !output[dot...].contains("/") else { return }
+        let ending = output[dot...].dropFirst().lowercased()
+        let endings: [(ending: String, format: Format)] = [("html", .html), ("htm", .html), ("csv", .csv), ("json", .json)]
+        if let meant = endings.first(where: { $0.ending == ending })?.format {
+            guard meant != format else { return }
+            throw Diagnostic(
+                "a file called .\(ending) would hold the report as \(format.rawValue)", file: output,
+                remedy: "Add --format \(meant.rawValue), or name a file with another ending.")
+        }
+        if ["xlsx", "xls", "ods", "numbers"].contains(ending) {
+            throw Diagnostic(
+                "Volley writes no .\(ending)", file: output, remedy: "Spreadsheets open a CSV: --format csv --output \(output[..<dot]).csv."
+            )
+        }
+        if ["pdf", "doc", "docx"].contains(ending) {
+            throw Diagnostic(
+                "Volley writes no .\(ending)", file: output,
+                remedy: "Browsers print a page: --format html --output \(output[..<dot]).html.")
+        }
+    }
+
+    private static func document(_ run: RunStore, _ before: RunStore?, _ format: Format, isFile: Bool, _ console: Console) throws -> String
+    {
+        let (width, colour) = (isFile ? 100 : console.width, !isFile && console.colour)
+        let (maker, now) = ("Volley \(volleyVersion)", Timestamp.now())
+        // With all that is known of other runs.
+        let report = try Report(run, chain: RunChain(of: run), earlier: run.earlierRuns())
+        guard let before else {
+            return switch format {
+            case .text: report.text(width: width, colour: colour) + "\n"
+            case .json, .csv: report.json.indentedText + "\n"
+            case .html: ReportPage(report, madeBy: maker, madeAt: now).html.markup
+            }
+        }
+        let comparison = ReportComparison(before: try Report(before), after: report)
+        return switch format {
+        case .text: comparison.text(width: width, colour: colour) + "\n"
+        case .json, .csv: comparison.json.indentedText + "\n"
+        case .html: comparison.page(madeBy: maker, madeAt: now).markup
+        }
+    }
+
+    private static func filter(_ lines: Lines) throws -> ReportCSV.Filter {
+        var filter = ReportCSV.Filter()
+        if !lines.outcomes.isEmpty { filter.outcomes = Set(try lines.outcomes.map(OutcomeName.outcome)) }
+        (filter.language, filter.variant) = (lines.language, lines.variant)
+        return filter
+    }
+}
+
+/// Outcomes as people type them.
+enum OutcomeName {
+    /// - Throws: `Diagnostic` with the nearest name, or all of them.
+    static func outcome(_ name: String) throws -> Outcome {
+        if let outcome = Outcome.allCases.first(where: { $0.name == name }) { return outcome }
+        let names = Outcome.allCases.map(\.name)
+        let nearest = nearestName(to: name, among: names)
+        throw Diagnostic(
+            "'\(name)' is no outcome", remedy: nearest.map { "Did you mean '\($0)'?" } ?? "Outcomes are \(names.joined(separator: ", ")).")
+    }
+}

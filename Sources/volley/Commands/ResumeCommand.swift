@@ -1,0 +1,45 @@
+import Base
+import Campaigns
+import Delivery
+import Runs
+public import VolleyKit
+
+/// `volley resume`: goes on with a run that was stopped, paused, interrupted, cancelled or killed.
+public enum ResumeCommand {
+    /// Settled stays settled; who is unsent is sent; who is unknown is sent again, or not, as the campaign says.
+    /// - Parameter argument: a run's id, a path to its file, or `last`.
+    public static func run(_ argument: String, options: CommonOptions, console: Console) throws -> ExitStatus {
+        Interruption.install()
+        let run = try RunStore(path: RunStore.resolve(argument, in: Project.runsFolder(options)))
+        if run.sendingSince != nil {
+            try wake(run, options)
+            return RunAnswer.show(run, .running, "\(run.plan.id) goes on in the process that paused it.", options, console)
+        }
+        let attendance = console.running()
+        let proposal = try proposeToGoOn(run, options, attendance.context)
+        console.show(proposal.warnings)
+        try announce(run, proposal.settings, console)
+        return console.show(try proposal.send(attendance), options)
+    }
+
+    /// Says what is left to do, and what of it may reach a device twice.
+    private static func announce(_ run: RunStore, _ settings: RunSettings, _ console: Console) throws {
+        // Counted once: that reads every outcome.
+        let outcomes = try run.figures().outcomes
+        let (unknown, unsent) = (outcomes[.unknown, default: 0], outcomes[.unsent, default: 0])
+        console.say("Resuming \(run.plan.id): \(TextFormat.count(unsent)) of \(TextFormat.count(run.plan.audience)) devices are unsent.")
+        guard unknown > 0 else { return }
+        let devices =
+            unknown == 1
+            ? "1 device is unknown: its push went out, or was about to,"
+            : "\(TextFormat.count(unknown)) devices are unknown: their pushes went out, or were about to,"
+        if settings.unknownPolicy == .resend {
+            console.warn(
+                "\(devices) and no answer was recorded. They are sent again under the same apns-id, so that some may "
+                    + "show twice (delivery.unknown: resend).")
+        } else {
+            console.warn(
+                "\(devices) and no answer was recorded. They are not sent again (delivery.unknown: skip).")
+        }
+    }
+}

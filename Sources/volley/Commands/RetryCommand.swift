@@ -1,0 +1,74 @@
+import Base
+import Campaigns
+import Delivery
+import Runs
+public import VolleyKit
+
+/// `volley retry`: a new run for those of an earlier one whose pushes failed, or whose answers were lost.
+public enum RetryCommand {
+    /// Asks on a terminal, unless `isConfirmed`, and sends.
+    /// - Parameters:
+    ///   - argument: a run's id, a path to its file, or `last`.
+    ///   - outcomes: names of outcomes; empty for failed and unknown.
+    public static func run(
+        _ argument: String, outcomes names: [String], isConfirmed: Bool, options: CommonOptions, console: Console
+    ) throws -> ExitStatus {
+        Interruption.install()
+        let outcomes = try outcomes(names)
+        let run = try RunStore(path: RunStore.resolve(argument, in: Project.runsFolder(options)), readOnly: true)
+        guard let retry = try planRetry(of: run, outcomes: outcomes, options, at: .now()) else {
+            let words = Outcome.allCases.filter(outcomes.contains).map(\.name).joined(separator: " or ")
+            let last = try RunChain(of: run).retries(of: run.plan.id).last
+            throw Diagnostic(
+                "no device of this run is \(words)\(last == nil ? "" : " and was not sent to again by a retry")", file: run.path,
+                remedy: RefusalText.remedyForUnsent(run)
+                    ?? last.map { "`volley retry \($0.plan.id) --outcome failed` sends again to those for whom it failed again." }
+                    ?? "`volley report \(run.plan.id)` shows what became of each; --outcome takes others.")
+        }
+        if retry.mayRepeat > 0 {
+            console.warn("Those who are unknown may have got the push already, and then get it twice.")
+        }
+        let attendance = console.running()
+        let proposal: SendProposal
+        do {
+            proposal = try retry.propose(options, attendance.context)
+            console.show(proposal.warnings + retry.warnings)
+            guard try isAgreed(proposal, isConfirmed, console) else {
+                try retry.run.remove()
+                console.warn("Nothing was sent, and the new run is gone.")
+                return .wrong
+            }
+        } catch let refused as SendPermission.Refused {
+            // Kept for those who approve it: the first run was sent when nobody had to.
+            if refused.why != .needsApproval { try retry.run.remove() }
+            throw refused.diagnostic
+        } catch {
+            try retry.run.remove()
+            throw error
+        }
+        return console.show(try proposal.send(attendance), options)
+    }
+
+    private static func outcomes(_ names: [String]) throws -> Set<Outcome> {
+        if names.isEmpty { return [.failed, .unknown] }
+        return Set(
+            try names.map { name in
+                guard let outcome = Outcome.allCases.first(where: { $0.name == name }) else {
+                    let nearest = nearestName(to: name, among: Outcome.retriable.map(\.name).sorted())
+                    throw Diagnostic("'\(name)' is no outcome", remedy: nearest.map { "Did you mean '\($0)'?" } ?? allowed)
+                }
+                guard Outcome.retriable.contains(outcome) else {
+                    throw Diagnostic("devices that are \(name) are not sent to again", remedy: allowed)
+                }
+                return outcome
+            })
+    }
+
+    private static let allowed = "Allowed are failed, unknown, rejected and unsent."
+
+    /// Asks where somebody can answer. Elsewhere whoever wrote the command has decided: these devices were agreed to once.
+    private static func isAgreed(_ proposal: SendProposal, _ isConfirmed: Bool, _ console: Console) throws -> Bool {
+        if isConfirmed || !console.inputIsTerminal { return true }
+        return try console.confirms(SendQuestion(proposal.run, proposal.settings, now: .now()).text)
+    }
+}

@@ -1,0 +1,87 @@
+import Base
+import Campaigns
+import Reports
+import Runs
+public import VolleyKit
+
+/// `volley runs`: all runs of a folder.
+public enum RunsCommand {
+    /// Which runs are wanted, as it was typed: those that fit in every respect.
+    public struct Wanted: Sendable {
+        /// A campaign's name; nil for all.
+        public var campaign: String?
+        /// An app's name; nil for all.
+        public var app: String?
+        /// Names of states; empty for all.
+        public var states: [String]
+        /// A date, or a length of time before now: planned since then. nil for all.
+        public var since: String?
+
+        /// A choice of runs.
+        public init(campaign: String? = nil, app: String? = nil, states: [String] = [], since: String? = nil) {
+            (self.campaign, self.app, self.states, self.since) = (campaign, app, states, since)
+        }
+
+        var isAll: Bool { campaign == nil && app == nil && states.isEmpty && since == nil }
+    }
+
+    /// Lists runs, oldest first.
+    public static func run(_ wanted: Wanted = Wanted(), options: CommonOptions, console: Console) throws -> ExitStatus {
+        let states = try states(wanted.states)
+        let since = try wanted.since.map { try moment($0, now: .now()) }
+        let folder = try Project.runsFolder(options)
+        var (runs, broken, copies) = FilePaths.exists(folder) ? try RunStore.all(in: folder) : ([], [], [])
+        broken += copies
+        let unfinished = wanted.isAll ? try UnfinishedPlan.all(in: folder) : []
+        let isEmpty = runs.isEmpty && broken.isEmpty && unfinished.isEmpty
+        let known = HistorySnapshot(folder: folder)
+        runs = try runs.filter { run in
+            guard wanted.campaign.map({ $0 == run.plan.campaign }) ?? true, wanted.app.map({ $0 == run.plan.app }) ?? true,
+                since.map({ run.plan.plannedAt >= $0 }) ?? true
+            else { return false }
+            // Nothing stays open: there may be more runs than a process may open files.
+            defer { run.close() }
+            do {
+                if let gap = LedgerGap(of: run, among: known), gap.isKnown { throw gap.diagnostic }
+                return try states.isEmpty || states.contains(run.status().state)
+            } catch let error as Diagnostic {
+                broken.append(error)
+                return false
+            }
+        }
+        let list = try RunList(runs: runs, broken: broken, unfinished: unfinished, isFiltered: !wanted.isAll)
+        if !runs.isEmpty, let why = known.failure {
+            console.warn("Whether these files know all that was sent cannot be seen, so that figures may be too small. \(why)")
+        }
+        if options.isJSON {
+            try console.out(list.json)
+        } else if isEmpty {
+            console.say("There are no runs in \(folder).")
+        } else {
+            try console.out(list.text(width: console.width, colour: console.colour))
+        }
+        return .done
+    }
+
+    private static func states(_ names: [String]) throws -> Set<RunState> {
+        Set(
+            try names.map { name in
+                if let state = RunState(rawValue: name) { return state }
+                let all = RunState.allCases.map(\.rawValue)
+                throw Diagnostic(
+                    "'\(name)' is no state of a run",
+                    remedy: nearestName(to: name, among: all).map { "Did you mean '\($0)'?" }
+                        ?? "States are \(all.joined(separator: ", ")).")
+            })
+    }
+
+    private static func moment(_ text: String, now: Timestamp) throws -> Timestamp {
+        if let moment = Timestamp(text) { return moment }
+        guard let seconds = try? LengthOfTime.seconds(text) else {
+            throw Diagnostic(
+                "'\(text)' is neither a date nor a length of time",
+                remedy: "Write --since 2026-12-01 (UTC), or --since 7d for the last week.")
+        }
+        return now.adding(seconds: -Double(seconds))
+    }
+}

@@ -1,0 +1,130 @@
+import Base
+import Campaigns
+import Runs
+public import VolleyKit
+
+/// `volley send`: plans, shows the preview, asks, sends, reports.
+public enum SendCommand {
+    /// What to send.
+    public enum Source: Sendable {
+        /// A campaign file, planned now.
+        case campaign(file: String)
+        /// A run that was planned before: an id, a path, or `last`.
+        case plan(run: String)
+        /// A campaign file, to the app's test devices only.
+        case test(file: String)
+    }
+
+    /// - Parameters:
+    ///   - isConfirmed: `--yes`: does not ask. Where the app demands approval, it does not replace one.
+    ///   - isNow: `--now`: at once and to everybody, whatever the campaign's schedule says.
+    public static func run(
+        _ source: Source, isConfirmed: Bool, isNow: Bool = false, options: CommonOptions, console: Console
+    ) throws -> ExitStatus {
+        Interruption.install()
+        switch source {
+        case .campaign(let file):
+            try checkConsent(isConfirmed, console)
+            return try sendCampaign(file, isConfirmed, isNow, options, console)
+        case .plan(let run):
+            try checkConsent(isConfirmed, console)
+            return try sendPlan(run, isConfirmed, options, console)
+        // Whoever wrote the test devices into volley.yaml has agreed for them: nobody is asked.
+        case .test(let file): return try sendTest(file, options, console)
+        }
+    }
+
+    private static func checkConsent(_ isConfirmed: Bool, _ console: Console) throws {
+        guard isConfirmed || console.inputIsTerminal else {
+            throw Diagnostic(
+                "volley send asks before it sends, and standard input is no terminal",
+                remedy: "Add --yes to send without a question. Nothing was sent.")
+        }
+    }
+
+    private static func sendTest(_ file: String, _ options: CommonOptions, _ console: Console) throws -> ExitStatus {
+        let run = try planTest(campaign: file, options, console.planning, at: .now())
+        do {
+            let text = run.plan.previewText + "\n"
+            if options.isJSON { console.say(text) } else { try console.out(text) }
+            let attendance = console.running()
+            let proposal = try proposeTest(run, options, attendance.context)
+            console.show(proposal.warnings)
+            return console.show(try proposal.send(attendance), options)
+        } catch {
+            try? run.remove()
+            throw error
+        }
+    }
+
+    private static func sendCampaign(
+        _ file: String, _ isConfirmed: Bool, _ isNow: Bool, _ options: CommonOptions, _ console: Console
+    ) throws -> ExitStatus {
+        let planned = try plan(campaign: file, for: .sending(ignoresSchedule: isNow), options, console.planning, at: .now())
+        do {
+            let text = planned.preview.text(
+                width: console.width, colour: console.colour && !options.isJSON, isVerbose: console.options.isVerbose,
+                cards: Preview.cardsBesidePlan)
+            // With --json standard output belongs to the report, but whoever is asked must see what is asked.
+            if options.isJSON { console.say(text) } else { try console.out(text + "\n") }
+        } catch {
+            try planned.run.remove()
+            throw error
+        }
+        do {
+            let attendance = console.running()
+            let proposal = try propose(planned.run, isKept: false, options, attendance.context)
+            guard try isAgreed(proposal, isConfirmed, console) else {
+                console.warn(afterNo(planned.run, try discard(planned.run)))
+                return .wrong
+            }
+            return console.show(try proposal.send(attendance), options)
+        } catch {
+            // Nothing was sent. What waits for an approval is kept for those who give it.
+            if !(error is CancellationError), (try? needsApproval(planned.run, options)) ?? false {
+                Notices.tell(.approvalNeeded, of: planned.run, planned.project, console.noticeObserver)
+            } else {
+                _ = try? discard(planned.run)
+            }
+            throw (error as? SendPermission.Refused)?.diagnostic ?? error
+        }
+    }
+
+    /// What became of a plan that somebody did not want to send.
+    private static func afterNo(_ run: RunStore, _ discarded: Discarded) -> String {
+        switch discarded {
+        case .gone: "Nothing was sent, and the plan is gone."
+        case .kept(.begun):
+            "This command sent nothing, but another one has begun to send \(run.plan.id): `volley report \(run.plan.id)` shows how far it is."
+        case .kept(.planned): "Nothing was sent; the plan is kept."
+        case .kept(.cancelled): "Nothing was sent; the plan was cancelled meanwhile."
+        }
+    }
+
+    private static func sendPlan(_ argument: String, _ isConfirmed: Bool, _ options: CommonOptions, _ console: Console) throws -> ExitStatus
+    {
+        let run = try RunStore(path: RunStore.resolve(argument, in: Project.runsFolder(options)))
+        let attendance = console.running()
+        let proposal: SendProposal
+        do { proposal = try propose(run, options, attendance.context) } catch let refused as SendPermission.Refused {
+            throw refused.diagnostic
+        }
+        console.show(proposal.warnings)
+        if let file = proposal.changedFile {
+            console.warn(
+                "\(file) was changed after this plan was made. The plan is sent as it is; for what the file says now, plan it again: "
+                    + "volley plan \(FilePaths.inShell(file))")
+        }
+        guard try isAgreed(proposal, isConfirmed, console) else {
+            console.warn(afterNo(run, .kept(try kept(run))))
+            return .wrong
+        }
+        return console.show(try proposal.send(attendance), options)
+    }
+
+    private static func isAgreed(_ proposal: SendProposal, _ isConfirmed: Bool, _ console: Console) throws -> Bool {
+        if proposal.run.plan.audience == 0 { console.warn("No device is in the audience: there is nothing to send.") }
+        if isConfirmed { return true }
+        return try console.confirms(SendQuestion(proposal.run, proposal.settings, now: .now()).text)
+    }
+}

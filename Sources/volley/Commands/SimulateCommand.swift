@@ -1,0 +1,151 @@
+import APNsSimulator
+import Audience
+import Base
+import Campaigns
+import Cryptography
+import Glibc
+public import VolleyKit
+
+/// `volley simulate`: the APNs simulator by itself, until Ctrl-C.
+public enum SimulateCommand {
+    /// How it behaves.
+    public struct Settings: Sendable {
+        /// A loopback port; 0 for a free one.
+        public var port = 0
+        /// Gets a line per request.
+        public var ledgerFile: String?
+        /// Where what clients are to trust is written, for `environment: {url: …, ca: …}`.
+        public var authorityFile = "simulator-ca.pem"
+        /// A PEM file with the server's certificate and key; nil for one that is made for localhost at every start.
+        public var certificateFile: String?
+        /// Where a key is written when volley.yaml names none.
+        public var keyFile = "AuthKey_\(Gateway.simulatorKeyID).p8"
+        /// Ends by itself after so many seconds; nil waits for Ctrl-C.
+        public var seconds: Double?
+        /// Files that list tokens, one a line: 410 Unregistered, 400 BadDeviceToken.
+        public var unregisteredFile: String?, badTokenFile: String?
+        /// Streams that a connection may have.
+        public var streamLimit = 1000
+        /// Answers are held back this long.
+        public var latencyMilliseconds = 0
+        /// Every n-th push gets this; 0 for never.
+        public var tooManyRequestsEvery = 0, unavailableEvery = 0, internalErrorEvery = 0, silentEvery = 0, resetEvery = 0
+        /// Every n-th push is answered by a gateway, or before its payload was read; 0 for never.
+        public var gatewayEvery = 0, earlyAnswerEvery = 0
+        /// After so many pushes a connection is ended in good order, cut, or falls silent; 0 for never.
+        public var goAwayEvery = 0, disconnectEvery = 0, silentAfter = 0
+        /// Header retry-after in seconds on 429 and 503.
+        public var retryAfterSeconds: Int?
+
+        /// A well-behaved simulator.
+        public init() {}
+    }
+
+    /// Prints where it listens (with `--json` as one document), serves until Ctrl-C, then says what it saw.
+    public static func run(_ settings: Settings, options: CommonOptions, console: Console) throws -> ExitStatus {
+        Interruption.install()
+        try ResultFileCheck.check(settings.ledgerFile, option: "--ledger", what: "ledger", runsFolder: Project.runsFolder(options))
+        var configuration = SimulatorConfiguration()
+        configuration.port = settings.port
+        configuration.ledgerFile = settings.ledgerFile
+        configuration.faults = try faults(settings)
+        configuration.certificate = try settings.certificateFile.map { try IssuedCertificate(file: $0) }
+        var madeKey: SigningKey?
+        configuration.keys = try trustedKeys(options, console)
+        if configuration.keys.isEmpty {
+            // A key that is there is trusted, never overwritten: Apple gives a .p8 out only once.
+            let key = FilePaths.exists(settings.keyFile) ? try SigningKey(file: settings.keyFile) : SigningKey.generate()
+            madeKey = key
+            configuration.keys = [TrustedKey(keyID: Gateway.simulatorKeyID, teamID: Gateway.simulatorTeamID, key: key.verificationKey)]
+        }
+        let simulator = try APNsSimulator(configuration)
+        try writeAuthority(simulator.certificateAuthorityPEM, to: settings.authorityFile)
+        if let madeKey, !FilePaths.exists(settings.keyFile) { try FilePaths.create(settings.keyFile, Array(madeKey.pem.utf8), mode: 0o600) }
+        let url = "https://\(configuration.certificate?.hostName ?? "localhost"):\(simulator.port)"
+        try announce(simulator, url, settings, madeKey != nil, options, console)
+        wait(seconds: settings.seconds)
+        let summary = simulator.stop()
+        console.say(
+            "Simulator: \(TextFormat.count(summary.requests)) requests, \(TextFormat.count(summary.acceptedTokens)) devices accepted.")
+        for (reason, number) in summary.reasons.sorted(by: { $0.value > $1.value }) {
+            console.say("  \(reason): \(TextFormat.count(number))")
+        }
+        return .done
+    }
+
+    /// Replaces the certificate of an earlier simulator, and nothing else.
+    private static func writeAuthority(_ pem: String, to file: String) throws {
+        if FilePaths.exists(file), !String(decoding: try FilePaths.read(file), as: UTF8.self).hasPrefix("-----BEGIN CERTIFICATE-----") {
+            throw Diagnostic("the file is there already and holds no certificate", file: file, remedy: "Name another one with --ca.")
+        }
+        try FilePaths.replace(file, Array(pem.utf8))
+    }
+
+    private static func announce(
+        _ simulator: APNsSimulator, _ url: String, _ settings: Settings, _ hasOwnKey: Bool, _ options: CommonOptions, _ console: Console
+    ) throws {
+        let authority = FilePaths.absolute(settings.authorityFile)
+        if options.isJSON {
+            try console.out(
+                .object(pairs: [
+                    ("url", .string(url)), ("port", .integer(Int64(simulator.port))), ("ca", .string(authority)),
+                    ("key", hasOwnKey ? .string(FilePaths.absolute(settings.keyFile)) : .null),
+                    ("ledger", settings.ledgerFile.map { .string(FilePaths.absolute($0)) } ?? .null),
+                ]))
+            return
+        }
+        var lines = ["The simulator listens at \(url). In volley.yaml:", "", "    environment: {url: \"\(url)\", ca: \(authority)}"]
+        if hasOwnKey {
+            let key = FilePaths.absolute(settings.keyFile)
+            lines.append("    key: {file: \(key), id: \(Gateway.simulatorKeyID), team: \(Gateway.simulatorTeamID)}")
+        }
+        try console.out((lines + ["", "Ctrl-C ends it."]).joined(separator: "\n"))
+    }
+
+    /// The keys of all apps in volley.yaml, so that whatever is sent from there is recognised.
+    private static func trustedKeys(_ options: CommonOptions, _ console: Console) throws -> [TrustedKey] {
+        guard let project = try Project.find(with: options) else { return [] }
+        return project.apps.compactMap { app in
+            guard let reference = app.key else { return nil }
+            do {
+                let key = try SigningKey(file: FilePaths.resolve(reference.file.value, besideFile: project.file))
+                return TrustedKey(keyID: reference.keyID.value, teamID: reference.teamID.value, key: key.verificationKey)
+            } catch {
+                console.say("Pushes of '\(app.name.value)' will be refused: \(error)")
+                return nil
+            }
+        }
+    }
+
+    private static func faults(_ settings: Settings) throws -> SimulatorFaults {
+        var faults = SimulatorFaults()
+        faults.streamLimit = settings.streamLimit
+        faults.latencyMilliseconds = settings.latencyMilliseconds
+        faults.tooManyRequestsEvery = settings.tooManyRequestsEvery
+        faults.unavailableEvery = settings.unavailableEvery
+        faults.internalErrorEvery = settings.internalErrorEvery
+        faults.silentEvery = settings.silentEvery
+        faults.resetEvery = settings.resetEvery
+        (faults.gatewayEvery, faults.earlyAnswerEvery) = (settings.gatewayEvery, settings.earlyAnswerEvery)
+        faults.goAwayEvery = settings.goAwayEvery
+        faults.disconnectEvery = settings.disconnectEvery
+        faults.silentAfter = settings.silentAfter
+        faults.retryAfterSeconds = settings.retryAfterSeconds
+        for (file, answer) in [
+            (settings.unregisteredFile, SimulatedAnswer(status: 410, reason: "Unregistered")),
+            (settings.badTokenFile, SimulatedAnswer(status: 400, reason: "BadDeviceToken")),
+        ] {
+            for token in try file.map({ try NameFile.read($0) }) ?? [] { faults.answers[token.lowercased()] = answer }
+        }
+        return faults
+    }
+
+    private static func wait(seconds: Double?) {
+        let clock = ContinuousClock()
+        let start = clock.now
+        while !Interruption.process.isRequested {
+            if let seconds, (clock.now - start) / .seconds(1) >= seconds { return }
+            usleep(50_000)
+        }
+    }
+}

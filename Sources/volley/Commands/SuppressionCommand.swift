@@ -1,0 +1,221 @@
+import Audience
+import Base
+import Campaigns
+import Glibc
+import Runs
+public import VolleyKit
+
+/// `volley suppression`: the devices that get no more pushes because their tokens are invalid. Each command acts on the list of one app, for the
+/// environment that volley.yaml gives it.
+public enum SuppressionCommand {
+    /// Entries that `list` shows.
+    private static let shownEntries = 5
+    /// How far another machine's clock, or its time zone, may be ahead.
+    private static let clockErrorSeconds = 86_400.0
+
+    /// How many devices are suppressed, and why. No token is shown whole.
+    public static func list(app: String?, options: CommonOptions, console: Console) throws -> ExitStatus {
+        let list = try self.list(app, options).list
+        let (reasons, newest) = (try list.reasons(), try list.newest(shownEntries))
+        let count = reasons.reduce(0) { $0 + $1.devices }
+        if options.isJSON {
+            let devices: [JSONValue] = newest.map { device in
+                .object(pairs: [
+                    ("device_token", .string(device.token.redacted)), ("reason", .string(device.reason)),
+                    ("invalid_since", .string(device.invalidSince.description)), ("added_at", .string(device.addedAt.description)),
+                    ("run", device.run.isEmpty ? .null : .string(device.run)),
+                ])
+            }
+            try console.out(
+                document(
+                    list,
+                    [
+                        ("devices", .integer(Int64(count))),
+                        ("reasons", .object(pairs: reasons.map { ($0.reason, .integer(Int64($0.devices))) })), ("newest", .array(devices)),
+                    ]))
+        } else {
+            try console.out(text(list, count, reasons, newest))
+        }
+        return .done
+    }
+
+    /// Adds the devices of a file: tokens one a line, or a CSV or TSV with a column of tokens, and perhaps `reason` and `invalid_since`.
+    /// - Parameters:
+    ///   - reason: of devices for which the file names none.
+    ///   - takesExport: whether the file may be an export, with columns that lists of tokens do not have.
+    public static func add(
+        file: String, reason: String?, takesExport: Bool, app: String?, options: CommonOptions, console: Console
+    ) throws -> ExitStatus {
+        let (list, settings) = try self.list(app, options)
+        guard FilePaths.exists(file) else {
+            throw Diagnostic(
+                "there is no such file", file: file,
+                remedy: FilePaths.nearest(to: file).map { "Did you mean \($0)?" } ?? "Paths are relative to the folder that you are in.")
+        }
+        let now = Timestamp.now()
+        let reason = reason ?? "Imported"
+        var read = 0
+        let change = try list.add(at: now) { entries in
+            let latest = now.adding(seconds: clockErrorSeconds)
+            try TokenList.read(file, columns: settings.columns, latest: latest, allowsExport: takesExport) { entry in
+                read += 1
+                try entries.add(entry.token, entry.reason.isEmpty ? reason : entry.reason, entry.invalidSince ?? now)
+            }
+        }
+        let answer = document(
+            list,
+            [("read", .integer(Int64(read))), ("added", .integer(Int64(change.added))), ("renewed", .integer(Int64(change.renewed)))])
+        var parts = ["\(devices(change.added)) added"]
+        if change.renewed > 0 { parts.append("\(TextFormat.count(change.renewed)) known to be invalid more recently now") }
+        let rest = read - change.added - change.renewed
+        if rest > 0 { parts.append("\(TextFormat.count(rest)) known before") }
+        let done = "\(name(list)): \(parts.joined(separator: ", "))"
+        return console.answer(options.isJSON ? answer.indentedText : done, done: "\(done).")
+    }
+
+    /// Writes all entries as CSV: the one place where whole tokens are shown.
+    /// - Parameters:
+    ///   - output: a file, which only its owner may read; `-` or nil for standard output, where it is no terminal or `-` says so.
+    ///   - isForExcel: `--excel`: laid out for Excel.
+    public static func export(
+        app: String?, output: String?, isForExcel: Bool = false, options: CommonOptions, console: Console
+    ) throws -> ExitStatus {
+        let list = try self.list(app, options).list
+        let file = output.flatMap { $0 == "-" || OutputSink.isStandardOutput($0) ? nil : $0 }
+        try ResultFileCheck.check(file, option: "--output", what: "list", runsFolder: Project.runsFolder(options))
+        guard output != nil || !console.outputIsTerminal else {
+            throw Diagnostic(
+                "an export holds whole device tokens, which a terminal should not show",
+                remedy: "Name a file with --output FILE; --output - prints them all the same.")
+        }
+        let sink = try OutputSink(
+            file: file, console: console, isPrivate: true, what: "list", remedy: "The list itself is unharmed; try another --output.")
+        let form = isForExcel ? ExcelLocale.form : .plain
+        var chunk = form.header(SuppressionList.exportColumns)
+        var count = 0
+        try list.forEach { device in
+            CSVCell.append(device.token.hex, form, to: &chunk)
+            chunk.append(form.separator)
+            CSVCell.append(device.reason, form, to: &chunk)
+            // Excel leaves moments with T and Z alone.
+            for moment in [device.invalidSince.descriptionWithMilliseconds, device.addedAt.description] {
+                chunk.append(form.separator)
+                chunk += moment.utf8
+            }
+            chunk.append(form.separator)
+            CSVCell.append(device.run, form, to: &chunk)
+            chunk += form.lineEnd
+            count += 1
+            guard chunk.count >= 1 << 16 else { return }
+            try sink.write(chunk)
+            chunk.removeAll(keepingCapacity: true)
+        }
+        try sink.write(chunk)
+        try sink.finish()
+        ExcelLocale.warn(ofLines: count, form, console)
+        guard let file else { return .done }
+        let done = "\(name(list)): \(devices(count)) in \(file)"
+        let answer = document(list, [("devices", .integer(Int64(count))), ("output", .string(file))])
+        return console.answer(options.isJSON ? answer.indentedText : done, done: "\(done).")
+    }
+
+    /// Which devices are to be removed from a list.
+    public enum Removal: Sendable {
+        /// One, by its token.
+        case token(String)
+        /// Those that a file lists, like one that is imported.
+        case file(String)
+        /// All; `isConfirmed` (`--yes`) does not ask.
+        case all(isConfirmed: Bool)
+    }
+
+    /// Removes devices, so that the next plan may name them again.
+    public static func remove(_ removal: Removal, app: String?, options: CommonOptions, console: Console) throws -> ExitStatus {
+        let (list, settings) = try self.list(app, options)
+        switch removal {
+        case .token(let text):
+            guard let token = DeviceToken(text) else {
+                throw Diagnostic(DeviceToken.flaw(of: text) ?? "", remedy: "Copy it whole; most tokens have 64 digits.")
+            }
+            guard try list.count() > 0, try list.remove({ try $0(token) }).removed > 0 else {
+                throw Diagnostic("\(token.redacted) is not on the list of \(list.app) (\(list.environment))")
+            }
+            return show(list, named: 1, removed: 1, options, console)
+        case .file(let file):
+            let (named, removed) = try list.remove { remove in
+                try TokenList.read(file, columns: settings.columns) { try remove($0.token) }
+            }
+            return show(list, named: named, removed: removed, options, console)
+        case .all(let isConfirmed):
+            guard try isConfirmed || isAgreed(list, console) else {
+                console.warn("Nothing was removed.")
+                return .wrong
+            }
+            let removed = try list.removeAll()
+            return show(list, named: removed, removed: removed, options, console)
+        }
+    }
+
+    private static func isAgreed(_ list: SuppressionList, _ console: Console) throws -> Bool {
+        guard console.inputIsTerminal else {
+            throw Diagnostic(
+                "--all asks before it removes, and standard input is no terminal", remedy: "Add --yes to remove without a question.")
+        }
+        Interruption.install()
+        return try console.confirms("Remove all \(devices(try list.count())) from the list of \(list.app) (\(list.environment))?")
+    }
+
+    private static func show(
+        _ list: SuppressionList, named: Int, removed: Int, _ options: CommonOptions, _ console: Console
+    ) -> ExitStatus {
+        let answer = document(list, [("removed", .integer(Int64(removed))), ("not_listed", .integer(Int64(named - removed)))])
+        let rest = named > removed ? ", \(TextFormat.count(named - removed)) were not on the list" : ""
+        let done = "\(name(list)): \(devices(removed)) removed\(rest)"
+        return console.answer(options.isJSON ? answer.indentedText : done, done: "\(done).")
+    }
+
+    // MARK: - Which list
+
+    /// The list of an app as volley.yaml has it, and the app.
+    private static func list(_ name: String?, _ options: CommonOptions) throws -> (list: SuppressionList, app: App) {
+        guard let project = try Project.find(with: options) else {
+            throw Diagnostic("there is no volley.yaml here or above", remedy: "Name one with --config, or run `volley init`.")
+        }
+        let app = try project.app(calledOrOnly: name)
+        let environment = try RunSettings(app, projectFile: project.file, pushType: .alert).environment
+        return (SuppressionList(app: app.name.value, environment: environment.listName, folder: project.runsFolder(options)), app)
+    }
+
+    // MARK: - In words
+
+    private static func name(_ list: SuppressionList) -> String { "\(list.app) (\(list.environment))" }
+
+    private static func devices(_ count: Int) -> String { "\(TextFormat.count(count)) device\(count == 1 ? "" : "s")" }
+
+    private static func document(_ list: SuppressionList, _ members: [(String, JSONValue)]) -> JSONValue {
+        let head: [(String, JSONValue)] = [
+            ("app", .string(list.app)), ("environment", .string(list.environment)), ("file", .string(list.path)),
+        ]
+        return .object(pairs: head + members)
+    }
+
+    private static func text(
+        _ list: SuppressionList, _ count: Int, _ reasons: [(reason: String, devices: Int)], _ newest: [SuppressedDevice]
+    ) -> String {
+        guard count > 0 else { return "No device of \(name(list)) is suppressed." }
+        var lines = ["\(devices(count)) of \(name(list)) \(count == 1 ? "is" : "are") suppressed.", ""]
+        let width = reasons.map(\.reason.count).max() ?? 0
+        let digits = TextFormat.count(reasons.map(\.devices).max() ?? 0).count
+        for (reason, devices) in reasons {
+            let share = TextFormat.aligned(TextFormat.percent(Double(devices) / Double(count)), to: 7)
+            lines.append(
+                "  \(TextFormat.padded(reason, to: width))  \(TextFormat.aligned(TextFormat.count(devices), to: digits))  \(share)")
+        }
+        lines += ["", "Newest"]
+        for device in newest {
+            let reason = TextFormat.padded(device.reason, to: newest.map(\.reason.count).max() ?? 0)
+            lines.append("  \(device.token.redacted)  \(reason)  since \(device.invalidSince)  \(device.run)")
+        }
+        return (lines + ["", "List: \(list.path)"]).map { $0.last == " " ? String($0.dropLast(2)) : $0 }.joined(separator: "\n")
+    }
+}

@@ -1,0 +1,152 @@
+import Base
+import Glibc
+import Synchronization
+import VolleyKit
+
+/// Where results and messages go. Results to standard output, everything else to standard error.
+///
+/// A reader that closes standard output early (`volley report … | head`) is no error: what would follow is dropped, and a run
+/// that is being sent goes on.
+public final class Console: Sendable {
+    /// What a command may show.
+    public struct Options: Sendable {
+        /// No progress, no messages but errors.
+        public var isQuiet: Bool
+        /// Says more about what happens.
+        public var isVerbose: Bool
+        /// Whether a line may show how far something is; false where several things go on at once.
+        public var hasProgress: Bool
+
+        /// What a command may show.
+        public init(isQuiet: Bool = false, isVerbose: Bool = false, hasProgress: Bool = true) {
+            self.isQuiet = isQuiet
+            self.isVerbose = isVerbose
+            self.hasProgress = hasProgress
+        }
+    }
+
+    /// What may be shown.
+    public let options: Options
+    /// Whether standard output, standard error and standard input are a terminal.
+    let outputIsTerminal: Bool, errorIsTerminal: Bool, inputIsTerminal: Bool
+    private let isOutputClosed = Atomic(false)
+    private let hasProgressLine = Atomic(false)
+
+    /// The process's own streams.
+    public init(_ options: Options = Options()) {
+        self.options = options
+        outputIsTerminal = isatty(STDOUT_FILENO) == 1
+        errorIsTerminal = isatty(STDERR_FILENO) == 1
+        inputIsTerminal = isatty(STDIN_FILENO) == 1
+        // A closed pipe is met as an error of write(2), not as a signal that ends the process in the middle of a run.
+        signal(SIGPIPE, SIG_IGN)
+    }
+
+    /// Whether results may be coloured: on a terminal, unless NO_COLOR is set (no-color.org).
+    var colour: Bool { outputIsTerminal && (getenv("NO_COLOR").map { $0.pointee == 0 } ?? true) }
+
+    /// Columns of the terminal, 100 where there is none, never fewer than 60.
+    var width: Int { max(60, columns(of: STDOUT_FILENO)) }
+
+    private func columns(of terminal: Int32) -> Int {
+        var size = winsize()
+        guard ioctl(terminal, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 100 }
+        return Int(size.ws_col)
+    }
+
+    /// Whether progress lines are wanted and can be overwritten.
+    var showsProgress: Bool { errorIsTerminal && !options.isQuiet && options.hasProgress }
+
+    /// Whether the progress of a single run is worth a line now and then, where lines cannot be overwritten.
+    var staysInformed: Bool { !errorIsTerminal && !options.isQuiet && options.hasProgress }
+
+    /// A result, with a line break behind it.
+    public func out(_ text: String) throws { try write(Array((TextFormat.printable(text, keepsStyles: colour) + "\n").utf8)) }
+
+    /// A JSON document as the result.
+    func out(_ document: JSONValue) throws { try out(document.indentedText) }
+
+    /// The answer of a command that has done something by now. When it cannot be shown, that is no reason to say that nothing was done.
+    /// - Parameter done: what was done, said on standard error then.
+    /// - Returns: `.done`, or `.doneWithFailures` when the answer could not be shown.
+    func answer(_ text: String, done: String) -> ExitStatus {
+        do { try out(text) } catch {
+            warn("\(done) But the result could not be shown: \(error)")
+            return .doneWithFailures
+        }
+        return .done
+    }
+
+    /// Part of a result.
+    /// - Throws: a `Diagnostic` when standard output cannot take it (a full disk); a reader that went away is no error.
+    func write(_ bytes: [UInt8]) throws {
+        guard !isOutputClosed.load(ordering: .relaxed) else { return }
+        clearProgress()
+        switch WriteAll.write(bytes, to: STDOUT_FILENO) {
+        case 0: return
+        case EPIPE: isOutputClosed.store(true, ordering: .relaxed)
+        case EBADF:
+            throw Diagnostic("standard output is closed", remedy: "Let it lead to a file, a pipe or /dev/null.")
+        case let code: throw Diagnostic("standard output cannot be written: \(String(cString: strerror(code)))")
+        }
+    }
+
+    /// Whether whoever read standard output has gone: writing on is pointless.
+    var isReaderGone: Bool { isOutputClosed.load(ordering: .relaxed) }
+
+    /// A message for the person, not shown with `--quiet`.
+    func say(_ text: String) {
+        guard !options.isQuiet else { return }
+        warn(text)
+    }
+
+    /// A message that only `--verbose` shows.
+    func detail(_ text: @autoclosure () -> String) {
+        if options.isVerbose { say(text()) }
+    }
+
+    /// A message that `--quiet` does not silence.
+    public func warn(_ text: String) {
+        clearProgress()
+        tell(TextFormat.printable(text) + "\n")
+    }
+
+    /// Warnings and errors, a line each.
+    func show(_ diagnostics: [Diagnostic]) {
+        for diagnostic in diagnostics { diagnostic.severity == .warning ? say(diagnostic.description) : warn(diagnostic.description) }
+    }
+
+    /// Shows a line that the next one overwrites; nothing where there is no terminal. It is cut to the terminal's width: a line that wraps
+    /// cannot be overwritten.
+    func progress(_ line: String) {
+        guard showsProgress else { return }
+        let line = TextFormat.printable(line).prefix(columns(of: STDERR_FILENO) - 1)
+        hasProgressLine.store(true, ordering: .relaxed)
+        tell("\r\u{1B}[2K\(line)")
+    }
+
+    /// Removes the progress line.
+    func clearProgress() {
+        guard hasProgressLine.exchange(false, ordering: .relaxed) else { return }
+        tell("\r\u{1B}[2K")
+    }
+
+    /// Asks for a yes; anything else is a no. Never called where standard input is no terminal.
+    /// - Throws: `CancellationError` when someone interrupts instead of answering.
+    func confirms(_ question: String) throws -> Bool {
+        clearProgress()
+        tell("\(TextFormat.printable(question)) [y/N] ")
+        var input = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+        while poll(&input, 1, 100) <= 0 {
+            if Interruption.process.isRequested {
+                warn("")
+                throw CancellationError()
+            }
+        }
+        guard let answer = readLine(strippingNewline: true) else { return false }
+        return ["y", "yes"].contains(answer.lowercased())
+    }
+
+    /// To standard error. Where that fails there is nobody to tell.
+    private func tell(_ text: String) { _ = WriteAll.write(Array(text.utf8), to: STDERR_FILENO) }
+}

@@ -1,0 +1,44 @@
+import Base
+import VolleyKit
+
+/// What a command's exit code says. Scripts rely on the numbers.
+public enum ExitStatus: Int32, Sendable {
+    /// Done.
+    case done = 0
+    /// Done, but some recipients were rejected, failed or unknown, or never sent to as their push expired or came too late; or the result could not
+    /// be shown.
+    case doneWithFailures = 1
+    /// The command or a file is wrong; nothing was sent.
+    case wrong = 2
+    /// The run stopped early and can be resumed.
+    case stopped = 3
+    /// Interrupted; can be resumed.
+    case interrupted = 130
+}
+
+/// Runs a command and turns whatever it throws into a message and an exit code: the one place where errors meet exit codes.
+/// - Parameter isJSON: whether standard output must be one JSON document even then: `{"errors": […]}`.
+public func run(_ console: Console, isJSON: Bool, _ command: () throws -> ExitStatus) -> ExitStatus {
+    do {
+        try OpenFilesLimit.ensure()
+        try MemoryLimit.ensure()
+        try ThreadLimit.ensure()
+        let status = try command()
+        console.clearProgress()
+        return status
+    } catch is ReaderGone {
+        return .done
+    } catch is CancellationError {
+        report([Diagnostic("interrupted", remedy: "Nothing was sent.")], console, isJSON)
+        return .interrupted
+    } catch {
+        report((error as? Diagnostics)?.all ?? [error as? Diagnostic ?? Diagnostic("\(error)")], console, isJSON)
+        return .wrong
+    }
+}
+
+private func report(_ mistakes: [Diagnostic], _ console: Console, _ isJSON: Bool) {
+    for mistake in mistakes { console.warn(mistake.description) }
+    // Standard output may be what failed; the message above is said then.
+    if isJSON { try? console.out(.object(pairs: [("errors", .array(mistakes.map(\.json)))])) }
+}

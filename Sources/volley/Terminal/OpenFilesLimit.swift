@@ -1,0 +1,29 @@
+import Base
+import Glibc
+import VolleyKit
+
+/// How many files and sockets the process may have open.
+enum OpenFilesLimit {
+    /// A run takes some 25, and a few more for each connection.
+    private static let needed: rlim_t = 96
+    /// More are never used.
+    private static let wanted: rlim_t = 4096
+
+    /// Raises the limit as far as the system allows, and checks that it is enough: later it would be met in the middle of a run.
+    /// - Throws: a `Diagnostic` when it is too low.
+    static func ensure() throws(Diagnostic) {
+        var limit = rlimit()
+        // RLIMIT_NOFILE of sys/resource.h, an enumeration that Swift imports as a type of its own.
+        let resource = __rlimit_resource_t(UInt32(RLIMIT_NOFILE.rawValue))
+        guard getrlimit(resource, &limit) == 0 else { return }
+        if limit.rlim_cur < wanted, limit.rlim_max > limit.rlim_cur {
+            var raised = limit
+            raised.rlim_cur = min(limit.rlim_max, wanted)
+            if setrlimit(resource, &raised) == 0 { limit = raised }
+        }
+        guard limit.rlim_cur < needed else { return }
+        throw Diagnostic(
+            "this process may have no more than \(limit.rlim_cur) files open, and needs \(needed)",
+            remedy: "Raise the limit: `ulimit -n 1024`, or LimitNOFILE=1024 of a systemd unit.")
+    }
+}

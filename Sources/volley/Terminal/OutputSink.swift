@@ -1,0 +1,86 @@
+import Base
+import Glibc
+import VolleyKit
+
+/// Takes a result to standard output or into a file, which appears under its name only when it is whole.
+final class OutputSink {
+    private enum Target {
+        case console(Console)
+        case whole(AtomicFile)
+        /// A pipe or a device, which is written to as it is.
+        case stream(Int32)
+    }
+
+    private let target: Target
+    private let file: String?
+    private let what: String
+    private let remedy: String
+
+    /// - Parameters:
+    ///   - file: nil for standard output.
+    ///   - isPrivate: whether a new file is for its owner alone, whatever the umask.
+    ///   - what: what it is, for messages.
+    ///   - remedy: what to do when it cannot be written.
+    init(file: String?, console: Console, isPrivate: Bool = false, what: String, remedy: String) throws(Diagnostic) {
+        (self.file, self.what, self.remedy) = (file, what, remedy)
+        do throws(AtomicFile.Failure) {
+            guard let file, !Self.isStandardOutput(file) else {
+                target = .console(console)
+                return
+            }
+            target =
+                Self.isRegular(file)
+                ? .whole(try AtomicFile(file, isPrivate: isPrivate)) : .stream(try Self.openAsItIs(file))
+        } catch { throw Self.failure(error, what, file, remedy) }
+    }
+
+    deinit {
+        if case .stream(let descriptor) = target { close(descriptor) }
+    }
+
+    /// Whether a given name is that of standard output, which may be anything: a file that is appended to, a socket.
+    static func isStandardOutput(_ file: String) -> Bool { ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].contains(file) }
+
+    /// Whether a whole file takes the name: nothing has it yet, or a regular file.
+    private static func isRegular(_ file: String) -> Bool {
+        var status = stat()
+        guard stat(file, &status) == 0 else { return true }
+        guard status.st_mode & S_IFMT == S_IFREG else { return false }
+        // What the system links to is a file that a process has open: /dev/stderr, /dev/fd/3.
+        let folder = FilePaths.absolute(FilePaths.folder(of: file))
+        guard folder == "/dev" || folder.hasPrefix("/proc/") else { return true }
+        return lstat(file, &status) != 0 || status.st_mode & S_IFMT != S_IFLNK
+    }
+
+    private static func openAsItIs(_ file: String) throws(AtomicFile.Failure) -> Int32 {
+        let descriptor = open(file, O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw AtomicFile.Failure(code: errno) }
+        return descriptor
+    }
+
+    func write(_ bytes: [UInt8]) throws {
+        switch target {
+        case .console(let console):
+            try console.write(bytes)
+            // Nobody reads on: as with any filter, that is a fine end.
+            if console.isReaderGone { throw ReaderGone() }
+        case .whole(let whole):
+            do throws(AtomicFile.Failure) { try whole.write(bytes) } catch { throw Self.failure(error, what, file, remedy) }
+        case .stream(let descriptor):
+            let code = WriteAll.write(bytes, to: descriptor)
+            guard code == 0 else { throw Self.failure(.init(code: code), what, file, remedy) }
+        }
+    }
+
+    func finish() throws(Diagnostic) {
+        guard case .whole(let whole) = target else { return }
+        do throws(AtomicFile.Failure) { try whole.finish() } catch { throw Self.failure(error, what, file, remedy) }
+    }
+
+    private static func failure(_ failure: AtomicFile.Failure, _ what: String, _ file: String?, _ remedy: String) -> Diagnostic {
+        Diagnostic("the \(what) cannot be written: \(failure)", file: file, remedy: remedy)
+    }
+}
+
+/// Standard output was closed by its reader.
+struct ReaderGone: Error {}

@@ -1,0 +1,65 @@
+import Base
+import Delivery
+import VolleyKit
+
+extension RunProgress {
+    /// A line for a person: `sending  45.2 %  9,040 of 20,000  500/s  22 s left  at the pace of 500/s  9,001 accepted, 39 invalid_token`. What it waits for stands
+    /// before the outcomes, as a narrow terminal cuts the end.
+    var line: String {
+        var line = "sending  \(TextFormat.percent(total == 0 ? 1 : Double(done) / Double(total)))"
+        line += "  \(TextFormat.count(done)) of \(TextFormat.count(total))  \(TextFormat.count(Int(rate)))/s"
+        if rate >= 1, done < total { line += "  \(TextFormat.duration(seconds: Double(total - done) / rate)) left" }
+        if let wait { line += "  \(wait.words(pace: pace))" }
+        let parts = Outcome.allCases.compactMap { outcome in
+            outcomes[outcome].flatMap { $0 > 0 ? "\(TextFormat.count($0)) \(outcome.name)" : nil }
+        }
+        return line + (parts.isEmpty ? "" : "  " + parts.joined(separator: ", "))
+    }
+}
+
+extension ProgressWait {
+    /// A few words for the line of progress.
+    /// - Parameter pace: the campaign's; nil when there is none.
+    func words(pace: Pace?) -> String {
+        switch self {
+        case .runFile: "waiting for the disk, or a lock on the run file"
+        case .delivery(.connection): "waiting for a connection to APNs"
+        case .delivery(.outage(let seconds)): "APNs has taken no push for \(TextFormat.span(seconds: Int64(seconds))); trying again"
+        case .delivery(.canary(let answers)): "the first go ahead: waiting for \(Self.answers(answers))"
+        case .delivery(.last(let answers, 0)): "waiting for the last \(Self.answers(answers))"
+        case .delivery(.last(0, let again)):
+            "APNs refused the last \(TextFormat.count(again)) for now; they are tried again"
+        case .delivery(.last(let answers, let again)):
+            "waiting for the last \(Self.answers(answers)); \(TextFormat.count(again)) are tried again"
+        case .delivery(.throttle(let rate)): "slower, as APNs takes no more than \(TextFormat.count(max(1, Int(rate.rounded()))))/s now"
+        case .delivery(.server): "as fast as APNs answers"
+        case .delivery(.pace): pace.map { "at the pace of \($0)" } ?? "at the pace"
+        }
+    }
+
+    private static func answers(_ count: Int) -> String { "\(TextFormat.count(count)) answer\(count == 1 ? "" : "s")" }
+}
+
+/// When the progress is worth a line where lines stay (a log, a pipe): once a minute, later every ten, and when nothing goes on any more. A value that is told the time.
+struct SparseProgress {
+    /// Whatever passes sooner is not told.
+    private static let patienceSeconds = 10.0
+    private static let minute = 60.0, often = 600.0
+
+    private var lastAt = 0.0
+    private var troubleSince: Double?
+    private var isTroubleTold = false
+
+    /// Whether a line is due.
+    /// - Parameter seconds: since the run began, or went on.
+    mutating func isDue(_ wait: ProgressWait?, at seconds: Double) -> Bool {
+        let isTrouble = wait?.isTrouble ?? false
+        troubleSince = isTrouble ? troubleSince ?? seconds : nil
+        // Its beginning and its end.
+        let isNews = isTroubleTold ? !isTrouble : troubleSince.map { seconds - $0 >= Self.patienceSeconds } ?? false
+        guard isNews || seconds - lastAt >= (seconds <= Self.often ? Self.minute : Self.often) else { return false }
+        isTroubleTold = isTrouble && (isNews || isTroubleTold || seconds - (troubleSince ?? seconds) >= Self.patienceSeconds)
+        lastAt = seconds
+        return true
+    }
+}

@@ -1,0 +1,48 @@
+import Base
+import Reports
+import Runs
+import VolleyKit
+
+extension Console {
+    /// Shows how a run ended, and its report, and waits until all were told.
+    func show(_ result: RunResult, _ options: CommonOptions) -> ExitStatus {
+        let isShown = showReport(result, options)
+        defer { result.notices.finish(withinSeconds: Notices.longestFlushSeconds) }
+        let id = result.plan.id
+        switch result.end {
+        case .finished:
+            guard !result.blamesSettings else {
+                warn(
+                    "APNs refused the tokens of most test devices. Their tokens are old, or environment or topic in volley.yaml are wrong: "
+                        + "`volley doctor \(result.plan.app)` checks them, before the campaign goes to its audience.")
+                return .doneWithFailures
+            }
+            return isShown && result.isClean ? .done : .doneWithFailures
+        case .stopped(let reason):
+            warn("The run stopped: \(reason)")
+            return .stopped
+        case .interrupted:
+            warn("Interrupted; what was not sent is unsent in the report. `volley resume \(id)` goes on.")
+            return .interrupted
+        case .cancelled:
+            warn("Cancelled; what was not sent is unsent in the report.")
+            return .stopped
+        }
+    }
+
+    /// What goes wrong here does not change what was sent, so it is said and no more.
+    /// - Returns: whether everything could be shown.
+    private func showReport(_ result: RunResult, _ options: CommonOptions) -> Bool {
+        do {
+            if let failure = result.failure { throw failure }
+            if let report = result.report {
+                try out(options.isJSON ? report.json.indentedText : report.text(width: width, colour: colour))
+            }
+            if let check = result.ledger { check.agrees ? say(check.text) : warn(check.text) }
+            return true
+        } catch {
+            warn("The run is over, but its report cannot be shown. \(error)")
+            return false
+        }
+    }
+}

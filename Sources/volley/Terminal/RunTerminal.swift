@@ -1,0 +1,109 @@
+import Base
+import Scheduling
+import Synchronization
+import VolleyKit
+
+/// The sending of a run as lines on a terminal.
+final class RunTerminal: Sendable {
+    private let console: Console
+    private let sparse = Mutex(SparseProgress())
+
+    private init(_ console: Console) { self.console = console }
+
+    /// Shows one run.
+    static func observer(_ console: Console) -> RunObserver {
+        let terminal = RunTerminal(console)
+        return Observer { terminal.show($0) }
+    }
+
+    private func show(_ event: RunEvent) {
+        switch event {
+        case .tick, .settled: break
+        case .begins: SendingFlag.set()
+        case .checking: console.progress("looking whether it may be sent: is the plan unchanged, does another command hold it")
+        case .closing: console.progress("leaving the run file in order, and devices without the app out of later campaigns")
+        case .closed, .progressOver: console.clearProgress()
+        case .progress(let progress): show(progress)
+        case .waitingProgress(let wait):
+            guard console.showsProgress else { return }
+            console.progress("waiting  \(TextFormat.span(seconds: Int64(wait.seconds)))\(Self.why(wait)) until \(Self.text(wait.until))")
+        case .destination(let to):
+            console.detail(
+                "Sending \(to.run) to \(to.endpoint)\(to.proxy) as \(to.topic), at most \(to.pace?.description ?? "as fast as it goes").")
+        case .wave(let devices, let time):
+            console.detail("Sending to \(TextFormat.count(devices)) devices at \(Self.text(time)).")
+        case .waiting(let wait):
+            let others = wait.later > 0 ? "; \(wait.later) more time\(wait.later == 1 ? "" : "s") after that" : ""
+            console.say(
+                "Waiting \(TextFormat.duration(seconds: wait.seconds))\(Self.why(wait)) until \(Self.text(wait.until))\(others). "
+                    + "Ctrl-C ends here, and `volley resume \(wait.run)` goes on.")
+        case .paused(let run): console.say("Paused. `volley resume \(run)` in another terminal goes on, Ctrl-C ends here.")
+        case .resumed: console.say("Going on.")
+        case .draining: console.say("Interrupted: waiting for the answers that are under way. Once more ends at once.")
+        case .warnings, .capped, .tooLate, .unrecorded, .endNotNoted, .suppressed, .notSuppressed, .suppressionFailed, .gap: warn(of: event)
+        }
+    }
+
+    private func show(_ progress: RunProgress) {
+        if console.showsProgress { return console.progress(progress.line) }
+        guard console.staysInformed else { return }
+        if sparse.withLock({ $0.isDue(progress.wait, at: progress.seconds) }) { console.say(progress.line) }
+    }
+
+    private func warn(of event: RunEvent) {
+        switch event {
+        case .warnings(let warnings): console.show(warnings)
+        case .capped(let count):
+            console.warn(
+                "\(TextFormat.count(count)) device\(count == 1 ? " gets" : "s get") none of this push: with what other runs sent, or are about to send, "
+                    + "\(count == 1 ? "it has" : "they have") as many as 'frequency' allows (unsent, \(RunSender.cappedReason)).")
+        case .tooLate(let run, let count, let wave, let seconds):
+            console.warn(
+                "\(TextFormat.count(count)) device\(count == 1 ? " was" : "s were") to get the push at \(Self.text(wave)): "
+                    + "that is too late by \(TextFormat.duration(seconds: Double(seconds))), so \(count == 1 ? "it gets" : "they get") none (schedule.late). "
+                    + "`volley retry \(run) --outcome unsent` sends to them all the same, once the run is over.")
+        case .unrecorded(let count):
+            console.warn("\(TextFormat.count(count)) answers could not be recorded; the report counts their devices as unknown.")
+        case .endNotNoted(let error):
+            console.warn(
+                "How far the run is could not be noted beside it, so that an older copy of its file would not be recognised. \(error)")
+        case .suppressed(let count, let list):
+            console.detail("\(TextFormat.count(count)) devices are suppressed from now on, in \(list)")
+        case .notSuppressed(let count): console.warn(Self.notSuppressedText(count))
+        case .suppressionFailed(let error):
+            console.warn(
+                "The devices whose tokens are invalid could not be put on the suppression list, so the next plan will name them again. \(error)"
+            )
+        case .gap(let gap): console.warn("\(gap)")
+        default: break
+        }
+    }
+
+    private static func notSuppressedText(_ count: Int) -> String {
+        let devices =
+            count == 1
+            ? "1 device is not suppressed although its token was"
+            : "\(TextFormat.count(count)) devices are not suppressed although their tokens were"
+        return
+            "\(devices) refused: too few others were accepted to tell whether the tokens are bad or the settings wrong. Check environment and topic in volley.yaml, and that the export belongs to this app."
+    }
+
+    private static func why(_ wait: RunEvent.WaveWait) -> String { wait.isForQuietHours ? " for the end of quiet hours" : "" }
+
+    /// `09:00 in Asia/Tokyo (2026-12-01T00:00:00Z)`
+    private static func text(_ time: RunEvent.WaveTime) -> String {
+        guard let zone = time.zone else { return time.moment.description }
+        return "\(zone.localTime(at: time.moment).words) in \(zone.name) (\(time.moment))"
+    }
+}
+
+extension Console {
+    /// Shows planning, and ends it with Ctrl-C.
+    var planning: PlanningAttendance { PlanningAttendance(observer: planningObserver, cancellation: Interruption.process) }
+
+    /// Shows the sending of one run, and ends it with Ctrl-C.
+    func running(_ context: SendingContext = SendingContext()) -> RunAttendance {
+        RunAttendance(
+            context: context, observer: RunTerminal.observer(self), notices: noticeObserver, cancellation: Interruption.process)
+    }
+}

@@ -1,0 +1,72 @@
+import Base
+import Runs
+import Scheduling
+import VolleyKit
+
+/// The work of `volley schedule` as lines on a terminal.
+extension Console {
+    var scheduleObserver: ScheduleObserver {
+        let run = RunTerminal.observer(self)
+        return Observer { self.show($0, run) }
+    }
+
+    var noticeObserver: NoticeObserver { Observer { self.warn($0.text) } }
+
+    private func show(_ event: ScheduleEvent, _ run: RunObserver) {
+        switch event {
+        case .planning(let event): show(event)
+        case .run(let event): run(event)
+        case .noticeDelivery(let event): warn(event.text)
+        case .notice(let notice): warn(notice.text)
+        case .started, .ending, .recordLost, .recordBusy, .monitoringFailed: showProcess(event)
+        case .invalid, .mended, .next, .gone, .ignored, .unscheduled: showFile(event)
+        case .due, .sending, .planFailed, .postponed, .sendFailed, .ended, .taken, .planNotCancelled, .fileNotClosed: showTime(event)
+        }
+    }
+
+    private func showProcess(_ event: ScheduleEvent) {
+        switch event {
+        case .started(let record): say("volley schedule is at work; its record is \(record).")
+        case .ending: say("Interrupted: what is being sent stops in good order, and goes on when volley schedule is started again.")
+        case .recordLost(let error):
+            warn("volley schedule cannot go on without its record; what was being sent has stopped in good order. \(error)")
+        case .recordBusy(let path): warn("Another program holds \(path); volley schedule waits until it is done.")
+        case .monitoringFailed(let error): warn("Monitoring: \(error)")
+        default: break
+        }
+    }
+
+    private func showFile(_ event: ScheduleEvent) {
+        switch event {
+        case .invalid(let file, let mistakes):
+            warn("\(TextFormat.inLine(file)) has mistakes; nothing of it is sent until they are put right:\n\(mistakes)")
+        case .mended(let file, let isGone): say("\(TextFormat.inLine(file)) \(isGone ? "is gone" : "has no mistakes any more").")
+        case .next(let campaign, let next, let zone): say("\(campaign): \(Self.text(next, zone))")
+        case .gone(let campaign): say("\(campaign) is gone, and not sent any more.")
+        case .ignored(let files): say(ScheduleList.words(ignoredFiles: files))
+        case .unscheduled(let file): detail("\(TextFormat.inLine(file)) has no schedule, and is left alone.")
+        default: break
+        }
+    }
+
+    private static func text(_ next: Occurrence?, _ zone: Schedule.Zone) -> String {
+        guard let next else { return "no further time is to come" }
+        if zone.isRecipient { return "next \(next.localTime.words) on each device's clock, from \(next.begins) on" }
+        return "next \(next.localTime.words) \(zone.fallback.name) (\(next.begins))"
+    }
+
+    private func showTime(_ event: ScheduleEvent) {
+        switch event {
+        case .due(let key, let run): say("\(key) is due: planning \(run).")
+        case .sending(let key, let run): say("\(key) is being sent as \(run).")
+        case .planFailed(let key, let reason): warn("\(key) cannot be planned. \(reason)")
+        case .postponed(let key, let reason): say("\(key) waits: \(reason).")
+        case .sendFailed(let key, let mistake): warn("\(key) cannot be sent. \(mistake)")
+        case .ended(let key, let state, let reason): say("\(key): \(state.rawValue)\(reason.isEmpty ? "" : ": \(reason)")")
+        case .taken(let key): warn("\(key) was claimed by another process: it is that one's to send.")
+        case .planNotCancelled(let run, let error): warn("The plan \(run) cannot be cancelled. \(error)")
+        case .fileNotClosed(let run, let error): warn("\(run) is over, but its file cannot be closed. \(error)")
+        default: break
+        }
+    }
+}

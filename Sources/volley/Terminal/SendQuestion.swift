@@ -1,0 +1,75 @@
+import Base
+import Campaigns
+import Runs
+import VolleyKit
+
+/// What a person is asked before a run goes out: to how many devices, where, when the campaign went out last, and until when a push is worth delivering.
+/// Everything else stands in the preview above it.
+struct SendQuestion {
+    let plan: RunPlan
+    let settings: RunSettings
+    /// nil when the campaign was never sent from this folder.
+    let last: PreviousSending?
+    /// A run of which no file says whom it reached, in words; nil when there is none.
+    let unaccounted: String?
+    let now: Timestamp
+
+    /// For a run that is about to begin.
+    /// - Throws: `Diagnostic`: the folder of runs cannot be listed.
+    init(_ run: RunStore, _ settings: RunSettings, now: Timestamp) throws {
+        let earlier = try EarlierRuns(
+            of: run.plan.campaign, app: run.plan.app, in: settings.environment, folder: FilePaths.folder(of: run.path), now: now,
+            besides: run.plan.id)
+        defer { earlier.close() }
+        let unaccounted = earlier.unaccounted.map {
+            "\($0.id), \(PreviousSending.ago($0.begunAt, now)): its file is gone or an older copy, so whom it reached is not known"
+        }
+        self.init(plan: run.plan, settings: settings, last: earlier.lastSending, unaccounted: unaccounted, now: now)
+    }
+
+    init(plan: RunPlan, settings: RunSettings, last: PreviousSending?, unaccounted: String? = nil, now: Timestamp) {
+        self.plan = plan
+        self.settings = settings
+        self.last = last
+        self.unaccounted = unaccounted
+        self.now = now
+    }
+
+    /// Five short lines, the last of which asks for a yes.
+    var text: String {
+        let devices = "\(TextFormat.count(plan.audience)) device\(plan.audience == 1 ? "" : "s")"
+        let again = plan.retryOf.map { ", which \($0) did not reach" } ?? ""
+        return """
+            '\(plan.campaign)' goes to \(devices) of \(plan.app)\(again).
+              Environment  \(environment)
+              Last run     \(unaccounted ?? last?.words(here: settings.environment.name) ?? "none: it was never sent from here")
+              Expires      \(expiry)
+            \(ask)
+            """
+    }
+
+    private var ask: String {
+        if plan.retryOf != nil { return "Send it again to these?" }
+        return last?.isRecent(in: settings.environment) ?? false ? "It was sent only hours ago. Send it again?" : "Send it?"
+    }
+
+    private var environment: String {
+        switch settings.environment {
+        case .production: "production"
+        case .sandbox: "sandbox, for development builds of the app"
+        case .simulator: "simulator: no phone gets it"
+        case .server: settings.environment.name
+        }
+    }
+
+    private var expiry: String {
+        switch settings.expiry {
+        case nil: "after 30 days, as the campaign does not say: until then APNs keeps it for phones that are off"
+        case .immediately: "at once: a phone that is off does not get it"
+        case .after(let seconds):
+            "\(TextFormat.span(seconds: Int64(seconds))) after \(plan.waves.count > 1 ? "each of its times" : "it begins")"
+        case .at(let moment) where moment <= now: "\(moment.minuteText), which has passed: nobody gets it"
+        case .at(let moment): "\(moment.minuteText), in \(TextFormat.span(seconds: moment.epochSeconds - now.epochSeconds))"
+        }
+    }
+}

@@ -1,0 +1,72 @@
+import Base
+import Delivery
+import Testing
+
+@testable import Commands
+@testable import VolleyKit
+
+/// How far a run is and what it waits for, as somebody reads it.
+@Suite("progress in words")
+struct ProgressTests {
+    private let pace = Pace(pushes: 500, intervalSeconds: 1)
+
+    @Test(
+        "each thing that a run waits for has its words",
+        arguments: [
+            (.delivery(.connection), "waiting for a connection to APNs"),
+            (.delivery(.outage(seconds: 75)), "APNs has taken no push for 1 min; trying again"),
+            (.delivery(.canary(answers: 12)), "the first go ahead: waiting for 12 answers"),
+            (.delivery(.last(answers: 1, again: 0)), "waiting for the last 1 answer"),
+            (.delivery(.last(answers: 0, again: 3)), "APNs refused the last 3 for now; they are tried again"),
+            (.delivery(.last(answers: 1200, again: 3)), "waiting for the last 1,200 answers; 3 are tried again"),
+            (.delivery(.throttle(perSecond: 1234.4)), "slower, as APNs takes no more than 1,234/s now"),
+            (.delivery(.server), "as fast as APNs answers"), (.delivery(.pace), "at the pace of 500/s"),
+            (.runFile, "waiting for the disk, or a lock on the run file"),
+        ] as [(ProgressWait, String)])
+    func words(wait: ProgressWait, words: String) {
+        #expect(wait.words(pace: pace) == words)
+    }
+
+    @Test("what it waits for stands before the outcomes, which a narrow terminal cuts")
+    func line() {
+        let progress = SendProgress(total: 20_000, settled: [.accepted: 9_000])
+        progress.add([Settlement(recipient: 1, outcome: .invalidToken, attempts: 1, settledAt: .now())])
+        #expect(progress.doneHere == 1)
+        var reached = RunProgress(
+            outcomes: progress.outcomes, total: progress.total, rate: 500, wait: .delivery(.pace), pace: pace, seconds: 18)
+        #expect(
+            reached.line
+                == "sending  45.0 %  9,001 of 20,000  500/s  22 s left  at the pace of 500/s  9,000 accepted, 1 invalid_token")
+        (reached.rate, reached.wait) = (0.4, nil)
+        #expect(reached.line == "sending  45.0 %  9,001 of 20,000  0/s  9,000 accepted, 1 invalid_token")
+    }
+
+    /// The seconds at which a line is due, looked at once a second.
+    private func due(until end: Int, _ wait: (Int) -> ProgressWait?) -> [Int] {
+        var sparse = SparseProgress()
+        return (0...end).filter { sparse.isDue(wait($0), at: Double($0)) }
+    }
+
+    @Test("where lines stay there is one a minute, and one in ten minutes later")
+    func sparse() {
+        #expect(due(until: 59) { _ in .delivery(.pace) }.isEmpty)
+        #expect(due(until: 2400) { _ in nil } == Array(stride(from: 60, through: 600, by: 60)) + [1200, 1800, 2400])
+    }
+
+    @Test("what holds everything up is told after ten seconds, and when it is over; what passes sooner is not")
+    func trouble() {
+        #expect(due(until: 59) { (20..<40).contains($0) ? .delivery(.outage(seconds: 1)) : nil } == [30, 40])
+        #expect(due(until: 59) { (20..<29).contains($0) ? .delivery(.connection) : .delivery(.pace) }.isEmpty)
+        #expect(due(until: 100) { $0 >= 55 ? .runFile : nil } == [60, 65])
+    }
+
+    @Test("answers that the run file does not take are noticed after two seconds in which it took none")
+    func recording() {
+        var watch = RecordingWatch()
+        let looks: [(answered: Int, recorded: Int, seconds: Double)] = [
+            (0, 0, 0), (10, 0, 1), (20, 0, 2.9), (20, 0, 3), (30, 20, 3.2), (30, 20, 5.1), (30, 20, 5.25), (30, 30, 9),
+        ]
+        let stuck = looks.map { watch.isStuck(answered: $0.answered, recorded: $0.recorded, at: $0.seconds) }
+        #expect(stuck == [false, false, false, true, false, false, true, false])
+    }
+}
