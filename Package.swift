@@ -131,7 +131,10 @@ let package = Package(
         .testTarget(
             name: "CommandsTests", dependencies: ["Base", "Commands", "Delivery", "VolleyKit"], path: "Tests/CommandsTests",
             swiftSettings: strict),
-        tests("CommandLine", ["APNsSimulator", "Base", "Cryptography", "TestCommands", "TestServers", "volley"]),
+        tests("CommandLine", ["APNsSimulator", "Base", "Cryptography", "TestCommands", "TestServers", "volley", "volley-embedding"]),
+        // A program of others, as it were, that is made of the stages.
+        .executableTarget(
+            name: "volley-embedding", dependencies: ["Base", "Runs", "VolleyKit"], path: "Tests/Embedding", swiftSettings: strict),
         // Reads the sources as text.
         .testTarget(name: "HouseTests", path: "Tests/HouseTests", exclude: ["Openings.txt"], swiftSettings: strict),
         // Servers of others as judges; their programs are not Swift.

@@ -177,7 +177,11 @@ struct GateTests: GateTesting {
         let planning = try VolleyBinary.start(["plan", "campaign.yaml"], in: folder.url)
         let deadline = Date().addingTimeInterval(60)
         func partials() -> [String] { folder.files(in: "runs").filter { $0.hasSuffix(".partial") } }
-        while partials().isEmpty, planning.isRunning, Date() < deadline { usleep(2_000) }
+        // What stands in it was written after its owner had it locked.
+        func isWritten() throws -> Bool {
+            try partials().contains { try !Data(contentsOf: folder.url.appendingPathComponent("runs/\($0)")).isEmpty }
+        }
+        while try !isWritten(), planning.isRunning, Date() < deadline { usleep(2_000) }
         kill(planning.processID, SIGSTOP)
         let name = try #require(partials().first)
         let listed = try folder.volley("runs", "--json").json()

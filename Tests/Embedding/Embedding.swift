@@ -1,0 +1,75 @@
+import Base
+import Glibc
+import Runs
+import Synchronization
+import VolleyKit
+
+/// A program that embeds VolleyKit: plans a campaign, sends it to the built-in simulator, ends the sending half way, lets it go on, and reads the figures. It has no
+/// terminal, handles no signal, and prints one line: what it saw. Arguments: volley.yaml, the campaign, the folder of runs.
+@main
+struct Embedding {
+    static func main() throws {
+        let arguments = CommandLine.arguments
+        let options = CommonOptions(config: arguments[1], runs: arguments[3])
+        let log = EventLog()
+        let planned = try plan(
+            campaign: arguments[2], for: .keeping, options,
+            PlanningAttendance(observer: Observer { log.note($0) }, cancellation: Cancellation()), at: .now())
+        // What all runs of this program share.
+        let context = SendingContext()
+        let first = Cancellation()
+        let begun = try propose(planned.run, options, context).send(
+            attendance(context, first, log) { settled in if settled >= planned.run.plan.audience / 4 { first.request() } })
+        let resumed = try proposeToGoOn(planned.run, options, context).send(attendance(context, Cancellation(), log) { _ in })
+        let outcomes = try planned.run.figures().outcomes
+        let document = JSONValue.object(pairs: [
+            ("planned", .integer(Int64(planned.run.plan.audience))), ("first", .string(name(begun.end))),
+            ("second", .string(name(resumed.end))),
+            ("accepted", .integer(Int64(outcomes[.accepted] ?? 0))), ("settled", .integer(Int64(log.settled))),
+            ("agrees", .bool(resumed.ledger?.agrees ?? false)), ("events", .array(log.events.map { .string($0) })),
+        ])
+        print(document.text)
+    }
+
+    private static func attendance(
+        _ context: SendingContext, _ cancellation: Cancellation, _ log: EventLog, _ onSettled: @escaping @Sendable (Int) -> Void
+    ) -> RunAttendance {
+        RunAttendance(
+            context: context,
+            observer: Observer { event in
+                log.note(event)
+                if case .settled = event { onSettled(log.settled) }
+            }, notices: .silent, cancellation: cancellation)
+    }
+
+    private static func name(_ end: RunEnd) -> String {
+        switch end {
+        case .finished: "finished"
+        case .stopped(let reason): "stopped: \(reason)"
+        case .interrupted: "interrupted"
+        case .cancelled: "cancelled"
+        }
+    }
+}
+
+/// What was told, each kind once, in the order in which it came first.
+final class EventLog: Sendable {
+    private let state = Mutex<(events: [String], settled: Int)>(([], 0))
+
+    var events: [String] { state.withLock { $0.events } }
+    var settled: Int { state.withLock { $0.settled } }
+
+    func note(_ event: PlanningEvent) { add("planning.\(Self.kind(event))") }
+
+    func note(_ event: RunEvent) {
+        if case .settled(let settlements) = event { state.withLock { $0.settled += settlements.count } }
+        add("run.\(Self.kind(event))")
+    }
+
+    private func add(_ kind: String) { state.withLock { if !$0.events.contains(kind) { $0.events.append(kind) } } }
+
+    private static func kind(_ event: Any) -> String {
+        let text = String(describing: event)
+        return String(text.prefix { $0.isLetter })
+    }
+}
