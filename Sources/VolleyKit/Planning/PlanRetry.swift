@@ -8,14 +8,7 @@ package struct PlannedRetry {
     package let mayRepeat: Int
     /// That it would go out in quiet hours.
     package let warnings: [Diagnostic]
-    private let parent: RunStore
-
-    fileprivate init(_ run: RunStore, of parent: RunStore, mayRepeat: Int, warnings: [Diagnostic]) {
-        self.run = run
-        self.parent = parent
-        self.mayRepeat = mayRepeat
-        self.warnings = warnings
-    }
+    fileprivate let parent: RunStore
 
     /// Looks whether it may be sent now. Whoever approved the first run approved these devices and this text.
     /// - Throws: as `propose`.
@@ -32,14 +25,14 @@ package func planRetry(of run: RunStore, outcomes: Set<Outcome>, _ options: Comm
     if run.plan.isTest {
         throw Diagnostic("the run is a test, which is not retried", file: run.path, remedy: "Send another: volley send FILE --test.")
     }
-    let gate = try SendPermission(run: run, settings: RunSettings(json: run.plan.settings, runFile: run.path), options: options)
+    let gate = try SendPermission(run, options)
     let planned = try gate.retrying { try RetryPlanner(run: run, outcomes: outcomes, now: now).plan() }
     guard let planned else { return nil }
     do {
         let unknown = try outcomes.contains(.unknown) ? run.figures().outcomes[.unknown, default: 0] : 0
         let settings = try RunSettings(json: planned.plan.settings, runFile: planned.path)
         let warning = try QuietRetry.warning(planned, settings, at: now)
-        return PlannedRetry(planned, of: run, mayRepeat: unknown, warnings: warning.map { [$0] } ?? [])
+        return PlannedRetry(run: planned, mayRepeat: unknown, warnings: warning.map { [$0] } ?? [], parent: run)
     } catch {
         try planned.remove()
         throw error

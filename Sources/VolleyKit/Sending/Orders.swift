@@ -25,6 +25,6 @@ package func wake(_ run: RunStore, _ options: CommonOptions) throws {
             "this run is being sent by another volley", file: run.path,
             remedy: "Nothing is left to do; `volley report \(run.plan.id)` shows how far it is.")
     }
-    try SendPermission(run: run, settings: RunSettings(json: run.plan.settings, runFile: run.path), options: options).check(.goOn)
+    try SendPermission(run, options).check(.goOn)
     try run.ask(for: .running, reason: "", at: .now(), from: [.paused])
 }

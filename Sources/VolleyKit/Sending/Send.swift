@@ -48,9 +48,7 @@ package enum Discarded: Equatable, Sendable {
 package func propose(
     _ run: RunStore, isKept: Bool = true, _ options: CommonOptions, _ context: SendingContext
 ) throws -> SendProposal {
-    let settings = try RunSettings(json: run.plan.settings, runFile: run.path)
-    let gate = SendPermission(run: run, settings: settings, options: options, isKept: isKept)
-    if let refused = try gate.refusal(of: .begin) { throw refused }
+    if let refused = try SendPermission(run, options, isKept: isKept).refusal(of: .begin) { throw refused }
     return SendProposal(try RunToSend(run, options, context), .begin, options)
 }
 
@@ -62,13 +60,13 @@ package func proposeTest(_ run: RunStore, _ options: CommonOptions, _ context: S
 /// Looks whether a run that has begun may go on.
 /// - Throws: why not. Nothing was sent.
 package func proposeToGoOn(_ run: RunStore, _ options: CommonOptions, _ context: SendingContext) throws -> SendProposal {
-    try SendPermission(run: run, settings: RunSettings(json: run.plan.settings, runFile: run.path), options: options).check(.goOn)
+    try SendPermission(run, options).check(.goOn)
     return SendProposal(try RunToSend(run, options, context), .goOn, options)
 }
 
 /// Whether a plan waits for somebody to approve it.
 package func needsApproval(_ run: RunStore, _ options: CommonOptions) throws -> Bool {
-    let gate = try SendPermission(run: run, settings: RunSettings(json: run.plan.settings, runFile: run.path), options: options)
+    let gate = try SendPermission(run, options)
     return try run.status().state == .planned && gate.lacksApproval(CurrentProject.all(of: run, options))
 }
 

@@ -13,10 +13,10 @@ public enum ScheduleCommand {
         let (project, folder) = try project(paths, options)
         let files = try ScheduleFiles(paths, runsFolder: folder, options: options)
         let lock = try ScheduleLock(folder: folder)
+        let observer = console.scheduleObserver
         let daemon = try ScheduleDaemon(
             files: files, project: project, runsFolder: folder, lock: lock, options: options,
-            ScheduleAttendance(observer: console.scheduleObserver, cancellation: Interruption.process))
-        let observer = console.scheduleObserver
+            ScheduleAttendance(observer: observer, cancellation: Interruption.process))
         observer(.started(record: FilePaths.join(folder, ScheduleStore.fileName)))
         switch try daemon.run() {
         case .cancelled: return .interrupted

@@ -20,21 +20,23 @@ package struct EarlierRuns {
         throws
     {
         let all = try RunStore.begunForSomebody(of: campaign, app: app, in: folder).filter { $0.plan.id != own }
-        let sendings = all.map { PreviousSending(of: $0, now: now) }
-        let reached = sendings.firstIndex { $0?.accepted != 0 }
-        runs = Array(all.prefix(reached.map { $0 + 1 } ?? all.count))
-        lastSending = reached.flatMap { sendings[$0] } ?? sendings.first.flatMap(\.self)
+        // Older ones are not asked: what they reached is counted from their files.
+        var sendings: [PreviousSending?] = []
+        for run in all where sendings.last.map({ $0?.accepted == 0 }) ?? true { sendings.append(PreviousSending(of: run, now: now)) }
+        runs = Array(all.prefix(sendings.count))
+        let known = sendings.compactMap(\.self)
+        lastSending = known.last.map { $0.accepted == 0 ? known[0] : $0 }
         self.now = now
         self.environment = environment
-        let known = HistorySnapshot(folder: folder)
+        let record = HistorySnapshot(folder: folder)
         let earliest = now.adding(seconds: -Double(PreviousSending.hours * 3600))
-        unaccounted = known.begun(of: campaign).filter { id, entry in
+        unaccounted = record.begun(of: campaign).filter { id, entry in
             guard id != own, entry.begunAt >= earliest, let scope = entry.scope, !scope.isTest, scope.app == app,
                 scope.environment == environment.listName, !environment.isSimulator
             else { return false }
             guard let run = try? RunStore(path: FilePaths.join(folder, "\(id).sqlite"), readOnly: true) else { return true }
             defer { run.close() }
-            return !run.isBeingSent && known.gap(of: run)?.isKnown ?? false
+            return !run.isBeingSent && record.gap(of: run)?.isKnown ?? false
         }.map { (id: $0.key, begunAt: $0.value.begunAt) }.max { $0.begunAt < $1.begunAt }
     }
 

@@ -282,6 +282,15 @@ package struct SendPermission {
     }
 }
 
+extension SendPermission {
+    /// As a person asks, with the settings that the plan froze.
+    /// - Throws: `Diagnostic`: these cannot be read.
+    init(_ run: RunStore, _ options: CommonOptions, isKept: Bool = true) throws {
+        try self.init(
+            run: run, settings: RunSettings(json: run.plan.settings, runFile: run.path), options: options, isKept: isKept)
+    }
+}
+
 extension SendGate.Facts {
     /// Nothing is in the way as far as nothing was looked at.
     fileprivate static let unknown = SendGate.Facts(
