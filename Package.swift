@@ -19,7 +19,7 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 }
 
 /// Tests/Fuzzing/Bodies is built twice: into the tests, and, for `make fuzz`, into a program for libFuzzer, which needs flags of its own.
-let fuzzed: [Target.Dependency] = ["Base", "Audience", "Campaigns", "Content", "TestSupport"]
+let fuzzed: [Target.Dependency] = ["Base", "PushServices", "Audience", "Campaigns", "Content", "TestSupport"]
 let fuzzing =
     Context.environment["VOLLEY_FUZZER"] == nil
     ? Target.testTarget(
@@ -30,7 +30,7 @@ let fuzzing =
         swiftSettings: strict)
 
 /// Tests/Simulation is built twice as well: into the tests, and, for `make simulate`, into an optimised program.
-let simulated: [Target.Dependency] = ["Base", "Cryptography", "Delivery"]
+let simulated: [Target.Dependency] = ["Base", "Cryptography", "Delivery", "PushServices"]
 let isSimulation = Context.environment["VOLLEY_SIMULATION"] != nil
 let simulation =
     isSimulation
@@ -74,25 +74,32 @@ let package = Package(
         room("HTTP2", ["Base", "CNghttp2"]),
         room("Scheduling", ["Base"]),
 
+        // Each push service's facts.
+        room("PushServices", ["Base"]),
+
         // The rooms a campaign walks through, siblings that never import one another.
         room("Campaigns", ["Base", "Scheduling", "CYAML"]),
         room("Audience", ["Base", "CSIMD", "CISAL"]),
-        room("Content", ["Base"]),
-        room("Delivery", ["Base", "Cryptography", "HTTP2", "CCurl"]),
-        room("Runs", ["Base", "Cryptography", grdb, sqlite]),
-        room("Reports", ["Base", "Runs"]),
+        room("Content", ["Base", "PushServices"]),
+        room("Delivery", ["Base", "Cryptography", "HTTP2", "PushServices", "CCurl"]),
+        room("Runs", ["Base", "Cryptography", "PushServices", "Scheduling", grdb, sqlite]),
+        room("Reports", ["Base", "PushServices", "Runs"]),
         room("APNsSimulator", ["Base", "Cryptography", "HTTP2"]),
 
         // Where they are wired together, and where a person types.
         room(
             "VolleyKit",
-            ["Base", "Cryptography", "Scheduling", "Campaigns", "Audience", "Content", "Delivery", "Runs", "Reports", "APNsSimulator"]),
+            [
+                "Base", "CLinux", "Cryptography", "Scheduling", "PushServices", "Campaigns", "Audience", "Content", "Delivery", "Runs",
+                "Reports",
+                "APNsSimulator",
+            ]),
         // What each command asks, prints and ends with; and the arguments that it takes.
         .target(
             name: "Commands",
             dependencies: [
                 "Base", "Cryptography", "Scheduling", "Campaigns", "Audience", "Content", "Delivery", "Runs", "Reports", "APNsSimulator",
-                "VolleyKit",
+                "PushServices", "VolleyKit",
             ], path: "Sources/volley", exclude: ["Arguments"], swiftSettings: strict),
         .executableTarget(
             name: "volley", dependencies: ["Commands", "VolleyKit", argumentParser, "CLinux"], path: "Sources/volley/Arguments",
@@ -101,7 +108,8 @@ let package = Package(
         // What `make bench` runs.
         .target(name: "BareCurl", dependencies: ["CCurl"], path: "Sources/Benchmarks/BareCurl"),
         .executableTarget(
-            name: "volley-bench", dependencies: ["Base", "Cryptography", "HTTP2", "Content", "Delivery", "Runs", "BareCurl"],
+            name: "volley-bench",
+            dependencies: ["Base", "Cryptography", "HTTP2", "PushServices", "Content", "Delivery", "Runs", "BareCurl"],
             path: "Sources/Benchmarks/VolleyBench",
             swiftSettings: strict),
 
@@ -117,10 +125,14 @@ let package = Package(
         tests("Scheduling", ["Base", "Scheduling"]),
         tests("Campaigns", ["Base", "Scheduling", "Campaigns"]),
         tests("Audience", ["Base", "Audience", "TestSupport"]),
-        tests("Content", ["Base", "Content"]),
-        tests("Delivery", ["Base", "Cryptography", "HTTP2", "Delivery", "APNsSimulator", "TestServers"]),
-        tests("Runs", ["Base", "Runs"]),
-        tests("Reports", ["Base", "Runs", "Reports"]),
+        tests("Content", ["Base", "Content", "PushServices"]),
+        .testTarget(
+            name: "PushServicesTests", dependencies: ["Base", "PushServices"], exclude: ["apns_answers.csv"], swiftSettings: strict),
+        tests("Delivery", ["Base", "Cryptography", "HTTP2", "PushServices", "Delivery", "Reports", "APNsSimulator", "TestServers"]),
+        tests("Runs", ["Base", "Runs", "Scheduling"]),
+        .testTarget(
+            name: "ReportsTests", dependencies: ["Base", "PushServices", "Runs", "Reports", "Scheduling"], exclude: ["stop_causes.tsv"],
+            swiftSettings: strict),
         tests("APNsSimulator", ["Base", "Cryptography", "HTTP2", "APNsSimulator"]),
         tests(
             "VolleyKit",
@@ -149,7 +161,7 @@ let package = Package(
 
 // The simulation needs nothing but what it simulates, so that a copy of a few folders can be built in seconds.
 if isSimulation {
-    let needed: Set = ["volley-simulate", "Base", "Cryptography", "HTTP2", "Delivery", "CCurl", "COpenSSL", "CNghttp2"]
+    let needed: Set = ["volley-simulate", "Base", "Cryptography", "HTTP2", "PushServices", "Delivery", "CCurl", "COpenSSL", "CNghttp2"]
     package.targets.removeAll { !needed.contains($0.name) }
     package.products.removeAll()
     package.dependencies.removeAll()

@@ -31,7 +31,7 @@ public final class APNsSimulator: Sendable {
         port = listener.port
         certificateAuthorityPEM = trusted
         wakeSocket = ends[1]
-        let server = Server(
+        let server = try Server(
             configuration, listener: listener, context: context, ledgerFile: ledgerFile, wakeSocket: ends[0], shared: shared)
         thread = Mutex(try Self.start(server))
     }

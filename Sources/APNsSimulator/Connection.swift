@@ -51,13 +51,13 @@ final class Connection: HTTP2ServerSession {
     /// A connection reads no more than this before others have their turn.
     private static let mostBytesPerTurn = 256 << 10
 
-    init(number: Int, socket: Int32, server: Server, context: TLSServerContext, now: Timestamp) {
+    init(number: Int, socket: Int32, server: Server, context: TLSServerContext, now: Timestamp) throws(Diagnostic) {
         self.number = number
         self.socket = socket
         self.server = server
         lastActivity = now
-        tls = TLSConnection(context, socket: socket)
-        super.init(server.callbacks)
+        tls = try TLSConnection(context, socket: socket)
+        try super.init(server.callbacks)
         outgoing.reserveCapacity(2 * Self.pieceBytes)
     }
 

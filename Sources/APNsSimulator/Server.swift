@@ -39,9 +39,9 @@ final class Server {
     init(
         _ configuration: SimulatorConfiguration, listener: consuming Listener, context: TLSServerContext, ledgerFile: LedgerFile?,
         wakeSocket: Int32, shared: SharedSummary
-    ) {
+    ) throws(Diagnostic) {
         faults = configuration.faults
-        callbacks = HTTP2ServerCallbacks(givesWindowsByHand: configuration.faults.windows != nil)
+        callbacks = try HTTP2ServerCallbacks(givesWindowsByHand: configuration.faults.windows != nil)
         self.listener = listener
         self.context = context
         self.wakeSocket = wakeSocket
@@ -103,7 +103,13 @@ final class Server {
         for socket in listener.sockets {
             while let accepted = Listener.accept(on: socket) {
                 connectionCount += 1
-                connections.append(Connection(number: connectionCount, socket: accepted, server: self, context: context, now: now))
+                do throws(Diagnostic) {
+                    connections.append(
+                        try Connection(number: connectionCount, socket: accepted, server: self, context: context, now: now))
+                } catch {
+                    // There is no memory for it: the client may try again.
+                    close(accepted)
+                }
             }
         }
     }
@@ -185,7 +191,7 @@ final class Server {
 
     private static func newID() -> [UInt8] {
         var bytes: [UInt8] = []
-        APNsID(runSeed: .random(), recipient: 0).append(to: &bytes)
+        PushID(runSeed: .random(), recipient: 0).append(to: &bytes)
         return bytes
     }
 

@@ -76,7 +76,7 @@ public enum Blank {
     /// The same for a cell that `JSONWriter` escaped.
     @inlinable public static func isCell(escaped cell: UnsafeBufferPointer<UInt8>) -> Bool {
         guard let first = cell.first else { return true }
-        return mayBegin(with: first) && (isSign(cell) || isText(escaped: cell))
+        return mayBegin(with: first) && (isSign(escaped: cell) || isText(escaped: cell))
     }
 
     /// Whether a blank cell may begin so. Nearly every cell begins with a letter or digit that no sign begins with.
@@ -97,6 +97,14 @@ public enum Blank {
         return signs.contains { sign in
             sign.utf8CodeUnitCount == count && (0..<count).allSatisfy { sign.utf8Start[$0] == cell[start + $0] }
         }
+    }
+
+    /// The same for a text that `JSONWriter` escaped, such as a tab beside a hyphen.
+    @usableFromInline static func isSign(escaped cell: UnsafeBufferPointer<UInt8>) -> Bool {
+        if isSign(cell) { return true }
+        guard cell.contains(UInt8(ascii: "\\")) else { return false }
+        let quote = [UInt8(ascii: "\"")]
+        return (try? JSONValue(parsing: quote + cell + quote))?.stringValue.map(isSign) ?? false
     }
 
     /// A backslash may be escaped for JSON.

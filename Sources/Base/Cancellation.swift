@@ -4,11 +4,12 @@ import Synchronization
 /// Asks work to end in good order. Whoever starts something makes one, hands it in, and requests it from any thread or signal handler.
 public final class Cancellation: Sendable {
     private let requests = Atomic(0)
-    /// Readable for good once it was requested, so that all who wait are woken; nil when no more files can be opened: they look by themselves then.
-    private let wakeup = try? Wakeup()
+    /// Readable for good once it was requested, so that all who wait are woken.
+    private let wakeup: Wakeup
 
     /// Not requested yet.
-    public init() {}
+    /// - Throws: a `Diagnostic` when no more files can be opened.
+    public init() throws(Diagnostic) { wakeup = try Wakeup() }
 
     /// Whether the work is to end.
     public var isRequested: Bool { requests.load(ordering: .relaxed) > 0 }
@@ -18,7 +19,7 @@ public final class Cancellation: Sendable {
     @discardableResult
     public func request() -> Int {
         let before = requests.wrappingAdd(1, ordering: .relaxed).oldValue
-        wakeup?.wake()
+        wakeup.wake()
         return before
     }
 
@@ -31,8 +32,28 @@ public final class Cancellation: Sendable {
     public func wait(milliseconds: Int, orUntil other: Wakeup? = nil) -> Bool {
         var watched = [
             pollfd(fd: other?.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: isRequested ? -1 : wakeup?.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: isRequested ? -1 : wakeup.descriptor, events: Int16(POLLIN), revents: 0),
         ]
         return poll(&watched, 2, Int32(milliseconds)) > 0 && watched[0].revents != 0
+    }
+
+    /// Sleeps until it is requested; not at all when it is by now.
+    /// - Parameters:
+    ///   - seconds: at most so long; nil for as long as it takes.
+    ///   - descriptor: ends the sleep too when it can be read or has failed; -1 for none.
+    /// - Returns: whether `descriptor` can be read or has failed.
+    @discardableResult
+    public func waitForRequest(atMost seconds: Double? = nil, orReadable descriptor: Int32 = -1) -> Bool {
+        let clock = ContinuousClock()
+        let end = seconds.map { clock.now + .seconds($0) }
+        while true {
+            let left = end.map { (clock.now.duration(to: $0)) / .seconds(1) }
+            var watched = [
+                pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0), pollfd(fd: wakeup.descriptor, events: Int16(POLLIN), revents: 0),
+            ]
+            // A signal ends poll early, and so does the longest time that it takes.
+            if poll(&watched, 2, pollTimeout(left)) > 0 { return watched[0].revents != 0 }
+            if let left, left <= 0 { return false }
+        }
     }
 }

@@ -1,6 +1,6 @@
-/// The token by which APNs knows an app on a device: bytes, written as lower-case hex.
+/// The token by which the service knows an app on a device: bytes, written as lower-case hex.
 ///
-/// Apple does not fix its length ("APNs device tokens are of variable length. Do not hard-code their size."), so only what
+/// Its length is not fixed (Apple: "device tokens are of variable length. Do not hard-code their size."), so only what
 /// could never be one is refused: other characters, half a byte, fewer than 8 or more than 512 digits.
 public struct DeviceToken: Hashable, Sendable, CustomStringConvertible {
     /// Lower-case hex digits, an even number.

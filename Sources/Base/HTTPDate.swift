@@ -39,8 +39,5 @@ extension Timestamp {
         return Int(digits)
     }
 
-    private static func digits(_ number: Int, _ width: Int) -> String {
-        let text = String(number)
-        return String(repeating: "0", count: max(0, width - text.count)) + text
-    }
+    private static func digits(_ number: Int, _ width: Int) -> String { TextFormat.zeroPadded(number, digits: width) }
 }

@@ -2,29 +2,29 @@
 public struct MessageContent: Hashable, Sendable {
     /// Where `content` stands in the campaign.
     public var position: SourcePosition
-    /// aps.alert.title
+    /// The first line that people see.
     public var title: SourceText?
-    /// aps.alert.subtitle
+    /// The second line.
     public var subtitle: SourceText?
-    /// aps.alert.body
+    /// The text.
     public var body: SourceText?
-    /// aps.sound
+    /// A sound's name, or `default`.
     public var sound: SourceText?
-    /// aps.badge; 0 clears it.
+    /// The number on the app's icon; 0 clears it.
     public var badge: Int?
-    /// aps.category
+    /// Which buttons the app shows with it.
     public var category: SourceText?
-    /// aps.thread-id
+    /// Pushes of one thread are shown together.
     public var thread: SourceText?
-    /// An https URL, as own key `image` beside aps; sets mutable-content.
+    /// An https URL of an image that the app loads.
     public var image: SourceText?
-    /// Own key `link` beside aps.
+    /// What the app opens when the push is tapped.
     public var link: SourceText?
-    /// Own keys beside aps: always a `.object`.
+    /// The app's own keys: always a `.object`.
     public var data: ContentNode?
-    /// content-available beside a visible push.
+    /// Wakes the app beside a visible push.
     public var wakesApp: Bool
-    /// A background push.
+    /// Wakes the app, and shows nothing.
     public var isSilent: Bool
     /// The whole payload by hand, instead of all of the above: always a `.object`.
     public var payload: ContentNode?
@@ -138,5 +138,15 @@ public struct ContentMember: Hashable, Sendable {
     public init(_ name: SourceText, _ value: ContentNode) {
         self.name = name
         self.value = value
+    }
+}
+
+extension [ContentMember] {
+    /// A mistake for each name that stands here a second time. JSON readers disagree about such a name, so that nobody could say what a phone makes of it.
+    public var repeatedNames: [Diagnostic] {
+        var seen: Set<String> = []
+        return filter { !seen.insert($0.name.value).inserted }.map {
+            Diagnostic("the key '\($0.name.value)' stands here twice", at: $0.name.position, remedy: "Keep one of them.")
+        }
     }
 }

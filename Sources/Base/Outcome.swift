@@ -1,8 +1,8 @@
 /// What became of a planned recipient: every one ends in exactly one of these.
 public enum Outcome: Int, CaseIterable, Hashable, Sendable, CustomStringConvertible {
-    /// APNs answered 200: it took the push over. Nobody has seen it yet.
+    /// The service answered 200: it took the push over. Nobody has seen it yet.
     case accepted = 0
-    /// 410, BadDeviceToken, DeviceTokenNotForTopic: the app is gone from that device.
+    /// The service does not know the target, or not any more: the app is gone from that device.
     case invalidToken = 1
     /// Any other final refusal.
     case rejected = 2
@@ -15,9 +15,6 @@ public enum Outcome: Int, CaseIterable, Hashable, Sendable, CustomStringConverti
 
     /// Outcomes that can be retried: nothing is gained by asking a second time whether an app is gone, or by sending a push twice.
     public static let retriable: Set<Outcome> = [.rejected, .failed, .unknown, .unsent]
-
-    /// The reason of those who are unsent because they may get no more pushes.
-    public static let frequencyCap = "FrequencyCap"
 
     /// The word that campaigns, reports and scripts use.
     public var name: String {

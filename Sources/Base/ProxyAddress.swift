@@ -83,22 +83,20 @@ extension ProxyAddress {
             (user, password) = try Self.credentials(rest[..<at])
             rest = rest[rest.index(after: at)...]
         }
-        let port: Substring?
-        (host, port) = Self.split(rest)
+        let parts = HostPort(rest)
+        host = String(parts.host)
         guard Self.isHost(host) else { throw Mistake(message: "the proxy '\(shown)' names no host", remedy: example) }
         self.port = scheme == .https ? 443 : 1080
         if password != nil, !takesPassword {
             throw Mistake(message: "\(scheme.rawValue) knows a user, but no password", remedy: "Remove it, or use socks5h.")
         }
-        guard let port else {
+        guard parts.portText != nil else {
             guard form == .asInEnvironment else {
                 throw Mistake(message: "the proxy '\(shown)' lacks a port", remedy: "Add it: most proxies listen at 3128, 8080 or 1080.")
             }
             return
         }
-        guard port.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }), let number = Int(port),
-            (1...65_535).contains(number)
-        else {
+        guard let number = parts.port else {
             throw Mistake(message: "the port of the proxy '\(shown)' must be a number from 1 to 65535", remedy: example)
         }
         self.port = number
@@ -122,12 +120,6 @@ extension ProxyAddress {
         }
         if user.isEmpty, plain.isEmpty { return (nil, nil) }
         return (user, password == nil ? nil : plain)
-    }
-
-    private static func split(_ authority: Substring) -> (host: String, port: Substring?) {
-        let bracket = authority.lastIndex(of: "]") ?? authority.startIndex
-        guard let colon = authority[bracket...].firstIndex(of: ":") else { return (String(authority), nil) }
-        return (String(authority[..<colon]), authority[authority.index(after: colon)...])
     }
 
     private static func isHost(_ host: String) -> Bool {

@@ -27,10 +27,10 @@ public struct ProxyExceptions: Sendable {
 
     /// `host:port`, when there is a port; the colons of a bare IPv6 address are its own.
     private static func split(_ entry: String) -> (Substring, Int?) {
-        guard let colon = entry.lastIndex(of: ":"), let port = Int(entry[entry.index(after: colon)...]) else { return (entry[...], nil) }
-        let name = entry[..<colon]
-        guard !name.contains(":") || name.hasSuffix("]") else { return (entry[...], nil) }
-        return (name, port)
+        let parts = HostPort(entry[...])
+        // A port that no server has is no reason to match without one.
+        guard let port = parts.portText.flatMap({ Int($0) }) else { return (entry[...], nil) }
+        return (parts.host, port)
     }
 
     private static func network(_ entry: Substring) -> IPNetwork? {
@@ -40,8 +40,8 @@ public struct ProxyExceptions: Sendable {
 
     /// Without the brackets of an IPv6 address, and without the full stop that may end a name.
     private static func bare(_ host: some StringProtocol) -> String {
-        if host.hasPrefix("["), host.hasSuffix("]") { return String(host.dropFirst().dropLast()) }
-        return String(host.hasSuffix(".") ? host.dropLast() : host[...])
+        let plain = HostPort.plain(host)
+        return plain.count < host.count || !host.hasSuffix(".") ? plain : String(host.dropLast())
     }
 }
 

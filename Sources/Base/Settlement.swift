@@ -6,7 +6,7 @@ public struct Settlement: Hashable, Sendable {
     public var outcome: Outcome
     /// The last HTTP status, 0 when there was none.
     public var status: Int
-    /// APNs' reason, or Volley's own words in the same style (`ConnectionLost`, `Expired`, `Stopped`); empty for accepted.
+    /// The service's reason, or the raw value of an `OwnReason`; empty for accepted.
     public var reason: String
     /// How often it was handed to the wire.
     public var attempts: Int
@@ -14,7 +14,7 @@ public struct Settlement: Hashable, Sendable {
     public var latencyMilliseconds: Int
     /// When it was settled.
     public var settledAt: Timestamp
-    /// With 410: since when the token is invalid, as APNs says.
+    /// With 410: since when the token is invalid, as the service says.
     public var invalidSince: Timestamp?
 
     /// A settlement.
@@ -30,5 +30,10 @@ public struct Settlement: Hashable, Sendable {
         self.latencyMilliseconds = latencyMilliseconds
         self.settledAt = settledAt
         self.invalidSince = invalidSince
+    }
+
+    /// A push that is settled without an answer.
+    public init(recipient: Int, outcome: Outcome, own reason: OwnReason, attempts: Int = 0, settledAt: Timestamp) {
+        self.init(recipient: recipient, outcome: outcome, reason: reason.rawValue, attempts: attempts, settledAt: settledAt)
     }
 }

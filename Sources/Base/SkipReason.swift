@@ -13,7 +13,7 @@ public enum SkipReason: String, CaseIterable, Hashable, Sendable {
     case missingToken = "missing_token"
     /// The token cell holds something that cannot be a token.
     case badToken = "bad_token"
-    /// APNs said earlier that the token is invalid.
+    /// The service said earlier that the token is invalid.
     case suppressed = "suppressed"
     /// Another row of the same device is newer, or as new and was read later: that one decides.
     case duplicateToken = "duplicate_token"
@@ -25,6 +25,6 @@ public enum SkipReason: String, CaseIterable, Hashable, Sendable {
     case holdout = "holdout"
     /// A column that the text needs is blank, and the template has no default.
     case renderError = "render_error"
-    /// The payload as rendered is larger than APNs takes.
+    /// The payload as rendered is larger than the service takes.
     case payloadTooLarge = "payload_too_large"
 }

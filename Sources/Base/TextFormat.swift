@@ -43,10 +43,7 @@ public enum TextFormat {
     static func isControl(_ scalar: Unicode.Scalar) -> Bool { scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value) }
 
     /// `\u001B`; of a character of the first plane.
-    static func escape(_ scalar: Unicode.Scalar) -> String {
-        let digits = String(scalar.value, radix: 16, uppercase: true)
-        return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-    }
+    static func escape(_ scalar: Unicode.Scalar) -> String { "\\u" + hex(scalar.value, digits: 4, uppercase: true) }
 
     /// Whether everything behind it may read in another direction (Unicode's UAX 9, embeddings, overrides and isolates).
     private static func turnsDirection(_ scalar: Unicode.Scalar) -> Bool {

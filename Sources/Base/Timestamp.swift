@@ -54,10 +54,7 @@ public struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible
         return (date.year, date.month, date.day, rest / 3600, rest / 60 % 60, rest % 60)
     }
 
-    private func pad(_ number: Int, _ width: Int = 2) -> String {
-        let digits = String(number)
-        return String(repeating: "0", count: max(0, width - digits.count)) + digits
-    }
+    private func pad(_ number: Int, _ width: Int = 2) -> String { TextFormat.zeroPadded(number, digits: width) }
 }
 
 extension Timestamp {

@@ -1,8 +1,7 @@
 /// What the answers to a run say of the tokens that were refused: are those devices gone, or are the settings wrong?
 ///
-/// APNs answers 410 for a token that was valid with this topic in this environment once, so that device is gone. `BadDeviceToken` and
-/// `DeviceTokenNotForTopic` also come for every good token when environment or topic are wrong. Whether they are the token's fault only the
-/// others can tell, who were pushed to with the same settings.
+/// Some refusals come for a token that was valid with these settings once, so that device is gone. Others also come for every good token when the settings
+/// are wrong. Whether they are the token's fault only the others can tell, who were pushed to with the same settings.
 ///
 /// This is the one place that decides it: while a run is sent, at its end, and for the suppression list. It knows all lives of a run.
 public struct TokenEvidence: Hashable, Sendable {
@@ -10,7 +9,7 @@ public struct TokenEvidence: Hashable, Sendable {
     public var audience = 0
     /// Devices whose push was accepted.
     public var accepted = 0
-    /// Devices that were refused for one of `doubtfulReasons`.
+    /// Devices that were refused for a reason that wrong settings cause as well as dead tokens.
     public var ambiguous = 0
     /// Devices that were refused for another reason: they are gone.
     public var gone = 0
@@ -18,9 +17,6 @@ public struct TokenEvidence: Hashable, Sendable {
     public var leftOut = 0
     /// Devices with a final answer: all of the above but `leftOut`, and what was rejected or failed.
     public var answers = 0
-
-    /// Reasons that wrong settings cause as well as dead tokens. Source: Apple, "Handling notification responses from APNs".
-    public static let doubtfulReasons: Set<String> = ["BadDeviceToken", "DeviceTokenNotForTopic"]
 
     /// Accepted pushes that everyone needs beside it who was refused so, or of whom nothing is known. With one for one, an export that is half of
     /// test devices would have the other half suppressed when it is sent in their environment. A dead token that is not suppressed costs one refused
@@ -41,12 +37,13 @@ public struct TokenEvidence: Hashable, Sendable {
     /// - Parameters:
     ///   - outcomes: of everybody whom it is for.
     ///   - reasons: of those who have one.
-    public init(outcomes: [Outcome: Int], reasons: [String: Int]) {
+    ///   - blaming: reasons of the service that wrong settings cause as well as dead tokens.
+    public init(outcomes: [Outcome: Int], reasons: [String: Int], blaming: Set<String>) {
         audience = outcomes.values.reduce(0, +)
         accepted = outcomes[.accepted, default: 0]
-        ambiguous = Self.doubtfulReasons.reduce(0) { $0 + reasons[$1, default: 0] }
+        ambiguous = blaming.reduce(0) { $0 + reasons[$1, default: 0] }
         gone = max(0, outcomes[.invalidToken, default: 0] - ambiguous)
-        leftOut = reasons[Outcome.frequencyCap, default: 0]
+        leftOut = reasons[OwnReason.frequencyCap.rawValue, default: 0]
         answers = [.accepted, .invalidToken, .rejected, .failed].reduce(0) { $0 + outcomes[$1, default: 0] }
     }
 

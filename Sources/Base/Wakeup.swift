@@ -36,13 +36,22 @@ public final class Wakeup: Sendable {
         }
     }
 
-    /// Sleeps until `wake` is called, and forgets the calls so far.
-    public func wait() {
+    /// Sleeps until `wake` is called, or so long, and forgets the calls so far.
+    /// - Parameter seconds: nil for as long as it takes.
+    public func wait(atMost seconds: Double? = nil) {
         var watched = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         // Interrupted by a signal it is asked again by the caller, who looks why it was woken anyway.
-        _ = poll(&watched, 1, -1)
+        _ = poll(&watched, 1, pollTimeout(seconds))
         clear()
     }
+}
+
+/// What poll takes for a length of time: milliseconds, rounded up, so that nobody is woken too early and sleeps on for nothing. It ends after 24 days
+/// at the latest.
+/// - Parameter seconds: nil for ever.
+public func pollTimeout(_ seconds: Double?) -> Int32 {
+    guard let seconds else { return -1 }
+    return Int32(clamping: Int(min(max(0, seconds * 1000), Double(Int32.max)).rounded(.up)))
 }
 
 extension Diagnostic {

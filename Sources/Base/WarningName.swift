@@ -1,4 +1,5 @@
-/// What a warning is called: in brackets at its end, in JSON as `name`, and in a campaign's `allow`. docs/campaigns.md explains each.
+/// What a warning is called: in brackets at its end, in JSON as `name`, and in a campaign's `allow`. docs/reference/warnings.md explains
+/// each.
 public enum WarningName: String, CaseIterable, Hashable, Sendable {
     // What the campaign and volley.yaml say.
     case curlyQuotes = "curly-quotes"

@@ -8,15 +8,18 @@ public final class WorkerThread<Result: Sendable>: Sendable {
     private let slot: ResultSlot<Result>
 
     /// Starts the thread.
-    /// - Parameter name: as `top -H` and `perf` show it, at most 15 bytes.
+    /// - Parameters:
+    ///   - name: as `top -H` and `perf` show it, at most 15 bytes.
+    ///   - ended: rung once `isFinished`.
     /// - Throws: a `Diagnostic` when the system has no thread, or no memory for one; `body` is not called then.
-    public init(_ name: String, _ body: @escaping @Sendable () -> Result) throws(Diagnostic) {
+    public init(_ name: String, ringing ended: Wakeup? = nil, _ body: @escaping @Sendable () -> Result) throws(Diagnostic) {
         let slot = ResultSlot<Result>()
         self.slot = slot
         thread = try startThread {
             nameThisThread(name)
             let result = body()
             slot.value.withLock { $0 = result }
+            ended?.wake()
         }
     }
 

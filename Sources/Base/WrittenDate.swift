@@ -45,7 +45,7 @@ struct WrittenDate {
     func dates(_ comparison: (String) -> String) -> [String] {
         func written(month: Int, day: Int) -> String? {
             guard (1...12).contains(month), day <= daysInMonth(month, year: year) else { return nil }
-            let digits = [month, day].map { $0 < 10 ? "0\($0)" : "\($0)" }
+            let digits = [month, day].map { TextFormat.zeroPadded($0) }
             return comparison("\(year)-\(digits[0])-\(digits[1])\(time)")
         }
         let dayFirst = isYearFirst ? nil : written(month: second, day: first)
@@ -67,6 +67,6 @@ enum WrittenTime {
             let hour = Int(parts[0]), hour < 24, let minute = Int(parts.count > 1 ? parts[1] : "0"), minute < 60,
             parts.count == 1 || parts[1].utf8.count == 2
         else { return nil }
-        return "\(hour < 10 ? "0" : "")\(hour):\(minute < 10 ? "0" : "")\(minute)"
+        return "\(TextFormat.zeroPadded(hour)):\(TextFormat.zeroPadded(minute))"
     }
 }

@@ -1,16 +1,21 @@
 // What Swift cannot call of Linux, or cannot do: functions whose number of arguments varies, and a signal handler in which nothing but
-// async-signal-safe functions is called. Imported by one file alone, as the variables below exist once for each file that imports them.
+// async-signal-safe functions is called. The variables below exist once for each file that imports them: only one may install last words.
 #ifndef VOLLEY_LINUX_H
 #define VOLLEY_LINUX_H
 
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /// Keeps the memory of this process out of core dumps, also those that a program takes over (core_pattern), and from other processes of its account.
 /// Ends with the next exec, so that programs that it starts are as usual. Source: PR_SET_DUMPABLE(2const).
 static inline int volley_forbid_dumps(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
+
+/// A descriptor that is readable once a child has ended, also before it is waited for; -1 with errno where the kernel (before 5.3) or a container's rules
+/// do not allow it. Closed by exec. Source: pidfd_open(2), which the C library has from glibc 2.36 on only.
+static inline int volley_open_process(pid_t process) { return (int)syscall(SYS_pidfd_open, process, 0); }
 
 /// What is said, and with which code the process ends, before `*mark` is set and after.
 struct volley_last_words {

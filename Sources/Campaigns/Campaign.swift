@@ -105,7 +105,7 @@ public struct CampaignDelivery: Sendable {
     public var pace: Pace?
     /// How often a device may get a push of the app; the app's own cap counts as well.
     public var frequency: FrequencyCap?
-    /// When a push is no longer wanted; nil leaves it to APNs (at most 30 days).
+    /// When a push is no longer wanted; nil leaves it to the service (at most 30 days).
     public var expiry: Expiry?
     /// nil: high, or normal for a silent push.
     public var priority: PushPriority?
@@ -122,22 +122,4 @@ public struct CampaignDelivery: Sendable {
 
     /// Everything by default.
     public init() {}
-}
-
-/// When a push is no longer wanted.
-public enum Expiry: Hashable, Sendable {
-    /// `0`: APNs tries once and does not store it.
-    case immediately
-    /// `4h`: so many seconds after the run starts.
-    case after(seconds: Int)
-    /// A date and time.
-    case at(Timestamp)
-}
-
-/// What to do with a push whose answer was lost.
-public enum UnknownPolicy: String, Hashable, Sendable {
-    /// Send it again under the same apns-id.
-    case resend
-    /// Never send twice: it is reported as unknown.
-    case skip
 }

@@ -53,7 +53,7 @@ func openSource(_ file: String) throws(Diagnostics) -> YAMLSource {
 func rootSection(of source: YAMLSource, _ group: KeyGroup, _ keys: FileKeys, example: String, findings: Findings) -> Section? {
     let start = SourcePosition(file: source.file, line: 1, column: 1)
     do throws(Diagnostic) {
-        var composer = YAMLComposer(source: source, findings: findings)
+        var composer = try YAMLComposer(source: source, findings: findings)
         guard let root = try composer.document(), !root.isNull else {
             findings.error("the file is empty", at: start, remedy: "It must hold 'key: value' lines, for example: \(example).")
             return nil

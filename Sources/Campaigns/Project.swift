@@ -25,7 +25,7 @@ public struct App: Sendable {
     public var name: SourceText
     /// The bundle id.
     public var topic: SourceText
-    /// Which APNs.
+    /// Which of the service's servers.
     public var environment: Environment
     /// A provider token's key; nil with a certificate, or (in the simulator only) when one is made for the run.
     public var key: KeyReference?
@@ -63,7 +63,7 @@ public struct TestDevice: Sendable {
     public var position: SourcePosition
 }
 
-/// Which APNs an app talks to.
+/// Which of the service's servers an app talks to.
 public enum Environment: Sendable {
     /// api.push.apple.com
     case production

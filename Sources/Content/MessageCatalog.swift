@@ -1,4 +1,5 @@
 public import Base
+public import PushServices
 
 /// Everything that a campaign may say, compiled: a message for each variant in each language, and who gets which.
 public struct MessageCatalog: Sendable {
@@ -38,6 +39,9 @@ public struct MessageCatalog: Sendable {
     /// Variant by variant, in the order of the file, and in each the text above `languages` first.
     public let messages: [Message]
 
+    /// Who takes the pushes.
+    public let service: any PushService
+
     let variants: [Variant]
     /// Normalised tags of `languages`; the place in it + 1 is the place of a language's message in its variant.
     let languages: [String]
@@ -48,13 +52,16 @@ public struct MessageCatalog: Sendable {
 
     /// Compiles and checks all that a campaign may say.
     /// - Parameters:
+    ///   - service: says how payloads look, and how large they may be.
     ///   - variants: their shares add up to `MessageVariant.wholeShare`; none when all get the same.
     ///   - campaign: its name, which decides together with a device's alias or token which variant the device falls into.
     ///   - dealing: by which of the two.
     /// - Throws: every mistake at once, each at its place in the campaign.
-    public init(_ content: MessageContent, variants: [MessageVariant] = [], campaign: String = "", dealing: VariantDealing = .alias)
-        throws(Diagnostics)
-    {
+    public init(
+        _ content: MessageContent, for service: any PushService = PushServices.standard, variants: [MessageVariant] = [],
+        campaign: String = "", dealing: VariantDealing = .alias
+    ) throws(Diagnostics) {
+        self.service = service
         let sources = MessageSources(content, variants)
         guard sources.count <= Self.mostMessages else {
             throw Diagnostics(
@@ -62,7 +69,7 @@ public struct MessageCatalog: Sendable {
                     "variants and languages come to \(sources.count) different texts, and at most \(Self.mostMessages) are possible",
                     at: content.position, remedy: "Leave out some."))
         }
-        var compiler = MessageCompiler()
+        var compiler = MessageCompiler(service: service)
         var messages: [Message] = []
         var placed: [Variant] = []
         var bound = 0
@@ -111,12 +118,17 @@ public struct MessageCatalog: Sendable {
     }
 
     /// The columns that all these contents name, as far as they can be read: for complaints about them beside those that `init` throws.
-    public static func columns(of content: MessageContent, variants: [MessageVariant]) -> [SourceText] {
+    public static func columns(
+        of content: MessageContent, for service: any PushService = PushServices.standard, variants: [MessageVariant]
+    ) -> [SourceText] {
         let sources = MessageSources(content, variants)
         return sources.variants.filter { !$0.isHoldout }.flatMap(sources.contents(of:)).reduce([]) {
-            PayloadTemplate.columns(of: $1.content, after: $0)
+            PayloadTemplate.columns(of: $1.content, for: service, after: $0)
         }
     }
+
+    /// The largest payload that the service takes, in bytes.
+    public var byteLimit: Int { service.payloadLimit(of: pushType) }
 
     /// Whether what a device gets depends on its language or variant.
     public var hasChoice: Bool { messages.count > 1 }
@@ -136,13 +148,16 @@ public struct MessageCatalog: Sendable {
 
 /// Compiles one content after another into templates that share their columns.
 private struct MessageCompiler {
+    private let service: any PushService
     private var columns: [SourceText] = []
     private var pushType: PushType?
     private var findings: [Diagnostic] = []
 
+    init(service: any PushService) { self.service = service }
+
     mutating func compile(_ content: MessageContent) -> PayloadTemplate? {
         do throws(Diagnostics) {
-            let template = try PayloadTemplate(content, after: columns)
+            let template = try PayloadTemplate(content, for: service, after: columns)
             columns = template.columns
             findings += template.warnings + ContentLint.warnings(content)
             if let pushType, template.pushType != pushType {

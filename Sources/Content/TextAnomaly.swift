@@ -142,8 +142,7 @@ struct TextAnomaly {
     }
 
     private static func unseen(_ kind: String, _ scalar: Unicode.Scalar?) -> TextAnomaly {
-        let digits = scalar.map { String($0.value, radix: 16, uppercase: true) } ?? ""
-        let code = digits.isEmpty ? "" : " (U+\(String(repeating: "0", count: max(0, 4 - digits.count)))\(digits))"
+        let code = scalar.map { " (\(TextFormat.codePoint($0)))" } ?? ""
         return TextAnomaly(
             name: .invisibleInText, words: "\(kind)\(code), which nobody sees",
             remedy: "Type the text anew around it; it often comes with text copied from a chat or a web page.")

@@ -22,7 +22,8 @@ enum TextPlaceholder {
         guard let first = all.first else { return nil }
         let shown = all.map { "'\($0.text.count > 40 ? $0.text.prefix(39) + "…" : $0.text)'" }.joined(separator: ", ")
         return TextAnomaly(
-            name: .placeholderInText, words: "\(shown), which people would read as \(all.count == 1 ? "it stands" : "they stand")",
+            name: .placeholderInText,
+            words: "\(shown), which people would read as \(TextFormat.plural(all.count, "it stands", "they stand"))",
             remedy: first.remedy)
     }
 

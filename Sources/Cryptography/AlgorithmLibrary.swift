@@ -1,3 +1,4 @@
+import Base
 import COpenSSL
 
 /// A library context of its own with OpenSSL's default and legacy algorithms: files from Keychain Access and old tools are encrypted
@@ -10,8 +11,9 @@ struct AlgorithmLibrary: ~Copyable {
     /// Whether the old algorithms could be loaded.
     var hasLegacy: Bool { legacy != nil }
 
-    init(allowsLegacy: Bool) {
-        guard let context = OSSL_LIB_CTX_new() else { fatalError("OpenSSL failed: library context") }
+    /// - Throws: a `Diagnostic` when there is no memory for it.
+    init(allowsLegacy: Bool) throws(Diagnostic) {
+        guard let context = OSSL_LIB_CTX_new() else { throw .openSSLCannotMake("what reads certificates") }
         self.context = context
         standard = OSSL_PROVIDER_load(context, "default")
         legacy = allowsLegacy ? OSSL_PROVIDER_load(context, "legacy") : nil

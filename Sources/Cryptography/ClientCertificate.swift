@@ -31,7 +31,7 @@ public struct ClientCertificate: Sendable {
         let bytes = try SecretFile.read(file, kind: "certificate")
         let source = CertificateSource(file: file, passphrase: passphrase)
         let identity = try bytes.withBytes { (buffer) throws(Diagnostic) -> CertificateIdentity in
-            let algorithms = AlgorithmLibrary(allowsLegacy: allowsLegacy)
+            let algorithms = try AlgorithmLibrary(allowsLegacy: allowsLegacy)
             return PEMLabels(buffer).all.isEmpty
                 ? try source.readPKCS12(buffer, algorithms) : try source.readPEM(buffer, algorithms)
         }

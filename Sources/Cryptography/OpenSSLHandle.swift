@@ -1,3 +1,4 @@
+import Base
 import COpenSSL
 
 /// Owns one object of OpenSSL and frees it exactly once.
@@ -45,4 +46,14 @@ struct OpenSSLHandle: ~Copyable {
 func require<Handle: ~Copyable>(_ handle: consuming Handle?, _ what: StaticString) -> Handle {
     guard let handle else { fatalError("OpenSSL failed: \(what)") }
     return handle
+}
+
+extension Diagnostic {
+    /// OpenSSL could not make something: memory or random numbers ran out.
+    /// - Parameter thing: what was to be made: `a TLS connection`.
+    static func openSSLCannotMake(_ thing: String) -> Diagnostic {
+        let code = ERR_peek_last_error()
+        defer { ERR_clear_error() }
+        return .cannotMake(thing, code == 0 ? nil : ERR_reason_error_string(code).map { "OpenSSL: \(String(cString: $0))" })
+    }
 }

@@ -1,3 +1,4 @@
+public import Base
 import COpenSSL
 import Glibc
 
@@ -46,8 +47,9 @@ public struct TLSConnection: ~Copyable {
     }
 
     /// The server's end of a connection whose handshake has not begun.
-    public init(_ context: TLSServerContext, socket: Int32) {
-        ssl = Self.make(context.pointer, socket)
+    /// - Throws: a `Diagnostic` when there is no memory for it; so do the others.
+    public init(_ context: TLSServerContext, socket: Int32) throws(Diagnostic) {
+        ssl = try Self.make(context.pointer, socket)
         outer = nil
         self.context = context
         requiredProtocol = context.applicationProtocol
@@ -56,32 +58,38 @@ public struct TLSConnection: ~Copyable {
 
     /// The client's end of a connection whose handshake has not begun.
     /// - Parameter host: the name or address that the server's certificate must carry; a name is also sent as SNI (RFC 6066).
-    public init(_ context: TLSClientContext, host: String, socket: Int32) {
-        ssl = Self.make(context.pointer, socket)
+    public init(_ context: TLSClientContext, host: String, socket: Int32) throws(Diagnostic) {
+        ssl = try Self.connecting(Self.make(context.pointer, socket), context, host)
         outer = nil
         self.context = context
         requiredProtocol = context.requiredProtocol
-        beConnected(context, host)
     }
 
     /// The client's end of a connection inside of another one whose handshake is over: to a server behind a proxy that is spoken to over TLS itself.
     /// Progress speaks of the socket of the outermost.
-    public init(_ context: TLSClientContext, host: String, inside outer: consuming TLSConnection) {
+    public init(_ context: TLSClientContext, host: String, inside outer: consuming TLSConnection) throws(Diagnostic) {
+        let ssl = try Self.connecting(Self.make(context.pointer), context, host)
         // OpenSSL's own filter: what one writes the other one encrypts, and what it lacks is told through.
-        guard let ssl = SSL_new(context.pointer), let filter = BIO_new(BIO_f_ssl()) else { fatalError("OpenSSL failed: TLS in TLS") }
+        guard let filter = BIO_new(BIO_f_ssl()) else {
+            SSL_free(ssl)
+            throw .openSSLCannotMake("a TLS connection")
+        }
         BIO_ctrl(filter, BIO_C_SET_SSL, Int(BIO_NOCLOSE), UnsafeMutableRawPointer(outer.ssl))
         SSL_set_bio(ssl, filter, filter)
         self.ssl = ssl
         self.outer = Outer(outer)
         self.context = context
         requiredProtocol = context.requiredProtocol
-        beConnected(context, host)
     }
 
-    private func beConnected(_ context: TLSClientContext, _ host: String) {
+    /// Makes a new connection the client's end; frees it when that fails.
+    private static func connecting(_ ssl: OpaquePointer, _ context: TLSClientContext, _ host: String) throws(Diagnostic) -> OpaquePointer {
         SSL_set_connect_state(ssl)
         if X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), host) != 1 {
-            guard SSL_set1_host(ssl, host) == 1 else { fatalError("OpenSSL failed: host name") }
+            guard SSL_set1_host(ssl, host) == 1 else {
+                SSL_free(ssl)
+                throw .openSSLCannotMake("a TLS connection")
+            }
             var name = Array(host.utf8CString)
             SSL_ctrl(ssl, SSL_CTRL_SET_TLSEXT_HOSTNAME, Int(TLSEXT_NAMETYPE_host_name), &name)
         }
@@ -89,14 +97,18 @@ public struct TLSConnection: ~Copyable {
             SSL_set_session(ssl, session)
             SSL_SESSION_free(session)
         }
+        return ssl
+    }
+
+    /// - Parameter socket: nil for none yet.
+    private static func make(_ context: OpaquePointer, _ socket: Int32? = nil) throws(Diagnostic) -> OpaquePointer {
+        guard let ssl = SSL_new(context) else { throw .openSSLCannotMake("a TLS connection") }
+        guard let socket, SSL_set_fd(ssl, socket) != 1 else { return ssl }
+        SSL_free(ssl)
+        throw .openSSLCannotMake("a TLS connection")
     }
 
     deinit { SSL_free(ssl) }
-
-    private static func make(_ context: OpaquePointer, _ socket: Int32) -> OpaquePointer {
-        guard let ssl = SSL_new(context), SSL_set_fd(ssl, socket) == 1 else { fatalError("OpenSSL failed: TLS connection") }
-        return ssl
-    }
 
     /// Goes on with the handshake.
     public func handshake() -> TLSProgress {

@@ -10,7 +10,7 @@ final class LoopGroup: Sendable {
         /// Also those that are about to start.
         var started = 1
         var done = 0
-        var stopReason: String?
+        var stopCause: StopCause?
         /// By loop.
         var tallies: [AnswerTally] = []
         var wakeups: [Wakeup] = []
@@ -87,8 +87,8 @@ final class LoopGroup: Sendable {
     }
 
     /// The calling loop stops, and so shall the others.
-    func stop(reason: String) {
-        state.withLock { $0.stopReason = $0.stopReason ?? reason }
+    func stop(_ cause: StopCause) {
+        state.withLock { $0.stopCause = $0.stopCause ?? cause }
         guard !isStopped.exchange(true, ordering: .acquiringAndReleasing) else { return }
         wakeAll()
     }
@@ -98,5 +98,5 @@ final class LoopGroup: Sendable {
     }
 
     /// Why another loop stopped; nil while all go on.
-    var stopReason: String? { isStopped.load(ordering: .acquiring) ? state.withLock { $0.stopReason } : nil }
+    var stopCause: StopCause? { isStopped.load(ordering: .acquiring) ? state.withLock { $0.stopCause } : nil }
 }

@@ -3,11 +3,21 @@ import Synchronization
 
 /// What other threads ask of a sender that runs, and what it shows of itself.
 public final class SendControl: Sendable {
-    /// Who asked, as the reason of what is then unsent says.
-    public enum StopRequest: String, Sendable {
-        case interrupted = "Interrupted", paused = "Paused", cancelled = "Cancelled"
+    /// Who asked.
+    public enum StopRequest: Sendable {
+        case interrupted, paused, cancelled
         /// Nothing may go out at this time of day.
-        case quietHours = "QuietHours"
+        case quietHours
+
+        /// The reason of what is unsent then.
+        public var reason: OwnReason {
+            switch self {
+            case .interrupted: .interrupted
+            case .paused: .paused
+            case .cancelled: .cancelled
+            case .quietHours: .quietHours
+            }
+        }
     }
 
     private let request = Mutex<StopRequest?>(nil)

@@ -5,13 +5,13 @@ import Glibc
 public enum SendEnd: Hashable, Sendable {
     /// The source is exhausted and every push settled.
     case finished
-    /// It would have been wrong to go on: what happened and what to check, a whole sentence or two. What was not on the wire is unsent.
-    case stopped(reason: String)
+    /// It would have been wrong to go on. What was not on the wire is unsent.
+    case stopped(StopCause)
     /// Someone asked it to stop.
     case interrupted
 }
 
-/// Pushes batches to APNs. Every push taken from the source is settled exactly once, whatever happens.
+/// Pushes batches to the service. Every push taken from the source is settled exactly once, whatever happens.
 ///
 /// It begins with one loop on one thread. When that loop has no time left on its core, a second one with connections of its own takes batches from the
 /// same source; when that has none left either, a third, up to as many as there are cores. A run with a pace has one loop, which keeps the pace exactly.
@@ -21,7 +21,7 @@ public struct Sender: Sendable {
     /// - Throws: a `Diagnostic` when the settings cannot work (an authority file that is missing or broken, a proxy
     ///   that is no address, a header with a line break).
     public init(_ settings: SenderSettings) throws(Diagnostic) {
-        try settings.headers.check()
+        try settings.request.check()
         if let file = settings.endpoint.certificateAuthorityFile { try Endpoint.checkAuthority(file: file) }
         if let proxy = settings.proxy {
             do throws(ProxyAddress.Mistake) {
@@ -79,9 +79,9 @@ public struct Sender: Sendable {
     {
         source.close()
         while let batch = source.takeIfReady() {
-            results.put(batch.pushes.map { Settlement(recipient: $0.recipient, outcome: .unsent, reason: "Stopped", settledAt: .now()) })
+            results.put(batch.pushes.map { Settlement(recipient: $0.recipient, outcome: .unsent, own: .stopped, settledAt: .now()) })
         }
-        return .stopped(reason: mistake.description)
+        return .stopped(.described(mistake.description))
     }
 
     private var largestTeam: Int { settings.pace == nil && settings.sharedPace == nil ? max(1, settings.loops) : 1 }

@@ -73,9 +73,9 @@ struct SenderLoop {
     // MARK: Team
 
     private mutating func listenToTeam(at now: Moment) {
-        if let request = team.control.requested { machine.interrupt(request.rawValue, at: now) }
-        if let reason = team.stopReason { machine.stop(reason, at: now) }
-        if case .stopped(let reason) = machine.ending?.end { team.stop(reason: reason) }
+        if let request = team.control.requested { machine.interrupt(request.reason, at: now) }
+        if let cause = team.stopCause { machine.stop(cause, at: now) }
+        if case .stopped(let cause) = machine.ending?.end { team.stop(cause) }
         if machine.hasEverAnswered { team.noteAnswer() } else if team.hasAnswered { machine.hasEverAnswered = true }
         if settings.stopLimits != nil { machine.tallyOfOthers = team.exchange(machine.tally, of: place) }
         askForHelpIfNeeded(at: now)
@@ -206,7 +206,7 @@ struct SenderLoop {
     }
 
     private func submit(_ push: Int, on connection: Int) {
-        let id = APNsID(runSeed: settings.runSeed, recipient: machine.pushes[push].recipient)
+        let id = PushID(runSeed: settings.runSeed, recipient: machine.pushes[push].recipient)
         store.withBytes(of: push) { token, payload in
             transport.submit(push: push, id: id, on: connection, token: token, payload: payload)
         }

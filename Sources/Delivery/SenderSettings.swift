@@ -1,6 +1,7 @@
 public import Base
 public import Cryptography
 import HTTP2
+public import PushServices
 
 /// Where pushes go.
 public struct Endpoint: Hashable, Sendable, CustomStringConvertible {
@@ -30,40 +31,18 @@ public struct Endpoint: Hashable, Sendable, CustomStringConvertible {
 /// How Volley shows who it is.
 public enum Credentials: Sendable {
     /// Provider tokens. One source for all senders of a process: the 20-minute rule counts per key, not per connection.
-    case token(ProviderTokenSource)
+    case token(SignedTokenSource)
     /// TLS with a client certificate.
     case certificate(ClientCertificate)
 }
 
-/// The headers that all pushes of a run share.
-public struct PushHeaders: Hashable, Sendable {
-    /// apns-topic, suffix included.
-    public var topic: String
-    /// apns-push-type
-    public var pushType: PushType
-    /// apns-priority
-    public var priority: PushPriority
-    /// apns-expiration in epoch seconds, 0 = try once; nil leaves the header out.
-    public var expiration: Int64?
-    /// apns-collapse-id, at most 64 bytes; nil leaves the header out.
-    public var collapseID: String?
-
-    /// Headers of a run.
-    public init(topic: String, pushType: PushType, priority: PushPriority, expiration: Int64? = nil, collapseID: String? = nil) {
-        self.topic = topic
-        self.pushType = pushType
-        self.priority = priority
-        self.expiration = expiration
-        self.collapseID = collapseID
-    }
-
+extension RequestTemplate {
     /// - Throws: a `Diagnostic` when a value cannot be a header: with a line break in it the rest would be a header of its own, and with a space at an
     /// end HTTP/2 takes no request (RFC 9113 section 8.2.1).
     func check() throws(Diagnostic) {
-        for (name, value) in [("apns-topic", topic), ("apns-collapse-id", collapseID ?? "")]
-        where !HTTP2Header.canHold(value) || value.hasPrefix(" ") || value.hasSuffix(" ") {
+        for header in headers where !HTTP2Header.canHold(header.value) || header.value.hasPrefix(" ") || header.value.hasSuffix(" ") {
             throw Diagnostic(
-                "\(name) holds a control character, or begins or ends with a space, which no header may: '\(value)'",
+                "\(header.name) holds a control character, or begins or ends with a space, which no header may: '\(header.value)'",
                 remedy: "Write it as one line of visible text, without spaces around it.")
         }
     }
@@ -71,13 +50,15 @@ public struct PushHeaders: Hashable, Sendable {
 
 /// Everything a sender needs to know before the first push.
 public struct SenderSettings: Sendable {
+    /// Who takes the pushes.
+    public var service: any PushService
     /// Where pushes go.
     public var endpoint: Endpoint
     /// Who sends.
     public var credentials: Credentials
-    /// The headers that all pushes share.
-    public var headers: PushHeaders
-    /// Derives each push's apns-id.
+    /// What all pushes have in common.
+    public var options: PushOptions
+    /// Derives each push's id.
     public var runSeed: RunSeed
     /// Never faster than this in any second; nil for no limit.
     public var pace: Pace?
@@ -85,7 +66,7 @@ public struct SenderSettings: Sendable {
     public var sharedPace: SharedPace?
     /// After this moment nothing more is sent: what is left is unsent.
     public var deadline: Timestamp?
-    /// Whether a push whose answer was lost is sent again (under the same apns-id) or reported as unknown.
+    /// Whether a push whose answer was lost is sent again (under the same id) or reported as unknown.
     public var resendsUnknown: Bool
     /// Shares of bad answers beyond which the run stops, on top of what always stops one (most tokens bad, most pushes rejected); nil for none.
     public var stopLimits: StopLimits?
@@ -112,11 +93,15 @@ public struct SenderSettings: Sendable {
     /// From submitting a push to its answer.
     public var answerTimeoutSeconds: Double
 
+    /// What all requests have in common.
+    var request: RequestTemplate { service.request(options) }
+
     /// Settings with the usual limits.
-    public init(endpoint: Endpoint, credentials: Credentials, headers: PushHeaders, runSeed: RunSeed) {
+    public init(endpoint: Endpoint, credentials: Credentials, options: PushOptions, runSeed: RunSeed) {
+        service = PushServices.standard
         self.endpoint = endpoint
         self.credentials = credentials
-        self.headers = headers
+        self.options = options
         self.runSeed = runSeed
         resendsUnknown = true
         retry = RetryPolicy()

@@ -1,3 +1,4 @@
+import Base
 import CNghttp2
 
 /// What sessions of one kind are made with: nghttp2's callbacks and options, freed with their owner.
@@ -5,11 +6,13 @@ struct SessionSetup: ~Copyable {
     let callbacks: OpaquePointer
     let options: OpaquePointer
 
-    init() {
+    /// - Throws: a `Diagnostic` when there is no memory for it.
+    init() throws(Diagnostic) {
         var callbacks: OpaquePointer?
         var options: OpaquePointer?
         guard nghttp2_session_callbacks_new(&callbacks) == 0, nghttp2_option_new(&options) == 0, let callbacks, let options else {
-            fatalError("nghttp2 is out of memory")
+            nghttp2_session_callbacks_del(callbacks)
+            throw .cannotMake("what HTTP/2 connections share")
         }
         self.callbacks = callbacks
         self.options = options

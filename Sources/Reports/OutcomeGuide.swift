@@ -1,13 +1,22 @@
 import Base
+import PushServices
 import Runs
 
 /// Outcomes and skip reasons in a few words.
-enum OutcomeGuide {
-    /// - Parameter doubtsTokens: whether wrong settings may be why tokens were refused.
-    static func note(_ outcome: Outcome, in state: RunState, doubtsTokens: Bool) -> String {
-        let isUnderway = state == .running || state == .paused
+struct OutcomeGuide {
+    /// Who took the pushes.
+    let service: any PushService
+    /// The state of the run.
+    let state: RunState
+    /// Whether wrong settings may be why tokens were refused.
+    let doubtsTokens: Bool
+
+    private var isUnderway: Bool { state == .running || state == .paused }
+
+    /// In a few words beside a figure.
+    func note(_ outcome: Outcome) -> String {
         return switch outcome {
-        case .accepted: "APNs took it over"
+        case .accepted: "\(service.displayName) took it over"
         case .invalidToken: doubtsTokens ? "the device token was refused" : "the app is gone from the device"
         case .rejected: "refused for good"
         case .failed: "refused until retries ran out"
@@ -17,9 +26,7 @@ enum OutcomeGuide {
     }
 
     /// As a heading.
-    /// - Parameter doubtsTokens: whether wrong settings may be why tokens were refused.
-    static func title(_ outcome: Outcome, in state: RunState, doubtsTokens: Bool) -> String {
-        let isUnderway = state == .running || state == .paused
+    func title(_ outcome: Outcome) -> String {
         return switch outcome {
         case .accepted: "Got it"
         case .invalidToken: doubtsTokens ? "Token refused" : "App gone"
@@ -46,18 +53,17 @@ enum OutcomeGuide {
         }
     }
 
-    /// What it means for whoever never heard of APNs, in a sentence or two.
-    static func meaning(_ outcome: Outcome, in state: RunState, doubtsTokens: Bool) -> String {
-        let isUnderway = state == .running || state == .paused
+    /// What it means for those who never heard of the service, in a sentence or two.
+    func meaning(_ outcome: Outcome) -> String {
         return switch outcome {
-        case .accepted: "APNs, Apple's push service, took the push over, and delivers it as soon as the device can be reached."
+        case .accepted: "\(service.introduction), took the push over, and delivers it as soon as the device can be reached."
         case .invalidToken where doubtsTokens:
-            "APNs refused the device token. Devices that it calls gone (Unregistered, ExpiredToken) are left out of later campaigns until they register again; the others are not, as wrong settings may be why they were refused."
+            "\(service.displayName) refused the device token. Devices that it calls gone (Unregistered, ExpiredToken) are left out of later campaigns until they register again; the others are not, as wrong settings may be why they were refused."
         case .invalidToken:
             "The app is gone from the device, or its push token has changed. These devices are left out of later campaigns until they register again."
         case .rejected:
-            "APNs refused the push for good. The reasons below say why; sending again would not help until the cause is removed."
-        case .failed: "APNs refused the push for the moment, and still did after several attempts. It can be sent again."
+            "\(service.displayName) refused the push for good. The reasons below say why; sending again would not help until the cause is removed."
+        case .failed: "\(service.displayName) refused the push for the moment, and still did after several attempts. It can be sent again."
         case .unknown:
             isUnderway
                 ? "The push is on its way, and its answer is not here yet."

@@ -8,7 +8,7 @@ extension Report {
     /// which the other forms show them, each only where there is something to tell; a summary has none of them.
     public var json: JSONValue {
         // Only where there is something to say: the document of a run that went well has the members it always had.
-        let reason = status.reason.isEmpty ? [] : [("stopped_because", JSONValue.string(status.reason))]
+        let reason = status.because.map { [("stopped_because", JSONValue.string($0))] } ?? []
         let head: [(String, JSONValue)] = [
             ("run", .string(plan.id)), ("campaign", .string(plan.campaign)), ("app", .string(plan.app)),
             ("state", .string(status.state.rawValue)),

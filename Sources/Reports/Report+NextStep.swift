@@ -1,4 +1,5 @@
 import Base
+import PushServices
 import Runs
 
 /// What to do about a run, and with which command.
@@ -15,7 +16,7 @@ extension Report {
         if isPruned { return [] }
         switch status.state {
         case .planned: return [stepOfPlan]
-        case .running where status.reason.isEmpty:
+        case .running where !status.isSenderHidden:
             return [NextStep(words: "it is being sent; this shows newer figures:", command: "volley report \(id)")]
         case .running, .paused, .stopped, .cancelled:
             if let retry = chain.last(where: { $0.retryOf == id && $0.hasBegun }) {
@@ -44,10 +45,11 @@ extension Report {
     }
 
     private var stepOfPlan: NextStep {
-        if plan.settings["approval"]?.stringValue == "required", approval == nil {
+        let settings = try? plan.settings.get()
+        if settings?.needsApproval == true, approval == nil {
             return NextStep(words: "somebody has to approve it:", command: "volley approve \(plan.id) --by NAME")
         }
-        if plan.settings["schedule"]?["occurrence"]?.stringValue != nil {
+        if settings?.schedule?.occurrence != nil {
             return NextStep(words: "`volley schedule` sends it at its time.")
         }
         return NextStep(words: "this sends it:", command: "volley send --plan \(plan.id)")
@@ -59,10 +61,10 @@ extension Report {
         if failed + unknown > 0 {
             let words =
                 unknown == 0
-                ? "\(Self.devices(failed)) failed for the moment; this sends to \(failed == 1 ? "it" : "them") again:"
+                ? "\(TextFormat.devices(failed)) failed for the moment; this sends to \(TextFormat.plural(failed, "it", "them")) again:"
                 : failed == 0
-                    ? "\(Self.devices(unknown)) gave no answer and may have got it; if twice is better than never:"
-                    : "\(Self.devices(failed)) failed for the moment; this sends to them again, but not to those who gave no answer and may have got it:"
+                    ? "\(TextFormat.devices(unknown)) gave no answer and may have got it; if twice is better than never:"
+                    : "\(TextFormat.devices(failed)) failed for the moment; this sends to them again, but not to those who gave no answer and may have got it:"
             let outcome = unknown == 0 || failed > 0 ? "failed" : "unknown"
             steps.append((failed + unknown, NextStep(words: words, command: "volley retry \(plan.id) --outcome \(outcome)")))
         }
@@ -72,7 +74,7 @@ extension Report {
                     missedForGood,
                     NextStep(
                         words:
-                            "\(Self.devices(missedForGood)) \(missedForGood == 1 ? "was" : "were") never sent to; if the message still holds:",
+                            "\(TextFormat.devices(missedForGood)) \(TextFormat.plural(missedForGood, "was", "were")) never sent to; if the message still holds:",
                         command: "volley retry \(plan.id) --outcome unsent")
                 ))
         }
@@ -81,7 +83,8 @@ extension Report {
                 (
                     count(.invalidToken),
                     NextStep(
-                        words: "\(Self.devices(count(.invalidToken))) had a token that APNs refused; this checks the settings:",
+                        words:
+                            "\(TextFormat.devices(count(.invalidToken))) had a token that \(service.displayName) refused; this checks the settings:",
                         command: "volley doctor \(plan.app)")
                 ))
         }
@@ -92,7 +95,8 @@ extension Report {
                     rejected,
                     NextStep(
                         words:
-                            "\(Self.devices(rejected)) \(rejected == 1 ? "was" : "were") refused for good; the reasons say what to change.")
+                            "\(TextFormat.devices(rejected)) \(TextFormat.plural(rejected, "was", "were")) refused for good; the reasons say what to change."
+                    )
                 ))
         }
         return steps.sorted { $0.count > $1.count }.map(\.step)

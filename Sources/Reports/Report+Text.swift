@@ -1,4 +1,5 @@
 import Base
+import PushServices
 import Runs
 
 extension Report {
@@ -28,7 +29,7 @@ extension Report {
         }
         lines += groupLines("Languages", languages, style)
         lines += groupLines(
-            "Variants", variants, style, last: holdout.map { ("holdout", "\(Self.devices($0)) kept back: they got nothing") })
+            "Variants", variants, style, last: holdout.map { ("holdout", "\(TextFormat.devices($0)) kept back: they got nothing") })
         lines += section("Skipped rows", skippedTable, style)
         lines += chainLines(style)
         let speed = speedFacts
@@ -44,22 +45,24 @@ extension Report {
         guard plan.audience > 0 else { return "Nobody was in the audience; nothing was sent." }
         let share = "\(accepted) of \(all) pushes (\(TextFormat.percent(Double(count(.accepted)) / Double(plan.audience))))"
         switch status.state {
-        case .planned: return "Planned, not sent yet: \(all) \(plan.audience == 1 ? "device is" : "devices are") waiting."
-        case .running: return "\(status.reason.isEmpty ? "Still running" : "Running, or cut off"): APNs accepted \(share) so far."
-        case .paused: return "Paused: APNs accepted \(share) so far."
+        case .planned: return "Planned, not sent yet: \(all) \(TextFormat.plural(plan.audience, "device is", "devices are")) waiting."
+        case .running:
+            return "\(status.isSenderHidden ? "Running, or cut off" : "Still running"): \(service.displayName) accepted \(share) so far."
+        case .paused: return "Paused: \(service.displayName) accepted \(share) so far."
         case .stopped where count(.unsent) == 0:
-            return ["Stopped: APNs accepted \(share).", remainder].compactMap { $0 }.joined(separator: " ")
-        case .stopped: return "Stopped early: APNs accepted \(share); \(neverSent)."
-        case .cancelled: return "Cancelled: APNs accepted \(share); \(neverSent)."
+            return ["Stopped: \(service.displayName) accepted \(share).", remainder].compactMap { $0 }.joined(separator: " ")
+        case .stopped: return "Stopped early: \(service.displayName) accepted \(share); \(neverSent)."
+        case .cancelled: return "Cancelled: \(service.displayName) accepted \(share); \(neverSent)."
         case .finished:
             if count(.accepted) == plan.audience {
-                return plan.audience == 1 ? "APNs accepted the push." : "APNs accepted all \(all) pushes."
+                return plan.audience == 1
+                    ? "\(service.displayName) accepted the push." : "\(service.displayName) accepted all \(all) pushes."
             }
-            return [missedSentence, "APNs accepted \(share).", remainder].compactMap { $0 }.joined(separator: " ")
+            return [missedSentence, "\(service.displayName) accepted \(share).", remainder].compactMap { $0 }.joined(separator: " ")
         }
     }
 
-    private var neverSent: String { "\(TextFormat.count(count(.unsent))) \(count(.unsent) == 1 ? "was" : "were") never sent" }
+    private var neverSent: String { "\(TextFormat.counted(count(.unsent), "was", "were")) never sent" }
 
     /// What became of those that were not accepted, the most frequent first. Who was missed is told before.
     private var remainder: String? {
@@ -73,7 +76,7 @@ extension Report {
             (leftOut, "was left out by frequency", "were left out by frequency"),
         ]
         let parts = words.filter { $0.count > 0 }.sorted { $0.count > $1.count }.map {
-            "\(TextFormat.count($0.count)) \($0.count == 1 ? $0.one : $0.many)"
+            TextFormat.counted($0.count, $0.one, $0.many)
         }
         guard parts.count > 1, let last = parts.last else { return parts.first.map { $0 + "." } }
         return parts.dropLast().joined(separator: ", ") + " and \(last)."
@@ -87,7 +90,7 @@ extension Report {
         if let text { facts.append(("Text", text)) }
         facts += [("Run", plan.id), ("State", status.state.rawValue)]
         if let first = plan.retryOf { facts.append(("Retry of", first)) }
-        if !status.reason.isEmpty { facts.append(("Because", TextStyle.safe(status.reason, limit: 2000))) }
+        if let because = status.because { facts.append(("Because", TextStyle.safe(because, limit: 2000))) }
         facts.append(("Planned", TextStyle.moment(plan.plannedAt)))
         if let approval {
             facts.append(("Approved", "by \(TextStyle.safe(approval.name, limit: 100)), \(TextStyle.moment(approval.approvedAt))"))
@@ -103,16 +106,15 @@ extension Report {
             facts.append(("Ended", text))
         }
         if let prunedAt { facts.append(("Pruned", "\(TextStyle.moment(prunedAt)); recipients were removed, figures are as they were")) }
-        let devices = "\(TextFormat.count(plan.audience)) \(plan.audience == 1 ? "device" : "devices")"
-        facts.append(("Audience", "\(devices) from \(TextFormat.count(plan.rows)) \(plan.rows == 1 ? "row" : "rows")"))
+        let devices = TextFormat.devices(plan.audience)
+        facts.append(("Audience", "\(devices) from \(TextFormat.counted(plan.rows, "row"))"))
         return table(facts, style)
     }
 
     /// Where it went, or is to go; nil when the plan does not say.
     private var environment: String? {
-        guard let environment = plan.settings["environment"] else { return nil }
-        if let host = environment["host"]?.stringValue { return "\(host):\(environment["port"]?.integerValue ?? 443)" }
-        return environment.stringValue.map { $0 == "simulator" ? "simulator: no phone gets it" : $0 }
+        guard let environment = try? plan.settings.get().environment else { return nil }
+        return environment.isSimulator ? "simulator: no phone gets it" : environment.name
     }
 
     /// The text that most devices read, as the campaign writes it; nil when there is nothing to read, or the plan does not keep it.
@@ -148,17 +150,15 @@ extension Report {
         guard groups.count > 1 || last != nil, !groups.isEmpty, status.state != .planned else { return [] }
         var facts = groups.prefix(Self.shownGroups).map { group in
             let parts = Outcome.allCases.filter { group.count($0) > 0 }.map { "\(TextFormat.count(group.count($0))) \($0.name)" }
-            return (TextStyle.safe(group.name), "\(Self.devices(group.audience)): \(parts.joined(separator: ", "))")
+            return (TextStyle.safe(group.name), "\(TextFormat.devices(group.audience)): \(parts.joined(separator: ", "))")
         }
         if groups.count > Self.shownGroups {
             let hidden = groups.dropFirst(Self.shownGroups)
-            let devices = Self.devices(hidden.reduce(0) { $0 + $1.audience })
+            let devices = TextFormat.devices(hidden.reduce(0) { $0 + $1.audience })
             facts.append(("and \(hidden.count) more", "\(devices); `--format json` names them all"))
         }
         return ["", style.paint(title, .bold)] + table(facts + (last.map { [$0] } ?? []), style)
     }
-
-    static func devices(_ count: Int) -> String { "\(TextFormat.count(count)) \(count == 1 ? "device" : "devices")" }
 
     /// Every run of the chain, and what they came to together: a retry's devices are some of an earlier run's.
     private func chainLines(_ style: TextStyle) -> [String] {
@@ -220,16 +220,16 @@ extension Report {
             BarTable.Row(
                 name: outcome.name, number: count(outcome),
                 ink: outcome == .unsent && missedForGood > 0 ? .red : OutcomeGuide.ink(outcome),
-                note: OutcomeGuide.note(outcome, in: status.state, doubtsTokens: doubtsTokens))
+                note: guide.note(outcome))
         }
         return BarTable(rows: rows, whole: plan.audience)
     }
 
     /// What a reason means and what to do, as far as Volley knows.
     func explanation(of reason: String) -> String {
-        if let known = APNsReason.explanation(of: reason) { return known }
-        if reason.hasPrefix("HTTP") { return "APNs answered with this status and gave no reason." }
-        return "Volley does not know this reason. Look for it in Apple's \"Handling notification responses from APNs\"."
+        if let known = ReasonText.explanation(of: reason) { return known }
+        if reason.hasPrefix("HTTP") { return "\(service.displayName) answered with this status and gave no reason." }
+        return "Volley does not know this reason. Look for it in \(service.reasonsPage)."
     }
 
     private var reasonTable: BarTable {

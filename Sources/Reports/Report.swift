@@ -1,4 +1,5 @@
 import Base
+import PushServices
 public import Runs
 
 /// A run's delivery report, ready to be written in one of its forms. All forms are made from the same figures.
@@ -28,7 +29,7 @@ public struct Report: Sendable {
     ///   - isSummary: leaves out what tells languages and variants apart, for which every recipient may have to be read.
     /// - Throws: `Diagnostic` when the run file is damaged or cannot be read.
     public init(_ run: RunStore, chain: RunChain? = nil, earlier: [RunStore] = [], isSummary: Bool = false) throws {
-        path = run.path
+        path = run.place
         plan = run.plan
         status = try run.status()
         var figures = try run.figures(withGroups: !isSummary)
@@ -59,13 +60,19 @@ public struct Report: Sendable {
         var accepted: Int?
     }
 
+    /// Who took the pushes.
+    var service: any PushService { PushServices.standard }
+
+    /// What outcomes mean in this run.
+    var guide: OutcomeGuide { OutcomeGuide(service: service, state: status.state, doubtsTokens: doubtsTokens) }
+
     /// Whether every recipient was accepted, found its token invalid, or was left out on purpose: nobody was rejected, failed, unknown or missed.
     /// Decides exit code 0 or 1.
     public var isClean: Bool { missed == 0 && [.rejected, .failed, .unknown].allSatisfy { count($0) == 0 } }
 
     /// Recipients who were never sent to although they should have been: their push expired, or it was too late, before their turn came. Those
     /// whom `frequency` leaves out are left out on purpose.
-    public var missed: Int { max(0, count(.unsent) - figures.reasons[Outcome.frequencyCap, default: 0]) }
+    public var missed: Int { max(0, count(.unsent) - figures.count(.frequencyCap)) }
 
     /// The same of a run that got to its end, where nothing is to come any more.
     var missedForGood: Int { status.state == .finished ? missed : 0 }
@@ -74,7 +81,7 @@ public struct Report: Sendable {
     public var missedSentence: String? {
         guard missedForGood > 0 else { return nil }
         let isOne = missedForGood == 1
-        let all = "\(TextFormat.count(plan.audience)) push\(plan.audience == 1 ? "" : "es")"
+        let all = TextFormat.counted(plan.audience, "push", "pushes")
         let share = TextFormat.percent(Double(missedForGood) / Double(plan.audience))
         return "\(TextFormat.count(missedForGood)) of \(all) (\(share)) \(isOne ? "was" : "were") never sent, as "
             + "\(missedBecause(isOne ? "it expired" : "they expired", isOne: isOne))."
@@ -83,7 +90,7 @@ public struct Report: Sendable {
     /// - Parameter expired: that the pushes expired, in words.
     func missedBecause(_ expired: String, isOne: Bool) -> String {
         let turn = "\(isOne ? "its" : "their") turn came"
-        return switch (figures.reasons["Expired", default: 0], figures.reasons["TooLate", default: 0]) {
+        return switch (figures.count(.expired), figures.count(.tooLate)) {
         case (0, 0): "the run ended before \(turn)"
         case (_, 0): "\(expired) before \(turn)"
         case (0, _): "it was too late when \(turn)"
@@ -162,7 +169,7 @@ struct EarlierRun: Sendable {
     init?(_ run: RunStore) {
         guard let figures = try? run.figures() else { return nil }
         (id, plannedAt, audience) = (run.plan.id, run.plan.plannedAt, run.plan.audience)
-        badge = EnvironmentBadge(settings: run.plan.settings)
+        badge = EnvironmentBadge(of: run.plan)
         (accepted, invalidToken) = (figures.outcomes[.accepted, default: 0], figures.outcomes[.invalidToken, default: 0])
     }
 }

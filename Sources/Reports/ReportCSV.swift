@@ -111,7 +111,7 @@ private struct LineWriter {
         number(result.attempts)
         comma()
         // What was claimed and has no outcome may have been sent: its id helps to find out.
-        if result.mayHaveBeenSent { APNsID(runSeed: seed, recipient: result.id).append(to: &bytes) }
+        if result.mayHaveBeenSent { PushID(runSeed: seed, recipient: result.id).append(to: &bytes) }
         comma()
         if hasAnswer { number(result.latencyMilliseconds) }
         comma()

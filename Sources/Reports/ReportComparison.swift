@@ -236,7 +236,7 @@ public struct ReportComparison: Sendable {
             return "<section class=\"panel\"><h2>\(section)</h2>\(table.html)</section>"
         }
         let runs = [("Before", before), ("After", after)].map { name, report in
-            (name, "\(Self.name(report)) \(EnvironmentBadge(settings: report.plan.settings)?.html ?? "")" as HTML)
+            (name, "\(Self.name(report)) \(EnvironmentBadge(of: report.plan)?.html ?? "")" as HTML)
         }
         return PageStyle.document(
             title: "\(before.plan.id) and \(after.plan.id)", style: "",

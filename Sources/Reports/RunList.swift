@@ -60,12 +60,12 @@ public struct RunList: Sendable {
         }
         if !broken.isEmpty {
             if !lines.isEmpty { lines.append("") }
-            lines.append(style.paint(broken.count == 1 ? "1 file cannot be read:" : "\(broken.count) files cannot be read:", .red))
+            lines.append(style.paint("\(broken.count) \(TextFormat.plural(broken.count, "file")) cannot be read:", .red))
             lines += broken.flatMap { style.wrapped($0.description, indent: 2) }
         }
         if !unfinished.isEmpty {
             if !lines.isEmpty { lines.append("") }
-            lines.append(style.paint(unfinished.count == 1 ? "1 unfinished plan:" : "\(unfinished.count) unfinished plans:", .yellow))
+            lines.append(style.paint("\(unfinished.count) unfinished \(TextFormat.plural(unfinished.count, "plan")):", .yellow))
             lines += unfinished.flatMap { style.wrapped(Self.line($0), indent: 2) }
         }
         return lines.joined(separator: "\n")

@@ -8,9 +8,9 @@ public struct ShownPush: Sendable {
     public private(set) var isSilent = false
     /// The address of the image beside the text; blank when there is none.
     public private(set) var image = ""
-    /// What else aps says, as people would say it: sound, badge, category, …
+    /// What else it says, as people would say it: sound, badge, category, …
     public private(set) var marks: [(name: String, value: String)] = []
-    /// Own keys beside aps, with their values as JSON; texts without quotes.
+    /// Own keys, with their values as JSON; texts without quotes.
     public private(set) var ownKeys: [(name: String, value: String)] = []
 
     /// - Parameter payload: a JSON object.

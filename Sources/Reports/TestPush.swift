@@ -11,7 +11,7 @@ struct TestPush: Sendable {
     /// Blank for the text above `languages`.
     var language: String
     var outcome: Outcome
-    /// APNs' reason; blank when it was accepted.
+    /// The service's reason; blank when it was accepted.
     var reason: String
 
     /// Those of a run, in its order: a test has a few for each device.

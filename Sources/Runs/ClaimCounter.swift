@@ -68,8 +68,7 @@ public final class ClaimCounter: Sendable {
     }
 
     private static func text(_ life: String, _ claimed: Int) -> [UInt8] {
-        let number = String(claimed)
-        return Array("\(life) \(String(repeating: "0", count: digits - number.utf8.count))\(number)\n".utf8)
+        Array("\(life) \(TextFormat.zeroPadded(claimed, digits: digits))\n".utf8)
     }
 
     /// How many claims of a run were made so far, in a life of it; nil when the file is missing, of another life, or cannot be read.

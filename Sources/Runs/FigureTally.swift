@@ -6,6 +6,8 @@ struct FigureTally {
     private var claims: ArraySlice<Range<Int>>
     private let claimed: Int
     private var settledInClaims = 0
+    /// How many have an outcome that only a push has, and were never claimed: none in a run file that is as it was written.
+    private(set) var sentUnclaimed = 0
     private var outcomes = [Int](repeating: 0, count: Outcome.allCases.count)
     private var reasons: [Int: Int] = [:]
     private var attempts = 0
@@ -16,15 +18,16 @@ struct FigureTally {
     private var settledPerSecond = [Counter](repeating: Counter(), count: Outcome.unsent.rawValue)
     private var latencies = Counter()
 
-    init(claims: [Range<Int>]) {
-        self.claims = claims[...]
-        claimed = claims.reduce(0) { $0 + $1.count }
-    }
+    init(claims: ClaimSet) { (self.claims, claimed) = (claims.ranges[...], claims.count) }
 
     /// Counts an outcome.
     mutating func add(_ recipient: Int, _ slot: OutcomeSlot, _ outcome: Outcome) {
         while let claim = claims.first, claim.upperBound <= recipient { claims.removeFirst() }
-        if claims.first?.contains(recipient) ?? false { settledInClaims += 1 }
+        if claims.first?.contains(recipient) ?? false {
+            settledInClaims += 1
+        } else if outcome != .unsent {
+            sentUnclaimed += 1
+        }
         outcomes[outcome.rawValue] += 1
         if slot.reason != 0 { reasons[slot.reason, default: 0] += 1 }
         let latency = slot.latencyMilliseconds
@@ -42,6 +45,7 @@ struct FigureTally {
     /// Counts what another tally counted, of other recipients of the same run.
     mutating func add(_ other: FigureTally) {
         settledInClaims += other.settledInClaims
+        sentUnclaimed += other.sentUnclaimed
         for outcome in outcomes.indices { outcomes[outcome] += other.outcomes[outcome] }
         for (reason, count) in other.reasons { reasons[reason, default: 0] += count }
         attempts += other.attempts

@@ -23,8 +23,8 @@ struct GroupTally {
     /// - Parameters:
     ///   - ids: a part of the audience that follows those counted before.
     ///   - claims: of the whole run.
-    mutating func count(_ db: Database, _ run: RunStore, _ ids: Range<Int>, _ claims: [Range<Int>]) throws {
-        var claims = claims[...]
+    mutating func count(_ db: Database, _ run: RunStore, _ ids: Range<Int>, _ claims: ClaimSet) throws {
+        var claims = claims.ranges[...]
         var outcomes = try OutcomeReader(db, run)
         let select = try PreparedStatement(db, "SELECT id, language, variant FROM recipient WHERE id >= ? AND id < ? ORDER BY id")
         let (first, end) = run.bounds(of: ids)

@@ -1,3 +1,5 @@
+import Base
+
 /// What the recipients of a run are recognised by: 128 bits, the sum of a hash of each row, its id included.
 ///
 /// A sum can be kept while rows are stored, replaced and moved, in any order, and costs some twenty nanoseconds a row. It notices every change
@@ -34,10 +36,7 @@ struct RecipientsDigest: Hashable {
 
     /// 32 hex digits.
     var text: String {
-        [high, low].map { word in
-            let digits = String(word, radix: 16)
-            return String(repeating: "0", count: 16 - digits.count) + digits
-        }.joined()
+        [high, low].map { TextFormat.hex($0, digits: 16) }.joined()
     }
 }
 

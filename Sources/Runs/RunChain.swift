@@ -6,7 +6,7 @@ public struct RunChain: Sendable {
 
     /// Looks in the run's folder for those that it retries, and that retry it. Files there that cannot be opened are passed over.
     /// - Throws: `Diagnostic`: the folder cannot be listed.
-    public init(of run: RunStore) throws { self.init(of: run, among: try RunStore.all(in: RunDiagnostics.folder(of: run.path)).runs) }
+    public init(of run: RunStore) throws { self.init(of: run, among: try RunFolder(RunDiagnostics.folder(of: run.path)).list().runs) }
 
     /// Looks for them among the runs of a folder.
     public init(of run: RunStore, among all: [RunStore]) {

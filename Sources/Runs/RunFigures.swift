@@ -1,4 +1,5 @@
 public import Base
+import PushServices
 
 /// A run in figures. The sum of `outcomes` equals the plan's audience: claimed recipients without outcome count as unknown, unclaimed ones as unsent.
 public struct RunFigures: Hashable, Sendable {
@@ -26,8 +27,13 @@ public struct RunFigures: Hashable, Sendable {
     /// No figures.
     public init() {}
 
+    /// Recipients whose outcome has this reason.
+    public func count(_ reason: OwnReason) -> Int { reasons[reason.rawValue, default: 0] }
+
     /// What the answers say of tokens and settings.
-    public var tokenEvidence: TokenEvidence { TokenEvidence(outcomes: outcomes, reasons: reasons) }
+    public var tokenEvidence: TokenEvidence {
+        TokenEvidence(outcomes: outcomes, reasons: reasons, blaming: PushServices.standard.blamingReasons)
+    }
 }
 
 /// Latency in milliseconds.

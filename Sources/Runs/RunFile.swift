@@ -159,18 +159,9 @@ enum RunFile {
 
     /// The names in a folder, sorted; none when there is no such folder yet.
     static func names(in folder: String) throws -> [String] {
-        guard let stream = opendir(folder) else {
-            if errno == ENOENT { return [] }
-            throw RunDiagnostics.system("cannot list the folder of runs", path: folder, errno: errno, activity: .reading)
+        do throws(Folder.Failure) { return try Folder.names(in: folder) } catch {
+            if error.code == ENOENT { return [] }
+            throw RunDiagnostics.system("cannot list the folder of runs", path: folder, errno: error.code, activity: .reading)
         }
-        defer { closedir(stream) }
-        var names: [String] = []
-        while let entry = readdir(stream) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) { tuple in
-                tuple.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            if name != ".", name != ".." { names.append(name) }
-        }
-        return names.sorted()
     }
 }

@@ -12,7 +12,7 @@ public struct RunPlan: Sendable, Hashable {
     public var campaignFile: String, campaignSource: String
     /// volley.yaml's path: where credentials are found again.
     public var projectFile: String
-    /// 128 random bits behind all apns-ids.
+    /// 128 random bits behind the ids of all pushes.
     public var seed: RunSeed
     /// The columns whose cells recipients carry, in order.
     public var fields: [String]
@@ -26,8 +26,9 @@ public struct RunPlan: Sendable, Hashable {
     public var audience: Int
     /// Rows by skip reason.
     public var skipped: [SkipReason: Int]
-    /// What sending needs beside recipients and campaign: where to, how fast. Secrets are named by file only.
-    public var settings: JSONValue
+    /// What sending needs beside recipients and campaign: where to, how fast. Secrets are named by file only. A failure when the run file holds
+    /// settings that something else wrote: such a run can be listed and reported, but neither sent nor stored again.
+    public var settings: Result<RunSettings, Diagnostic>
     /// The preview as JSON, so that a report can show what was promised.
     public var preview: JSONValue
     /// The preview as a person reads it, for whoever approves the plan; empty in plans of older versions.
@@ -43,8 +44,9 @@ public struct RunPlan: Sendable, Hashable {
     /// A plan.
     public init(
         id: String, campaign: String, app: String, campaignFile: String, campaignSource: String, projectFile: String, seed: RunSeed,
-        fields: [String], plannedAt: Timestamp, planHash: String, rows: Int, audience: Int, skipped: [SkipReason: Int], settings: JSONValue,
-        preview: JSONValue, previewText: String = "", retryOf: String? = nil, isTest: Bool = false, waves: [RunWave] = []
+        fields: [String], plannedAt: Timestamp, planHash: String, rows: Int, audience: Int, skipped: [SkipReason: Int],
+        settings: Result<RunSettings, Diagnostic>, preview: JSONValue, previewText: String = "", retryOf: String? = nil,
+        isTest: Bool = false, waves: [RunWave] = []
     ) {
         self.id = id
         self.campaign = campaign

@@ -5,13 +5,14 @@ import GRDB
 extension RunSchema {
     /// Stores the one row of `run`.
     /// - Parameter recipients: the digest of what the table of recipients holds.
+    /// - Throws: the plan's own `Diagnostic` when its settings could not be read.
     static func insert(_ plan: RunPlan, recipients: RecipientsDigest, into db: Database) throws {
         let skipped = SkipReason.allCases.compactMap { reason in
             plan.skipped[reason].map { (reason.rawValue, JSONValue.integer(Int64($0))) }
         }
         try db.execute(
             sql: """
-                INSERT INTO run (id, campaign, app, state, reason, planned_at, rows, audience, skipped, seed, plan_hash, fields,
+                INSERT INTO run (id, campaign, app, state, stop_cause, planned_at, rows, audience, skipped, seed, plan_hash, fields,
                     project_file, campaign_file, campaign_source, settings, preview, retry_of, preview_text, is_test,
                     recipients_digest, digest)
                 VALUES (?, ?, ?, ?, '', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '')
@@ -20,14 +21,16 @@ extension RunSchema {
                 plan.id, plan.campaign, plan.app, RunState.planned.rawValue, plan.plannedAt.epochMilliseconds, plan.rows, plan.audience,
                 JSONValue.object(pairs: skipped).text, hex(plan.seed.high) + hex(plan.seed.low), plan.planHash,
                 JSONValue.array(plan.fields.map { .string($0) }).text, plan.projectFile, plan.campaignFile, plan.campaignSource,
-                plan.settings.text, plan.preview.text, plan.retryOf ?? "", plan.previewText, plan.isTest ? 1 : 0, recipients.text,
+                try plan.settings.get().json.text, plan.preview.text, plan.retryOf ?? "", plan.previewText, plan.isTest ? 1 : 0,
+                recipients.text,
             ])
         try insert(plan.waves, into: db)
         try db.execute(sql: "UPDATE run SET digest = ?", arguments: [try digest(of: db)])
     }
 
-    /// Reads it back; nil when something in it cannot be what `insert` wrote.
-    static func plan(from db: Database) throws -> RunPlan? {
+    /// Reads it back; nil when something in it cannot be what `insert` wrote. Settings of which only a part can be read leave the rest as it is.
+    /// - Parameter path: the run file's, for what is wrong with its settings.
+    static func plan(from db: Database, path: String) throws -> RunPlan? {
         let sql = """
             SELECT id, campaign, app, campaign_file, campaign_source, project_file, plan_hash, planned_at, rows, audience, seed, fields,
                 skipped, settings, preview, retry_of, preview_text, is_test FROM run
@@ -44,7 +47,8 @@ extension RunSchema {
         return RunPlan(
             id: texts[0], campaign: texts[1], app: texts[2], campaignFile: texts[3], campaignSource: texts[4], projectFile: texts[5],
             seed: seed, fields: fields, plannedAt: Timestamp(epochMilliseconds: plannedAt), planHash: texts[6], rows: rows,
-            audience: audience, skipped: skipped, settings: settings, preview: preview,
+            audience: audience, skipped: skipped,
+            settings: Result { () throws(Diagnostic) in try RunSettings(json: settings, runFile: path) }, preview: preview,
             previewText: previewText, retryOf: retryOf.isEmpty ? nil : retryOf, isTest: isTest != 0, waves: waves)
     }
 
@@ -60,10 +64,7 @@ extension RunSchema {
         return hash.finalizeHex()
     }
 
-    private static func hex(_ word: UInt64) -> String {
-        let digits = String(word, radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
-    }
+    private static func hex(_ word: UInt64) -> String { TextFormat.hex(word, digits: 16) }
 
     private static func seed(_ text: String) -> RunSeed? {
         guard text.utf8.count == 32, let high = UInt64(text.prefix(16), radix: 16), let low = UInt64(text.suffix(16), radix: 16) else {

@@ -10,7 +10,7 @@ enum RunSchema {
     /// "Voly": tells a run file from every other SQLite database (`PRAGMA application_id`).
     static let applicationID = 0x566F_6C79
     /// The format's number (`PRAGMA user_version`). `RunUpgrade` makes this one of older ones.
-    static let version = 4
+    static let version = 5
 
     /// The tables a plan fills.
     static let planTables = """
@@ -26,11 +26,11 @@ enum RunSchema {
         CREATE TABLE run (
             id TEXT NOT NULL, campaign TEXT NOT NULL, app TEXT NOT NULL,
             state TEXT NOT NULL,                 -- planned, running, paused, stopped, finished, cancelled
-            reason TEXT NOT NULL,                -- why it stopped
+            stop_cause TEXT NOT NULL,            -- why it stopped: JSON, blank when it did not
             planned_at INTEGER NOT NULL, started_at INTEGER, finished_at INTEGER,
             rows INTEGER NOT NULL, audience INTEGER NOT NULL,
             skipped TEXT NOT NULL,               -- JSON object: rows by skip reason
-            seed TEXT NOT NULL,                  -- 128 bits in hex, behind every apns-id
+            seed TEXT NOT NULL,                  -- 128 bits in hex, behind the id of every push
             plan_hash TEXT NOT NULL,
             fields TEXT NOT NULL,                -- JSON array of column names
             project_file TEXT NOT NULL, campaign_file TEXT NOT NULL, campaign_source TEXT NOT NULL,
@@ -162,12 +162,26 @@ enum RunSchema {
 
     static let upsertInvalidSince = "INSERT OR REPLACE INTO invalid_since (recipient_id, invalid_since) VALUES (?, ?)"
 
-    /// Makes what outcomes are kept in, and marks the file as a run of this version.
+    /// A cause as it is kept.
+    static func text(_ cause: StopCause) -> String { cause.json.text }
+
+    /// The cause that is kept so; nil when there is none. One of a newer kind keeps its text.
+    static func stopCause(_ text: String) -> StopCause? {
+        if text.isEmpty { return nil }
+        return (try? JSONValue(parsing: text)).flatMap(StopCause.init) ?? .described(text)
+    }
+
+    /// Makes what outcomes are kept in, and marks the file.
     static func seal(_ db: Database) throws {
         try db.execute(sql: outcomeTables)
         for outcome in Outcome.allCases {
             try db.execute(sql: "INSERT INTO outcome_name VALUES (?, ?)", arguments: [outcome.rawValue, outcome.name])
         }
+        try mark(db)
+    }
+
+    /// Marks the file as a run of this version.
+    static func mark(_ db: Database) throws {
         try db.execute(sql: "PRAGMA application_id = \(applicationID)")
         try db.execute(sql: "PRAGMA user_version = \(version)")
     }

@@ -12,17 +12,19 @@ public enum RunState: String, CaseIterable, Hashable, Sendable {
 public struct RunStatus: Hashable, Sendable {
     /// The state.
     public var state: RunState
-    /// Why it stopped; empty otherwise.
-    public var reason: String
+    /// Why it stopped; nil otherwise.
+    public var cause: StopCause?
+    /// It says that it is running, and whether a process still sends it cannot be seen: its lock file may not be read.
+    public var isSenderHidden = false
     /// When sending began.
     public var startedAt: Timestamp?
     /// When it ended.
     public var finishedAt: Timestamp?
 
     /// A status.
-    public init(state: RunState, reason: String, startedAt: Timestamp?, finishedAt: Timestamp?) {
+    public init(state: RunState, cause: StopCause?, startedAt: Timestamp?, finishedAt: Timestamp?) {
         self.state = state
-        self.reason = reason
+        self.cause = cause
         self.startedAt = startedAt
         self.finishedAt = finishedAt
     }

@@ -18,7 +18,7 @@ extension RunStore {
     public func begin(life: String, at now: Timestamp, from expected: Set<RunState>) throws {
         try lockForSending()
         ownLife.withLock { $0 = nil }
-        try record(.running, reason: "", at: now, from: expected) { db in
+        try record(.running, cause: nil, at: now, from: expected) { db in
             try db.execute(sql: "CREATE TABLE IF NOT EXISTS life (life TEXT NOT NULL)  -- the same as beside the runs, in sent.db")
             try db.execute(sql: "DELETE FROM life")
             try db.execute(sql: "INSERT INTO life VALUES (?)", arguments: [life])
@@ -49,17 +49,17 @@ extension RunStore {
     }
 
     /// Whether anything says that sending was begun, as far as this file knows.
-    public func hasBegun() throws -> Bool { try status().startedAt != nil || firstUnclaimed() > 0 || !life().isEmpty }
+    public func hasBegun() throws -> Bool { try status().startedAt != nil || !claims().isEmpty || !life().isEmpty }
 
     /// Whether the run has finished: everybody has an outcome, and it never goes on.
     func isComplete() throws -> Bool {
-        guard try status().state == .finished, try firstUnclaimed() == plan.audience else { return false }
+        guard try status().state == .finished, try claims().contains(all: 0..<plan.audience) else { return false }
         return try claimedWithoutOutcome().isEmpty
     }
 
     /// Recipients that the run has reached, or may have: it never becomes less.
     public func reached() throws -> Int {
-        guard try firstUnclaimed() > 0 else { return 0 }
+        guard try !claims().isEmpty else { return 0 }
         return try plan.audience - figures().outcomes[.unsent, default: 0]
     }
 

@@ -101,6 +101,14 @@ extension RunStore {
     }
 
     func countFigures(_ view: RunView, withGroups: Bool = false) throws -> RunFigures {
+        let (tally, groups) = try tally(view, withGroups: withGroups)
+        var figures = try figures(of: tally, view.db)
+        if withGroups { figures.groups = groups.largestFirst }
+        return figures
+    }
+
+    /// Counts every outcome, and with groups every recipient.
+    func tally(_ view: RunView, withGroups: Bool = false) throws -> (figures: FigureTally, groups: GroupTally) {
         if prunedAt != nil { throw RunDiagnostics.damaged(path, "its figures cannot be read, and its recipients were pruned") }
         let claims = try claims(view.db)
         let parts = try view.read { [self] db, ids in
@@ -109,17 +117,20 @@ extension RunStore {
             if withGroups { try groups.count(db, self, ids, claims) }
             return (figures: figures, groups: groups)
         }
-        var (tally, groups) = parts[0]
+        var (figures, groups) = parts[0]
         for (ids, part) in zip(view.parts, parts).dropFirst() {
-            tally.add(part.figures)
+            figures.add(part.figures)
             if !groups.add(part.groups) { try groups.count(view.db, self, ids, claims) }
         }
-        let reasons = try OutcomeReasons.all(view.db)
-        var figures = try tally.figures(audience: plan.audience) { number in
+        return (figures, groups)
+    }
+
+    /// What a tally of the whole run comes to.
+    func figures(of tally: FigureTally, _ db: Database) throws -> RunFigures {
+        let reasons = try OutcomeReasons.all(db)
+        return try tally.figures(audience: plan.audience) { number in
             guard let reason = reasons[number] else { throw RunDiagnostics.damaged(path, "a reason is missing") }
             return reason
         }
-        if withGroups { figures.groups = groups.largestFirst }
-        return figures
     }
 }

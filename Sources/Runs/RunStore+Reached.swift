@@ -3,25 +3,6 @@ import GRDB
 
 /// Which devices a run has pushed to: what caps of how often look back at.
 extension RunStore {
-    /// Runs of an app that may have reached somebody since a moment, oldest first. Tests, and plans that nobody has begun to send, reach nobody.
-    /// Plans whose recipients are gone (`volley prune`) know nobody any more. Files that cannot be opened are among the second.
-    public static func runs(ofApp app: String, reachingSince since: Timestamp, in folder: String) throws -> (
-        runs: [RunStore], broken: [Diagnostic]
-    ) {
-        let (all, broken, _) = try all(in: folder)
-        let runs = try all.filter { run in
-            guard run.plan.app == app, !run.plan.isTest else { return false }
-            // Nothing stays open: there may be more runs than a process may open files.
-            defer { run.close() }
-            do { return try run.mayHaveReached(since: since) } catch {
-                // One that was removed meanwhile is no run any more.
-                if RunFile.kind(run.path) == .missing { return false }
-                throw error
-            }
-        }
-        return (runs, broken)
-    }
-
     /// Whether it may have pushed to somebody since a moment, or is about to.
     public func mayHaveReached(since moment: Timestamp) throws -> Bool {
         if sendingSince != nil { return true }
@@ -36,7 +17,7 @@ extension RunStore {
     /// - Parameter closing: reasons for which those who are unsent will get nothing any more.
     /// - Throws: `Diagnostic` when somebody's outcome or token cannot be read.
     public func forEachReached(
-        closing: Set<String>, _ body: (_ token: UnsafeBufferPointer<UInt8>, _ at: Timestamp?, _ isToCome: Bool) throws -> Void
+        closing: Set<OwnReason>, _ body: (_ token: UnsafeBufferPointer<UInt8>, _ at: Timestamp?, _ isToCome: Bool) throws -> Void
     ) throws {
         let goesOn = try sendingSince != nil || status().state == .paused
         try read { db in

@@ -85,7 +85,7 @@ extension RunStore {
     public func forEachStoredResult(_ body: (StoredResult) throws -> Void) throws {
         try requireRecipients()
         try read { db in
-            var claims = try claims(db)[...]
+            var claims = try claims(db).ranges[...]
             var outcomes = try OutcomeReader(db, self)
             var expected = 0
             try PreparedStatement(db, RunSchema.selectResults).forEachRow { row in
@@ -114,7 +114,7 @@ extension RunStore {
     {
         try requireRecipients()
         try read { db in
-            var claims = try claims(db)[...]
+            var claims = try claims(db).ranges[...]
             var outcomes = try OutcomeReader(db, self)
             let rows = try recipientCursor(db, 0..<plan.audience)
             var expected = 0

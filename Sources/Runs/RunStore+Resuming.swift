@@ -17,11 +17,10 @@ extension RunStore {
             guard let ids, ids[0] == plan.audience, ids[1] == plan.audience - 1, ids[2] == 0 else {
                 throw RunDiagnostics.damaged(path, "some of its \(plan.audience) recipients are missing")
             }
-            let claims = try claims(db)
-            // Claims are made in order, so that they leave no gap.
-            guard claims.count <= 1, claims.first?.lowerBound ?? 0 == 0 else { throw RunDiagnostics.damaged(path, "a claim is missing") }
             // Reads every outcome.
-            _ = try countFigures(view)
+            let tally = try tally(view).figures
+            guard tally.sentUnclaimed == 0 else { throw RunDiagnostics.damaged(path, "a claim is missing") }
+            _ = try figures(of: tally, db)
         }
     }
 
@@ -31,7 +30,7 @@ extension RunStore {
     ///   - closing: reasons for which those who are unsent get nothing any more.
     ///   - withTraits: whether language and variant are read too.
     public func forEachUnsettledPush(
-        in range: Range<Int>, resendsUnknown: Bool, closing: Set<String> = [], withTraits: Bool = false,
+        in range: Range<Int>, resendsUnknown: Bool, closing: Set<OwnReason> = [], withTraits: Bool = false,
         _ body: (StoredPush) throws -> Void
     ) throws {
         try requireRecipients()
@@ -99,7 +98,7 @@ extension RunStore {
         for range in try claimedWithoutOutcome() {
             for start in stride(from: range.lowerBound, to: range.upperBound, by: 10_000) {
                 let ids = start..<min(start + 10_000, range.upperBound)
-                try record(ids.map { Settlement(recipient: $0, outcome: .unknown, reason: "Interrupted", settledAt: now) })
+                try record(ids.map { Settlement(recipient: $0, outcome: .unknown, own: .interrupted, settledAt: now) })
                 count += ids.count
             }
         }

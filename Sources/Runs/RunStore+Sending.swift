@@ -11,7 +11,10 @@ extension RunStore {
     public func lockForSending(isSending: Bool = true) throws {
         try sendingLock.withLock { lock in
             guard lock == nil else { return }
-            if RunFile.kind(path + ".lock") == .missing, try isOnRecordAsSent { usleep(SendingLock.graceMicroseconds) }
+            if RunFile.kind(path + ".lock") == .missing, try isOnRecordAsSent {
+                var grace = Retries(atMost: 1, milliseconds: SendingLock.graceMilliseconds)
+                _ = grace.pause()
+            }
             lock = try SendingLock(run: path, isSending: isSending)
         }
     }
@@ -44,21 +47,39 @@ extension RunStore {
         }
         try write { db in
             try checkSending(db)
-            if let earlier = try claims(db, around: range).first {
-                let id = max(earlier.lowerBound, range.lowerBound)
-                throw broken("recipient \(id) is claimed already, perhaps by another volley that sends this run")
+            if let earlier = try claims(db, around: range).ranges(in: range).last {
+                throw broken("recipient \(earlier.lowerBound) is claimed already, perhaps by another volley that sends this run")
             }
-            let insert = try PreparedStatement(db, RunSchema.insertClaim)
-            try insert.bind(range.lowerBound, at: 1)
-            try insert.bind(range.upperBound - 1, at: 2)
-            try insert.bind(Int(now.epochMilliseconds), at: 3)
-            try insert.execute()
+            try forgetDeferral(of: range, db)
+            try insertClaim(range, at: now, db)
             if let first = unsent.first, let last = unsent.last {
                 try record([unsent], first.recipient..<last.recipient + 1, db)
             } else {
                 try forgetFigures(db)
             }
         }
+    }
+
+    func insertClaim(_ ids: Range<Int>, at now: Timestamp, _ db: Database) throws {
+        let insert = try PreparedStatement(db, RunSchema.insertClaim)
+        try insert.bind(ids.lowerBound, at: 1)
+        try insert.bind(ids.upperBound - 1, at: 2)
+        try insert.bind(Int(now.epochMilliseconds), at: 3)
+        try insert.execute()
+    }
+
+    /// Takes out what is recorded of recipients who were never claimed: that they were passed over. Once they are claimed they may be on the wire, and a
+    /// crash must leave them unknown.
+    private func forgetDeferral(of ids: Range<Int>, _ db: Database) throws {
+        var deferred: [Int] = []
+        try forEachOutcome(db, in: ids) { id, _, outcome in
+            guard outcome == .unsent else { throw broken("recipient \(id) is \(outcome) but was never claimed") }
+            deferred.append(id)
+        }
+        guard let first = deferred.first, let last = deferred.last else { return }
+        var board = try OutcomeBoard(db, self, ids: first..<last + 1)
+        for id in deferred { try board.clear(id) }
+        try board.store()
     }
 
     /// Records outcomes in one transaction. A recipient recorded twice is an error, except that `unsent` may be replaced; so is one that
@@ -106,54 +127,47 @@ extension RunStore {
 
     /// Claims, for many questions about ids that lie close together.
     private struct ClaimedIDs {
-        private let claims: [Range<Int>]
+        private let claims: ClaimSet
         /// The claim that answered last.
         private var last = 0..<0
 
-        init(_ claims: [Range<Int>]) { self.claims = claims }
+        init(_ claims: ClaimSet) { self.claims = claims }
 
         @inline(__always) mutating func contains(_ id: Int) -> Bool { last.contains(id) || isFound(id) }
 
         private mutating func isFound(_ id: Int) -> Bool {
-            guard let claim = claims.first(where: { $0.contains(id) }) else { return false }
+            guard let claim = claims.range(around: id) else { return false }
             last = claim
             return true
         }
     }
 
-    /// The claims that overlap a range, the last one first.
-    private func claims(_ db: Database, around ids: Range<Int>) throws -> [Range<Int>] {
+    /// The claims that overlap a range, whole.
+    private func claims(_ db: Database, around ids: Range<Int>) throws -> ClaimSet {
         let select = try PreparedStatement(db, RunSchema.selectClaimsFromLast)
         try select.bind(ids.upperBound - 1, at: 1)
-        var found: [Range<Int>] = []
+        var found = ClaimSet()
         try select.forEachRow { row in
             let (first, last) = (row.number(0), row.number(1))
-            guard first <= last, last < plan.audience, last < found.last?.lowerBound ?? .max else {
+            guard first <= last, last < plan.audience, last < found.ranges.first?.lowerBound ?? .max else {
                 throw RunDiagnostics.damaged(path, "a claim cannot be read")
             }
             guard last >= ids.lowerBound else { return false }
-            // Neighbours are united, as a run of ten million has thousands of them.
-            if let next = found.last, next.lowerBound == last + 1 {
-                found[found.count - 1] = first..<next.upperBound
-            } else {
-                found.append(first..<last + 1)
-            }
+            found.insert(first..<last + 1)
             return true
         }
         return found
     }
 
-    /// The first id outside all claims; the audience's size when everyone is claimed.
-    public func firstUnclaimed() throws -> Int {
-        try read { db in try claims(db).reduce(0) { next, claim in claim.lowerBound == next ? claim.upperBound : next } }
-    }
+    /// Who is claimed.
+    public func claims() throws -> ClaimSet { try read(claims) }
 
     /// Claims that were ever made: every claimed recipient, and each as often again as it was taken back to be sent to once more. It never becomes less,
     /// and is more after each call that allows a push.
     public func claimCount() throws -> Int {
         try read { db in
             let again = try db.tableExists("taken_back") ? Int.fetchOne(db, sql: "SELECT recipients FROM taken_back") ?? 0 : 0
-            return try claims(db).reduce(again) { $0 + $1.count }
+            return try again + claims(db).count
         }
     }
 
@@ -162,7 +176,7 @@ extension RunStore {
         try read { db in
             var gaps: [Range<Int>] = []
             var outcomes = try OutcomeReader(db, self)
-            for claim in try claims(db) {
+            for claim in try claims(db).ranges {
                 for id in claim where try outcomes.slot(of: id) == nil {
                     if let last = gaps.indices.last, gaps[last].upperBound == id {
                         gaps[last] = gaps[last].lowerBound..<id + 1
@@ -175,23 +189,19 @@ extension RunStore {
         }
     }
 
-    /// Claimed ids as ascending ranges, neighbours united.
-    func claims(_ db: Database) throws -> [Range<Int>] {
+    /// Who is claimed.
+    func claims(_ db: Database) throws -> ClaimSet {
         let rows = try StatementCursor(db, sql: "SELECT first_id, last_id FROM claim ORDER BY first_id") {
             (Int(Int64(sqliteStatement: $0, index: 0)), Int(Int64(sqliteStatement: $0, index: 1)))
         }
-        var ranges: [Range<Int>] = []
+        var claims = ClaimSet()
         while let (first, last) = try rows.next() {
-            guard first <= last, first >= ranges.last?.upperBound ?? 0, last < plan.audience else {
+            guard first <= last, first >= claims.ranges.last?.upperBound ?? 0, last < plan.audience else {
                 throw RunDiagnostics.damaged(path, "its claims overlap")
             }
-            if let end = ranges.indices.last, ranges[end].upperBound == first {
-                ranges[end] = ranges[end].lowerBound..<last + 1
-            } else {
-                ranges.append(first..<last + 1)
-            }
+            claims.insert(first..<last + 1)
         }
-        return ranges
+        return claims
     }
 
     /// An invariant that the caller broke: sending must stop at once, and the file stays as it was.

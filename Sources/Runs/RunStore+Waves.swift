@@ -28,9 +28,9 @@ extension RunStore {
 
     /// Whether there is nothing left to send to some recipients: all are claimed, and none of their outcomes is open.
     /// - Parameter closing: reasons for which those who are unsent will get nothing any more.
-    public func isSettled(_ ids: Range<Int>, resendsUnknown: Bool, closing: Set<String> = []) throws -> Bool {
-        guard try firstUnclaimed() >= ids.upperBound else { return false }
-        return try read { db in
+    public func isSettled(_ ids: Range<Int>, resendsUnknown: Bool, closing: Set<OwnReason> = []) throws -> Bool {
+        try read { db in
+            guard try claims(db).contains(all: ids) else { return false }
             var outcomes = try OutcomeReader(db, self)
             let closed = try OutcomeReasons.numbers(of: closing, db)
             for id in ids {
@@ -40,29 +40,31 @@ extension RunStore {
         }
     }
 
-    /// Records as unsent whoever of some recipients was never sent to: they wait for another time, or it is too late for them. Others may be
-    /// sent to before them, so they are claimed in the same transaction, as claims leave no gap. Whoever is unknown remains so.
+    /// Records as unsent whoever of some recipients was never sent to: they wait for another time, and can be claimed then, or it is too late for them.
+    /// Whoever is unknown remains so.
     /// - Parameters:
-    ///   - isTooLate: whether they stay unsent when the run goes on; they are a whole wave then.
+    ///   - isTooLate: whether they stay unsent when the run goes on, and so are claimed in the same transaction; they are a whole wave then.
     /// - Returns: how many are unsent for this reason.
     @discardableResult
-    public func `defer`(_ ids: Range<Int>, reason: String, isTooLate: Bool, at now: Timestamp) throws -> Int {
-        let unclaimed = max(try firstUnclaimed(), ids.lowerBound)..<max(ids.upperBound, try firstUnclaimed())
-        return try write { db in
-            if !unclaimed.isEmpty {
-                try db.execute(
-                    sql: "INSERT INTO claim (first_id, last_id, claimed_at) VALUES (?, ?, ?)",
-                    arguments: [unclaimed.lowerBound, unclaimed.upperBound - 1, now.epochMilliseconds])
-            }
+    public func `defer`(_ ids: Range<Int>, reason: OwnReason, isTooLate: Bool, at now: Timestamp) throws -> Int {
+        try write { db in
+            let unclaimed = ClaimSet(try claims(db).gaps(in: ids))
+            if isTooLate { for range in unclaimed.ranges { try insertClaim(range, at: now, db) } }
             var board = try OutcomeBoard(db, self, ids: ids)
             var reasons = try OutcomeReasons(db)
-            let number = try reasons.number(of: reason)
+            let number = try reasons.number(of: reason.rawValue)
             var count = 0
             for id in ids {
                 let slot = try board.slot(of: id)
-                guard unclaimed.contains(id) || slot.outcome == .unsent else { continue }
+                let isUnsent = slot.outcome == .unsent
+                guard isUnsent || unclaimed.contains(id) else { continue }
+                // Whoever waits already has waited since then.
+                if isUnsent, !isTooLate, number == slot.reason {
+                    count += 1
+                    continue
+                }
                 let unsent = Settlement(
-                    recipient: id, outcome: .unsent, reason: reason, attempts: slot.isEmpty ? 0 : slot.attempts, settledAt: now)
+                    recipient: id, outcome: .unsent, own: reason, attempts: slot.isEmpty ? 0 : slot.attempts, settledAt: now)
                 do { try board.record(OutcomeSlot(unsent, reason: number), of: id) } catch is OutcomeBoard.Refusal { continue }
                 count += 1
             }

@@ -86,7 +86,8 @@ public final class RunStore: Sendable {
     /// nil for a file of an older format.
     private static func checkedPlan(_ db: Database, path: String) throws -> (plan: RunPlan, digest: String, prunedAt: Timestamp?)? {
         guard try checkedVersion(db, path: path) == RunSchema.version else { return nil }
-        guard let plan = try RunSchema.plan(from: db), let digest = try String.fetchOne(db, sql: "SELECT digest FROM run") else {
+        guard let plan = try RunSchema.plan(from: db, path: path), let digest = try String.fetchOne(db, sql: "SELECT digest FROM run")
+        else {
             throw RunDiagnostics.damaged(path, "its plan cannot be read")
         }
         return (plan, digest, try RunPruning.moment(db))
@@ -141,13 +142,12 @@ public final class RunStore: Sendable {
         try RunFile.synchronize(RunDiagnostics.folder(of: path))
     }
 
-    /// How often, and after how long, what keeps the file in WAL mode is looked at again: another command that reads it is done by then.
-    private static let leavingAttempts = 50, leavingMicroseconds: UInt32 = 10_000
-
     /// Back to a single file that needs no company to be read, unless another process has it open, and keeps it open.
     /// - Parameter isPatient: whether to wait for other commands that have it open.
     static func leaveWAL(_ path: String, isPatient: Bool = true) throws {
-        for _ in 0..<(isPatient ? leavingAttempts : 1) {
+        // Another command that reads it is done by then.
+        var retries = Retries(atMost: isPatient ? 49 : 0, milliseconds: 10)
+        repeat {
             do {
                 let database = try DatabaseQueue(path: path)
                 let leaving = Result { try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = DELETE") } }
@@ -158,8 +158,7 @@ public final class RunStore: Sendable {
                 // Also while it is opened: another one may leave just then.
                 guard error.resultCode == .SQLITE_BUSY || error.resultCode == .SQLITE_LOCKED else { throw error }
             }
-            usleep(leavingMicroseconds)
-        }
+        } while retries.pause()
     }
 
     /// Reading alone leaves the file as it is; the first write turns it into a WAL database until `closeIntoOneFile`.
@@ -205,26 +204,24 @@ public final class RunStore: Sendable {
         return try RunDiagnostics.translating(path, .sending) { try pool(toWrite: true).write(body) }
     }
 
-    private static let orphanReason = "the process that sent it is gone: it was killed, or the machine went down"
-    private static let hiddenReason = "whether a process still sends it cannot be seen: its lock file may not be read"
-
-    /// The state, its reason (why it stopped; of one that is running, that this cannot be seen; "" else), when sending began and ended. A run that says it is
-    /// running while no process sends it was cut off: it is stopped, without an end.
+    /// The state, why it stopped, when sending began and ended. A run that says it is running while no process sends it was cut off: it is stopped, without
+    /// an end.
     public func status() throws -> RunStatus { try status(SendingLock.look(run: path)) }
 
     /// - Parameter lock: as far as the caller knows: it may hold the lock itself, and not send.
     func status(_ lock: @autoclosure () -> SendingLock.Sight) throws -> RunStatus {
         try read { db in
-            guard let row = try Row.fetchOne(db, sql: "SELECT state, reason, started_at, finished_at FROM run"),
+            guard let row = try Row.fetchOne(db, sql: "SELECT state, stop_cause, started_at, finished_at FROM run"),
                 let state = (row[0] as String?).flatMap(RunState.init)
             else { throw RunDiagnostics.damaged(path, "its state cannot be read") }
             var status = RunStatus(
-                state: state, reason: row[1] as String? ?? "", startedAt: (row[2] as Int64?).map(Timestamp.init(epochMilliseconds:)),
+                state: state, cause: RunSchema.stopCause(row[1] as String? ?? ""),
+                startedAt: (row[2] as Int64?).map(Timestamp.init(epochMilliseconds:)),
                 finishedAt: (row[3] as Int64?).map(Timestamp.init(epochMilliseconds:)))
             guard state == .running else { return status }
             switch lock() {
-            case .free: (status.state, status.reason) = (.stopped, Self.orphanReason)
-            case .hidden: status.reason = Self.hiddenReason
+            case .free: (status.state, status.cause) = (.stopped, .ledger(.processGone))
+            case .hidden: status.isSenderHidden = true
             case .held: break
             }
             return status
@@ -234,33 +231,33 @@ public final class RunStore: Sendable {
     /// Records a state. `running` takes the right to send, sets the start when there is none yet and takes an earlier end back;
     /// `stopped`, `finished` and `cancelled` set the end.
     /// - Parameters:
-    ///   - reason: why, a sentence or two without secrets or tokens; empty for most states.
+    ///   - cause: why it stops; nil for most states.
     ///   - expected: the states of which the run must be in one, when another process may have changed it meanwhile.
-    public func setState(_ state: RunState, reason: String, at now: Timestamp, from expected: Set<RunState>? = nil) throws {
+    public func setState(_ state: RunState, cause: StopCause? = nil, at now: Timestamp, from expected: Set<RunState>? = nil) throws {
         if state == .running { try lockForSending() }
-        try record(state, reason: reason, at: now, from: expected)
+        try record(state, cause: cause, at: now, from: expected)
     }
 
     /// Records that the run has got to its end: it finished or, when its figures say otherwise, stopped.
-    /// - Parameter objection: why a run with these figures did not finish, a sentence or two; nil when it did.
+    /// - Parameter objection: why a run with these figures did not finish; nil when it did.
     /// - Returns: the objection.
-    public func finish(at now: Timestamp, unless objection: (RunFigures) -> String?) throws -> String? {
+    public func finish(at now: Timestamp, unless objection: (RunFigures) -> StopCause?) throws -> StopCause? {
         try write { db in
-            let reason = objection(try keepFigures(db))
-            try write(reason == nil ? .finished : .stopped, reason ?? "", at: now, db)
-            return reason
+            let cause = objection(try keepFigures(db))
+            try write(cause == nil ? .finished : .stopped, cause, at: now, db)
+            return cause
         }
     }
 
     /// Asks the process that sends this run for a state (`paused`, `running` again, `cancelled`) by recording it: that process looks several
     /// times a second, and obeys.
     /// - Throws: `Diagnostic` when no process sends the run, or it is in another state by now.
-    public func ask(for state: RunState, reason: String, at now: Timestamp, from expected: Set<RunState>) throws {
+    public func ask(for state: RunState, cause: StopCause? = nil, at now: Timestamp, from expected: Set<RunState>) throws {
         guard isBeingSent else {
             throw Diagnostic(
                 "no process sends this run", file: path, remedy: "`volley report \(plan.id)` shows what became of it.")
         }
-        try record(state, reason: reason, at: now, from: expected)
+        try record(state, cause: cause, at: now, from: expected)
     }
 
     /// Whether the file still has its name: nobody removed it or, since it was first written to, put another in its place.
@@ -268,7 +265,8 @@ public final class RunStore: Sendable {
 
     /// - Parameter alongside: what else is changed in the same transaction.
     func record(
-        _ state: RunState, reason: String, at now: Timestamp, from expected: Set<RunState>?, alongside: (Database) throws -> Void = { _ in }
+        _ state: RunState, cause: StopCause?, at now: Timestamp, from expected: Set<RunState>?,
+        alongside: (Database) throws -> Void = { _ in }
     ) throws {
         try write { db in
             try checkOwner(db)
@@ -279,21 +277,22 @@ public final class RunStore: Sendable {
                     "the run is \(current ?? "damaged") by now, no longer \(wanted)", file: path,
                     remedy: "Another volley changed it meanwhile; `volley report \(plan.id)` shows how far it is.")
             }
-            try write(state, reason, at: now, db)
+            try write(state, cause, at: now, db)
             if state.hasEnded { try keepFigures(db) }
             try alongside(db)
         }
     }
 
-    private func write(_ state: RunState, _ reason: String, at now: Timestamp, _ db: Database) throws {
+    private func write(_ state: RunState, _ cause: StopCause?, at now: Timestamp, _ db: Database) throws {
         try db.execute(
             sql: """
-                UPDATE run SET state = :state, reason = :reason,
+                UPDATE run SET state = :state, stop_cause = :cause,
                     started_at = CASE WHEN :isRunning THEN coalesce(started_at, :now) ELSE started_at END,
                     finished_at = CASE WHEN :hasEnded THEN :now WHEN :isRunning THEN NULL ELSE finished_at END
                 """,
             arguments: [
-                "state": state.rawValue, "reason": reason, "isRunning": state == .running, "hasEnded": state.hasEnded,
+                "state": state.rawValue, "cause": cause.map(RunSchema.text) ?? "", "isRunning": state == .running,
+                "hasEnded": state.hasEnded,
                 "now": now.epochMilliseconds,
             ])
     }

@@ -4,7 +4,7 @@ import Glibc
 
 /// Makes a run file of this format of an older one, where it lies and all at once, so that everything else knows one format only.
 ///
-/// Format 1 did not know `retry_of`, 2 no variants, digests and approvals, 3 kept a row for each outcome.
+/// Format 1 did not know `retry_of`, 2 no variants, digests and approvals, 3 kept a row for each outcome, 4 a sentence about why a run stopped.
 enum RunUpgrade {
     /// - Throws: `Diagnostic`: another process sends the run, or the file cannot be written; it stays as it was then.
     static func run(_ path: String) throws {
@@ -27,16 +27,22 @@ enum RunUpgrade {
 
     /// Others that convert it just now need a few seconds for each million of recipients.
     private static func lock(_ path: String) throws -> SendingLock {
-        for _ in 0..<100 {
+        var retries = Retries(atMost: 100, milliseconds: 50)
+        repeat {
             if let lock = try? SendingLock(run: path, isSending: false) { return lock }
-            usleep(50_000)
-        }
+        } while retries.pause()
         return try SendingLock(run: path, isSending: false)
     }
 
     private static func upgrade(_ db: Database, _ path: String) throws {
         let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
         guard version < RunSchema.version else { return }
+        if version < 4 { try upgradeOutcomes(db, of: version, path) }
+        try upgradeStopCause(db)
+        try RunSchema.mark(db)
+    }
+
+    private static func upgradeOutcomes(_ db: Database, of version: Int, _ path: String) throws {
         try db.execute(sql: "DROP VIEW IF EXISTS result")
         if version < 2 { try add("retry_of TEXT NOT NULL DEFAULT ''", to: "run", db) }
         if version < 3 {
@@ -51,6 +57,18 @@ enum RunUpgrade {
         try RunSchema.seal(db)
         try copyOutcomes(db, path)
         try db.execute(sql: "DROP TABLE older_outcome")
+    }
+
+    private static func upgradeStopCause(_ db: Database) throws {
+        try db.execute(sql: "ALTER TABLE run RENAME COLUMN reason TO stop_cause")
+        let cause: StopCause
+        switch try String.fetchOne(db, sql: "SELECT stop_cause FROM run") ?? "" {
+        case "": return
+        case "interrupted": cause = .interrupted
+        case "cancelled": cause = .cancelled
+        case let words: cause = .described(words)
+        }
+        try db.execute(sql: "UPDATE run SET stop_cause = ?", arguments: [RunSchema.text(cause)])
     }
 
     private static func add(_ column: String, to table: String, _ db: Database) throws {

@@ -32,14 +32,10 @@ public final class ScheduleLock: Sendable {
         let path = path(folder)
         let descriptor = try RunFile.openLock(path, "cannot lock the schedule")
         // A process that only looks holds it for a moment.
-        var tries = 0
+        var glances = Retries(atMost: 19, milliseconds: 20)
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             let code = errno
-            tries += 1
-            if code == EINTR || code == EWOULDBLOCK && tries < 20 {
-                usleep(20_000)
-                continue
-            }
+            if code == EINTR || code == EWOULDBLOCK && glances.pause() { continue }
             var bytes = [UInt8](repeating: 0, count: 32)
             let count = pread(descriptor, &bytes, bytes.count, 0)
             close(descriptor)

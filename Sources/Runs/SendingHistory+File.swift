@@ -52,7 +52,7 @@ extension SendingHistory {
     /// A file that was emptied is no empty record: what it said is gone. One that a killed process has just made is.
     private func checkNothingBegan() throws {
         guard
-            let begun = try RunStore.all(in: RunDiagnostics.folder(of: path)).runs.first(where: { run in
+            let begun = try RunFolder(RunDiagnostics.folder(of: path)).list().runs.first(where: { run in
                 defer { run.close() }
                 return try !run.life().isEmpty
             })

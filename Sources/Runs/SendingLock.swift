@@ -8,10 +8,10 @@ struct SendingLock: ~Copyable {
     private let isSending: Bool
 
     /// Others who look whether it is taken keep it from being taken for a moment.
-    private static let glances = 20, glanceMicroseconds: UInt32 = 2_000
+    private static var glances: Retries { Retries(atMost: 19, milliseconds: 2) }
 
     /// How long a holder may take to put back a lock file that was removed (`keep`), before the lock counts as free.
-    static let graceMicroseconds: UInt32 = 1_000_000
+    static let graceMilliseconds = 1_000
 
     /// - Parameter isSending: false for who only keeps others from sending.
     /// - Throws: `Diagnostic` when another process (or another store of this one) holds it.
@@ -22,17 +22,13 @@ struct SendingLock: ~Copyable {
     }
 
     private static func take(_ path: String, run: String) throws -> Int32 {
-        var attempts = 0
+        var glances = glances
         while true {
             let descriptor = try RunFile.openLock(path, "cannot lock the run")
             guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
                 let code = errno
                 Glibc.close(descriptor)
-                attempts += 1
-                if code == EWOULDBLOCK, attempts < glances {
-                    usleep(glanceMicroseconds)
-                    continue
-                }
+                if code == EWOULDBLOCK, glances.pause() { continue }
                 guard code == EWOULDBLOCK else {
                     throw RunDiagnostics.system("cannot lock the run", path: path, errno: code, activity: .sending)
                 }

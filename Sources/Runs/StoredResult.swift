@@ -12,7 +12,7 @@ public struct StoredResult {
     public let variant: UnsafeBufferPointer<UInt8>
     let isClaimed: Bool
     let slot: OutcomeSlot?
-    /// APNs' reason, or Volley's; blank for none.
+    /// The service's reason, or Volley's; blank for none.
     public let reason: String
 
     /// What became of it: as recorded, or `unknown` when it was claimed, or `unsent`.

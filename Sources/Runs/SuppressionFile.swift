@@ -69,10 +69,10 @@ enum SuppressionFile {
     /// A process that closes the file takes it out of WAL mode, for which SQLite locks others out without asking them to wait.
     private static func open(_ path: String) throws -> DatabaseQueue {
         let end = ContinuousClock.now + patience
+        var retries = Retries(atMost: .max, milliseconds: 10)
         while true {
             do { return try openOnce(path) } catch let error as DatabaseError {
-                guard error.resultCode == .SQLITE_BUSY, ContinuousClock.now < end else { throw error }
-                usleep(10_000)
+                guard error.resultCode == .SQLITE_BUSY, ContinuousClock.now < end, retries.pause() else { throw error }
             }
         }
     }

@@ -1,7 +1,7 @@
 public import Base
 import GRDB
 
-/// The devices of an app that get no more pushes, because APNs said that their tokens are invalid: one SQLite file an app, beside its
+/// The devices of an app that get no more pushes, because the service said that their tokens are invalid: one SQLite file an app, beside its
 /// runs, named `suppressed-APP.sqlite`.
 ///
 /// The file holds a list for each environment, apart from one another: a token that the sandbox does not know, or that the simulator played
@@ -49,7 +49,7 @@ public struct SuppressionList: Sendable {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
                 UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."), 0x80...:
                 name.append(byte)
-            default: name += "%\(byte < 16 ? "0" : "")\(String(byte, radix: 16, uppercase: true))".utf8
+            default: name += "%\(TextFormat.hex(byte, digits: 2, uppercase: true))".utf8
             }
         }
         return String(decoding: name, as: UTF8.self)
@@ -192,7 +192,7 @@ public struct SuppressionList: Sendable {
         /// Adds a device.
         /// - Parameters:
         ///   - token: lower-case hex.
-        ///   - reason: APNs' reason or another's words, at most 200 bytes of them.
+        ///   - reason: the service's reason or another's words, at most 200 bytes of them.
         ///   - invalidSince: since when the token is known to be invalid. Whoever registered later may be sent to.
         public func add(_ token: DeviceToken, _ reason: String, _ invalidSince: Timestamp) throws {
             var hex = token.hex
@@ -229,7 +229,7 @@ public struct SuppressionList: Sendable {
         }
     }
 
-    /// Removes devices, all of them or, when `fill` throws, none. They stay away until APNs refuses them anew.
+    /// Removes devices, all of them or, when `fill` throws, none. They stay away until the service refuses them anew.
     /// - Parameter fill: hands over tokens.
     /// - Returns: how many devices were named, and how many of them were in the list.
     public func remove(_ fill: ((DeviceToken) throws -> Void) throws -> Void) throws -> (named: Int, removed: Int) {
@@ -283,7 +283,7 @@ public struct SuppressionList: Sendable {
 public struct SuppressedDevice: Hashable, Sendable {
     /// Its token.
     public var token: DeviceToken
-    /// Why: APNs' reason, or what an import said.
+    /// Why: the service's reason, or what an import said.
     public var reason: String
     /// Since when the token is known to be invalid.
     public var invalidSince: Timestamp

@@ -13,8 +13,8 @@ enum SuppressionSchema {
         CREATE TABLE suppressed (
             environment TEXT NOT NULL,           -- production, sandbox, simulator, or host:port: a token is worth something in one of them
             device_token TEXT NOT NULL,
-            reason TEXT NOT NULL,                -- APNs' word, or what an import says
-            invalid_since INTEGER NOT NULL,      -- milliseconds since 1970: as APNs says, else when it refused the push
+            reason TEXT NOT NULL,                -- the service's word, or what an import says
+            invalid_since INTEGER NOT NULL,      -- milliseconds since 1970: as the service says, else when it refused the push
             added_at INTEGER NOT NULL,           -- milliseconds since 1970: when this row was written
             run TEXT NOT NULL,                   -- the run that found out; blank for an import
             PRIMARY KEY (environment, device_token)

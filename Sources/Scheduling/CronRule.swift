@@ -1,3 +1,5 @@
+import Base
+
 /// Times that come again and again, in cron's five fields: minute, hour, day of the month, month, day of the week.
 ///
 /// As in Vixie's cron, days of the month and of the week unite when both are restricted, that is, when neither field begins with `*`:
@@ -51,7 +53,7 @@ public struct CronRule: Hashable, Sendable, CustomStringConvertible {
         }
         guard fields.count != 5 else { return }
         throw ScheduleMistake(
-            "'\(text.prefix(60))' has \(fields.count) \(fields.count == 1 ? "field" : "fields") instead of five",
+            "'\(text.prefix(60))' has \(fields.count) \(TextFormat.plural(fields.count, "field")) instead of five",
             remedy: fields.count == 6
                 ? "Write minute, hour, day of the month, month and day of the week, without seconds or a year: \"0 9 * * mon,thu\"."
                 : "Write minute, hour, day of the month, month and day of the week: \"0 9 * * mon,thu\" is every Monday and Thursday at 09:00."

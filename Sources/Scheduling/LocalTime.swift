@@ -83,10 +83,7 @@ public struct LocalTime: Hashable, Comparable, Sendable, CustomStringConvertible
         number >= 0 ? number / divisor : (number - divisor + 1) / divisor
     }
 
-    private static func padded(_ number: Int, _ width: Int) -> String {
-        let digits = String(number)
-        return String(repeating: "0", count: max(0, width - digits.count)) + digits
-    }
+    private static func padded(_ number: Int, _ width: Int) -> String { TextFormat.zeroPadded(number, digits: width) }
 
     private static func number(_ digits: ArraySlice<UInt8>) -> Int? {
         var value = 0

@@ -11,7 +11,7 @@ import Testing
                 "BadDeviceToken": ambiguous / 2, "DeviceTokenNotForTopic": ambiguous - ambiguous / 2, "Unregistered": gone,
                 "Expired": unsent,
                 "FrequencyCap": leftOut,
-            ])
+            ], blaming: ["BadDeviceToken", "DeviceTokenNotForTopic"])
     }
 
     @Test("a token that APNs calls gone is suppressed whatever else was answered", arguments: [true, false])
@@ -65,9 +65,7 @@ import Testing
             #expect(run.settingsEvidence?.ambiguous == 98 && run.settingsEvidence?.accepted == 0)
             #expect(!run.pointsAtTokens && !run.suppresses(status: 400, hasFinished: true))
             #expect(run.suppresses(status: 410, hasFinished: false))
-            let text = StopReason.tooManyBadTokens("BadDeviceToken", run)
-            #expect(text.hasPrefix("APNs refused the tokens of all 98 devices that were pushed to since others were accepted,"), "\(text)")
-            #expect(text.hasSuffix("The 502 devices that got this push would get it again."))
+            #expect(TargetRefusals(run) == TargetRefusals(refused: 98, answers: 98, isSinceOthersWereAccepted: true, accepted: 502))
         }
         // A life that gets no answer judges nothing: it is the one before that counts.
         #expect(RunEvidence(whole, before: [before, whole]).settingsEvidence?.ambiguous == 98)
@@ -89,19 +87,5 @@ import Testing
         #expect(RunEvidence(whole, before: [whole], atRests: [whole]).pointsAtTokens)
         let mixed = RunEvidence(evidence(accepted: 560, ambiguous: 2), before: [evidence(accepted: 100, ambiguous: 1)], atRests: [before])
         #expect(mixed.pointsAtTokens)
-    }
-
-    @Test(
-        "why a run stops reads well for one device, all and some",
-        arguments: [
-            (0, 1, "APNs refused the token of the one device that was pushed to, as BadDeviceToken."),
-            (0, 60, "APNs refused the tokens of all 60 devices that were pushed to, as BadDeviceToken."),
-            (1, 1234, "APNs refused the tokens of 1,234 of the 1,235 devices that were pushed to, as BadDeviceToken."),
-        ])
-    func words(accepted: Int, ambiguous: Int, sentence: String) {
-        let text = StopReason.tooManyBadTokens("BadDeviceToken", RunEvidence(evidence(accepted: accepted, ambiguous: ambiguous)))
-        #expect(text.hasPrefix(sentence) && text.contains("plan the campaign again"), "\(text)")
-        #expect(text.hasSuffix(accepted == 1 ? "The device that got this push would get it again." : "that it was planned with."))
-        #expect(text.contains(ambiguous == 1 ? "or that token is; it is not suppressed" : "not the tokens, which are not suppressed"))
     }
 }

@@ -32,14 +32,6 @@ import Testing
             ])
     }
 
-    @Test("push types know their topic suffix and their largest payload")
-    func pushTypes() {
-        #expect(PushType.alert.topicSuffix.isEmpty && PushType.background.topicSuffix.isEmpty)
-        #expect(PushType.voip.topicSuffix == ".voip" && PushType.liveactivity.topicSuffix == ".push-type.liveactivity")
-        #expect(PushType.allCases.filter { $0.maximumPayloadBytes != 4096 } == [.voip])
-        #expect(PushType.voip.maximumPayloadBytes == 5120)
-    }
-
     @Test("a column is looked for under the name that volley.yaml gives, the token under two without one")
     func columns() {
         let name = SourceText("push_token", at: SourcePosition(file: "volley.yaml", line: 1, column: 1))

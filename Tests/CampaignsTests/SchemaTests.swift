@@ -11,8 +11,9 @@ struct SchemaTests {
     /// A text of YAML as an editor hands it to its validator; nil when it is none, or cannot be said in JSON.
     private static func json(_ yaml: String) -> JSONValue? {
         let findings = Findings()
-        guard let source = try? YAMLSource(file: "x.yaml", bytes: Array(yaml.utf8)) else { return nil }
-        var composer = YAMLComposer(source: source, findings: findings)
+        guard let source = try? YAMLSource(file: "x.yaml", bytes: Array(yaml.utf8)),
+            var composer = try? YAMLComposer(source: source, findings: findings)
+        else { return nil }
         guard let root = try? composer.document(), !findings.hasErrors else { return nil }
         return json(root)
     }
@@ -51,9 +52,10 @@ struct SchemaTests {
         #expect(schema == document.indentedText + "\n", "run `volley schema` into \(named) anew")
     }
 
-    /// Examples of docs/campaigns.md, without those behind which a mistake is said.
+    /// Examples of the pages in docs/reference on a campaign file, without those behind which a mistake is said.
     private static func documented() throws -> [String] {
-        let text = try String(contentsOfFile: campaigns + "/../docs/campaigns.md", encoding: .utf8)
+        let text = try ["campaigns.md", "templates.md", "warnings.md"]
+            .map { try String(contentsOfFile: "\(campaigns)/../docs/reference/\($0)", encoding: .utf8) }.joined(separator: "\n")
         var examples: [String] = []
         for (number, block) in text.components(separatedBy: "\n```").enumerated() where number % 2 == 1 {
             if block.hasPrefix("yaml\n") { examples.append(String(block.dropFirst("yaml\n".count)) + "\n") }

@@ -2,21 +2,23 @@ import Foundation
 import TestCommands
 import Testing
 
-/// docs/campaigns.md: its examples are campaigns that are fine, and behind those that are not stands what `volley check` says of them.
+/// docs/reference, what concerns a campaign file: its examples are campaigns that are fine, and behind those that are not stands what
+/// `volley check` says of them.
 @Suite("the reference of the campaign file")
 struct CampaignReferenceTests {
     /// A block in YAML, and the message that the next block promises.
     struct Example: CustomTestStringConvertible, Sendable {
+        var page: String
         var line: Int
         var yaml: String
         var message: String?
-        var testDescription: String { "line \(line)" }
+        var testDescription: String { "\(page), line \(line)" }
     }
 
-    private static let examples = read()
+    private static let examples = ["campaigns.md", "templates.md", "warnings.md"].flatMap(read(page:))
 
-    private static func read() -> [Example] {
-        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../../docs/campaigns.md")
+    private static func read(page: String) -> [Example] {
+        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../../docs/reference/\(page)")
         guard let text = try? String(contentsOf: file, encoding: .utf8) else { return [] }
         var examples: [Example] = []
         var open: (language: Substring, line: Int, text: [Substring])?
@@ -30,15 +32,16 @@ struct CampaignReferenceTests {
                 continue
             }
             let body = block.text.map { $0 + "\n" }.joined()
-            if block.language == "yaml" { examples.append(Example(line: block.line, yaml: body)) }
+            if block.language == "yaml" { examples.append(Example(page: page, line: block.line, yaml: body)) }
             if block.language == "text", !examples.isEmpty { examples[examples.count - 1].message = body }
             open = nil
         }
         return examples
     }
 
-    @Test("there are examples, of both kinds")
+    @Test("there are examples, of both kinds, and on every page")
     func found() {
+        #expect(Set(Self.examples.map(\.page)).count == 3)
         #expect(Self.examples.count { $0.message == nil } > 10 && Self.examples.count { $0.message != nil } > 15)
     }
 

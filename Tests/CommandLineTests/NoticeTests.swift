@@ -126,10 +126,10 @@ struct NoticeTests {
         }
     }
 
-    /// The example of docs/operating.md in one language.
+    /// The example of docs/reference/notices.md in one language.
     private func documented(_ language: String) throws -> String {
         let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-            .appendingPathComponent("docs/operating.md")
+            .appendingPathComponent("docs/reference/notices.md")
         let blocks = try String(contentsOf: file, encoding: .utf8).components(separatedBy: "\n```")
         return String(try #require(blocks.first { $0.hasPrefix(language + "\n") && $0.contains("v1") }).dropFirst(language.count + 1))
     }

@@ -189,7 +189,7 @@ struct ReportTests {
     @Test("who could be resumed or retried is pruned only when that is said")
     func stopped() throws {
         let (folder, run) = try Self.sentProject()
-        try folder.editRun("UPDATE run SET state = 'stopped', reason = 'x'", "DELETE FROM figures")
+        try folder.editRun("UPDATE run SET state = 'stopped', stop_cause = 'x'", "DELETE FROM figures")
         let left = try folder.volley("prune", "--keep", "0d", "--yes")
         #expect(left.output.contains("it can be resumed") && left.output.contains("--include-stopped"))
         #expect(try folder.volley("report", run, "--format", "csv").status == 0)

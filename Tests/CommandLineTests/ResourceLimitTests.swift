@@ -56,6 +56,30 @@ struct ResourceLimitTests {
         #expect(try report.json()["outcomes"]?.int("unknown") == 0, "\(report)")
     }
 
+    @Test(
+        "where most of the files that may be open are open by now, it ends with a sentence, nothing is lost, and nothing is sent twice",
+        arguments: [98, 96, 94, 92, 90, 88, 86, 84, 82, 80, 76, 72])
+    func descriptors(inherited: Int) throws {
+        let server = try LedgeredServer(devices: 300)
+        try server.folder.writeCampaign(delivery: "unknown: skip")
+        // 3 to 99 at most can be taken beside the standard streams.
+        let script = "ulimit -n 100; for n in $(seq \(inherited - 3)); do exec {taken}</dev/null; done; exec \"$0\" \"$@\""
+        let sent = try VolleyBinary.start(
+            ["send", "campaign.yaml", "--yes", "--json"], in: server.folder.url, launcher: ["bash", "-c", script]
+        ).finish(timeout: 60)
+        // The loader of a program needs files too.
+        #expect([0, 2, 3, 127].contains(sent.status) && (sent.status == 0 || !sent.errors.isEmpty), "\(sent)")
+        #expect(!sent.errors.contains("cannot go on: there is no more memory"), "\(sent)")
+        if sent.status == 2 { #expect(try server.accepted().isEmpty, "\(sent)") }
+        if sent.status == 3 {
+            let resumed = try server.folder.volley("resume", "last", "--json")
+            #expect(resumed.status == 0, "\(resumed)")
+        }
+        guard sent.status == 0 || sent.status == 3 else { return }
+        let accepted = try server.accepted()
+        #expect(accepted.count == 300 && accepted.allSatisfy { $0.value.count == 1 })
+    }
+
     @Test("a crash says whether anything was sent", arguments: [SIGILL, SIGABRT, SIGSEGV, SIGBUS, SIGTRAP])
     func crash(signal: Int32) throws {
         let server = try LedgeredServer(devices: 2_000)

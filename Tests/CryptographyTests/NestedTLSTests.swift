@@ -62,13 +62,13 @@ final class NestedTLSTests {
     func nested(closes: String) throws {
         let (ours, theirs) = pair(), (near, far) = pair()
         defer { for socket in [ours, theirs, near, far] { close(socket) } }
-        let proxyContext = TLSClientContext(systemBundle: folder.write("ca.pem", authority.certificatePEM))
-        let outer = TLSConnection(proxyContext, host: "proxy", socket: ours)
-        let proxy = TLSConnection(try server("proxy", "http/1.1"), socket: theirs)
+        let proxyContext = try TLSClientContext(systemBundle: folder.write("ca.pem", authority.certificatePEM))
+        let outer = try TLSConnection(proxyContext, host: "proxy", socket: ours)
+        let proxy = try TLSConnection(server("proxy", "http/1.1"), socket: theirs)
         #expect(shakeHands(outer, proxy) == (.done(0), .done(0)))
         #expect(outer.negotiatedProtocol == "http/1.1")
-        let inner = TLSConnection(try client(), host: "server", inside: outer)
-        let server = TLSConnection(try server("server"), socket: far)
+        let inner = try TLSConnection(client(), host: "server", inside: outer)
+        let server = try TLSConnection(server("server"), socket: far)
         #expect(shakeHands(inner, server) { relay(proxy, near) } == (.done(0), .done(0)))
         #expect(inner.negotiatedProtocol == "h2")
 
@@ -102,11 +102,11 @@ final class NestedTLSTests {
     func untrusted() throws {
         let (ours, theirs) = pair(), (near, far) = pair()
         defer { for socket in [ours, theirs, near, far] { close(socket) } }
-        let outer = TLSConnection(try client(), host: "proxy", socket: ours)
-        let proxy = TLSConnection(try server("proxy"), socket: theirs)
+        let outer = try TLSConnection(client(), host: "proxy", socket: ours)
+        let proxy = try TLSConnection(server("proxy"), socket: theirs)
         #expect(shakeHands(outer, proxy) == (.done(0), .done(0)))
-        let inner = TLSConnection(try client(), host: "server", inside: outer)
-        let server = TLSConnection(try server("another"), socket: far)
+        let inner = try TLSConnection(client(), host: "server", inside: outer)
+        let server = try TLSConnection(server("another"), socket: far)
         guard case .failed(.untrusted) = shakeHands(inner, server, between: { relay(proxy, near) }).0 else {
             Issue.record("it was trusted")
             return
@@ -117,11 +117,11 @@ final class NestedTLSTests {
     func shutdown() throws {
         let (ours, theirs) = pair(), (near, far) = pair()
         defer { for socket in [ours, theirs, near, far] { close(socket) } }
-        let outer = TLSConnection(try client(), host: "proxy", socket: ours)
-        let proxy = TLSConnection(try server("proxy"), socket: theirs)
+        let outer = try TLSConnection(client(), host: "proxy", socket: ours)
+        let proxy = try TLSConnection(server("proxy"), socket: theirs)
         _ = shakeHands(outer, proxy)
-        let inner = TLSConnection(try client(), host: "server", inside: outer)
-        let server = TLSConnection(try server("server"), socket: far)
+        let inner = try TLSConnection(client(), host: "server", inside: outer)
+        let server = try TLSConnection(server("server"), socket: far)
         _ = shakeHands(inner, server) { relay(proxy, near) }
         inner.shutdown()
         relay(proxy, near)

@@ -1,4 +1,5 @@
 import Base
+import Reports
 import Testing
 
 @testable import Delivery
@@ -17,7 +18,7 @@ struct CanaryTests {
     }
 
     private func stopReason(_ bench: Bench) -> String? {
-        if case .stopped(let reason) = bench.machine.ending?.end { reason } else { nil }
+        if case .stopped(let cause) = bench.machine.ending?.end { cause.sentence } else { nil }
     }
 
     @Test("nothing else goes out before the first hundred are answered, and then everything does")

@@ -1,4 +1,5 @@
 import Base
+import Reports
 import Testing
 
 @testable import Delivery
@@ -142,10 +143,11 @@ struct DeliveryMachineTests {
         #expect(later < 60 * 10 * ServiceHealth.pushesTriedInTrouble / 2)
         #expect(bench.machine.settlements.count == 1, "no attempt counts, so nothing is given up")
         _ = submissionsWhileRefused(&bench, seconds: 60) { $0.machine.streamRefused($1, at: $0.now) }
-        guard case .stopped(let reason) = bench.machine.end else {
+        guard case .stopped(let cause) = bench.machine.end else {
             Issue.record("it goes on for ever")
             return
         }
+        let reason = cause.sentence
         #expect(reason.contains("REFUSED_STREAM"))
         #expect(bench.machine.settlements.dropFirst().allSatisfy { $0.outcome == .unsent && $0.attempts == 0 })
     }
@@ -176,10 +178,11 @@ struct DeliveryMachineTests {
         bench.warmUp()
         bench.advance()
         for push in 1...200 where bench.machine.ending == nil { bench.answer(push, 413, "PayloadTooLarge") }
-        guard case .stopped(let reason) = bench.machine.ending?.end else {
+        guard case .stopped(let cause) = bench.machine.ending?.end else {
             Issue.record("it goes on")
             return
         }
+        let reason = cause.sentence
         #expect(reason.contains("PayloadTooLarge"))
     }
 
@@ -363,10 +366,11 @@ struct DeliveryMachineTests {
         }
         #expect(attempts == 5)
         #expect(now.nanoseconds < 10_000_000_000)
-        guard case .stopped(let reason) = machine.end else {
+        guard case .stopped(let cause) = machine.end else {
             Issue.record("it did not stop")
             return
         }
+        let reason = cause.sentence
         #expect(reason.contains("example.com:443") && reason.contains("Connection refused"))
     }
 

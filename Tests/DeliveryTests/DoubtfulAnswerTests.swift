@@ -1,4 +1,6 @@
+import PushServices
 import Base
+import Reports
 import Testing
 
 @testable import Delivery
@@ -49,7 +51,7 @@ struct DoubtfulAnswerTests {
     /// What something else than APNs says beside 410.
     struct StrangeAnswer: Sendable {
         var reason = ""
-        var id = DeliveryMachine.Answer.Identity.missing
+        var id = ServiceAnswer.Identity.missing
         var isCutOff = false
     }
 
@@ -64,13 +66,14 @@ struct DoubtfulAnswerTests {
         let first = bench.machine.settlements.first
         #expect(first?.outcome == .unknown && first?.status == 410, "\(bench.machine.settlements)")
         #expect(bench.machine.settlements.dropFirst().allSatisfy { $0.outcome == .unsent })
-        guard case .stopped(let reason)? = bench.machine.ending?.end else { return #expect(Bool(false), "it goes on") }
+        guard case .stopped(let cause)? = bench.machine.ending?.end else { return #expect(Bool(false), "it goes on") }
+        let reason = cause.sentence
         #expect(reason.contains("410 and without an apns-id") && reason.contains("volley doctor"))
     }
 
     @Test("the push's own apns-id will do for 410, or a reason of APNs'; 200 needs neither")
     func spelling() {
-        for id in [DeliveryMachine.Answer.Identity.missing, .other] {
+        for id in [ServiceAnswer.Identity.missing, .other] {
             #expect(outcome(.init(status: 200, id: id))?.outcome == .accepted)
             for reason in ["Unregistered", "ExpiredToken"] {
                 #expect(outcome(.init(status: 410, reason: reason, id: id))?.outcome == .invalidToken)

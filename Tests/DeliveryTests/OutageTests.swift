@@ -1,4 +1,5 @@
 import Base
+import Reports
 import Testing
 
 @testable import Delivery
@@ -25,10 +26,11 @@ struct OutageTests {
         _ = submissions(&bench, seconds: 300)
         #expect(bench.machine.settlements.isEmpty && bench.machine.ending == nil)
         _ = submissions(&bench, seconds: 900)
-        guard case .stopped(let reason) = bench.machine.end else {
+        guard case .stopped(let cause) = bench.machine.end else {
             Issue.record("it goes on")
             return
         }
+        let reason = cause.sentence
         #expect(reason.contains("InternalServerError") && reason.contains("has taken none for 15 min"), "\(reason)")
         #expect(bench.machine.settlements.count == pushes)
         #expect(bench.machine.settlements.allSatisfy { $0.outcome == .unsent })
@@ -75,10 +77,11 @@ struct OutageTests {
         bench.advance()
         let count = 1 + submissions(&bench, seconds: 1500) { $0.answer($1, 504, "") }
         #expect(count < 60, "\(count) pushes may have reached phones")
-        guard case .stopped(let reason) = bench.machine.end else {
+        guard case .stopped(let cause) = bench.machine.end else {
             Issue.record("it goes on")
             return
         }
+        let reason = cause.sentence
         #expect(reason.contains("HTTP504, and not from APNs itself"), "\(reason)")
         let unknown = bench.machine.settlements.filter { $0.outcome == .unknown }
         #expect((1...count).contains(unknown.count) && unknown.allSatisfy { $0.status == 504 && $0.reason == "HTTP504" })

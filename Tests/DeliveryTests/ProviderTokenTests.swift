@@ -20,9 +20,9 @@ struct ProviderTokenTests {
     private let key = SigningKey.generate()
     private let history = SignedTokenHistory()
 
-    private func source(_ key: SigningKey? = nil) -> ProviderTokenSource {
+    private func source(_ key: SigningKey? = nil) -> SignedTokenSource {
         let clock = clock
-        return ProviderTokenSource(key: key ?? self.key, keyID: "ABC123DEFG", teamID: "DEF123GHIJ", history: history) { clock.now }
+        return SignedTokenSource(key: key ?? self.key, keyID: "ABC123DEFG", teamID: "DEF123GHIJ", history: history) { clock.now }
     }
 
     private func decode(_ part: Substring) -> [UInt8] {

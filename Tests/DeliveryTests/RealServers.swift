@@ -1,6 +1,7 @@
 import Base
 import Cryptography
 import Delivery
+import PushServices
 import TestServers
 import Testing
 
@@ -17,10 +18,10 @@ struct RealServer {
 
     /// Settings of a sender to it.
     func settings() -> SenderSettings {
-        let tokens = ProviderTokenSource(key: .generate(), keyID: "ABC123DEFG", teamID: "DEF123GHIJ")
+        let tokens = SignedTokenSource(key: .generate(), keyID: "ABC123DEFG", teamID: "DEF123GHIJ")
         var settings = SenderSettings(
             endpoint: Endpoint(host: "localhost", port: port, certificateAuthorityFile: authorityFile), credentials: .token(tokens),
-            headers: PushHeaders(topic: SimulatorRun.topic, pushType: .alert, priority: .high), runSeed: .random())
+            options: PushOptions(topic: SimulatorRun.topic, pushType: .alert, priority: .high), runSeed: .random())
         settings.retry.firstDelaySeconds = 0.01
         settings.connections = 1
         settings.retry.longestDelaySeconds = 0.1

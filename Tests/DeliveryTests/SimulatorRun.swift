@@ -2,7 +2,9 @@ import APNsSimulator
 import Base
 import Cryptography
 import Glibc
+import PushServices
 import TestServers
+import Reports
 import Testing
 
 @testable import Delivery
@@ -15,7 +17,7 @@ struct SimulatorRun {
     var pushes: Int
     var payload = smallPayload
     /// Who signs, if not a key made for this run.
-    var tokens: ((SigningKey) -> ProviderTokenSource)?
+    var tokens: ((SigningKey) -> SignedTokenSource)?
     var configure: (inout SenderSettings) -> Void
     /// Called from another thread while the run goes on.
     var meanwhile: (@Sendable (SendControl) -> Void)?
@@ -31,8 +33,8 @@ struct SimulatorRun {
     }
 
     /// A source with a history of its own: that of the process would compare the key with those of all other runs.
-    static func source(_ key: SigningKey) -> ProviderTokenSource {
-        ProviderTokenSource(key: key, keyID: "ABC123DEFG", teamID: "DEF123GHIJ", history: SignedTokenHistory()) {
+    static func source(_ key: SigningKey) -> SignedTokenSource {
+        SignedTokenSource(key: key, keyID: "ABC123DEFG", teamID: "DEF123GHIJ", history: SignedTokenHistory()) {
             Moment(nanoseconds: bootNanoseconds(), wall: .now())
         }
     }
@@ -56,7 +58,7 @@ struct SimulatorRun {
         let source = tokens?(key) ?? Self.source(key)
         var settings = SenderSettings(
             endpoint: Endpoint(host: "localhost", port: simulator.port, certificateAuthorityFile: authority), credentials: .token(source),
-            headers: PushHeaders(topic: Self.topic, pushType: .alert, priority: .high), runSeed: RunSeed.random())
+            options: PushOptions(topic: Self.topic, pushType: .alert, priority: .high), runSeed: RunSeed.random())
         settings.retry.firstDelaySeconds = 0.01
         // On a slow machine others would be added, and tests count connections. What adds them is tested with the machine.
         settings.connections = 1
@@ -112,19 +114,21 @@ struct RunResult {
 
     /// The run stopped, said so in these words, and settled as unsent what had no answer.
     func expectStop(saying words: String..., sourceLocation: SourceLocation = #_sourceLocation) {
-        guard case .stopped(let text) = end else {
+        guard case .stopped(let cause) = end else {
             Issue.record("it did not stop: \(end)", sourceLocation: sourceLocation)
             return
         }
+        let text = cause.sentence
         for word in words { #expect(text.contains(word), "\(text)", sourceLocation: sourceLocation) }
     }
 
     /// The run stopped before anything was sent, said so in these words, and showed no password of a proxy.
     func expectNothingSent(saying words: String..., sourceLocation: SourceLocation = #_sourceLocation) {
-        guard case .stopped(let text) = end else {
+        guard case .stopped(let cause) = end else {
             Issue.record("it did not stop: \(end)", sourceLocation: sourceLocation)
             return
         }
+        let text = cause.sentence
         for word in words { #expect(text.contains(word), "\(text)", sourceLocation: sourceLocation) }
         #expect(!text.contains("s3cret"), "\(text)", sourceLocation: sourceLocation)
         #expect(count(.unsent) == settlements.count, sourceLocation: sourceLocation)

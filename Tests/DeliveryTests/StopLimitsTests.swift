@@ -1,4 +1,5 @@
 import Base
+import Reports
 import Testing
 
 @testable import Delivery
@@ -24,7 +25,7 @@ struct StopLimitsTests {
     }
 
     private func reason(_ bench: Bench) -> String? {
-        if case .stopped(let reason) = bench.machine.ending?.end { reason } else { nil }
+        if case .stopped(let cause) = bench.machine.ending?.end { cause.sentence } else { nil }
     }
 
     @Test("a share that is reached is allowed; one that is passed stops the run, with all figures and what to check")

@@ -1,4 +1,5 @@
 import Base
+import Reports
 import Testing
 
 @testable import Delivery
@@ -26,7 +27,7 @@ struct StopReasonsTests {
     ]
 
     private func reason(_ bench: Bench) -> String? {
-        if case .stopped(let reason) = bench.machine.ending?.end { reason } else { nil }
+        if case .stopped(let cause) = bench.machine.ending?.end { cause.sentence } else { nil }
     }
 
     /// One sentence to four, the last of which ends, and somewhere in them what to do.
@@ -84,10 +85,11 @@ struct StopReasonsTests {
                 bench.machine.connectionFailed(connection, .unreachable("Connection refused"), at: bench.now)
             }
         }
-        guard case .stopped(let reason) = bench.machine.end else {
+        guard case .stopped(let cause) = bench.machine.end else {
             Issue.record("it does not stop")
             return
         }
+        let reason = cause.sentence
         expectHelp(reason)
         #expect(reason.contains("example.com:443") && reason.contains(proxy ?? "example.com"))
     }

@@ -14,13 +14,13 @@ struct Embedding {
         let log = EventLog()
         let planned = try plan(
             campaign: arguments[2], for: .keeping, options,
-            PlanningAttendance(observer: Observer { log.note($0) }, cancellation: Cancellation()), at: .now())
+            PlanningAttendance(observer: Observer { log.note($0) }, cancellation: try Cancellation()), at: .now())
         // What all runs of this program share.
         let context = SendingContext()
-        let first = Cancellation()
+        let first = try Cancellation()
         let begun = try propose(planned.run, options, context).send(
             attendance(context, first, log) { settled in if settled >= planned.run.plan.audience / 4 { first.request() } })
-        let resumed = try proposeToGoOn(planned.run, options, context).send(attendance(context, Cancellation(), log) { _ in })
+        let resumed = try proposeToGoOn(planned.run, options, context).send(attendance(context, try Cancellation(), log) { _ in })
         let outcomes = try planned.run.figures().outcomes
         let document = JSONValue.object(pairs: [
             ("planned", .integer(Int64(planned.run.plan.audience))), ("first", .string(name(begun.end))),
@@ -45,7 +45,7 @@ struct Embedding {
     private static func name(_ end: RunEnd) -> String {
         switch end {
         case .finished: "finished"
-        case .stopped(let reason): "stopped: \(reason)"
+        case .stopped(let cause): "stopped: \(cause)"
         case .interrupted: "interrupted"
         case .cancelled: "cancelled"
         }

@@ -14,8 +14,8 @@ struct BodyOrderTests {
 
     @Test(
         "the one that the window cut in two is not overtaken by those that come after it", arguments: [1, 150, 399, 400, 401, 1000, 5000])
-    func oldestFirst(_ given: Int) {
-        let pair = SessionPair(window: 65_535)
+    func oldestFirst(_ given: Int) throws {
+        let pair = try SessionPair(window: 65_535)
         var submitted = 0
         func submit(_ count: Int) {
             for _ in 0..<count {
@@ -37,8 +37,8 @@ struct BodyOrderTests {
     }
 
     @Test("streams with windows of 16 bytes wait for their own, and keep none from going", arguments: [UInt32(16), 0])
-    func ownWindows(_ window: UInt32) {
-        let pair = SessionPair(window: window)
+    func ownWindows(_ window: UInt32) throws {
+        let pair = try SessionPair(window: window)
         for tag in 0..<5 { pair.submit(tag, body: body) }
         step(pair, giving: 0)
         #expect(pair.server.requests.isEmpty)
@@ -56,8 +56,8 @@ struct BodyOrderTests {
     }
 
     @Test("a window that SETTINGS narrows, or widens, in the middle of a body is noticed")
-    func changedSettings() {
-        let pair = SessionPair(window: 65_535)
+    func changedSettings() throws {
+        let pair = try SessionPair(window: 65_535)
         for tag in 0..<170 { pair.submit(tag, body: body) }
         step(pair, giving: 0)
         // The 164th is cut by the connection's window; now its own is closed, and that of all new ones is 100.
@@ -74,8 +74,8 @@ struct BodyOrderTests {
     }
 
     @Test("one that is cut and then reset, cancelled or answered lets the others go", arguments: 0..<3)
-    func endOfTheCut(_ way: Int) {
-        let pair = SessionPair(window: 65_535)
+    func endOfTheCut(_ way: Int) throws {
+        let pair = try SessionPair(window: 65_535)
         for tag in 0..<170 { pair.submit(tag, body: body) }
         step(pair, giving: 0)
         let cut: Int32 = 2 * 163 + 1
@@ -89,8 +89,8 @@ struct BodyOrderTests {
     }
 
     @Test("there is room for what the window takes whole, by the mean length, and for one when nothing waits")
-    func room() {
-        let pair = SessionPair(window: 65_535)
+    func room() throws {
+        let pair = try SessionPair(window: 65_535)
         #expect(pair.client.room > 1000)
         pair.submit(0, body: body)
         #expect(pair.client.room == 65_135 / 400)
@@ -106,8 +106,8 @@ struct BodyOrderTests {
     }
 
     @Test("what waits for the windows of its own streams takes no room from others")
-    func roomBesideBlocked() {
-        let pair = SessionPair(window: 100)
+    func roomBesideBlocked() throws {
+        let pair = try SessionPair(window: 100)
         for tag in 0..<100 { pair.submit(tag, body: body) }
         step(pair, giving: 0)
         // 100 bytes of each are sent.

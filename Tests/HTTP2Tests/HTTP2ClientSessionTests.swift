@@ -5,7 +5,7 @@ import Testing
 struct HTTP2ClientSessionTests {
     @Test("path, apns-id and authorization are never indexed; what all requests share is said once")
     func compression() throws {
-        let pair = SessionPair(headers: [
+        let pair = try SessionPair(headers: [
             HTTP2Header("apns-topic", "com.example.shop"), HTTP2Header("authorization", "bearer secret", isNeverIndexed: true),
         ])
         pair.submit(0, path: "/3/device/aa", own: "id-1")
@@ -21,7 +21,7 @@ struct HTTP2ClientSessionTests {
 
     @Test("an answer carries status, body and retry-after")
     func answers() throws {
-        let pair = SessionPair()
+        let pair = try SessionPair()
         pair.submit(7, body: #"{"aps":{}}"#)
         pair.exchange()
         #expect(pair.server.received[1] == Array(#"{"aps":{}}"#.utf8))
@@ -34,7 +34,7 @@ struct HTTP2ClientSessionTests {
 
     @Test("a retry-after that is a date, negative or blank is none", arguments: ["Sat, 21 Nov 2026 09:00:00 GMT", "-1", "", "1234567890"])
     func retryAfter(_ value: String) throws {
-        let pair = SessionPair()
+        let pair = try SessionPair()
         pair.submit(0)
         pair.exchange()
         pair.server.answer(1, status: "503", retryAfter: value)
@@ -45,7 +45,7 @@ struct HTTP2ClientSessionTests {
 
     @Test("of an endless body only the beginning is kept")
     func bodyLimit() throws {
-        let pair = SessionPair()
+        let pair = try SessionPair()
         pair.submit(0)
         pair.exchange()
         pair.server.answer(1, body: [UInt8](repeating: 0x61, count: HTTP2ClientSession.bodyLimit + 1000))
@@ -54,8 +54,8 @@ struct HTTP2ClientSessionTests {
     }
 
     @Test("a request that waits for a stream is unsent when the connection is given up")
-    func unsentWhileWaiting() {
-        let pair = SessionPair(streamLimit: 1)
+    func unsentWhileWaiting() throws {
+        let pair = try SessionPair(streamLimit: 1)
         pair.submit(0)
         pair.submit(1)
         pair.exchange()
@@ -65,9 +65,9 @@ struct HTTP2ClientSessionTests {
     }
 
     @Test("a request is unsent exactly when the frame that ends it lies beyond what was written")
-    func unsentByBytes() {
+    func unsentByBytes() throws {
         for missing in [0, 1] {
-            let pair = SessionPair()
+            let pair = try SessionPair()
             pair.submit(0)
             let before = pair.client.collectedBytes
             // The last frame is DATA: 9 bytes of header, then the body.
@@ -79,8 +79,8 @@ struct HTTP2ClientSessionTests {
     }
 
     @Test("a stream above GOAWAY's last one ends as refused, one below is answered, and no more are taken")
-    func goAway() {
-        let pair = SessionPair()
+    func goAway() throws {
+        let pair = try SessionPair()
         pair.submit(0)
         pair.submit(1)
         pair.exchange()
@@ -97,7 +97,7 @@ struct HTTP2ClientSessionTests {
 
     @Test("a reset is told with its code, and is not unsent")
     func reset() throws {
-        let pair = SessionPair()
+        let pair = try SessionPair()
         pair.submit(3)
         pair.exchange()
         pair.server.submitReset(.internalError, streamID: 1)
@@ -108,7 +108,7 @@ struct HTTP2ClientSessionTests {
 
     @Test("an answer whose body is cut off by a reset, or by the connection's end, keeps its status", arguments: [true, false])
     func cutOff(isReset: Bool) throws {
-        let pair = SessionPair()
+        let pair = try SessionPair()
         pair.submit(3)
         pair.exchange()
         pair.server.answer(1, status: "410", body: [UInt8](repeating: 0x20, count: 1_000_000))
@@ -125,8 +125,8 @@ struct HTTP2ClientSessionTests {
     }
 
     @Test("an answer that carries the request's own header shows it; one with another's does not")
-    func ownHeader() {
-        let pair = SessionPair()
+    func ownHeader() throws {
+        let pair = try SessionPair()
         for (tag, id) in ["one", "two", "three"].enumerated() { pair.submit(tag, own: id) }
         pair.exchange()
         pair.server.answer(1, status: "503", id: "one")
@@ -137,8 +137,8 @@ struct HTTP2ClientSessionTests {
     }
 
     @Test("a cancelled request is reset and never told of; its tag can be used again at once")
-    func cancel() {
-        let pair = SessionPair()
+    func cancel() throws {
+        let pair = try SessionPair()
         pair.submit(5)
         pair.exchange()
         pair.client.cancel(tag: 5)
@@ -152,8 +152,8 @@ struct HTTP2ClientSessionTests {
     }
 
     @Test("an answer before the body is sent ends the request, and the rest of it is not sent")
-    func earlyAnswer() {
-        let pair = SessionPair()
+    func earlyAnswer() throws {
+        let pair = try SessionPair()
         // More than the window of a stream, 65,535 bytes: the server does not give any back before it has read.
         pair.submit(0, body: String(repeating: "x", count: 100_000))
         var said = pair.collect(upTo: HTTP2ClientSession.largestFrame)
@@ -168,8 +168,8 @@ struct HTTP2ClientSessionTests {
     }
 
     @Test("the latest limit of streams is known, also when it falls, and its absence is none")
-    func limits() {
-        let pair = SessionPair(streamLimit: 100)
+    func limits() throws {
+        let pair = try SessionPair(streamLimit: 100)
         #expect(pair.client.streamLimit == 100)
         pair.server.submit(settings: [(.maximumConcurrentStreams, 1)])
         pair.exchange()
@@ -177,8 +177,8 @@ struct HTTP2ClientSessionTests {
     }
 
     @Test("a PING is answered, and counted once")
-    func ping() {
-        let pair = SessionPair()
+    func ping() throws {
+        let pair = try SessionPair()
         pair.client.ping()
         #expect(pair.client.pongs == 0)
         pair.exchange()
@@ -186,8 +186,8 @@ struct HTTP2ClientSessionTests {
     }
 
     @Test("a thousand requests one after the other use the slots of the first again")
-    func slots() {
-        let pair = SessionPair()
+    func slots() throws {
+        let pair = try SessionPair()
         for round in 0..<1000 {
             pair.submit(0, path: "/3/device/\(round)", body: String(repeating: "y", count: round))
             pair.exchange()
@@ -200,13 +200,13 @@ struct HTTP2ClientSessionTests {
 
     @Test("no session is made with a header that holds a line break")
     func brokenHeaders() async {
-        await #expect(processExitsWith: .failure) { _ = SessionPair(headers: [HTTP2Header("apns-topic", "x\r\napns-priority: 1")]) }
-        await #expect(processExitsWith: .failure) { _ = SessionPair(headers: [HTTP2Header("apns-topic", "x\u{7F}")]) }
+        await #expect(processExitsWith: .failure) { _ = try? SessionPair(headers: [HTTP2Header("apns-topic", "x\r\napns-priority: 1")]) }
+        await #expect(processExitsWith: .failure) { _ = try? SessionPair(headers: [HTTP2Header("apns-topic", "x\u{7F}")]) }
     }
 
     @Test("bytes that are no HTTP/2 end the session with a word about it")
-    func garbage() {
-        let pair = SessionPair()
+    func garbage() throws {
+        let pair = try SessionPair()
         pair.submit(0)
         let isAlive = Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8).withUnsafeBytes { pair.client.receive($0) }
         _ = pair.collect()

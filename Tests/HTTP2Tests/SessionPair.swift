@@ -13,10 +13,10 @@ final class SessionPair {
     ///   closes.
     init(
         headers: [HTTP2Header] = [HTTP2Header("apns-topic", "com.example.shop")], streamLimit: UInt32? = nil, window: UInt32? = nil
-    ) {
-        callbacks = HTTP2ServerCallbacks(givesWindowsByHand: window != nil)
-        client = HTTP2ClientSession(authority: "localhost:2197", headers: headers, ownHeader: "apns-id")
-        server = HearingSession(callbacks)
+    ) throws {
+        callbacks = try HTTP2ServerCallbacks(givesWindowsByHand: window != nil)
+        client = try HTTP2ClientSession(authority: "localhost:2197", headers: headers, ownHeader: "apns-id")
+        server = try HearingSession(callbacks)
         let limits = [
             streamLimit.map { (HTTP2ServerSession.Setting.maximumConcurrentStreams, $0) }, window.map { (.initialWindowSize, $0) },
         ]

@@ -1,5 +1,6 @@
 import Base
 import Runs
+import Scheduling
 import Testing
 
 @testable import Reports
@@ -9,12 +10,12 @@ import Testing
     /// A run with so many recipients of each outcome, in a state.
     private func run(
         _ folder: TemporaryFolder, _ outcomes: [Outcome: Int], _ state: RunState = .finished, reason: String = "", isTest: Bool = false,
-        settings: JSONValue = .null, preview: JSONValue = .null
+        settings: RunSettings = settings(), preview: JSONValue = .null
     ) throws -> RunStore {
         let list = Outcome.allCases.flatMap { [Outcome](repeating: $0, count: outcomes[$0, default: 0]) }
         let run = try makeRun(folder, isTest: isTest, preview: preview, settings: settings, recipients(list.count))
         guard state != .planned else { return run }
-        try run.setState(.running, reason: "", at: start)
+        try run.setState(.running, at: start)
         try run.claim(0..<list.count, at: start)
         let reasons: [Outcome: String] = [
             .invalidToken: "Unregistered", .rejected: "PayloadEmpty", .failed: "ServiceUnavailable", .unsent: "Expired",
@@ -25,13 +26,15 @@ import Testing
                     recipient: $0.offset, outcome: $0.element, status: $0.element == .accepted ? 200 : 0, reason: reasons[$0.element] ?? "",
                     attempts: 1, settledAt: start)
             })
-        if state != .running { try run.setState(state, reason: reason, at: start.adding(seconds: 60)) }
+        if state != .running { try run.setState(state, cause: reason.isEmpty ? nil : .described(reason), at: start.adding(seconds: 60)) }
         return run
     }
 
     private let id = "20261201-090000-spring-sale-7f3a"
 
-    private func commands(_ outcomes: [Outcome: Int], _ state: RunState = .finished, isTest: Bool = false, settings: JSONValue = .null)
+    private func commands(
+        _ outcomes: [Outcome: Int], _ state: RunState = .finished, isTest: Bool = false, settings: RunSettings = settings()
+    )
         throws
         -> [String?]
     {
@@ -69,9 +72,12 @@ import Testing
         #expect(try commands([.accepted: 20, .unsent: 9], .cancelled) == ["volley resume \(id)"])
         #expect(try commands([.accepted: 20], .running) == ["volley report \(id)"])
         #expect(try commands([.unsent: 20], .planned) == ["volley send --plan \(id)"])
-        let approval = JSONValue.object(pairs: [("approval", .string("required"))])
+        let approval = settings { $0.needsApproval = true }
         #expect(try commands([.unsent: 20], .planned, settings: approval) == ["volley approve \(id) --by NAME"])
-        let schedule = JSONValue.object(pairs: [("schedule", .object(pairs: [("occurrence", .string("2026-12-01 09:00"))]))])
+        let schedule = settings {
+            $0.schedule = FrozenSchedule(Schedule(zone: .named(.utc)), nil)
+            $0.schedule?.occurrence = LocalTime("2026-12-01 09:00")
+        }
         #expect(try commands([.unsent: 20], .planned, settings: schedule) == [nil])
         #expect(try commands([.accepted: 2], isTest: true) == ["volley send spring.yaml"])
     }
@@ -85,10 +91,10 @@ import Testing
         let messages: [JSONValue] = [
             message(10, [("title", "Hallo")]), message(90, [("title", "Hi {{ first_name }}"), ("body", "Only until\nSunday")]),
         ]
-        let settings = JSONValue.object(pairs: [("environment", .string("production"))])
         let preview = JSONValue.object(pairs: [("messages", .array(messages))])
-        let text = try Report(run(folder, [.accepted: 90, .failed: 7, .unknown: 3], settings: settings, preview: preview)).text(
-            width: 100, colour: false)
+        let text = try Report(run(folder, [.accepted: 90, .failed: 7, .unknown: 3], settings: settings(.production), preview: preview))
+            .text(
+                width: 100, colour: false)
         #expect(
             text.hasPrefix(
                 """
@@ -111,11 +117,10 @@ import Testing
 
     @Test("a server of one's own is named with its port, and the simulator as what it is")
     func environments() throws {
-        let server = JSONValue.object(pairs: [("environment", .object(pairs: [("host", .string("apns.test")), ("port", .integer(2197))]))])
-        let simulator = JSONValue.object(pairs: [("environment", .string("simulator"))])
-        for (settings, words) in [(server, "apns.test:2197"), (simulator, "simulator: no phone gets it")] {
+        let server = FrozenEnvironment.server(host: "apns.test", port: 2197, certificateAuthority: nil)
+        for (environment, words) in [(server, "apns.test:2197"), (.simulator, "simulator: no phone gets it")] {
             let folder = try TemporaryFolder()
-            let text = try Report(run(folder, [.accepted: 1], settings: settings)).text(width: 100, colour: false)
+            let text = try Report(run(folder, [.accepted: 1], settings: settings(environment))).text(width: 100, colour: false)
             #expect(text.contains("  Environment  \(words)\n"), "\(text)")
         }
     }

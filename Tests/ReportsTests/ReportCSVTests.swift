@@ -13,7 +13,7 @@ import Testing
             Settlement(recipient: 0, outcome: .accepted, status: 200, attempts: 1, latencyMilliseconds: 31, settledAt: start),
             Settlement(recipient: 1, outcome: .unsent, reason: "Expired", settledAt: start.adding(seconds: 61)),
         ])
-        let ids = (0..<4).map { APNsID(runSeed: run.plan.seed, recipient: $0).description }
+        let ids = (0..<4).map { PushID(runSeed: run.plan.seed, recipient: $0).description }
         #expect(
             String(decoding: try csv(run), as: UTF8.self) == """
                 device_token,registration_id,alias,language,variant,outcome,status,reason,attempts,apns_id,latency_ms,settled_at

@@ -51,8 +51,8 @@ import Testing
     func empty() throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, skipped: [.notMatched: 1], [])
-        try run.setState(.running, reason: "", at: start)
-        try run.setState(.finished, reason: "", at: start)
+        try run.setState(.running, at: start)
+        try run.setState(.finished, at: start)
         expectSnapshot(try text(run, folder), "empty")
     }
 
@@ -60,13 +60,13 @@ import Testing
     func allAccepted() throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, recipients(234))
-        try run.setState(.running, reason: "", at: start)
+        try run.setState(.running, at: start)
         try run.claim(0..<234, at: start)
         try run.record(
             (0..<234).map {
                 Settlement(recipient: $0, outcome: .accepted, status: 200, attempts: 1, latencyMilliseconds: 31, settledAt: start)
             })
-        try run.setState(.finished, reason: "", at: start.adding(seconds: 0.85))
+        try run.setState(.finished, at: start.adding(seconds: 0.85))
         expectSnapshot(try text(run, folder), "all-accepted")
     }
 
@@ -95,7 +95,7 @@ import Testing
             + "MissingProviderToken BadCertificate BadCertificateEnvironment BadEnvironmentKeyInToken BadEnvironmentKeyIdInToken "
             + "UnrelatedKeyIdInToken Forbidden BadPath MethodNotAllowed Unregistered ExpiredToken PayloadTooLarge TooManyRequests "
             + "TooManyProviderTokenUpdates InternalServerError ServiceUnavailable Shutdown ConnectionLost NoAnswer Expired Stopped Interrupted"
-        for reason in reasons.split(separator: " ") { #expect(APNsReason.explanation(of: String(reason)) != nil, "\(reason)") }
-        #expect(APNsReason.explanation(of: "") == nil)
+        for reason in reasons.split(separator: " ") { #expect(ReasonText.explanation(of: String(reason)) != nil, "\(reason)") }
+        #expect(ReasonText.explanation(of: "") == nil)
     }
 }

@@ -10,7 +10,8 @@ import Testing
         let sent = try mixedRun(folder)
         try sent.closeIntoOneFile()
         _ = shell("printf 'no database, just a line of text' > '\(folder.path)/notes.sqlite'")
-        let (runs, broken, _) = try RunStore.all(in: folder.path)
+        let found = try RunFolder(folder.path).list()
+        let (runs, broken) = (found.runs, found.broken)
         return try RunList(runs: runs, broken: broken)
     }
 

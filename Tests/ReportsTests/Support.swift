@@ -41,10 +41,16 @@ func token(_ number: Int) -> String {
     return String(repeating: "0", count: 64 - digits.count) + digits
 }
 
+func settings(_ environment: FrozenEnvironment = .production, _ change: (inout RunSettings) -> Void = { _ in }) -> RunSettings {
+    var settings = RunSettings(environment: environment, topic: "com.example.shop", pushType: .alert, renderingRules: 5)
+    change(&settings)
+    return settings
+}
+
 func makeRun(
     _ folder: TemporaryFolder, id: String = "20261201-090000-spring-sale-7f3a", skipped: [SkipReason: Int] = [:],
     plannedAt: Timestamp = start.adding(seconds: -48), retryOf: String? = nil, isTest: Bool = false, preview: JSONValue = .null,
-    settings: JSONValue = .null, _ recipients: [Recipient]
+    settings: RunSettings = settings(), _ recipients: [Recipient]
 ) throws -> RunStore {
     let writer = try RunWriter(folder: folder.path, id: id)
     for (slot, recipient) in recipients.enumerated() { try writer.put(recipient, at: slot) }
@@ -53,7 +59,7 @@ func makeRun(
             id: id, campaign: "spring-sale", app: "shop", campaignFile: "spring.yaml", campaignSource: "", projectFile: "volley.yaml",
             seed: RunSeed(high: 1, low: 2), fields: [], plannedAt: plannedAt, planHash: "",
             rows: recipients.count + skipped.values.reduce(0, +),
-            audience: recipients.count, skipped: skipped, settings: settings, preview: preview, retryOf: retryOf, isTest: isTest))
+            audience: recipients.count, skipped: skipped, settings: .success(settings), preview: preview, retryOf: retryOf, isTest: isTest))
 }
 
 func recipients(_ count: Int) -> [Recipient] {
@@ -64,11 +70,11 @@ func recipients(_ count: Int) -> [Recipient] {
 func mixedRun(_ folder: TemporaryFolder, ending: RunState = .finished, reason: String = "") throws -> RunStore {
     let run = try makeRun(
         folder, skipped: [.notMatched: 4_123_456, .duplicateToken: 12, .aliasLimit: 3, .renderError: 801], recipients(600))
-    try run.setState(.running, reason: "", at: start)
+    try run.setState(.running, at: start)
     try run.claim(0..<570, at: start)
     try run.record((0..<560).map(mixedSettlement))
     try run.record([Settlement(recipient: 599, outcome: .unsent, reason: "Expired", settledAt: start)])
-    if ending != .running { try run.setState(ending, reason: reason, at: start.adding(seconds: 221)) }
+    if ending != .running { try run.setState(ending, cause: reason.isEmpty ? nil : .described(reason), at: start.adding(seconds: 221)) }
     return run
 }
 

@@ -31,7 +31,7 @@ import Testing
         // The shell below kills sqlite3, its parent.
         _ = shell("printf '%s\\n.shell kill -9 $PPID\\n' '\(change)' | sqlite3 '\(path)'")
         #expect(folder.names == ["run.sqlite", "run.sqlite-journal"])
-        #expect(try RunStore.resolve("last", in: folder.path) == path)
+        #expect(try RunFolder(folder.path).file(named: "last") == path)
         #expect(folder.names == ["run.sqlite"])
         #expect(try RunStore(path: path, readOnly: true).recipients(0..<2000) == (0..<2000).map { recipient($0) })
     }
@@ -42,12 +42,12 @@ import Testing
         let path = try makeRun(folder, audience: 1).path
         var bytes = readBytes(path)
         // user_version: bytes 60 to 63 of the header (SQLite, "Database File Format", 1.3).
-        #expect(bytes[60...63] == [0, 0, 0, 4])
+        #expect(bytes[60...63] == [0, 0, 0, 5])
         bytes[63] = 9
         writeBytes(bytes, path)
         #expect(
             diagnostic { _ = try RunStore(path: path) }?.message
-                == "the run file was written by a newer Volley (format 9; this one reads 4)")
+                == "the run file was written by a newer Volley (format 9; this one reads 5)")
     }
 
     @Test("a truncated file is damaged", arguments: [0.3, 0.6, 0.95, 0.9999])

@@ -161,7 +161,7 @@ struct PartsTests {
         guard hasSQLiteTool else { return }
         try run.closeIntoOneFile()
         let later = try ParallelReaders(run.path, count: 2)
-        #expect(query(run.path, "UPDATE run SET reason = 'x'").isEmpty)
+        #expect(query(run.path, "UPDATE run SET stop_cause = 'x'").isEmpty)
         #expect(try !later.begin())
     }
 

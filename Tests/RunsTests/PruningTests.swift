@@ -18,12 +18,12 @@ import Testing
             RunPlan(
                 id: "20261201-090000-sale-0001", campaign: "sale", app: "shop", campaignFile: "c.yaml", campaignSource: "name: sale",
                 projectFile: "volley.yaml", seed: RunSeed(high: 1, low: 2), fields: ["name"], plannedAt: noon, planHash: "h", rows: count,
-                audience: count, skipped: [:], settings: .null, preview: sample, previewText: "Hi cell-1"))
+                audience: count, skipped: [:], settings: .success(settings()), preview: sample, previewText: "Hi cell-1"))
         try run.approve(RunApproval(name: "Anna", approvedAt: noon))
-        try run.setState(.running, reason: "", at: noon)
+        try run.setState(.running, at: noon)
         try run.claim(0..<count - 50, at: noon)
         try run.record((0..<count - 100).map { settled($0, $0 % 9 == 0 ? .failed : .accepted, status: $0 % 9 == 0 ? 503 : 200) })
-        try run.setState(.finished, reason: "", at: noon.adding(seconds: 60))
+        try run.setState(.finished, at: noon.adding(seconds: 60))
         try run.closeIntoOneFile()
         return run
     }
@@ -66,8 +66,8 @@ import Testing
             { _ = try run.recipients(0..<1) }, { try run.forEachPush(in: 0..<1) { _ in } }, { try run.forEachResult { _, _, _, _ in } },
             { try run.forEachStoredResult { _ in } }, { try run.forEachUnsettledPush(in: 0..<1, resendsUnknown: true) { _ in } },
             { try run.checkIntegrity() }, { try run.checkUnchanged() }, { try run.claim(690..<700, at: noon) },
-            { try run.record([settled(699, .unsent)]) }, { try run.setState(.running, reason: "", at: noon) },
-            { try run.setState(.cancelled, reason: "", at: noon) }, { try run.prune(at: noon) },
+            { try run.record([settled(699, .unsent)]) }, { try run.setState(.running, at: noon) },
+            { try run.setState(.cancelled, at: noon) }, { try run.prune(at: noon) },
         ]
         let before = try run.figures(withGroups: true)
         for (place, use) in uses.enumerated() {
@@ -82,9 +82,9 @@ import Testing
         let folder = try TemporaryFolder()
         let run = try endedRun(folder)
         let sender = try RunStore(path: run.path)
-        try sender.setState(.running, reason: "", at: noon)
+        try sender.setState(.running, at: noon)
         #expect(throws: Diagnostic.self) { try run.prune(at: noon) }
-        try sender.setState(.finished, reason: "", at: noon)
+        try sender.setState(.finished, at: noon)
         try sender.closeIntoOneFile()
         // A folder in the place of the new file.
         _ = shell("mkdir '\(run.path).pruning'")
@@ -102,8 +102,8 @@ import Testing
         let seen = try run.status()
         run.close()
         let sender = try RunStore(path: run.path)
-        try sender.setState(.running, reason: "", at: noon.adding(seconds: 120))
-        try sender.setState(.finished, reason: "", at: noon.adding(seconds: 180))
+        try sender.setState(.running, at: noon.adding(seconds: 120))
+        try sender.setState(.finished, at: noon.adding(seconds: 180))
         try sender.closeIntoOneFile()
         sender.close()
         let error = #expect(throws: Diagnostic.self) { try run.prune(at: noon.adding(seconds: 86_400), ifStill: seen) }
@@ -120,7 +120,7 @@ import Testing
         let folder = try TemporaryFolder()
         let run = try endedRun(folder)
         let sender = try RunStore(path: run.path)
-        try sender.setState(.running, reason: "", at: noon.adding(seconds: 120))
+        try sender.setState(.running, at: noon.adding(seconds: 120))
         sender.close()
         let seen = try run.status()
         #expect(seen.state == .stopped && seen.finishedAt == nil)
@@ -133,7 +133,7 @@ import Testing
         let folder = try TemporaryFolder()
         let run = try endedRun(folder)
         _ = shell("cp '\(run.path)' '\(run.path).pruning'; echo x > '\(run.path).pruning-journal'")
-        #expect(try RunStore.all(in: folder.path).runs.count == 1)
+        #expect(try RunFolder(folder.path).list().runs.count == 1)
         try run.prune(at: noon)
         #expect(shell("ls -A '\(folder.path)'") == "20261201-090000-sale-0001.sqlite\n")
         #expect(!contents(folder).contains("feedc0de"))

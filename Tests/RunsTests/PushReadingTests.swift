@@ -147,7 +147,7 @@ import Testing
         #expect(throws: Mine.self) { try run.forEachPush(in: 0..<10) { if $0.id == 3 { throw Mine() } } }
         #expect(try pushes(run, 0..<10).count == 10)
         // No transaction was left open: the file goes back to one.
-        try run.setState(.running, reason: "", at: noon)
+        try run.setState(.running, at: noon)
         #expect(throws: Mine.self) { try run.forEachPush(in: 0..<10) { _ in throw Mine() } }
         try run.closeIntoOneFile()
         #expect(folder.names == ["run.sqlite"])

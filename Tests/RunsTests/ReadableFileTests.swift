@@ -57,10 +57,10 @@ import Testing
             try writer.put(one, at: id)
         }
         let run = try writer.finish(plan("run", audience: 20))
-        try run.setState(.running, reason: "", at: noon)
+        try run.setState(.running, at: noon)
         try run.claim(0..<20, at: noon)
         try run.record((0..<10).map { settled($0, .rejected, status: 400, reason: "BadTopic") })
-        try run.setState(.stopped, reason: "the topic is wrong", at: noon)
+        try run.setState(.stopped, cause: .described("the topic is wrong"), at: noon)
         let dump = shell("sqlite3 '\(run.path)' .dump").split(separator: "\n")
         let tables = Set(
             dump.filter { line in tokens.contains { line.contains($0) } }.compactMap {

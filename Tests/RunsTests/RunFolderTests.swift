@@ -1,6 +1,6 @@
 import Base
 import Glibc
-import Runs
+@testable import Runs
 import Testing
 
 @Suite struct RunFolderTests {
@@ -10,9 +10,9 @@ import Testing
         let older = try makeRun(folder, id: "20260101-000000-a-0001", audience: 1).path
         let broken = folder.path + "/20260102-000000-b-0002.sqlite"
         _ = shell("echo nonsense > '\(broken)'")
-        #expect(diagnostic { _ = try RunStore.resolve("last", in: folder.path) }?.message == "this is not a run file")
+        #expect(diagnostic { _ = try RunFolder(folder.path).file(named: "last") }?.message == "this is not a run file")
         _ = shell("mv '\(broken)' '\(folder.path)/20251231-000000-b-0002.sqlite'")
-        #expect(try RunStore.resolve("last", in: folder.path) == older)
+        #expect(try RunFolder(folder.path).file(named: "last") == older)
     }
 
     @Test("a run's id names moment, campaign and four hex digits")
@@ -33,18 +33,19 @@ import Testing
         writeBytes(Array("no database, just text".utf8), folder.path + "/e.sqlite")
         writeBytes([1], folder.path + "/notes.txt")
         _ = shell("cd '\(folder.path)'; cp a.sqlite a-backup.sqlite; cp b.sqlite f.sqlite")
-        let (runs, broken, copies) = try RunStore.all(in: folder.path)
+        let found = try RunFolder(folder.path).list()
+        let (runs, broken, copies) = (found.runs, found.broken, found.copies)
         #expect(runs.map(\.plan.id) == ["c", "b", "a"])
         #expect(broken.map(\.file) == [folder.path + "/e.sqlite"])
         #expect(copies.map(\.file) == [folder.path + "/a-backup.sqlite", folder.path + "/f.sqlite"])
         _ = shell("rm '\(folder.path)/b.sqlite'")
-        #expect(try RunStore.all(in: folder.path).broken.map(\.file) == [folder.path + "/e.sqlite", folder.path + "/f.sqlite"])
+        #expect(try RunFolder(folder.path).list().broken.map(\.file) == [folder.path + "/e.sqlite", folder.path + "/f.sqlite"])
         writer.cancel()
     }
 
     @Test("a folder that is not there holds no runs")
     func noFolder() throws {
-        #expect(try RunStore.all(in: "/tmp/volley-no-such-folder").runs.isEmpty)
+        #expect(try RunFolder("/tmp/volley-no-such-folder").list().runs.isEmpty)
     }
 
     @Test("a run is found by id, by path, by file name and as the last one")
@@ -52,26 +53,26 @@ import Testing
         let folder = try TemporaryFolder()
         let old = try makeRun(folder, id: "20261201-090000-sale-0001", audience: 1, plannedAt: Timestamp(epochSeconds: 100)).path
         let new = try makeRun(folder, id: "20261101-090000-sale-0002", audience: 1, plannedAt: Timestamp(epochSeconds: 200)).path
-        #expect(try RunStore.resolve("20261201-090000-sale-0001", in: folder.path) == old)
-        #expect(try RunStore.resolve("20261201-090000-sale-0001.sqlite", in: folder.path) == old)
-        #expect(try RunStore.resolve(old, in: "/nowhere") == old)
-        #expect(try RunStore.resolve("last", in: folder.path) == new)
-        #expect(try RunStore.resolve("last", in: folder.path + "/") == folder.path + "/20261101-090000-sale-0002.sqlite")
+        #expect(try RunFolder(folder.path).file(named: "20261201-090000-sale-0001") == old)
+        #expect(try RunFolder(folder.path).file(named: "20261201-090000-sale-0001.sqlite") == old)
+        #expect(try RunFolder("/nowhere").file(named: old) == old)
+        #expect(try RunFolder(folder.path).file(named: "last") == new)
+        #expect(try RunFolder(folder.path + "/").file(named: "last") == folder.path + "/20261101-090000-sale-0002.sqlite")
     }
 
     @Test("a misspelt id gets the nearest one, an empty folder says so")
     func unresolved() throws {
         let folder = try TemporaryFolder()
-        #expect(diagnostic { _ = try RunStore.resolve("last", in: folder.path) }?.message == "there are no runs yet")
-        #expect(diagnostic { _ = try RunStore.resolve("x", in: folder.path) }?.message == "there are no runs yet")
+        #expect(diagnostic { _ = try RunFolder(folder.path).file(named: "last") }?.message == "there are no runs yet")
+        #expect(diagnostic { _ = try RunFolder(folder.path).file(named: "x") }?.message == "there are no runs yet")
         _ = try makeRun(folder, id: "20261201-090000-sale-0001", audience: 1)
         let writer = try RunWriter(folder: folder.path, id: "slow")
         #expect(
-            diagnostic { _ = try RunStore.resolve("20261201-090000-slae-0001", in: folder.path) }?.remedy
+            diagnostic { _ = try RunFolder(folder.path).file(named: "20261201-090000-slae-0001") }?.remedy
                 == "Did you mean 20261201-090000-sale-0001?")
-        #expect(diagnostic { _ = try RunStore.resolve("./x.sqlite", in: folder.path) }?.message == "there is no such run file")
-        #expect(diagnostic { _ = try RunStore.resolve("slow", in: folder.path) }?.message.contains("still being made") == true)
-        #expect(diagnostic { _ = try RunStore.resolve(folder.path, in: folder.path) }?.message == "this is a folder, not a run file")
+        #expect(diagnostic { _ = try RunFolder(folder.path).file(named: "./x.sqlite") }?.message == "there is no such run file")
+        #expect(diagnostic { _ = try RunFolder(folder.path).file(named: "slow") }?.message.contains("still being made") == true)
+        #expect(diagnostic { _ = try RunFolder(folder.path).file(named: folder.path) }?.message == "this is a folder, not a run file")
         writer.cancel()
     }
 
@@ -79,8 +80,8 @@ import Testing
     func lastAmongBroken() throws {
         let folder = try TemporaryFolder()
         writeBytes(Array("text".utf8), folder.path + "/z.sqlite")
-        #expect(diagnostic { _ = try RunStore.resolve("last", in: folder.path) }?.message == "none of the run files can be opened")
+        #expect(diagnostic { _ = try RunFolder(folder.path).file(named: "last") }?.message == "none of the run files can be opened")
         let run = try makeRun(folder, id: "a", audience: 1)
-        #expect(try RunStore.resolve("last", in: folder.path) == run.path)
+        #expect(try RunFolder(folder.path).file(named: "last") == run.path)
     }
 }

@@ -9,30 +9,32 @@ import Testing
     func states() throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 1)
-        #expect(try run.status() == RunStatus(state: .planned, reason: "", startedAt: nil, finishedAt: nil))
-        try run.setState(.running, reason: "", at: noon)
-        #expect(try run.status() == RunStatus(state: .running, reason: "", startedAt: noon, finishedAt: nil))
-        try run.setState(.stopped, reason: "no key", at: noon.adding(seconds: 5))
-        #expect(try run.status() == RunStatus(state: .stopped, reason: "no key", startedAt: noon, finishedAt: noon.adding(seconds: 5)))
-        try run.setState(.running, reason: "", at: noon.adding(seconds: 9))
-        #expect(try run.status() == RunStatus(state: .running, reason: "", startedAt: noon, finishedAt: nil))
-        try run.setState(.finished, reason: "", at: noon.adding(seconds: 12))
-        #expect(try run.status() == RunStatus(state: .finished, reason: "", startedAt: noon, finishedAt: noon.adding(seconds: 12)))
+        #expect(try run.status() == RunStatus(state: .planned, cause: nil, startedAt: nil, finishedAt: nil))
+        try run.setState(.running, at: noon)
+        #expect(try run.status() == RunStatus(state: .running, cause: nil, startedAt: noon, finishedAt: nil))
+        try run.setState(.stopped, cause: .described("no key"), at: noon.adding(seconds: 5))
+        #expect(
+            try run.status()
+                == RunStatus(state: .stopped, cause: .described("no key"), startedAt: noon, finishedAt: noon.adding(seconds: 5)))
+        try run.setState(.running, at: noon.adding(seconds: 9))
+        #expect(try run.status() == RunStatus(state: .running, cause: nil, startedAt: noon, finishedAt: nil))
+        try run.setState(.finished, at: noon.adding(seconds: 12))
+        #expect(try run.status() == RunStatus(state: .finished, cause: nil, startedAt: noon, finishedAt: noon.adding(seconds: 12)))
     }
 
     @Test("claims move the first unclaimed id, a gap holds it back")
     func claims() throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 100)
-        #expect(try run.firstUnclaimed() == 0)
+        #expect(try run.claims().isEmpty)
         try run.claim(0..<10, at: noon)
         try run.claim(20..<30, at: noon)
-        #expect(try run.firstUnclaimed() == 10)
+        #expect(try run.claims() == ClaimSet([0..<10, 20..<30]))
         try run.claim(10..<20, at: noon)
-        #expect(try run.firstUnclaimed() == 30)
+        #expect(try run.claims() == ClaimSet([0..<30]))
         try run.claim(30..<100, at: noon)
         try run.claim(5..<5, at: noon)
-        #expect(try run.firstUnclaimed() == 100)
+        #expect(try run.claims() == ClaimSet([0..<100]))
     }
 
     @Test("a claim that overlaps an earlier one is refused whole", arguments: [10..<20, 15..<16, 5..<11, 19..<40, 0..<100, 8..<25])
@@ -135,22 +137,22 @@ import Testing
         #expect(figures.outcomes.values.reduce(0, +) == 60)
         #expect(figures.outcomes[.unknown] == claimed.count - answered.count)
         #expect(figures.outcomes[.unsent] == 60 - claimed.count)
-        #expect(try run.firstUnclaimed() == (0..<60).first { !claimed.contains($0) } ?? 60)
+        #expect(try run.claims() == ClaimSet(claimed.map { $0..<$0 + 1 }))
     }
 
     @Test("figures are kept at the end and counted anew after any change")
     func keptFigures() throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 10)
-        try run.setState(.running, reason: "", at: noon)
+        try run.setState(.running, at: noon)
         try run.claim(0..<5, at: noon)
         try run.record([settled(0), settled(1, .failed, status: 503, reason: "ServiceUnavailable", attempts: 4, latency: 9)])
         let counted = try run.figures(withGroups: true)
-        try run.setState(.stopped, reason: "x", at: noon)
+        try run.setState(.stopped, cause: .described("x"), at: noon)
         #expect(try run.figures() == counted)
         try run.claim(5..<10, at: noon)
         #expect(try run.figures().outcomes[.unknown] == 8)
-        try run.setState(.stopped, reason: "x", at: noon)
+        try run.setState(.stopped, cause: .described("x"), at: noon)
         try run.record([settled(9)])
         #expect(try run.figures().outcomes[.accepted] == 2)
     }
@@ -202,7 +204,7 @@ import Testing
     func concurrentReader() throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 300)
-        try run.setState(.running, reason: "", at: noon)
+        try run.setState(.running, at: noon)
         try run.claim(0..<100, at: noon)
         let reader = try RunStore(path: run.path, readOnly: true)
         var seen = 0
@@ -239,7 +241,7 @@ import Testing
     func opensNothingLater() async throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 2000)
-        try run.setState(.running, reason: "", at: noon)
+        try run.setState(.running, at: noon)
         let open = try openDescriptors(under: folder.path)
         #expect(open > 0)
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -270,7 +272,7 @@ import Testing
     func settlesDown() throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 10)
-        try run.setState(.running, reason: "", at: noon)
+        try run.setState(.running, at: noon)
         try run.claim(0..<10, at: noon)
         #expect(folder.names.contains("run.sqlite-wal"))
         try run.closeIntoOneFile()
@@ -284,12 +286,12 @@ import Testing
         let folder = try TemporaryFolder()
         do {
             let run = try makeRun(folder, audience: 10)
-            try run.setState(.running, reason: "", at: noon)
+            try run.setState(.running, at: noon)
         }
         #expect(folder.names == ["run.sqlite"])
         let status = try RunStore(path: folder.path + "/run.sqlite").status()
         #expect(status.state == .stopped, "nobody sends it any more")
-        #expect(status.reason.contains("is gone"))
+        #expect(status.cause == .ledger(.processGone))
         #expect(status.finishedAt == nil)
     }
 
@@ -305,19 +307,19 @@ import Testing
         let survivor = try RunStore(path: copy.path + "/run.sqlite")
         #expect(try survivor.figures().outcomes[.accepted] == 1)
         #expect(try survivor.claimedWithoutOutcome() == [1..<4])
-        #expect(try survivor.firstUnclaimed() == 4)
+        #expect(try survivor.claims() == ClaimSet([0..<4]))
     }
 
     @Test("a run is sent by one store at a time")
     func oneSender() throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 10)
-        try run.setState(.running, reason: "", at: noon)
-        try run.setState(.running, reason: "", at: noon)
+        try run.setState(.running, at: noon)
+        try run.setState(.running, at: noon)
         let other = try RunStore(path: run.path)
-        #expect(diagnostic { try other.setState(.running, reason: "", at: noon) }?.message.contains("sent by another volley") == true)
+        #expect(diagnostic { try other.setState(.running, at: noon) }?.message.contains("sent by another volley") == true)
         try run.closeIntoOneFile()
-        try other.setState(.running, reason: "", at: noon)
+        try other.setState(.running, at: noon)
         try other.closeIntoOneFile()
         #expect(folder.names == ["run.sqlite"])
     }
@@ -326,7 +328,7 @@ import Testing
     func remove() throws {
         let folder = try TemporaryFolder()
         let wanted = try makeRun(folder, id: "wanted", audience: 1)
-        try wanted.setState(.running, reason: "", at: noon)
+        try wanted.setState(.running, at: noon)
         #expect(diagnostic { try wanted.remove() } != nil)
         try wanted.closeIntoOneFile()
         try makeRun(folder, id: "unwanted", audience: 1).remove()
@@ -337,7 +339,7 @@ import Testing
     func readOnlyFolder() throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 10)
-        try run.setState(.running, reason: "", at: noon)
+        try run.setState(.running, at: noon)
         try run.claim(0..<10, at: noon)
         try run.closeIntoOneFile()
         let mounted = shell("mount --bind '\(folder.path)' '\(folder.path)' && mount -o remount,ro,bind '\(folder.path)' && echo yes")
@@ -347,7 +349,7 @@ import Testing
         #expect(try reader.figures().outcomes[.unknown] == 10)
         #expect(try reader.recipients(0..<10).count == 10)
         let writer = try RunStore(path: run.path)
-        #expect(diagnostic { try writer.setState(.cancelled, reason: "", at: noon) }?.message == "the run file may not be written")
+        #expect(diagnostic { try writer.setState(.cancelled, at: noon) }?.message == "the run file may not be written")
     }
 
     @Test("a disk that fills up while sending says so and loses nothing", .enabled(if: isRoot, "mounting a small disk needs root"))

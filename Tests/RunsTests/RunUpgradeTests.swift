@@ -32,6 +32,7 @@ import Testing
             sql += "DROP TABLE approval; ALTER TABLE recipient DROP COLUMN variant;"
             for column in ["preview_text", "is_test", "recipients_digest", "digest"] { sql += "ALTER TABLE run DROP COLUMN \(column);" }
         }
+        sql += "ALTER TABLE run RENAME COLUMN stop_cause TO reason;"
         if format < 2 { sql += "ALTER TABLE run DROP COLUMN retry_of;" }
         #expect(query(run.path, sql).isEmpty)
         return run.path
@@ -43,7 +44,7 @@ import Testing
         let path = try makeOlder(folder, format: format)
         let run = try RunStore(path: path, readOnly: format == 3)
         #expect(folder.names == ["run.sqlite"])
-        #expect(query(path, "PRAGMA user_version") == "4")
+        #expect(query(path, "PRAGMA user_version") == "5")
         #expect(query(path, "PRAGMA integrity_check") == "ok")
         var found: [Settlement] = []
         try run.forEachResult { _, _, outcome, _ in if let outcome { found.append(outcome) } }
@@ -62,6 +63,26 @@ import Testing
         #expect(open == (0..<600).filter { ![0, 251, 599].contains($0) })
         try sender.record([settled(1), settled(2)])
         #expect(try sender.figures().outcomes[.accepted] == 3)
+    }
+
+    @Test(
+        "why a run of an older format stopped stays as it was said",
+        arguments: [
+            ("", nil), ("interrupted", .interrupted), ("cancelled", .cancelled),
+            ("APNs refused the push with BadTopic (400).", .described("APNs refused the push with BadTopic (400).")),
+        ] as [(String, StopCause?)])
+    func stopCause(reason: String, cause: StopCause?) throws {
+        let folder = try TemporaryFolder()
+        let run = try makeRun(folder, audience: 6)
+        try run.setState(.running, at: noon)
+        try run.setState(.stopped, at: noon)
+        try run.closeIntoOneFile()
+        _ = query(
+            run.path,
+            "ALTER TABLE run RENAME COLUMN stop_cause TO reason; UPDATE run SET reason = '\(reason)'; PRAGMA user_version = 4")
+        #expect(try RunStore(path: run.path).status().cause == cause)
+        #expect(query(run.path, "PRAGMA user_version") == "5")
+        #expect(query(run.path, "PRAGMA integrity_check") == "ok")
     }
 
     @Test("a file that was never sent from has nothing to convert but its format")

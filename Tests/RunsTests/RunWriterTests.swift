@@ -78,8 +78,8 @@ import Testing
         var writer: RunWriter? = try RunWriter(folder: folder.path, id: "run")
         for slot in 0..<20_000 { try writer?.put(recipient(slot), at: slot) }
         #expect(folder.names == ["run.sqlite.partial"])
-        #expect(try RunStore.all(in: folder.path).runs.isEmpty)
-        #expect(try RunStore.all(in: folder.path).broken.isEmpty)
+        #expect(try RunFolder(folder.path).list().runs.isEmpty)
+        #expect(try RunFolder(folder.path).list().broken.isEmpty)
         #expect(diagnostic { _ = try RunStore(path: folder.path + "/run.sqlite.partial") }?.message.contains("not a run") == true)
         writer = nil
         #expect(folder.names.isEmpty)

@@ -72,8 +72,8 @@ final class ScheduleStoreTests {
         #expect(try again.lastEnded().map(\.key.occurrence) == ["2"])
         again.close()
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["schedule.sqlite"])
-        #expect(try RunStore.all(in: folder).broken.isEmpty)
-        #expect(try RunStore.all(in: folder).runs.isEmpty)
+        #expect(try RunFolder(folder).list().broken.isEmpty)
+        #expect(try RunFolder(folder).list().runs.isEmpty)
     }
 
     @Test("is nothing where there is none, and refuses what it is not")

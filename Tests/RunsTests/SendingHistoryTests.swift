@@ -95,7 +95,7 @@ struct SendingHistoryTests {
         let run = try makeRun(folder, audience: 20)
         let record = SendingHistory(beside: run)
         _ = try begin(run, record)
-        try run.setState(.stopped, reason: "x", at: noon)
+        try run.setState(.stopped, cause: .described("x"), at: noon)
         try record.end(run)
         let older = readBytes(record.path)
         _ = try begin(run, record, after: run.life())
@@ -103,7 +103,7 @@ struct SendingHistoryTests {
         writeBytes(older, record.path)
         #expect(diagnostic { try record.end(run) }?.message.contains("it knew of the life of") == true)
         writeBytes(present, record.path)
-        try run.setState(.stopped, reason: "x", at: noon)
+        try run.setState(.stopped, cause: .described("x"), at: noon)
         try record.end(run)
         let former = try RunStore(path: run.path)
         former.ownLife.withLock { $0 = "1-0" }

@@ -70,13 +70,19 @@ func recipient(_ number: Int, fields: [String] = []) -> Recipient {
         fields: fields)
 }
 
+func settings(_ change: (inout RunSettings) -> Void = { _ in }) -> RunSettings {
+    var settings = RunSettings(environment: .sandbox, topic: "com.example.shop", pushType: .alert, renderingRules: 5)
+    change(&settings)
+    return settings
+}
+
 func plan(_ id: String, audience: Int, plannedAt: Timestamp = Timestamp(epochSeconds: 1_796_115_600)) -> RunPlan {
     RunPlan(
         id: id, campaign: "spring-sale", app: "shop", campaignFile: "/x/spring.yaml", campaignSource: "name: spring-sale\n# «ü»\n",
         projectFile: "/x/volley.yaml", seed: RunSeed(high: 0x0123_4567_89ab_cdef, low: 0xfedc_ba98_7654_3210),
         fields: ["first_name", "größe"],
         plannedAt: plannedAt, planHash: "abc", rows: audience + 3, audience: audience, skipped: [.duplicateToken: 2, .badToken: 1],
-        settings: .object(pairs: [("topic", .string("com.example.shop"))]), preview: .object(pairs: [("rows", .integer(1))]),
+        settings: .success(settings()), preview: .object(pairs: [("rows", .integer(1))]),
         previewText: "spring-sale would go to …")
 }
 

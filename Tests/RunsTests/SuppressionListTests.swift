@@ -180,10 +180,11 @@ extension SuppressionList {
         let folder = try TemporaryFolder()
         _ = try makeRun(folder, id: "20261201-090000-a-1111", audience: 1)
         try list(folder).add((1, "x", 1))
-        let (runs, broken, _) = try RunStore.all(in: folder.path)
+        let found = try RunFolder(folder.path).list()
+        let (runs, broken) = (found.runs, found.broken)
         #expect(runs.count == 1 && broken.isEmpty)
-        #expect(try RunStore.resolve("last", in: folder.path).hasSuffix("a-1111.sqlite"))
-        let mistake = diagnostic { _ = try RunStore(path: RunStore.resolve("suppressed-shop", in: folder.path)) }
+        #expect(try RunFolder(folder.path).file(named: "last").hasSuffix("a-1111.sqlite"))
+        let mistake = diagnostic { _ = try RunStore(path: RunFolder(folder.path).file(named: "suppressed-shop")) }
         #expect(mistake?.message == "this is a list of suppressed devices, not a run")
     }
 
@@ -216,7 +217,7 @@ extension SuppressionList {
         _ folder: TemporaryFolder, _ state: RunState = .finished, reason: String = "", accepted: Int = 31
     ) throws -> RunStore {
         let run = try makeRun(folder, audience: 40)
-        try run.setState(.running, reason: "", at: noon)
+        try run.setState(.running, at: noon)
         try run.claim(0..<40, at: noon)
         var gone = settled(1, .invalidToken, status: 410, reason: "Unregistered")
         gone.invalidSince = moment(123_456)
@@ -228,7 +229,7 @@ extension SuppressionList {
             settled(6, .failed, status: 503, reason: "ServiceUnavailable"), settled(8, .unsent, status: 0, reason: "Stopped", attempts: 0),
         ])
         try run.record((9..<9 + accepted - 1).map { settled($0) })
-        try run.setState(state, reason: reason, at: noon)
+        try run.setState(state, cause: reason.isEmpty ? nil : .described(reason), at: noon)
         try run.closeIntoOneFile()
         return run
     }
@@ -262,7 +263,7 @@ extension SuppressionList {
         #expect(change.added == 2 && change.notSuppressed == 2)
         #expect(try list.summary == known)
         // Once it has gone on to its end it does.
-        try run.setState(.finished, reason: "", at: noon)
+        try run.setState(.finished, at: noon)
         #expect(try list.suppressGone(of: run).added == 2)
         #expect(try list.summary == known + settingsEvidence)
     }
@@ -282,18 +283,18 @@ extension SuppressionList {
     func retry(accepted: (before: Int, itself: Int, suppressed: Int)) throws {
         let folder = try TemporaryFolder()
         let first = try makeRun(folder, audience: 20)
-        try first.setState(.running, reason: "", at: noon)
+        try first.setState(.running, at: noon)
         try first.claim(0..<20, at: noon)
         try first.record(
             (0..<20).map { $0 < accepted.before ? settled($0) : settled($0, .failed, status: 503, reason: "ServiceUnavailable") })
-        try first.setState(.finished, reason: "", at: noon)
+        try first.setState(.finished, at: noon)
         try first.closeIntoOneFile()
         let retry = try makeRun(folder, id: "retry", audience: accepted.itself + 1, retryOf: "run")
-        try retry.setState(.running, reason: "", at: noon)
+        try retry.setState(.running, at: noon)
         try retry.claim(0..<accepted.itself + 1, at: noon)
         try retry.record(
             (0..<accepted.itself).map { settled($0) } + [settled(accepted.itself, .invalidToken, status: 400, reason: "BadDeviceToken")])
-        try retry.setState(.finished, reason: "", at: noon)
+        try retry.setState(.finished, at: noon)
         let list = SuppressionList(of: retry, environment: "production")
         #expect(try list.suppressGone(of: retry).added == accepted.suppressed)
     }
@@ -305,13 +306,13 @@ extension SuppressionList {
         try run.begin(life: "1-a", at: noon, from: [.planned])
         try run.claim(0..<50, at: noon)
         try run.record((0..<45).map { settled($0) })
-        try run.setState(.stopped, reason: "interrupted", at: noon)
+        try run.setState(.stopped, cause: .interrupted, at: noon)
         try run.begin(life: "2-b", at: noon, from: [.stopped])
         try run.record((45..<50).map { settled($0, .invalidToken, status: 400, reason: "BadDeviceToken") })
-        try run.setState(.stopped, reason: "", at: noon)
+        try run.setState(.stopped, at: noon)
         // Nothing is answered in this one.
         try run.begin(life: "3-c", at: noon, from: [.stopped])
-        try run.setState(.finished, reason: "", at: noon)
+        try run.setState(.finished, at: noon)
         try run.closeIntoOneFile()
         let evidence = try RunStore(path: run.path, readOnly: true).evidence()
         #expect(evidence.lives.map(\.accepted) == [45, 0] && evidence.settingsEvidence?.ambiguous == 5)
@@ -326,7 +327,7 @@ extension SuppressionList {
         let folder = try TemporaryFolder()
         if isDamaged { writeBytes(Array("no run".utf8), folder.path + "/run.sqlite") }
         let retry = try makeRun(folder, id: "retry", audience: 9, retryOf: "run")
-        try retry.setState(.running, reason: "", at: noon)
+        try retry.setState(.running, at: noon)
         try retry.claim(0..<9, at: noon)
         try retry.record((0..<7).map { settled($0) })
         try retry.record([
@@ -336,7 +337,8 @@ extension SuppressionList {
         let retried = retry.tokenEvidenceOfRetried()
         #expect(
             try retry.finish(
-                at: noon, unless: { RunEvidence($0.tokenEvidence, retried: retried).settingsEvidence == nil ? nil : "settings" }) == nil)
+                at: noon, unless: { RunEvidence($0.tokenEvidence, retried: retried).settingsEvidence == nil ? nil : .described("settings") }
+            ) == nil)
         let list = SuppressionList(of: retry, environment: "production")
         let change = try list.suppressGone(of: retry)
         #expect(change.added == 1 && change.notSuppressed == 1)

@@ -1,5 +1,6 @@
 import Base
 import Delivery
+import Runs
 import Testing
 
 @testable import VolleyKit

@@ -3,12 +3,12 @@ import Content
 import Foundation
 import Testing
 
-/// docs/campaigns.md says in tables what templates do; here it is done. `CampaignReferenceTests` runs its examples.
-@Suite("The tables of docs/campaigns.md")
+/// docs/reference/templates.md says in tables what templates do; here it is done. `CampaignReferenceTests` runs its examples.
+@Suite("The tables of docs/reference/templates.md")
 struct DocumentedTemplatesTests {
     private static let text: String = {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        return (try? String(contentsOf: folder.appendingPathComponent("docs/campaigns.md"), encoding: .utf8)) ?? ""
+        return (try? String(contentsOf: folder.appendingPathComponent("docs/reference/templates.md"), encoding: .utf8)) ?? ""
     }()
 
     /// The rows of the tables whose head begins with these cells.

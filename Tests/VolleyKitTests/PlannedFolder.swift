@@ -1,7 +1,6 @@
 import Audience
 import Base
-import Campaigns
-import Delivery
+import Content
 import Foundation
 import Runs
 
@@ -14,9 +13,10 @@ final class PlannedFolder {
 
     init() throws {
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-        settings = RunSettings(
-            environment: .sandbox, topic: "com.example.shop", pushType: .alert, priority: .high, unknownPolicy: .resend,
-            frequencyCaps: [FrequencyCap(pushes: 1, seconds: 3600)], needsApproval: false)
+        var settings = RunSettings(
+            environment: .sandbox, topic: "com.example.shop", pushType: .alert, renderingRules: MessageCatalog.renderingRules)
+        settings.frequencyCaps = [FrequencyCap(pushes: 1, seconds: 3600)]
+        self.settings = settings
     }
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
@@ -38,7 +38,7 @@ final class PlannedFolder {
             RunPlan(
                 id: id, campaign: "c", app: app, campaignFile: "c.yaml", campaignSource: source, projectFile: "volley.yaml",
                 seed: RunSeed(high: 1, low: 2), fields: [], plannedAt: moment, planHash: "", rows: devices.count,
-                audience: devices.count, skipped: [:], settings: settings.json, preview: .object([]), isTest: isTest))
+                audience: devices.count, skipped: [:], settings: .success(settings), preview: .object([]), isTest: isTest))
     }
 
     /// Sends a run to its first devices, or goes on with it up to them, and ends it.
@@ -53,7 +53,7 @@ final class PlannedFolder {
         let record = SendingHistory(beside: run)
         let life = SendingHistory.life(after: try run.life())
         try run.lockForSending()
-        let first = try run.firstUnclaimed()
+        let first = try run.claims().count
         let begun = try record.begin(
             run, as: life, seen: run.life(), reached: run.reached(), claimed: run.claimCount(), in: environment, for: nil, at: start)
         guard begun == .noted else { throw Diagnostic("\(begun)", file: run.path) }
@@ -68,11 +68,11 @@ final class PlannedFolder {
                     recipient: $0, outcome: $0 == count - 1 ? outcome : .accepted, status: 200, reason: "", attempts: 1, settledAt: end)
             })
         if !isCutOff {
-            try run.setState(count == run.plan.audience ? .finished : .stopped, reason: "", at: end)
+            try run.setState(count == run.plan.audience ? .finished : .stopped, at: end)
             try record.end(run)
         }
         run.unlock()
     }
 
-    func begin(_ run: RunStore) throws { try run.setState(.running, reason: "", at: .now()) }
+    func begin(_ run: RunStore) throws { try run.setState(.running, at: .now()) }
 }

@@ -1,6 +1,7 @@
 import Base
 import Campaigns
 import Delivery
+import Runs
 import Testing
 
 @testable import VolleyKit

@@ -12,7 +12,7 @@ struct PruneSelectionTests {
 
     /// Why each run is left.
     private func left(_ folder: PlannedFolder) throws -> [String: PruneSelection.PruneObstacle] {
-        let runs = try RunStore.all(in: folder.path).runs
+        let runs = try RunFolder(folder.path).list().runs
         let selection = try PruneSelection(runs, endedBefore: .now().adding(seconds: 3600), includesStopped: false)
         return Dictionary(uniqueKeysWithValues: selection.left.map { ($0.run.plan.id, $0.why) })
     }

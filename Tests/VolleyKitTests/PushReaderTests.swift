@@ -32,7 +32,7 @@ struct PushReaderTests {
                 RunPlan(
                     id: "run", campaign: "c", app: "a", campaignFile: "c.yaml", campaignSource: "", projectFile: "volley.yaml",
                     seed: RunSeed(high: 1, low: 2), fields: ["name"], plannedAt: .now(), planHash: "", rows: audience, audience: audience,
-                    skipped: [:], settings: .object([]), preview: .object([])))
+                    skipped: [:], settings: .success(RunSettings(pushType: .alert)), preview: .object([])))
         }
 
         deinit {
@@ -138,7 +138,7 @@ struct PushReaderTests {
         let run = try PlannedRun(audience: 9500)
         let batches = BoundedQueue<PushBatch>(capacity: 20)
         #expect(try reader(run).read(into: batches).isEmpty)
-        #expect(try run.store.firstUnclaimed() == 9500)
+        #expect(try run.store.claims() == ClaimSet([0..<9500]))
         var next = 0
         var sizes: [Int] = []
         while let batch = batches.takeIfReady() {
@@ -170,7 +170,7 @@ struct PushReaderTests {
         for _ in 0..<10 {
             let batch = try #require(batches.take())
             let last = try #require(batch.pushes.last).recipient
-            let claimed = try run.store.firstUnclaimed()
+            let claimed = try run.store.claims().count
             #expect(claimed > last)
             // One batch waits in the queue, the reader may have claimed for the one after it.
             #expect(claimed <= last + 1 + 2000 + 4000)
@@ -188,7 +188,7 @@ struct PushReaderTests {
         batches.close()
         let leftover = try #require(thread.join())
         while let batch = batches.takeIfReady() { handedOver += batch.pushes.count }
-        let claimed = try run.store.firstUnclaimed()
+        let claimed = try run.store.claims().count
         #expect(leftover == Array(handedOver..<claimed))
         #expect(claimed <= handedOver + 4000)
     }
@@ -246,7 +246,7 @@ struct PushReaderTests {
         let run = try PlannedRun(audience: 20)
         let batches = BoundedQueue<PushBatch>(capacity: 20)
         #expect(throws: Diagnostic.self) { _ = try reader(run, body: body).read(into: batches) }
-        #expect(try run.store.firstUnclaimed() == 0)
+        #expect(try run.store.claims().isEmpty)
         #expect(batches.takeIfReady() == nil)
     }
 
@@ -280,7 +280,7 @@ struct PushReaderTests {
         batches.close()
         let reader = PushReader(run: run.store, messages: try template("Hi {{ name }}"), pace: nil, capped: capped(0..<9500))
         #expect(try reader.read(into: batches).isEmpty)
-        #expect(try run.store.firstUnclaimed() == 0)
+        #expect(try run.store.claims().isEmpty)
     }
 
     @Test("of those who were claimed before, who was never sent to is left out, with the attempts that are on record")
@@ -304,6 +304,25 @@ struct PushReaderTests {
         let later = BoundedQueue<PushBatch>(capacity: 1)
         #expect(try PushReader(run: run.store, messages: try template("Hi {{ name }}"), pace: nil).read(into: later).isEmpty)
         #expect(later.takeIfReady()?.pushes.map(\.recipient) == [1, 3, 5])
+    }
+
+    @Test("what lies between claims is claimed in its turn, also of those who were passed over; who is settled stays so")
+    func gaps() throws {
+        let run = try PlannedRun(audience: 9500)
+        try run.store.claim(100..<200, at: .now())
+        try run.store.claim(5000..<9000, at: .now())
+        try run.store.record((5000..<8990).map { Settlement(recipient: $0, outcome: .accepted, status: 200, settledAt: .now()) })
+        #expect(try run.store.defer(0..<100, reason: .quietHours, isTooLate: false, at: .now()) == 100)
+        let batches = BoundedQueue<PushBatch>(capacity: 30)
+        #expect(try reader(run).read(50..<9500, into: batches).isEmpty)
+        var handedOver: [Int] = []
+        while let batch = batches.takeIfReady() { handedOver += batch.pushes.map(\.recipient) }
+        // Those who were claimed before come first.
+        #expect(handedOver == Array(100..<200) + Array(8990..<9000) + Array(50..<100) + Array(200..<5000) + Array(9000..<9500))
+        #expect(try run.store.claims() == ClaimSet([50..<9500]))
+        #expect(try run.store.figures().reasons == ["QuietHours": 50])
+        #expect(try run.store.claimedWithoutOutcome() == [50..<5000, 8990..<9500])
+        try run.store.checkIntegrity()
     }
 
     @Test("several threads render what one claims, and all comes in order", arguments: [2, 3, 7])
@@ -336,7 +355,7 @@ struct PushReaderTests {
         var reader = try reader(run)
         reader.furtherMessages = try [template("Hi {{ name }} {{ other }}")]
         #expect(throws: Diagnostic.self) { _ = try reader.read(into: batches) }
-        #expect(try run.store.firstUnclaimed() == 0)
+        #expect(try run.store.claims().isEmpty)
         #expect(batches.takeIfReady() == nil)
     }
 }

@@ -1,5 +1,6 @@
 import Base
 import Campaigns
+import Content
 import Delivery
 import Foundation
 import Runs
@@ -15,8 +16,7 @@ struct ScheduledRunWorkTests {
 
     private func plan(in folder: String) throws -> RunStore {
         let settings = RunSettings(
-            environment: .sandbox, topic: "com.example.shop", pushType: .alert, priority: .high, unknownPolicy: .resend, frequencyCaps: [],
-            needsApproval: false)
+            environment: .sandbox, topic: "com.example.shop", pushType: .alert, renderingRules: MessageCatalog.renderingRules)
         let writer = try RunWriter(folder: folder, id: "r")
         for device in 0..<10 {
             try writer.put(
@@ -26,14 +26,14 @@ struct ScheduledRunWorkTests {
             RunPlan(
                 id: "r", campaign: "c", app: "shop", campaignFile: "c.yaml", campaignSource: "", projectFile: "volley.yaml",
                 seed: RunSeed(high: 1, low: 2), fields: [], plannedAt: Self.now, planHash: "", rows: 10, audience: 10, skipped: [:],
-                settings: settings.json, preview: .object([])))
+                settings: .success(settings), preview: .object([])))
     }
 
-    private func found(in folder: String) -> Scheduler.Finding {
+    private func found(in folder: String) throws -> Scheduler.Finding {
         let scheduledRun = ScheduledRun(
             key: .init(campaign: "c", occurrence: "2026-12-01T09:00"), file: "c.yaml", run: "r", state: .sending, begins: .distantPast,
             ends: .distantPast, changedAt: .distantPast)
-        return ScheduledRunWork(
+        return try ScheduledRunWork(
             runsFolder: folder, options: .init(), attendance: ScheduleAttendance(observer: .silent, cancellation: Cancellation()),
             heartbeats: Heartbeats()
         )
@@ -54,15 +54,17 @@ struct ScheduledRunWorkTests {
         run.close()
         try Data(plan).write(to: URL(fileURLWithPath: run.path))
         for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: run.path + suffix) }
-        guard case .unreadable(let reason) = found(in: folder) else {
-            Issue.record("found \(found(in: folder)) of an older copy")
+        let finding = try found(in: folder)
+        guard case .unreadable(let reason) = finding else {
+            Issue.record("found \(finding) of an older copy")
             return
         }
         #expect(reason.contains("older copy"))
         // Without the record it looks like a plan that nothing was sent of.
         try Data(repeating: 7, count: 8192).write(to: URL(fileURLWithPath: "\(folder)/sent.db"))
-        guard case .unreadable(let why) = found(in: folder) else {
-            Issue.record("found \(found(in: folder)) of an older copy beside a damaged record")
+        let other = try found(in: folder)
+        guard case .unreadable(let why) = other else {
+            Issue.record("found \(other) of an older copy beside a damaged record")
             return
         }
         #expect(why.contains("cannot be seen"), "\(why)")

@@ -352,7 +352,7 @@ struct SchedulerTests {
         try Data("not a run".utf8).write(to: folder.appendingPathComponent("r.sqlite"))
         let scheduledRun = ScheduledRun(
             key: Self.nine, file: "/a.yaml", run: "r", state: .sending, begins: .distantPast, ends: .distantPast, changedAt: .distantPast)
-        let finding = ScheduledRunWork(
+        let finding = try ScheduledRunWork(
             runsFolder: folder.path, options: .init(), attendance: ScheduleAttendance(observer: .silent, cancellation: Cancellation()),
             heartbeats: Heartbeats()
         )

@@ -47,7 +47,7 @@ struct SupersedingRunsTests {
                 Settlement(
                     recipient: $0, outcome: $0 < 4 ? .unsent : .unknown, status: 0, reason: "Stopped", attempts: 0, settledAt: .now())
             })
-        try stopped.setState(.stopped, reason: "", at: .now())
+        try stopped.setState(.stopped, at: .now())
         stopped.close()
         let other = try folder.plan(Self.second)
         try folder.send(other, to: 10)
@@ -75,7 +75,7 @@ struct SupersedingRunsTests {
         let folder = try PlannedFolder()
         let paused = try folder.plan(Self.first), plan = try folder.plan(Self.second)
         if count > 0 { try folder.send(paused, to: count) }
-        try paused.setState(.paused, reason: "", at: .now())
+        try paused.setState(.paused, at: .now())
         #expect(try found(plan, folder) == (count > 0 ? Found(runs: [Self.first], reached: count) : Found()))
         for run in [paused, plan] { run.close() }
     }
@@ -153,7 +153,7 @@ struct SupersedingRunsTests {
         } else {
             try backup.write(to: URL(fileURLWithPath: folder.path + "/sent.db"))
         }
-        let settings = try RunSettings(json: plan.plan.settings, runFile: plan.path)
+        let settings = try plan.plan.settings.get()
         #expect(try found(plan, folder, settings).runs.contains(Self.second))
         for run in [earlier, plan, later] { run.close() }
     }
@@ -164,7 +164,7 @@ struct SupersedingRunsTests {
         let stopped = try folder.plan(Self.first)
         try folder.send(stopped, to: 4)
         let plan = try folder.plan(Self.second), backup = try Data(contentsOf: URL(fileURLWithPath: folder.path + "/sent.db"))
-        let settings = try RunSettings(json: plan.plan.settings, runFile: plan.path)
+        let settings = try plan.plan.settings.get()
         #expect(try found(plan, folder, settings) == Found())
         try folder.send(stopped, to: 10)
         try backup.write(to: URL(fileURLWithPath: folder.path + "/sent.db"))
@@ -179,9 +179,9 @@ struct SupersedingRunsTests {
         try folder.send(cut, to: 4, isCutOff: true)
         let ahead = Timestamp.now().adding(seconds: 1800)
         let plan = try folder.plan(Self.second, at: ahead)
-        let settings = try RunSettings(json: plan.plan.settings, runFile: plan.path)
+        let settings = try plan.plan.settings.get()
         #expect(try found(plan, folder, settings) == Found())
-        try cut.setState(.stopped, reason: "", at: .now())
+        try cut.setState(.stopped, at: .now())
         try folder.send(cut, to: 10, from: ahead.adding(seconds: 1))
         #expect(try found(plan, folder, settings) == Found(runs: [Self.first], reached: 10))
         for run in [cut, plan] { run.close() }

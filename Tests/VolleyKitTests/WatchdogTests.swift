@@ -42,6 +42,22 @@ struct WatchdogTests {
         #expect(dog.newlySilent(uptime: 242).map(\.job) == [.mainLoop])
     }
 
+    @Test("it is known when the next silence may be noticed, and what makes that earlier")
+    func next() {
+        var dog = Watchdog()
+        #expect(dog.nextSilence == nil)
+        #expect(dog.sign(of: .planning(key), uptime: 10, time: time) && dog.nextSilence == 310)
+        #expect(dog.sign(of: .mainLoop, uptime: 20, time: time) && dog.nextSilence == 140)
+        // Who goes on is silent later: nobody has to be woken.
+        #expect(!dog.sign(of: .mainLoop, uptime: 30, time: time) && dog.nextSilence == 150)
+        #expect(dog.newlySilent(uptime: 150).count == 1 && dog.nextSilence == 310)
+        // Told of, and well again.
+        #expect(dog.sign(of: .mainLoop, uptime: 160, time: time) && dog.nextSilence == 280)
+        dog.ended(.mainLoop)
+        dog.ended(.planning(key))
+        #expect(dog.nextSilence == nil)
+    }
+
     @Test("the longest silence comes first")
     func order() {
         var dog = Watchdog()

@@ -7,6 +7,7 @@ import Foundation
 import Runs
 import Scheduling
 import Synchronization
+import Reports
 import Testing
 
 @testable import VolleyKit
@@ -34,7 +35,7 @@ struct WaveSendingTests {
                         return time
                     }
                 },
-                rest: {
+                rest: { _, _ in
                     onRest(
                         self.time.withLock { time in
                             time = time.adding(seconds: 300)
@@ -77,15 +78,16 @@ struct WaveSendingTests {
                 Schedule(at: LocalTime("2026-12-01 09:00"), zone: .named(.utc), quietHours: try quiet.map { try QuietHours($0) }), nil)
             schedule.late = .usual
             schedule.planning = planning
-            settings = RunSettings(
-                environment: .simulator, topic: "com.example.shop", pushType: .alert, priority: .high, pace: pace, unknownPolicy: .resend,
-                schedule: schedule, needsApproval: false)
+            var settings = RunSettings(
+                environment: .simulator, topic: "com.example.shop", pushType: .alert, renderingRules: MessageCatalog.renderingRules)
+            (settings.pace, settings.schedule) = (pace, schedule)
+            self.settings = settings
             run = try writer.finish(
                 RunPlan(
                     id: "run", campaign: "c", app: "a", campaignFile: "c.yaml", campaignSource: "", projectFile: "volley.yaml",
                     seed: RunSeed(high: 1, low: 2), fields: [], plannedAt: .now(),
                     planHash: "", rows: audience, audience: audience,
-                    skipped: [:], settings: settings.json, preview: .object([]), waves: planned))
+                    skipped: [:], settings: .success(settings), preview: .object([]), waves: planned))
             gateway = try Gateway(settings, SendingContext(), now: .now())
         }
 
@@ -99,11 +101,11 @@ struct WaveSendingTests {
             var stage = RunSender(
                 run: run, endpoint: gateway.endpoint, credentials: gateway.credentials,
                 route: try ProxyRoute(nil, to: settings.environment), settings: settings, messages: messages,
-                attendance: RunAttendance(context: SendingContext(), observer: .silent, notices: .silent, cancellation: Cancellation()))
+                attendance: RunAttendance(context: SendingContext(), observer: .silent, notices: .silent, cancellation: try Cancellation()))
             stage.clock = clock
             stage.refusal = { refusal }
             let sender = try stage.sender()
-            try run.setState(.running, reason: "", at: .now(), from: states)
+            try run.setState(.running, at: .now(), from: states)
             return stage.send(with: sender)
         }
 
@@ -187,7 +189,7 @@ struct WaveSendingTests {
         let isAsked = Atomic(false)
         let clock = try TestClock("2026-11-30 23:00").clock { now in
             guard now >= noon, !isAsked.exchange(true, ordering: .relaxed) else { return }
-            try? run.ask(for: .cancelled, reason: "cancelled", at: .now(), from: [.running])
+            try? run.ask(for: .cancelled, cause: .cancelled, at: .now(), from: [.running])
         }
         #expect(try bench.send(clock) == .cancelled)
         #expect(try run.figures().outcomes.filter { $0.value > 0 } == [.accepted: 30, .unsent: 50])
@@ -203,7 +205,7 @@ struct WaveSendingTests {
         ]
         let bench = try Bench(waves)
         let end = try bench.send(TestClock("2026-12-01 00:00").clock(), refusing: Diagnostic("nobody has approved this run"))
-        #expect(end == .stopped(reason: "nobody has approved this run"))
+        #expect(end == .stopped(.described("nobody has approved this run")))
         #expect(try bench.run.figures().outcomes.filter { $0.value > 0 } == [.accepted: 30, .unsent: 50])
     }
 
@@ -211,10 +213,11 @@ struct WaveSendingTests {
     func smallWaves() throws {
         let waves = (0..<8).map { (devices: 45, zone: "Europe/Berlin", due: "2026-12-01 0\($0):00") }
         let bench = try Bench(waves, tokens: "00000400")
-        guard case .stopped(let reason) = try bench.send(TestClock("2026-12-01 00:00").clock()) else {
+        guard case .stopped(let cause) = try bench.send(TestClock("2026-12-01 00:00").clock()) else {
             Issue.record("it did not stop")
             return
         }
+        let reason = cause.sentence
         #expect(reason.contains("BadDeviceToken"), "\(reason)")
         #expect(bench.ledger().requests <= 135)
     }

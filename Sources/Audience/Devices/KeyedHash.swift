@@ -22,7 +22,7 @@ struct KeyedHash: Sendable {
     /// For the rest of what is no token of 64 digits.
     private let otherKey: (UInt64, UInt64)
 
-    /// The digits of an APNs token.
+    /// The digits of a token.
     private static let digits = 64
 
     init(key: (UInt64, UInt64)) {

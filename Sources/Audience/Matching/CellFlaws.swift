@@ -41,7 +41,7 @@ struct CellFlaws: Sendable {
         noName(column)
             + CellFlaw.allCases.compactMap { flaw in
                 guard let count = rows[flaw] else { return nil }
-                let hold = "in '\(column.value)' \(count == 1 ? "1 row holds" : "\(TextFormat.count(count)) rows hold")"
+                let hold = "in '\(column.value)' \(TextFormat.counted(count, "row holds", "rows hold"))"
                 let list = ConditionFindings.list(cells[flaw] ?? [])
                 return switch flaw {
                 case .garbled:

@@ -112,7 +112,7 @@ extension ComparisonFindings {
     private func saysNo(_ comparison: TemplateComparison) -> [Diagnostic] {
         guard unreadableRows > 0, !isSeen else { return [] }
         let column = comparison.column.value
-        let rows = unreadableRows == 1 ? "1 row holds" : "\(TextFormat.count(unreadableRows)) rows hold"
+        let rows = TextFormat.counted(unreadableRows, "row holds", "rows hold")
         return [
             .warning(
                 .cellsNotCompared,
@@ -138,7 +138,7 @@ extension ComparisonFindings {
         _ comparison: TemplateComparison, _ sign: ComparisonOperator, _ kind: String, _ remedy: String
     ) -> [Diagnostic] {
         guard unreadableRows > 0 else { return [] }
-        let rows = unreadableRows == 1 ? "1 row holds" : "\(TextFormat.count(unreadableRows)) rows hold"
+        let rows = TextFormat.counted(unreadableRows, "row holds", "rows hold")
         let holds = sign == .notEqual ? "holds" : "does not hold"
         return [
             .warning(
@@ -174,7 +174,7 @@ extension ComparisonFindings {
         return [
             .warning(
                 .tagSpelling,
-                "cells of '\(column)' hold \(ConditionFindings.list(others)), which \(others.count == 1 ? "does" : "do") not count as '\(shown)'",
+                "cells of '\(column)' hold \(ConditionFindings.list(others)), which \(TextFormat.plural(others.count, "does", "do")) not count as '\(shown)'",
                 at: comparison.column.position, remedy: Self.remedy(comparison, shown, others))
         ]
     }

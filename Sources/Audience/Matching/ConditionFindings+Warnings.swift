@@ -27,7 +27,7 @@ extension ConditionFindings {
         if case .olderThan = condition.test, unreadableCells.allSatisfy(Self.saysNever) { return neverWarning(condition) }
         let isAhead = condition.test.isWithin && unreadableCells.contains { Self.isDate($0) }
         let kindShown = isAhead ? "a date that has passed" : kind
-        let hold = unreadableRows == 1 ? "1 row holds" : "\(TextFormat.count(unreadableRows)) rows hold"
+        let hold = TextFormat.counted(unreadableRows, "row holds", "rows hold")
         let answer =
             isNotEqual && kind != "a language" && kind != "true or false"
             ? "which counts as different from it" : "so that the condition cannot hold of them"
@@ -44,7 +44,7 @@ extension ConditionFindings {
 
     /// Dates that stand for none.
     private func neverWarning(_ condition: ColumnCondition) -> Diagnostic {
-        let (column, hold) = (condition.column.value, unreadableRows == 1 ? "1 row holds" : "\(TextFormat.count(unreadableRows)) rows hold")
+        let (column, hold) = (condition.column.value, TextFormat.counted(unreadableRows, "row holds", "rows hold"))
         return .warning(
             .cellsNotCompared,
             "in '\(column)' \(hold) \(Self.list(unreadableCells)), which programs write for 'never', so that the condition does not hold of them",
@@ -243,7 +243,7 @@ extension ConditionFindings {
             guard !others.isEmpty else { return nil }
             return .warning(
                 .tagSpelling,
-                "cells of '\(condition.column.value)' hold \(Self.list(others)), which \(others.count == 1 ? "does" : "do") not count as '\(name)'",
+                "cells of '\(condition.column.value)' hold \(Self.list(others)), which \(TextFormat.plural(others.count, "does", "do")) not count as '\(name)'",
                 at: condition.column.position, remedy: remedy(condition, name, others))
         }
     }
@@ -289,7 +289,8 @@ extension ConditionFindings {
             return "For all that say so write \(column): \(isNotEqual ? "\"!= \(truth)\"" : "\(truth)")."
         }
         if isNotEqual {
-            return "If it means the same, write it alike in the export: \(others.count == 1 ? "this cell passes" : "these cells pass")."
+            return
+                "If it means the same, write it alike in the export: \(TextFormat.plural(others.count, "this cell passes", "these cells pass"))."
         }
         let list = condition.test.isList ? "[\(name), \(shown)]" : "\(column): [\(name), \(shown)]"
         return "If it means the same, name it as well: \(list)."

@@ -109,7 +109,7 @@ struct ExclusionList: Sendable {
         let place = columns.isEmpty ? "" : ": there is nothing in \(columns)"
         return [
             .warning(
-                .exclusionNotFound, "\(have) no device, and so \(blanks == 1 ? "excludes" : "exclude") nobody\(place)",
+                .exclusionNotFound, "\(have) no device, and so \(TextFormat.plural(blanks, "excludes", "exclude")) nobody\(place)",
                 at: SourcePosition(file: path, line: firstBlankLine, column: 1),
                 remedy: "Write the token or registration id of each device; people are left out with exclude: {aliases: {file: names.txt}}."
             )
@@ -134,7 +134,7 @@ struct ExclusionList: Sendable {
         return [
             .warning(
                 .exclusionNotFound,
-                "\(are) neither a device token nor a registration id of the exports, and so \(count == 1 ? "excludes" : "exclude") nobody: \(shown)",
+                "\(are) neither a device token nor a registration id of the exports, and so \(TextFormat.plural(count, "excludes", "exclude")) nobody: \(shown)",
                 at: SourcePosition(file: path, line: first.line, column: 1),
                 remedy:
                     "Write tokens or registration ids as in the exports, one a line and nothing else; people are left out with exclude: {aliases: {file: names.txt}}."

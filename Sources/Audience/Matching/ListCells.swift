@@ -29,7 +29,7 @@ struct ListCells {
     func nothingListed(rows: Int) -> Diagnostic {
         let whose = rows == 1 ? "the only row" : "none of the \(TextFormat.count(rows)) rows"
         return Diagnostic(
-            "\(whose) of the list of excluded devices has \(rows == 1 ? "nothing" : "anything") in \(names), so that it would exclude nobody: "
+            "\(whose) of the list of excluded devices has \(TextFormat.plural(rows, "nothing", "anything")) in \(names), so that it would exclude nobody: "
                 + "its columns are \(ColumnResolver.list(resolver.header))",
             file: resolver.file, remedy: remedy)
     }

@@ -94,7 +94,7 @@ struct NumberForms: Sendable {
     /// Cells that may be thousands, of a column that is compared as numbers or written as such.
     func thousands(_ column: SourceText) -> [Diagnostic] {
         guard rows > 0, hasSmall, !hasOther else { return [] }
-        let hold = rows == 1 ? "1 row holds" : "\(TextFormat.count(rows)) rows hold"
+        let hold = TextFormat.counted(rows, "row holds", "rows hold")
         let whole = cells.map { $0.filter { $0 != "." } }
         return [
             .warning(

@@ -53,10 +53,7 @@ enum Spelling {
     }
 
     /// `U+00A0`
-    static func code(_ scalar: Unicode.Scalar) -> String {
-        let digits = String(scalar.value, radix: 16, uppercase: true)
-        return "U+" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
-    }
+    static func code(_ scalar: Unicode.Scalar) -> String { TextFormat.codePoint(scalar) }
 
     /// Blanks, hyphens and dashes, underscores.
     private static func isJoint(_ scalar: Unicode.Scalar) -> Bool {

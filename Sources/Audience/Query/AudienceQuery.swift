@@ -121,7 +121,7 @@ public struct HashedLines: Sendable {
         let shown = TextFormat.foreign(name.value, maximumBytes: 60)
         return .warning(
             .commentInList,
-            "\(count == 1 ? "1 line begins" : "\(TextFormat.count(count)) lines begin") with '#' and \(count == 1 ? "is a comment" : "are comments"), such as '\(shown)'",
+            "\(TextFormat.counted(count, "line begins", "lines begin")) with '#' and \(TextFormat.plural(count, "is a comment", "are comments")), such as '\(shown)'",
             at: name.position,
             remedy: "If it is a name, write it in the campaign: \(key): [\"\(shown)\"]. A comment has a blank behind its '#'.")
     }

@@ -176,7 +176,7 @@ struct DelimitedReader: RowReader, ~Copyable {
         }
         guard fieldCount == columnCount else {
             try refuseHeader()
-            badReason = "the row has \(fieldCount) field\(fieldCount == 1 ? "" : "s") instead of \(columnCount)"
+            badReason = "the row has \(fieldCount) \(TextFormat.plural(fieldCount, "field")) instead of \(columnCount)"
             return .badRow
         }
         if buffer.start > buffer.cleanEnd, isFlawed() { return .badRow }

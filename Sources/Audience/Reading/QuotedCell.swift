@@ -10,7 +10,7 @@ struct QuotedCell {
     /// Line breaks of a cell beyond which a quote was left open: what a cell of a spreadsheet holds at most. Source: Microsoft, "Excel
     /// specifications and limits", line feeds per cell.
     static let mostLineBreaks = 253
-    /// Hex digits of a field that is taken for a device token here; APNs' tokens have 64 and more.
+    /// Hex digits of a field that is taken for a device token here; the service's tokens have 64 and more.
     private static let tokenDigits = 32
 
     /// Why the cell cannot be one; nil when it can.

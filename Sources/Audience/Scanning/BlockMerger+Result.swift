@@ -124,7 +124,8 @@ extension BlockMerger {
 
     private var duplicateKeys: [Diagnostic] {
         guard rowsWithDuplicateKeys > 0 else { return [] }
-        let objects = rowsWithDuplicateKeys == 1 ? "1 object of the exports names" : "\(rowsWithDuplicateKeys) objects of the exports name"
+        let objects =
+            "\(rowsWithDuplicateKeys) \(TextFormat.plural(rowsWithDuplicateKeys, "object of the exports names", "objects of the exports name"))"
         return [.warning(.keyTwice, "\(objects) a key twice; the last value counts")]
     }
 
@@ -133,8 +134,8 @@ extension BlockMerger {
         rowsWithLookalikes.sorted { $0.key < $1.key }.map { key, rows in
             .warning(
                 .columnTwice,
-                "\(rows == 1 ? "1 object names" : "\(TextFormat.count(rows)) objects name") the key '\(TextFormat.foreign(key, maximumBytes: 60))', which is not read, "
-                    + "and \(rows == 1 ? "lacks" : "lack") the one like it that others have",
+                "\(TextFormat.counted(rows, "object names", "objects name")) the key '\(TextFormat.foreign(key, maximumBytes: 60))', which is not read, "
+                    + "and \(TextFormat.plural(rows, "lacks", "lack")) the one like it that others have",
                 remedy: "Name keys alike in all objects of the export.")
         }
     }
@@ -169,7 +170,7 @@ extension BlockMerger {
     private func unreadDates(rowsOfSeveral: Bool) -> [Diagnostic] {
         guard unreadDates.rows > 0, rowsOfSeveral || plan.selectors.selectors.alias != nil else { return [] }
         let effect =
-            "and \(unreadDates.rows == 1 ? "counts" : "count") as older than all that have one: another row of the device may decide"
+            "and \(TextFormat.plural(unreadDates.rows, "counts", "count")) as older than all that have one: another row of the device may decide"
         return [unreadDates.warning(plan.query.columns.candidates(for: .lastActive)[0], effect)]
     }
 

@@ -32,7 +32,7 @@ extension BlockMerger {
         let column = file.plan.tagsCell.map { file.header[file.plan.columns[$0]] } ?? "tags"
         let (tag, cell) = (plan.selectors.tags.names[sighting.tag], sighting.cell)
         let separator = plan.query.columns.tagSeparator
-        let hold = sighting.rows == 1 ? "1 row holds" : "\(TextFormat.count(sighting.rows)) rows hold"
+        let hold = TextFormat.counted(sighting.rows, "row holds", "rows hold")
         let evidence = "\(hold) '\(tag)' only so, as in '\(cell)'"
         let allowance = "If '\(cell)' is a single tag, write into the campaign: `allow: [{warning: tag-separator, reason: \"…\"}]`."
         if let special = special(mark, column, tag, cell, evidence) {
@@ -141,7 +141,7 @@ extension BlockMerger {
     private static func rows(_ texts: [(text: String, rows: Int)]) -> String {
         let total = texts.reduce(0) { $0 + $1.rows }
         if total == 0 { return "some rows carry \(list(texts))" }
-        return "\(total == 1 ? "1 row carries" : "\(TextFormat.count(total)) rows carry") \(list(texts))"
+        return "\(TextFormat.counted(total, "row carries", "rows carry")) \(list(texts))"
     }
 
     private static func list(_ texts: [(text: String, rows: Int)]) -> String {

@@ -24,7 +24,7 @@ struct UnreadDates: Sendable {
     ///   - column: what the exports call it.
     ///   - effect: what comes of it.
     func warning(_ column: String, _ effect: String) -> Diagnostic {
-        let hold = rows == 1 ? "1 row holds" : "\(TextFormat.count(rows)) rows hold"
+        let hold = TextFormat.counted(rows, "row holds", "rows hold")
         let ahead = cells.filter { Array($0.utf8).withUnsafeBufferPointer(dateMilliseconds) != nil }
         let remedy =
             ahead.count == cells.count

@@ -18,7 +18,7 @@ struct PipelineBenchmark {
     func run() throws {
         defer { Workbench.remove(folder) }
         let (run, template) = try PlannedRun.make(recipients: recipients, folder: folder)
-        try run.setState(.running, reason: "", at: .now())
+        try run.setState(.running, at: .now())
         print("| \(TextFormat.count(recipients)) recipients | CPU ns a push |\n|---|---|")
         var bytes = 0
         try measure("read") {

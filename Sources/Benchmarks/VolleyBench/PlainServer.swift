@@ -24,7 +24,7 @@ enum PlainServer {
         while true {
             let socket = accept(listener, nil, nil)
             guard socket >= 0 else { continue }
-            _ = try WorkerThread("answer") { serve(socket, context) }
+            _ = try WorkerThread("answer") { try? serve(socket, context) }
         }
     }
 
@@ -43,13 +43,13 @@ enum PlainServer {
         return (descriptor, Int(UInt16(bigEndian: address.sin_port)))
     }
 
-    private static func serve(_ socket: Int32, _ context: TLSServerContext) {
+    private static func serve(_ socket: Int32, _ context: TLSServerContext) throws {
         defer { close(socket) }
         var one: Int32 = 1
         setsockopt(socket, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
-        let tls = TLSConnection(context, socket: socket)
+        let tls = try TLSConnection(context, socket: socket)
         guard case .done = tls.handshake() else { return }
-        let session = PlainSession(HTTP2ServerCallbacks())
+        let session = try PlainSession(try HTTP2ServerCallbacks())
         session.submit(settings: [(.maximumConcurrentStreams, 1000)])
         session.setConnectionWindow(16 << 20)
         var outgoing: [UInt8] = []

@@ -30,9 +30,13 @@ enum PlannedRun {
             RunPlan(
                 id: "bench", campaign: "bench", app: "shop", campaignFile: "bench.yaml", campaignSource: "", projectFile: "volley.yaml",
                 seed: RunSeed(high: 1, low: 2), fields: template.columns.map(\.value), plannedAt: .now(), planHash: "", rows: recipients,
-                audience: recipients, skipped: [:], settings: .object([]), preview: .object([])))
+                audience: recipients, skipped: [:], settings: .success(settings), preview: .object([])))
         return (run, template)
     }
+
+    /// Where no campaign says anything.
+    static let settings = RunSettings(
+        environment: .simulator, topic: "com.example.shop", pushType: .alert, renderingRules: MessageCatalog.renderingRules)
 
     /// 64 hex digits, others for each number.
     static func token(_ id: Int) -> String {

@@ -3,6 +3,7 @@ import Content
 import Cryptography
 import Delivery
 import Glibc
+import PushServices
 import Runs
 
 /// What recording costs: the same run is read, rendered and sent with claims and outcomes written into its file, and without.
@@ -64,12 +65,12 @@ struct RecordingProcess {
         let folder = try Workbench.temporaryFolder()
         defer { Workbench.remove(folder) }
         let (run, template) = try PlannedRun.make(recipients: pushes, folder: folder)
-        try run.setState(.running, reason: "", at: .now())
-        let tokens = ProviderTokenSource(key: try SigningKey(file: keyFile), keyID: "SIMULATOR1", teamID: "VOLLEYTEAM")
+        try run.setState(.running, at: .now())
+        let tokens = SignedTokenSource(key: try SigningKey(file: keyFile), keyID: "SIMULATOR1", teamID: "VOLLEYTEAM")
         let sender = try Sender(
             SenderSettings(
                 endpoint: Endpoint(host: "localhost", port: port, certificateAuthorityFile: authorityFile), credentials: .token(tokens),
-                headers: PushHeaders(topic: BenchPush.topic, pushType: .alert, priority: .high), runSeed: .random()))
+                options: PushOptions(topic: BenchPush.topic, pushType: .alert, priority: .high), runSeed: .random()))
         let source = BoundedQueue<PushBatch>(capacity: 4)
         let results = BoundedQueue<[Settlement]>(capacity: 64)
         let cpuBefore = TransportBenchmark.cpuNow(), start = ContinuousClock.now

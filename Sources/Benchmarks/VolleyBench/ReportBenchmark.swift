@@ -29,7 +29,7 @@ struct ReportBenchmark {
         try line("csv", "csv", folder, [])
         try line("csv, invalid_token only", "csv", folder, ["--outcome", "invalid_token"])
         // As a process that was killed leaves it: nothing is kept, and the last claim may go on.
-        try run.setState(.running, reason: "", at: .now())
+        try run.setState(.running, at: .now())
         try run.record([Settlement(recipient: recipients - 1, outcome: .accepted, status: 200, attempts: 1, settledAt: .now())])
         try run.closeIntoOneFile()
         for form in ["text", "json", "html"] { try line("\(form), counted anew", form, folder, []) }
@@ -68,18 +68,19 @@ struct ReportBenchmark {
             RunPlan(
                 id: "bench", campaign: "bench", app: "shop", campaignFile: "bench.yaml", campaignSource: "", projectFile: "volley.yaml",
                 seed: RunSeed(high: 1, low: 2), fields: ["name"], plannedAt: .now(), planHash: "", rows: recipients * 3,
-                audience: recipients, skipped: [.notMatched: recipients * 2], settings: .object([]), preview: .object([])))
+                audience: recipients, skipped: [.notMatched: recipients * 2], settings: .success(PlannedRun.settings), preview: .object([]))
+        )
         // The one that was planned is known to be unchanged.
         let run = try RunStore(path: made.path)
         made.close()
         let beginning = try seconds { try run.checkUnchanged() }
         let start = Timestamp.now()
-        try run.setState(.running, reason: "", at: start)
+        try run.setState(.running, at: start)
         try run.claim(0..<recipients, at: start)
         for first in stride(from: 0, to: recipients - 1, by: 4000) {
             try run.record((first..<min(first + 4000, recipients - 1)).map { settlement($0, start) })
         }
-        let ending = try seconds { try run.setState(.stopped, reason: "", at: start.adding(seconds: Double(recipients) / 50_000)) }
+        let ending = try seconds { try run.setState(.stopped, at: start.adding(seconds: Double(recipients) / 50_000)) }
         try run.closeIntoOneFile()
         return (run, beginning, ending)
     }

@@ -2,6 +2,7 @@ import Base
 import Cryptography
 import Delivery
 import Glibc
+import PushServices
 
 /// The sender alone, in a process of its own: payloads lie ready in memory, outcomes are only counted. No run file, no rendering.
 struct TransportBenchmark {
@@ -45,10 +46,10 @@ struct TransportBenchmark {
     }
 
     func run() throws -> Result {
-        let tokens = ProviderTokenSource(key: try SigningKey(file: keyFile), keyID: "SIMULATOR1", teamID: "VOLLEYTEAM")
+        let tokens = SignedTokenSource(key: try SigningKey(file: keyFile), keyID: "SIMULATOR1", teamID: "VOLLEYTEAM")
         var settings = SenderSettings(
             endpoint: Endpoint(host: "localhost", port: port, certificateAuthorityFile: authorityFile), credentials: .token(tokens),
-            headers: PushHeaders(topic: BenchPush.topic, pushType: .alert, priority: .high), runSeed: .random())
+            options: PushOptions(topic: BenchPush.topic, pushType: .alert, priority: .high), runSeed: .random())
         settings.loops = loops
         if let connections { settings.connections = connections }
         settings.proxy = proxy

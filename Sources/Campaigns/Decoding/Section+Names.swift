@@ -64,9 +64,8 @@ extension Section {
     /// What a single entry of a list cannot be.
     private func checkEntry(_ name: SourceText, _ key: String) {
         if let scalar = name.value.unicodeScalars.first(where: { Blank.isInvisible($0) && !$0.properties.isWhitespace }) {
-            let digits = String(scalar.value, radix: 16, uppercase: true)
             findings.error(
-                "\(quoted(name.value)) holds a character that nobody sees (U+\(String(repeating: "0", count: max(0, 4 - digits.count)))\(digits))",
+                "\(quoted(name.value)) holds a character that nobody sees (\(TextFormat.codePoint(scalar)))",
                 at: name.position, remedy: "Type the name anew; it often comes with text copied from a chat or a web page.")
             return
         }

@@ -10,7 +10,7 @@ struct AppReader {
         section.node(key).flatMap { Section($0, group, of: ProjectKeys.file, example: example, findings: findings) }
     }
 
-    /// Which APNs; nil when absent or wrong, and reported.
+    /// Which of the service's servers; nil when absent or wrong, and reported.
     func environment() -> Environment? {
         let example = "environment: sandbox"
         guard let node = section.required("environment", example: example) else { return nil }
@@ -155,21 +155,12 @@ enum ServerURL {
         guard !authority.contains("/"), !authority.contains("?"), !authority.contains("#") else {
             throw Complaint("the address \(quoted(url)) must end after the host and port", remedy: "Remove the path. \(example)")
         }
-        let (host, port) = split(authority)
+        let parts = HostPort(authority), host = parts.host
         let isHost = !host.isEmpty && host.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "@") && $0 != UInt8(ascii: ":") }
         let isAddress = host.hasPrefix("[") && host.hasSuffix("]") && host.allSatisfy { $0.isHexDigit || "[]:.".contains($0) }
         guard isHost || isAddress else { throw Complaint("the address \(quoted(url)) names no host", remedy: example) }
-        guard let port else { return }
-        guard port.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }), let number = Int(port),
-            (1...65_535).contains(number)
-        else {
+        guard parts.portText == nil || parts.port != nil else {
             throw Complaint("the port of \(quoted(url)) must be a number from 1 to 65535", remedy: example)
         }
-    }
-
-    private static func split(_ authority: Substring) -> (host: Substring, port: Substring?) {
-        let bracket = authority.lastIndex(of: "]") ?? authority.startIndex
-        guard let colon = authority[bracket...].firstIndex(of: ":") else { return (authority, nil) }
-        return (authority[..<colon], authority[authority.index(after: colon)...])
     }
 }

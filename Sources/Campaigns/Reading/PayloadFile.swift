@@ -10,7 +10,7 @@ extension ContentNode {
         let start = SourcePosition(file: file, line: 1, column: 1)
         var content = ContentNode.null(start)
         do throws(Diagnostic) {
-            var composer = YAMLComposer(source: source, findings: findings)
+            var composer = try YAMLComposer(source: source, findings: findings)
             if let root = try composer.document(), case .mapping = root.content {
                 content = ContentNodeReader(findings: findings).node(root)
             } else {

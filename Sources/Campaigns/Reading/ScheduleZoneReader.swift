@@ -75,7 +75,7 @@ struct ScheduleZoneReader {
         let offset = small.hasPrefix("etc/gmt") ? small.dropFirst("etc/gmt".count) : ""
         if let sign = offset.first, let hours = Int(offset.dropFirst()), hours > 0, sign == "+" || sign == "-" {
             return Complaint(
-                "\(quoted(name)) is \(hours) hour\(hours == 1 ? "" : "s") \(sign == "+" ? "behind" : "ahead of") UTC, as these names turn the sign around",
+                "\(quoted(name)) is \(hours) \(TextFormat.plural(hours, "hour")) \(sign == "+" ? "behind" : "ahead of") UTC, as these names turn the sign around",
                 remedy: "Write the place, for example \(key): Europe/Berlin.")
         }
         if ZoneAbbreviation.isOffset(name) {

@@ -165,6 +165,6 @@ struct VariantReader {
     private static func percent(_ hundredths: Int) -> String {
         let (whole, rest) = (hundredths / 100, hundredths % 100)
         if rest == 0 { return "\(whole)" }
-        return rest % 10 == 0 ? "\(whole).\(rest / 10)" : "\(whole).\(rest < 10 ? "0" : "")\(rest)"
+        return rest % 10 == 0 ? "\(whole).\(rest / 10)" : "\(whole).\(TextFormat.zeroPadded(rest))"
     }
 }

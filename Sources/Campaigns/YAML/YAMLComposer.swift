@@ -22,8 +22,9 @@ struct YAMLComposer: ~Copyable {
     private var previous: YAMLEvent?
 
     /// A composer that reports what does not stop it to `findings`.
-    init(source: YAMLSource, findings: Findings) {
-        events = YAMLEventStream(source)
+    /// - Throws: a `Diagnostic` when there is no memory for it.
+    init(source: YAMLSource, findings: Findings) throws(Diagnostic) {
+        events = try YAMLEventStream(source)
         self.source = source
         self.findings = findings
     }

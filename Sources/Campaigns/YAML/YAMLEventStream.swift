@@ -9,13 +9,18 @@ struct YAMLEventStream: ~Copyable {
     private let source: YAMLSource
 
     /// The events of a file.
-    init(_ source: YAMLSource) {
+    /// - Throws: a `Diagnostic` when there is no memory for it.
+    init(_ source: YAMLSource) throws(Diagnostic) {
+        let parser = UnsafeMutablePointer<yaml_parser_t>.allocate(capacity: 1)
+        guard yaml_parser_initialize(parser) == 1 else {
+            parser.deallocate()
+            throw .cannotMake("what reads YAML")
+        }
+        self.parser = parser
         self.source = source
         let bytes = source.bytes
         input = .allocate(capacity: max(1, bytes.count))
         _ = input.initialize(fromContentsOf: bytes)
-        parser = .allocate(capacity: 1)
-        guard yaml_parser_initialize(parser) == 1 else { preconditionFailure("no memory for a YAML parser") }
         yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING)
         yaml_parser_set_input_string(parser, input.baseAddress, bytes.count)
     }

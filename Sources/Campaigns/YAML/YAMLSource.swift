@@ -111,9 +111,8 @@ struct YAMLSource {
     }
 
     private static func notUTF8(byte: UInt8, at place: SourcePosition) -> Diagnostic {
-        let hex = String(byte, radix: 16, uppercase: true)
-        return Diagnostic(
-            "the file is not UTF-8: the byte 0x\(hex.count < 2 ? "0" : "")\(hex) is no character here", at: place,
+        Diagnostic(
+            "the file is not UTF-8: the byte 0x\(TextFormat.hex(byte, digits: 2, uppercase: true)) is no character here", at: place,
             remedy: "Save it again with the encoding UTF-8; most editors offer that under 'Save as'.")
     }
 
@@ -123,7 +122,7 @@ struct YAMLSource {
         case 0x09, 0x0A, 0x0D, 0x20...0x7E: return nil
         case 0x85, 0x2028, 0x2029:
             return Complaint(
-                "an invisible line separator (\(name(of: scalar))) stands here",
+                "an invisible line separator (\(TextFormat.codePoint(scalar))) stands here",
                 remedy: "Delete it, and press Enter where a new line shall begin; it often comes with text copied from a word processor.")
         case 0xFEFF:
             return Complaint(
@@ -131,15 +130,10 @@ struct YAMLSource {
                 remedy: "Delete it; it often comes with two files put together.")
         case 0..<0x20, 0x7F..<0xA0, 0xFFFE, 0xFFFF:
             return Complaint(
-                "an invisible control character (\(name(of: scalar))) stands here",
+                "an invisible control character (\(TextFormat.codePoint(scalar))) stands here",
                 remedy: "Delete it, or write the line again by hand.")
         default: return nil
         }
-    }
-
-    private static func name(of scalar: Unicode.Scalar) -> String {
-        let hex = String(scalar.value, radix: 16, uppercase: true)
-        return "U+" + String(repeating: "0", count: max(0, 4 - hex.count)) + hex
     }
 }
 

@@ -1,4 +1,5 @@
 public import Base
+public import PushServices
 
 /// A campaign's payload, compiled once: constant JSON with holes for the cells of a device.
 public struct PayloadTemplate: Sendable {
@@ -6,7 +7,7 @@ public struct PayloadTemplate: Sendable {
     public let columns: [SourceText]
     /// alert, or background for a silent campaign.
     public let pushType: PushType
-    /// Things that are allowed but rarely meant (a sound beside aps in a payload by hand, …), in the order of their places.
+    /// Things that are allowed but rarely meant (a sound where it has no effect, …), in the order of their places.
     public let warnings: [Diagnostic]
 
     /// What conditions compare cells with.
@@ -14,16 +15,23 @@ public struct PayloadTemplate: Sendable {
 
     private let compiled: CompiledPayload
 
-    /// Compiles and checks content against the payload rules of APNs. Its languages are not looked at.
+    /// The largest payload that the service takes, in bytes.
+    public let byteLimit: Int
+    /// The service's name in sentences.
+    public let serviceName: String
+
+    /// Compiles and checks content against the payload rules of a service. Its languages are not looked at.
     /// - Parameter columns: come first among this template's columns, whether it names them or not.
     /// - Throws: every mistake at once, each at its place in the campaign.
-    public init(_ content: MessageContent, after columns: [SourceText] = []) throws(Diagnostics) {
+    public init(
+        _ content: MessageContent, for service: any PushService = PushServices.standard, after columns: [SourceText] = []
+    ) throws(Diagnostics) {
         var writer = PayloadWriter(columns: columns)
-        let type = writer.append(content)
-        let (constant, limit) = (writer.constantBytes, type.maximumPayloadBytes)
+        let draft = writer.append(content, for: service)
+        let (constant, limit) = (writer.constantBytes, draft.byteLimit)
         if constant > limit {
             writer.error(
-                "the payload has at least \(constant) bytes, but APNs takes at most \(limit)", at: content.position,
+                "the payload has at least \(constant) bytes, but \(service.displayName) takes at most \(limit)", at: content.position,
                 remedy: "Shorten its texts.")
         }
         let findings = Diagnostics(writer.findings).all
@@ -31,15 +39,17 @@ public struct PayloadTemplate: Sendable {
             throw Diagnostics(findings.filter { $0.severity == .error })
         }
         self.columns = writer.columns
-        pushType = type
+        pushType = draft.pushType
+        byteLimit = draft.byteLimit
+        serviceName = service.displayName
         warnings = findings
         (compiled, comparisons) = (writer.compiled, writer.comparisons)
     }
 
     /// The columns that content names, as far as it can be read: for complaints about them beside those that `init` throws.
-    static func columns(of content: MessageContent, after columns: [SourceText]) -> [SourceText] {
+    static func columns(of content: MessageContent, for service: any PushService, after columns: [SourceText]) -> [SourceText] {
         var writer = PayloadWriter(columns: columns)
-        _ = writer.append(content)
+        _ = writer.append(content, for: service)
         return writer.columns
     }
 
@@ -75,7 +85,7 @@ public struct PayloadTemplate: Sendable {
             }
         }
         if let failure { return self.failure(failure) }
-        return bytes.count <= pushType.maximumPayloadBytes ? nil : .tooLarge(bytes: bytes.count)
+        return bytes.count <= byteLimit ? nil : .tooLarge(bytes: bytes.count)
     }
 
     /// Appends the payload of one device, the same bytes that `render` gives. Allocates nothing once `bytes` has room, unless a text beyond
@@ -91,7 +101,7 @@ public struct PayloadTemplate: Sendable {
         let start = bytes.count
         if let failure = compiled.append(cells, language: language, to: &bytes) { return self.failure(failure) }
         let size = bytes.count - start
-        guard size > pushType.maximumPayloadBytes else { return nil }
+        guard size > byteLimit else { return nil }
         bytes.removeSubrange(start...)
         return .tooLarge(bytes: size)
     }

@@ -1,4 +1,5 @@
 import Base
+import PushServices
 
 /// Writes a payload's JSON once, with steps where templates name columns, and collects what is wrong on the way.
 struct PayloadWriter {
@@ -24,12 +25,14 @@ struct PayloadWriter {
     /// The bytes that every rendered payload has at least.
     var constantBytes: Int { compiled.constants.count - optionalBytes }
 
-    /// Writes all of a payload, and answers its push type.
-    mutating func append(_ content: MessageContent) -> PushType {
+    /// Writes all of a payload, and answers what the service drafted.
+    mutating func append(_ content: MessageContent, for service: any PushService) -> PayloadDraft {
         defer { finish() }
-        if let payload = content.payload { return appendByHand(payload) }
-        appendFields(content)
-        return content.isSilent ? .background : .alert
+        if content.payload == nil { checkKind(content) }
+        let draft = service.payload(of: content)
+        findings += draft.findings
+        append(draft.root)
+        return draft
     }
 
     mutating func error(_ message: String, at place: SourcePosition, remedy: String? = nil) {
@@ -107,16 +110,8 @@ struct PayloadWriter {
             }
             append(raw: "]")
         case .object(let members, _):
-            checkNames(members)
+            findings += members.repeatedNames
             appendObject(members.map { member in (member.name.value, { $0.append(member.value) }) })
-        }
-    }
-
-    /// JSON readers disagree about a name that stands twice, so that nobody could say what a phone makes of it.
-    mutating func checkNames(_ members: [ContentMember]) {
-        var seen: Set<String> = []
-        for member in members where !seen.insert(member.name.value).inserted {
-            error("the key '\(member.name.value)' stands here twice", at: member.name.position, remedy: "Keep one of them.")
         }
     }
 

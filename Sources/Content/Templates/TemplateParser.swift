@@ -24,7 +24,7 @@ struct TemplateParser {
     /// Deeper than any text needs; recursion over nodes relies on it.
     static let maximumDepth = 20
 
-    /// APNs takes 4,096 bytes; some of a text may be comments, and branches that are not taken.
+    /// The service takes 4,096 bytes; some of a text may be comments, and branches that are not taken.
     static let longestText = 50_000
     /// Beyond that nobody reads on.
     static let mostMistakes = 20

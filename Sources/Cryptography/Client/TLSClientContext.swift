@@ -16,9 +16,9 @@ public final class TLSClientContext {
 
     /// - Parameters:
     ///   - authorityFile: a PEM file with the only authorities to trust; nil for the system's.
-    /// - Throws: a `Diagnostic` when the authority file or the certificate cannot be used.
+    /// - Throws: a `Diagnostic` when the authority file or the certificate cannot be used, or there is no memory for it.
     public init(authorityFile: String?, certificate: ClientCertificate?, applicationProtocol: String = "h2") throws(Diagnostic) {
-        guard let context = SSL_CTX_new(TLS_client_method()) else { fatalError("OpenSSL failed: TLS context") }
+        guard let context = SSL_CTX_new(TLS_client_method()) else { throw .openSSLCannotMake("what TLS connections share") }
         pointer = context
         requiredProtocol = applicationProtocol
         setOptions(offering: applicationProtocol)
@@ -29,8 +29,9 @@ public final class TLSClientContext {
 
     /// For proxies: trusted as far as this machine trusts them, and spoken to in HTTP/1.1, whether or not they know ALPN.
     /// - Parameter systemBundle: a PEM file with authorities to trust beside those that OpenSSL finds by itself; nil for none.
-    public init(systemBundle: String?) {
-        guard let context = SSL_CTX_new(TLS_client_method()) else { fatalError("OpenSSL failed: TLS context") }
+    /// - Throws: a `Diagnostic` when there is no memory for it.
+    public init(systemBundle: String?) throws(Diagnostic) {
+        guard let context = SSL_CTX_new(TLS_client_method()) else { throw .openSSLCannotMake("what TLS connections share") }
         pointer = context
         requiredProtocol = nil
         setOptions(offering: "http/1.1")

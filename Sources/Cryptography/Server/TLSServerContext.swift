@@ -23,12 +23,12 @@ public final class TLSServerContext: @unchecked Sendable {
 
     /// - Parameter offersResumption: whether clients may shorten later handshakes. Without, every connection shows its certificate anew, and
     ///   clients cannot tell a simulator's restart from a first start.
-    /// - Throws: a `Diagnostic` when the authority file cannot be read.
+    /// - Throws: a `Diagnostic` when the authority file cannot be read, or there is no memory for it.
     public init(
         certificate: IssuedCertificate, clients: ClientCertificatePolicy = .notAsked, applicationProtocol: String = "h2",
         offersResumption: Bool = false
     ) throws(Diagnostic) {
-        guard let context = SSL_CTX_new(TLS_server_method()) else { fatalError("OpenSSL failed: TLS context") }
+        guard let context = SSL_CTX_new(TLS_server_method()) else { throw .openSSLCannotMake("what TLS connections share") }
         pointer = context
         self.applicationProtocol = applicationProtocol
         wireProtocol = .allocate(capacity: applicationProtocol.utf8.count)

@@ -1,5 +1,6 @@
 public import Base
 import CCurl
+import PushServices
 
 /// Asks a server once, with a token that no device has, and tells how far that came: what `volley doctor` is made of.
 ///
@@ -45,10 +46,6 @@ public struct ConnectionProbe {
         public init() {}
     }
 
-    /// No device has it: a token is random, and never of zeros alone.
-    private static let impossibleToken = String(repeating: "0", count: 64)
-    /// Shows nothing on any device.
-    private static let payload = "{\"aps\":{}}"
     /// From the beginning to the answer.
     private static let timeoutMilliseconds = 20_000
 
@@ -58,14 +55,22 @@ public struct ConnectionProbe {
     public init(_ settings: SenderSettings) { self.settings = settings }
 
     /// Asks; the calling thread waits, at most twenty seconds.
-    public func run() -> Result { withPipeSignalBlocked(ask) }
+    public func run() -> Result {
+        withPipeSignalBlocked { () -> Result in
+            do throws(Diagnostic) { return try ask() } catch {
+                var result = Result()
+                result.failure = (.name, error.message)
+                return result
+            }
+        }
+    }
 
-    private func ask() -> Result {
-        let easy = CurlEasyHandle()
+    private func ask() throws(Diagnostic) -> Result {
+        let easy = try CurlEasyHandle()
         let notes = ProbeNotes(hasProxyTLS: settings.proxyAddress?.scheme == .https)
-        var token: ProviderToken?
+        var token: SignedToken?
         if case .token(let source) = settings.credentials { token = source.current() }
-        let headers = CurlHeaderList(ProbeOptions.headerLines(settings.headers, token))
+        let headers = try CurlHeaderList(ProbeOptions.headerLines(settings.request, token))
         prepare(easy.pointer, notes)
         volley_easy_set_pointer(easy.pointer, CURLOPT_HTTPHEADER, headers.first)
         let before = Timestamp.now()
@@ -76,7 +81,8 @@ public struct ConnectionProbe {
         result.address = volley_easy_get_string(easy.pointer, CURLINFO_PRIMARY_IP).map { String(cString: $0) } ?? ""
         result.tls = notes.tls
         result.status = volley_easy_get_long(easy.pointer, CURLINFO_RESPONSE_CODE)
-        result.reason = DeliveryMachine.Answer(status: result.status, retryAfterSeconds: nil, date: nil, body: notes.body).reason
+        result.reason =
+            DeliveryMachine.Answer(status: result.status, retryAfterSeconds: nil, date: nil, body: notes.body, of: settings.service).reason
         result.serverTime = volley_easy_get_header(easy.pointer, "date").flatMap { Timestamp(httpDate: String(cString: $0)) }
         if code != CURLE_OK { result.failure = failure(code, easy.pointer, notes) }
         return result
@@ -86,8 +92,8 @@ public struct ConnectionProbe {
         ProbeOptions(settings).apply(to: easy)
         let context = Unmanaged.passUnretained(notes).toOpaque()
         volley_easy_set_long(easy, CURLOPT_TIMEOUT_MS, Self.timeoutMilliseconds)
-        volley_easy_set_string(easy, CURLOPT_REQUEST_TARGET, "/3/device/\(Self.impossibleToken)")
-        volley_easy_set_string(easy, CURLOPT_COPYPOSTFIELDS, Self.payload)
+        volley_easy_set_string(easy, CURLOPT_REQUEST_TARGET, settings.request.pathPrefix + settings.service.probe.target)
+        volley_easy_set_string(easy, CURLOPT_COPYPOSTFIELDS, settings.service.probe.payload)
         volley_easy_set_pointer(easy, CURLOPT_ERRORBUFFER, notes.errorText)
         volley_easy_set_pointer(easy, CURLOPT_WRITEDATA, context)
         volley_easy_set_transfer_function(easy, CURLOPT_WRITEFUNCTION) { buffer, size, count, context in

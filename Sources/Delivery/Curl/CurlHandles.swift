@@ -9,9 +9,9 @@ let curlIsReady: Bool = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 struct CurlEasyHandle: ~Copyable {
     let pointer: UnsafeMutableRawPointer
 
-    init() {
-        precondition(curlIsReady, "libcurl cannot be set up")
-        guard let pointer = curl_easy_init() else { preconditionFailure("libcurl is out of memory") }
+    /// - Throws: a `Diagnostic` when there is no memory for it.
+    init() throws(Diagnostic) {
+        guard curlIsReady, let pointer = curl_easy_init() else { throw .cannotMake("a connection of libcurl's") }
         self.pointer = pointer
     }
 
@@ -23,10 +23,18 @@ struct CurlHeaderList: ~Copyable {
     let first: UnsafeMutablePointer<curl_slist>
 
     /// - Parameter lines: at least one.
-    init(_ lines: [String]) {
+    /// - Throws: a `Diagnostic` when there is no memory for all of them.
+    init(_ lines: [String]) throws(Diagnostic) {
+        precondition(!lines.isEmpty, "libcurl has no form for no headers")
         var list: UnsafeMutablePointer<curl_slist>?
-        for line in lines { list = curl_slist_append(list, line) ?? list }
-        guard let list else { preconditionFailure("libcurl is out of memory") }
+        for line in lines {
+            guard let longer = curl_slist_append(list, line) else {
+                curl_slist_free_all(list)
+                throw .cannotMake("a request of libcurl's")
+            }
+            list = longer
+        }
+        guard let list else { preconditionFailure("a list of lines has no first") }
         first = list
     }
 
@@ -35,8 +43,7 @@ struct CurlHeaderList: ~Copyable {
 
 /// Where this machine keeps its authorities in one file, as libcurl was built to find them; nil where they have none.
 var systemBundle: String? {
-    precondition(curlIsReady, "libcurl cannot be set up")
-    return curl_version_info(CURLVERSION_SEVENTH)?.pointee.cainfo.map { String(cString: $0) }
+    curl_version_info(CURLVERSION_SEVENTH)?.pointee.cainfo.map { String(cString: $0) }
 }
 
 /// Whom to trust instead of the system's authorities. Read once: libcurl, given the name, would read the file with each connection, and wait when

@@ -2,6 +2,7 @@ import Base
 import CCurl
 import Cryptography
 import HTTP2
+import PushServices
 
 /// What a probe's handle is set to, so that it goes where pushes go.
 struct ProbeOptions {
@@ -40,13 +41,9 @@ struct ProbeOptions {
     }
 
     /// The headers of a push, in libcurl's form.
-    static func headerLines(_ headers: PushHeaders, _ token: ProviderToken?) -> [String] {
-        var lines = [
-            "apns-topic: \(headers.topic)", "apns-push-type: \(headers.pushType.rawValue)", "apns-priority: \(headers.priority.rawValue)",
-        ]
+    static func headerLines(_ request: RequestTemplate, _ token: SignedToken?) -> [String] {
+        var lines = request.headers.map { "\($0.name): \($0.value)" }
         if let token { lines.append("authorization: bearer \(token.text)") }
-        if let expiration = headers.expiration { lines.append("apns-expiration: \(expiration)") }
-        if let collapseID = headers.collapseID { lines.append("apns-collapse-id: \(collapseID)") }
         // As for pushes: the last place at which it can be seen.
         precondition(lines.allSatisfy(HTTP2Header.canHold), "a header with a control character")
         // Without a value: libcurl leaves its own out. `Expect` would make each push wait for a 100.

@@ -38,11 +38,15 @@ public struct WebhookPost: Sendable {
     }
 
     /// Posts; the calling thread waits, at most `timeoutSeconds`.
-    public func run() -> Answer { withPipeSignalBlocked(post) }
+    public func run() -> Answer {
+        withPipeSignalBlocked { () -> Answer in
+            do throws(Diagnostic) { return try post() } catch { return .failed(error.message) }
+        }
+    }
 
-    private func post() -> Answer {
-        let easy = CurlEasyHandle()
-        let lines = CurlHeaderList(["Content-Type: application/json", "Expect:"] + headers.map { "\($0.name): \($0.value)" })
+    private func post() throws(Diagnostic) -> Answer {
+        let easy = try CurlEasyHandle()
+        let lines = try CurlHeaderList(["Content-Type: application/json", "Expect:"] + headers.map { "\($0.name): \($0.value)" })
         let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
         errorText.pointee = 0
         defer { errorText.deallocate() }

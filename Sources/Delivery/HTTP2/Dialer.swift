@@ -146,7 +146,9 @@ final class Dialer {
         attemptEndsAt = nil
         guard let proxy = plan.proxy else { return beginTLS() }
         guard let proxyTLS = proxy.tls else { return beginTunnel() }
-        tls = TLSConnection(proxyTLS, host: proxy.address.plainHost, socket: socket.descriptor)
+        do throws(Diagnostic) {
+            tls = try TLSConnection(proxyTLS, host: proxy.address.plainHost, socket: socket.descriptor)
+        } catch { return .failed(.unreachable(error.message)) }
         phase = .securingProxy
         return secureProxy()
     }
@@ -214,11 +216,13 @@ final class Dialer {
     // MARK: The server
 
     private func beginTLS() -> Progress {
-        if let outer = tls.take() {
-            tls = TLSConnection(plan.tls, host: plan.host, inside: outer)
-        } else {
-            tls = TLSConnection(plan.tls, host: plan.host, socket: socket.descriptor)
-        }
+        do throws(Diagnostic) {
+            if let outer = tls.take() {
+                tls = try TLSConnection(plan.tls, host: plan.host, inside: outer)
+            } else {
+                tls = try TLSConnection(plan.tls, host: plan.host, socket: socket.descriptor)
+            }
+        } catch { return .failed(.unreachable(error.message)) }
         phase = .securing
         return secure()
     }

@@ -3,6 +3,7 @@ import CCurl
 import Cryptography
 import Glibc
 import HTTP2
+import PushServices
 
 /// One connection: its TLS and HTTP/2 session, from dialing to the end. Belongs to its transport's thread.
 final class HTTP2Connection {
@@ -18,13 +19,14 @@ final class HTTP2Connection {
     /// More requests than anybody has in flight on a connection.
     private static let mostRoom = 2000
 
-    let token: ProviderToken?
+    let token: SignedToken?
     /// There may be more to read without the socket becoming readable again.
     private(set) var hasMoreToRead = false
     /// When the attempt to connect to the present address has lasted for long enough: monotonic nanoseconds.
     var attemptEndsAt: Int64? { if case .dialing(let dialer) = phase { dialer.attemptEndsAt } else { nil } }
 
     private let index: Int
+    private let service: any PushService
     private let socket: ConnectionSocket
     private let session: HTTP2ClientSession
     @exclusivity(unchecked) private var phase: Phase
@@ -40,7 +42,10 @@ final class HTTP2Connection {
     private var hasReportedLeaving = false
     private var hasAnswered = false
 
-    init(index: Int, epoll: Int32, plan: DialPlan, session: HTTP2ClientSession, token: ProviderToken?, wakeup: Wakeup) {
+    init(
+        index: Int, epoll: Int32, plan: DialPlan, session: HTTP2ClientSession, service: any PushService, token: SignedToken?, wakeup: Wakeup
+    ) {
+        self.service = service
         self.index = index
         self.token = token
         self.session = session
@@ -232,7 +237,7 @@ final class HTTP2Connection {
     private func report(_ request: EndedRequest, _ events: inout [TransportEvent]) {
         if request.status != 0 {
             hasAnswered = true
-            events.append(.answered(push: request.tag, DeliveryMachine.Answer(request)))
+            events.append(.answered(push: request.tag, DeliveryMachine.Answer(request, of: service)))
         } else if request.error == .refusedStream, session.goAway == nil {
             events.append(.refused(push: request.tag))
         } else if request.isUnsent || request.error == .refusedStream {
@@ -245,9 +250,10 @@ final class HTTP2Connection {
 }
 
 extension DeliveryMachine.Answer {
-    fileprivate init(_ request: EndedRequest) {
+    fileprivate init(_ request: EndedRequest, of service: any PushService) {
         self.init(
-            status: request.status, retryAfterSeconds: request.retryAfterSeconds.map(Double.init), date: request.date, body: request.body)
+            status: request.status, retryAfterSeconds: request.retryAfterSeconds.map(Double.init), date: request.date, body: request.body,
+            of: service)
         id =
             switch request.ownHeader {
             case .missing: .missing

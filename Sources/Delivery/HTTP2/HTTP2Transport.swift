@@ -3,6 +3,7 @@ import CCurl
 import Cryptography
 import Glibc
 import HTTP2
+import PushServices
 
 /// Carries pushes and reports what became of them: bytes only, every decision is the machine's. Pushes and connections are named by the machine's
 /// slots. Belongs to one thread.
@@ -23,11 +24,17 @@ final class HTTP2Transport {
     private let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 16_384, alignment: 16)
     private var ready = [epoll_event](repeating: epoll_event(), count: 64)
     @exclusivity(unchecked) private var connections: [HTTP2Connection?] = []
-    private let idText = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: APNsID.textCount)
+    private let idText = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: PushID.textCount)
+    private let request: RequestTemplate
+    /// Of the path, up to the target.
+    private let pathPrefix: UnsafeMutableBufferPointer<UInt8>
 
     /// - Throws: a `Diagnostic` when no more files can be opened.
     init(_ settings: SenderSettings) throws(Diagnostic) {
         self.settings = settings
+        request = settings.request
+        pathPrefix = .allocate(capacity: request.pathPrefix.utf8.count)
+        _ = pathPrefix.initialize(from: request.pathPrefix.utf8)
         wakeup = try Wakeup()
         epoll = try EpollHandle()
         epoll.watch(wakeup.descriptor, for: EPOLLIN.rawValue, named: Self.wakeupName)
@@ -37,6 +44,7 @@ final class HTTP2Transport {
         for connection in connections { connection?.close() }
         readBuffer.deallocate()
         idText.deallocate()
+        pathPrefix.deallocate()
     }
 
     // MARK: Actions
@@ -49,11 +57,18 @@ final class HTTP2Transport {
         do { plan = try dialPlan() } catch {
             return events.append(.failed(connection: connection, .misconfigured(error.description)))
         }
-        var token: ProviderToken?
+        var token: SignedToken?
         if case .token(let source) = settings.credentials { token = source.current() }
-        let session = HTTP2ClientSession(authority: settings.endpoint.authority, headers: headers(token), ownHeader: "apns-id")
+        let session: HTTP2ClientSession
+        do throws(Diagnostic) {
+            session = try HTTP2ClientSession(authority: settings.endpoint.authority, headers: headers(token), ownHeader: request.idHeader)
+        } catch {
+            // There may be memory for it later.
+            return events.append(.failed(connection: connection, .unreachable(error.message)))
+        }
         connections[connection] = HTTP2Connection(
-            index: connection, epoll: epoll.descriptor, plan: plan, session: session, token: token, wakeup: wakeup)
+            index: connection, epoll: epoll.descriptor, plan: plan, session: session, service: settings.service, token: token,
+            wakeup: wakeup)
     }
 
     /// Closes a connection, whatever is in flight there. No event names it afterwards.
@@ -64,18 +79,16 @@ final class HTTP2Transport {
     }
 
     /// The provider token that a connection uses.
-    func token(of connection: Int) -> ProviderToken? { connection < connections.count ? connections[connection]?.token : nil }
+    func token(of connection: Int) -> SignedToken? { connection < connections.count ? connections[connection]?.token : nil }
 
     /// Sends a push.
     /// - Parameters:
-    ///   - token: hex digits. Both are copied.
-    func submit(push: Int, id: APNsID, on connection: Int, token: UnsafeBufferPointer<UInt8>, payload: UnsafeBufferPointer<UInt8>) {
+    ///   - token: the target's bytes. Both are copied.
+    func submit(push: Int, id: PushID, on connection: Int, token: UnsafeBufferPointer<UInt8>, payload: UnsafeBufferPointer<UInt8>) {
         id.write(to: idText)
-        let prefix: StaticString = "/3/device/"
-        let path = UnsafeBufferPointer(start: prefix.utf8Start, count: prefix.utf8CodeUnitCount)
         let isQueued =
             connection < connections.count
-            && connections[connection]?.submit(push: push, path: (path, token), id: .init(idText), payload: payload) == true
+            && connections[connection]?.submit(push: push, path: (.init(pathPrefix), token), id: .init(idText), payload: payload) == true
         if !isQueued { events.append(.notProcessed(push: push)) }
     }
 
@@ -130,20 +143,14 @@ final class HTTP2Transport {
             timeoutSeconds: settings.connectTimeoutSeconds)
         if let proxy = settings.proxyAddress {
             let bundle = settings.proxyAuthorityFile ?? systemBundle
-            made.proxy = DialPlan.Hop(address: proxy, tls: proxy.scheme == .https ? TLSClientContext(systemBundle: bundle) : nil)
+            made.proxy = DialPlan.Hop(address: proxy, tls: proxy.scheme == .https ? try TLSClientContext(systemBundle: bundle) : nil)
         }
         plan = made
         return made
     }
 
-    private func headers(_ token: ProviderToken?) -> [HTTP2Header] {
-        let headers = settings.headers
-        var list = [
-            HTTP2Header("apns-topic", headers.topic), HTTP2Header("apns-push-type", headers.pushType.rawValue),
-            HTTP2Header("apns-priority", String(headers.priority.rawValue)),
-        ]
-        if let expiration = headers.expiration { list.append(HTTP2Header("apns-expiration", String(expiration))) }
-        if let collapseID = headers.collapseID { list.append(HTTP2Header("apns-collapse-id", collapseID)) }
+    private func headers(_ token: SignedToken?) -> [HTTP2Header] {
+        var list = request.headers.map { HTTP2Header($0.name, $0.value) }
         // A secret that nobody on the way may keep in a table.
         if let token { list.append(HTTP2Header("authorization", "bearer \(token.text)", isNeverIndexed: true)) }
         return list
@@ -152,7 +159,7 @@ final class HTTP2Transport {
 
 extension Endpoint {
     /// Without the brackets of an IPv6 address, as sockets and certificates want it.
-    var plainHost: String { host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host }
+    var plainHost: String { HostPort.plain(host) }
 
     /// As the header `:authority` carries it: the port only where it is not the usual one.
     var authority: String {

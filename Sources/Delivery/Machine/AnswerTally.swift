@@ -1,6 +1,6 @@
 import Base
 
-/// What became of the pushes that APNs answered for good, counted for the campaign's own limits (`delivery.stop_when`).
+/// What became of the pushes that the service answered for good, counted for the campaign's own limits (`delivery.stop_when`).
 struct AnswerTally: Hashable, Sendable {
     var accepted = 0
     var invalidToken = 0

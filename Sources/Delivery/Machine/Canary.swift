@@ -1,7 +1,7 @@
 /// The first pushes of a run go ahead of all others: what is wrong with a campaign as a whole shows in their answers, before the rest is
 /// on its way.
 ///
-/// A push of the canary is awaited until APNs has said something about it (accepted, refused, or to come again later), until it is settled in
+/// A push of the canary is awaited until the service has said something about it (accepted, refused, or to come again later), until it is settled in
 /// any other way, or until its answer is overdue. One that was lost with its connection and is sent again is awaited further, as often as it may be tried.
 struct Canary {
     /// Enough for the alarms about shares of answers to judge.

@@ -10,7 +10,7 @@ struct ConnectionSlot {
     }
 
     var state = State.closed
-    /// A push was accepted on it. Until then APNs allows a single stream.
+    /// A push was accepted on it. Until then the service allows a single stream.
     var isWarm = false
     /// The peer's latest limit of streams.
     var peerLimit = Int.max

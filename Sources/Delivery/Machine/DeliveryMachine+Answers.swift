@@ -1,23 +1,24 @@
 import Base
+import PushServices
 
 extension DeliveryMachine {
-    /// APNs answered a push in flight.
+    /// The service answered a push in flight.
     mutating func answered(_ push: Int, _ answer: Answer, at now: Moment) {
         let connection = takeOff(push)
         noteAnswer(on: connection, at: now)
         pushes[push].noteAnswer(status: answer.status, at: now.nanoseconds)
         resolveCanary(push)
         noteClock(answer, at: now)
-        let verdict = Verdict(answer)
-        if verdict.isOverload(status: answer.status) { noteOverload(push, at: now) } else if verdict.isFinal { noteTaken(push, at: now) }
-        switch verdict {
+        let meaning = settings.service.meaning(of: answer.facts)
+        if meaning.isOverload(status: answer.status) { noteOverload(push, at: now) } else if meaning.isFinal { noteTaken(push, at: now) }
+        switch meaning {
         case .accepted:
             noteHealth(at: now)
             _ = rejectionHealth.isAlarming(afterBad: false)
             connections[connection].isWarm = true
             window.accepted()
             settle(push, .accepted, reason: "", at: now)
-        case .invalidToken(let pointsAtSettings):
+        case .invalidTarget(let pointsAtSettings):
             let isAlarming = noteHealth(badToken: pointsAtSettings, at: now)
             lastReasons.invalidToken = reasonText(answer)
             if pointsAtSettings { lastReasons.badToken = reasonText(answer) }
@@ -28,12 +29,11 @@ extension DeliveryMachine {
             lastReasons.rejected = "\(reasonText(answer)) (\(answer.status))"
             settle(push, .rejected, reason: reasonText(answer), at: now)
             if rejectionHealth.isAlarming(afterBad: true) { stopForRejections(at: now) }
-        case .stop(let advice):
+        case .stop:
             noteHealth(at: now)
             settle(push, .rejected, reason: reasonText(answer), at: now)
-            stop(
-                "APNs refused the push with \(reasonText(answer)) (\(answer.status)), and would refuse all others. \(advice)\(clockAdvice(about: answer.reason))",
-                at: now)
+            stopForService(
+                .refused(reason: answer.reason, status: answer.status, clockLagSeconds: harmfulClockLagSeconds), at: now)
         case .retry(let retry):
             if retry == .serviceBusy {
                 lastServiceReason = "\(answer.status) \(answer.reason)"
@@ -44,27 +44,24 @@ extension DeliveryMachine {
             }
             pushes[push].reason = reasonText(answer)
             self.retry(push, retry, answer, connection, at: now)
-        case .doubtful:
-            lastServiceReason = "\(reasonText(answer)), and not from APNs itself, as far as can be seen"
+        case .maybeTaken:
+            lastServiceReason = "\(reasonText(answer)), and not from \(settings.service.displayName) itself, as far as can be seen"
             leaveInDoubt(push, reasonText(answer), at: now)
-        case .stranger:
+        case .notTheService:
             settle(push, .unknown, reason: reasonText(answer), at: now)
-            stop(
-                "The server answered a push with \(answer.status) and without an apns-id, which APNs always gives: something else answers in its place, and "
-                    + "what it does with pushes is not known. Check environment (host and port) and proxy of the app in volley.yaml; `volley doctor` asks who "
-                    + "answers.", at: now)
+            stopForService(.notTheService(status: answer.status), at: now)
         }
         closeIfDrained(connection)
     }
 
-    /// APNs took a push or refused it for good; true when too many of its answers blame tokens.
+    /// The service took a push or refused it for good; true when too many of its answers blame tokens.
     @discardableResult
     private mutating func noteHealth(badToken: Bool = false, at now: Moment) -> Bool {
         serviceHealth.taken(at: now.nanoseconds)
         return tokenHealth.isAlarming(afterBad: badToken)
     }
 
-    /// Something was heard of a push, and not what APNs did with it: again only after a while, if at all.
+    /// Something was heard of a push, and not what the service did with it: again only after a while, if at all.
     private mutating func leaveInDoubt(_ push: Int, _ reason: String, at now: Moment) {
         serviceHealth.doubted(at: now.nanoseconds)
         if serviceHealth.probes > 0 {
@@ -116,20 +113,20 @@ extension DeliveryMachine {
     /// A stream was reset while its connection goes on, for a reason of the server's own: in doubt, and tried again only after a while.
     mutating func streamReset(_ push: Int, at now: Moment) {
         let connection = takeOff(push)
-        lastServiceReason = "StreamReset"
-        leaveInDoubt(push, "StreamReset", at: now)
+        lastServiceReason = OwnReason.streamReset.rawValue
+        leaveInDoubt(push, OwnReason.streamReset.rawValue, at: now)
         closeIfDrained(connection)
     }
 
     /// A push was handed to the wire and its answer will never come; nobody knows whether the phone has it.
-    mutating func answerLost(_ push: Int, reason: String, at now: Moment) {
+    mutating func answerLost(_ push: Int, reason: OwnReason, at now: Moment) {
         let connection = takeOff(push)
         window.lost(afterAnswers: connections[connection].answers)
         resolveLost(push, reason: reason, at: now)
         closeIfDrained(connection)
     }
 
-    private mutating func retry(_ push: Int, _ retry: Verdict.Retry, _ answer: Answer, _ connection: Int, at now: Moment) {
+    private mutating func retry(_ push: Int, _ retry: AnswerMeaning.Retry, _ answer: Answer, _ connection: Int, at now: Moment) {
         switch retry {
         case .deviceBusy:
             retryLater(push, retryAfterSeconds: answer.retryAfterSeconds, at: now)
@@ -139,10 +136,10 @@ extension DeliveryMachine {
         case .connectionIdle:
             drain(connection)
             retryAtOnce(push, at: now)
-        case .tokenExpired:
+        case .credentialExpired:
             guard settings.usesProviderToken else {
                 settle(push, .rejected, reason: reasonText(answer), at: now)
-                return stop("APNs refused the client certificate with \(answer.reason) (403). Check its date in volley.yaml.", at: now)
+                return stopForService(.certificateExpired(reason: answer.reason), at: now)
             }
             // The connection stays wedged with the token it saw first.
             if connections[connection].state == .open {
@@ -153,14 +150,14 @@ extension DeliveryMachine {
         }
     }
 
-    /// Queues a push that APNs refused for a later attempt, or gives it up.
+    /// Queues a push that the service refused for a later attempt, or gives it up.
     mutating func retryLater(_ push: Int, retryAfterSeconds: Double?, at now: Moment) {
         let due = now.adding(nanoseconds: retryDelay(of: push, retryAfterSeconds: retryAfterSeconds))
         let isTooLate = due.nanoseconds - pushes[push].firstSubmitted > Int64(nanosecondsFromSeconds: settings.retry.maximumTotalSeconds)
         let isPastDeadline = settings.deadline.map { due.wall >= $0 } ?? false
         if isPastDeadline { return giveUp(push, at: now) }
         guard ending == nil else { return settleUnsent(push, at: now) }
-        // A push that is kept although its attempts are used up has all others for company: APNs takes none of them.
+        // A push that is kept although its attempts are used up has all others for company: the service takes none of them.
         if isTooLate || !mayTryAgain(push), pushes[push].mayBeDelivered || isAllowedToFail(push, at: now) {
             return giveUp(push, at: now)
         }
@@ -191,11 +188,11 @@ extension DeliveryMachine {
         requeueAtOnce(push, at: now)
     }
 
-    mutating func resolveLost(_ push: Int, reason: String, at now: Moment) {
+    mutating func resolveLost(_ push: Int, reason: OwnReason, at now: Moment) {
         pushes[push].mayBeDelivered = true
-        pushes[push].reason = reason
+        pushes[push].reason = reason.rawValue
         guard settings.resendsUnknown, ending == nil, !isExpired, mayTryAgain(push) else {
-            return settle(push, .unknown, reason: reason, at: now)
+            return settle(push, .unknown, reason: reason.rawValue, at: now)
         }
         requeueAtOnce(push, at: now)
     }

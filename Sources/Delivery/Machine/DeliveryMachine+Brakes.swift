@@ -1,4 +1,5 @@
 import Base
+import PushServices
 
 /// What keeps a run that goes wrong from going on: the canary, the alarms about shares of answers, the campaign's own limits.
 extension DeliveryMachine {
@@ -47,34 +48,19 @@ extension DeliveryMachine {
         guard answers >= limits.after else { return }
         for outcome in StopLimits.outcomes {
             guard let limit = limits.shares[outcome], limit.isPassed(by: total[outcome], of: answers) else { continue }
-            return stop(
-                "\(TextFormat.percent(Double(total[outcome]) / Double(answers))) of the answers so far were \(outcome) "
-                    + "(\(TextFormat.count(total[outcome])) of \(TextFormat.count(answers))), and delivery.stop_when in the campaign allows "
-                    + "\(limit). \(advice(about: outcome))", at: now)
-        }
-    }
-
-    private func advice(about outcome: Outcome) -> String {
-        switch outcome {
-        case .invalidToken:
-            "The last reason was \(lastReasons.invalidToken). Check that the export is recent and belongs to this app, and its environment and topic "
-                + "in volley.yaml; an old list simply has many dead tokens, and then the limit may be raised."
-        case .rejected:
-            "The last reason was \(lastReasons.rejected). Check the campaign's content and delivery, and the reasons in the report, before more is "
-                + "sent."
-        default:
-            "The last reason was \(lastReasons.failed): APNs took these pushes at none of their attempts. Check in the report whether it was all "
-                + "at once, and send the rest later or with a slower delivery.pace."
+            let passed = PassedLimit(
+                outcome: outcome, count: total[outcome], answers: answers, limit: limit, lastReason: lastReasons[outcome])
+            return stop(.limit(service: settings.service.name, passed), at: now)
         }
     }
 
     mutating func stopForRejections(at now: Moment) {
-        stop(
-            "More than half of the pushes were refused for good, the last with \(lastReasons.rejected). That is the campaign or the server, not the "
-                + "devices: check the campaign's content and delivery, and environment and topic in volley.yaml.", at: now)
+        stopForService(.mostRejected(lastReason: lastReasons.rejected), at: now)
     }
 
-    mutating func stopForBadTokens(at now: Moment) { stop(StopReason.tooManyBadTokens(lastReasons.badToken), at: now) }
+    mutating func stopForBadTokens(at now: Moment) {
+        stopForService(.mostTargetsRefused(lastReason: lastReasons.badToken), at: now)
+    }
 }
 
 /// The latest reasons, for sentences about why a run stops.
@@ -84,4 +70,13 @@ struct LastReasons {
     var badToken = ""
     var rejected = ""
     var failed = ""
+
+    /// The latest of an outcome that may have a limit.
+    subscript(outcome: Outcome) -> String {
+        switch outcome {
+        case .invalidToken: invalidToken
+        case .rejected: rejected
+        default: failed
+        }
+    }
 }

@@ -1,4 +1,5 @@
 import Base
+import PushServices
 
 /// Why a connection could not be had.
 enum ConnectionFailure: Hashable, Sendable {
@@ -45,22 +46,13 @@ extension DeliveryMachine {
         switch failure {
         case .unreachable(let cause): noteFruitless(cause, at: now)
         case .untrusted(let cause):
-            stop(
-                "The certificate of \(settings.endpoint) cannot be trusted: \(cause). Check the host in volley.yaml, its ca file, this machine's "
-                    + "clock and its ca-certificates package.", at: now)
-        case .notHTTP2:
-            stop(
-                "\(settings.endpoint) does not speak HTTP/2, so it is no APNs server. Check host and port in volley.yaml, and any proxy.",
-                at: now)
+            stopConnecting(.serverNotTrusted(endpoint: settings.endpoint, cause: cause), at: now)
+        case .notHTTP2: stopForService(.notHTTP2(endpoint: settings.endpoint), at: now)
         case .certificateRefused(let cause):
-            stop(
-                "\(settings.endpoint) refused the client certificate: \(cause). Check certificate and environment of the app in volley.yaml.",
-                at: now)
+            stopConnecting(.certificateRefused(endpoint: settings.endpoint, cause: cause), at: now)
         case .proxyRefused(let refusal): proxyRefused(refusal, at: now)
         case .misconfigured(let cause):
-            stop(
-                "No connection to \(settings.endpoint) can be made: \(cause). Check the app in volley.yaml, and the "
-                    + "files that it names.", at: now)
+            stopConnecting(.misconfigured(endpoint: settings.endpoint, cause: cause), at: now)
         }
     }
 
@@ -69,7 +61,7 @@ extension DeliveryMachine {
     mutating func connectionLost(_ connection: Int, cause: String, at now: Moment) {
         guard connections[connection].state != .closed else { return }
         let slot = connections[connection]
-        loseAllInFlight(on: connection, reason: "ConnectionLost", at: now)
+        loseAllInFlight(on: connection, reason: .connectionLost, at: now)
         forget(connection)
         if slot.state != .retiring { noteEnd(of: slot, cause: cause, at: now) }
     }
@@ -80,7 +72,7 @@ extension DeliveryMachine {
     mutating func connectionLeaves(_ connection: Int, cause: String, isInOrder: Bool = false, at now: Moment) {
         guard connections[connection].state != .closed, connections[connection].state != .retiring else { return }
         let slot = connections[connection]
-        // One that leaves after a few requests is no better than a loss: APNs takes rapid connecting and closing for an attack.
+        // One that leaves after a few requests is no better than a loss: the service takes rapid connecting and closing for an attack.
         if isInOrder, slot.answers >= settings.smallestBudget {
             requestBudget.noteLeave(after: slot.answers + slot.inFlight)
         } else {
@@ -96,29 +88,29 @@ extension DeliveryMachine {
 
     /// A run that has got through before waits, as for any server that is away for a while.
     private mutating func proxyRefused(_ refusal: ProxyRefusal, at now: Moment) {
-        let proxy = "proxy \(settings.proxy ?? "")"
+        let proxy = settings.proxy ?? ""
         switch refusal {
         case .credentials(let cause), .forbidden(let cause), .untrusted(let cause):
-            if hasEverAnswered { return noteFruitless("the \(proxy) lets nobody through any more: \(cause)", at: now) }
+            if hasEverAnswered { return noteFruitless("the proxy \(proxy) lets nobody through any more: \(cause)", at: now) }
         }
         switch refusal {
         case .credentials(let cause):
-            stop(
-                "The \(proxy) wants to know who asks, and did not take what it was shown: \(cause). Check its user and password, in volley.yaml "
-                    + "(proxy) or in the environment (https_proxy).", at: now)
+            stopConnecting(.proxyCredentials(proxy: proxy, cause: cause), at: now)
         case .forbidden(let cause):
-            stop(
-                "The \(proxy) does not connect to \(settings.endpoint): \(cause). Ask whoever runs it to allow that host and port, or name "
-                    + "another one in volley.yaml (proxy) or in the environment (https_proxy).", at: now)
+            stopConnecting(.proxyForbids(proxy: proxy, endpoint: settings.endpoint, cause: cause), at: now)
         case .untrusted(let cause):
-            stop(
-                "The certificate of the \(proxy) cannot be trusted: \(cause). Check the proxy's name in volley.yaml (proxy) or in the environment "
-                    + "(https_proxy), this machine's clock and its ca-certificates package.", at: now)
+            stopConnecting(.proxyNotTrusted(proxy: proxy, cause: cause), at: now)
         }
     }
 
-    /// What is tried: `api.push.apple.com:443 through the proxy proxy:3128`.
-    private var destination: String { settings.proxy.map { "\(settings.endpoint) through the proxy \($0)" } ?? settings.endpoint }
+    private mutating func stopConnecting(_ stop: ConnectionStop, at now: Moment) {
+        self.stop(.connection(service: settings.service.name, stop), at: now)
+    }
+
+    /// What is tried.
+    private var destination: ConnectionStop.Destination {
+        .init(endpoint: settings.endpoint, proxy: settings.proxy, usesCertificate: !settings.usesProviderToken)
+    }
 
     private mutating func noteEnd(of connection: ConnectionSlot, cause: String, at now: Moment) {
         if connection.answers == 0 { noteFruitless(cause, at: now) } else { noteLoss(at: now) }
@@ -246,17 +238,9 @@ extension DeliveryMachine {
             // Whoever asked for help goes on without.
             if fruitlessConnections >= settings.fruitlessConnectionLimit { isSourceEnded = true }
         } else if !hasEverAnswered, fruitlessConnections >= settings.fruitlessConnectionLimit {
-            stop(
-                "\(fruitlessConnections) attempts to reach \(destination) failed, the last with: \(cause). "
-                    + (settings.proxy == nil
-                        ? "Check host and port, the network, a firewall or proxy (443 and 2197 must be open)"
-                        : "Check that the proxy in volley.yaml (proxy) or in the environment (https_proxy) is the right one and is running, "
-                            + "and host and port")
-                    + (settings.usesProviderToken ? "." : ", and whether the server accepts the client certificate."), at: now)
+            stopConnecting(.unreachable(destination, attempts: fruitlessConnections, cause: cause), at: now)
         } else if now.nanoseconds - fruitlessSince > Int64(nanosecondsFromSeconds: settings.retry.maximumTotalSeconds) {
-            stop(
-                "The connection to \(destination) was lost and could not be had again: \(cause). "
-                    + "Check the network, then resume the run.", at: now)
+            stopConnecting(.lost(destination, cause: cause), at: now)
         }
     }
 }

@@ -1,21 +1,25 @@
 import Base
+import PushServices
 
 extension DeliveryMachine {
     /// It would be wrong to go on: nothing more is submitted, what is in flight is awaited for a bounded time.
-    mutating func stop(_ reason: String, at now: Moment) {
-        begin(.stopped(reason: reason), word: "Stopped", at: now)
+    mutating func stop(_ cause: StopCause, at now: Moment) {
+        begin(.stopped(cause), reason: .stopped, at: now)
     }
+
+    /// The same because of what the service answered.
+    mutating func stopForService(_ stop: ServiceStop, at now: Moment) { self.stop(.service(settings.service.name, stop), at: now) }
 
     /// Someone asked the run to stop.
-    /// - Parameter word: the reason of what is unsent then.
-    mutating func interrupt(_ word: String = "Interrupted", at now: Moment) {
-        begin(.interrupted, word: word, at: now)
+    /// - Parameter reason: of what is unsent then.
+    mutating func interrupt(_ reason: OwnReason = .interrupted, at now: Moment) {
+        begin(.interrupted, reason: reason, at: now)
     }
 
-    private mutating func begin(_ end: SendEnd, word: String, at now: Moment) {
+    private mutating func begin(_ end: SendEnd, reason: OwnReason, at now: Moment) {
         guard ending == nil, self.end == nil else { return }
         ending = Ending(
-            end: end, word: word, drainsUntil: now.nanoseconds + Int64(nanosecondsFromSeconds: settings.drainSeconds))
+            end: end, reason: reason, drainsUntil: now.nanoseconds + Int64(nanosecondsFromSeconds: settings.drainSeconds))
         settleAllNotInFlight(at: now)
     }
 
@@ -38,12 +42,12 @@ extension DeliveryMachine {
         if slot.mayBeDelivered {
             settle(push, .unknown, reason: slot.reason, at: now)
         } else if let ending {
-            // Also when APNs refused it for now: it has not got the push, and resuming the run tries again.
-            settle(push, .unsent, reason: ending.word, at: now)
+            // Also when the service refused it for now: it has not got the push, and resuming the run tries again.
+            settle(push, .unsent, reason: ending.reason.rawValue, at: now)
         } else if slot.attempts > 0 {
             settle(push, .failed, reason: slot.reason, at: now)
         } else {
-            settle(push, .unsent, reason: "Expired", at: now)
+            settle(push, .unsent, reason: OwnReason.expired.rawValue, at: now)
         }
     }
 
@@ -53,7 +57,7 @@ extension DeliveryMachine {
         if let ending, inFlightCount > 0 {
             guard now.nanoseconds >= ending.drainsUntil else { return }
             for connection in connections.indices where connections[connection].inFlight > 0 {
-                loseAllInFlight(on: connection, reason: "NoAnswer", at: now)
+                loseAllInFlight(on: connection, reason: .noAnswer, at: now)
             }
         }
         guard openPushes == 0, isSourceEnded else { return }

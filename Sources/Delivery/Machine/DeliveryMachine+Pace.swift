@@ -1,6 +1,6 @@
 import Base
 
-/// How fast pushes may leave: the campaign's pace, the pace that several runs share, and what APNs takes at present.
+/// How fast pushes may leave: the campaign's pace, the pace that several runs share, and what the service takes at present.
 extension DeliveryMachine {
     /// When the next push may leave as far as time is concerned, in monotonic nanoseconds; nil for at once.
     var nextPaceTime: Int64? {
@@ -22,13 +22,13 @@ extension DeliveryMachine {
         return true
     }
 
-    /// APNs took a push, whatever became of it: so it is not overloaded.
+    /// The service took a push, whatever became of it: so it is not overloaded.
     mutating func noteTaken(_ push: Int, at now: Moment) {
         guard canary.isOver else { return }
         throttle.noteTaken(submittedAt: pushes[push].submitted, at: now.nanoseconds)
     }
 
-    /// APNs had no time for a push. The canary is too few to tell.
+    /// The service had no time for a push. The canary is too few to tell.
     mutating func noteOverload(_ push: Int, at now: Moment) {
         guard canary.isOver else { return }
         throttle.noteRefused(lastWindow: &pushes[push].refusedInWindow, submittedAt: pushes[push].submitted, at: now.nanoseconds)

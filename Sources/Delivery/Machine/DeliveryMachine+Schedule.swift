@@ -134,12 +134,12 @@ extension DeliveryMachine {
         } else {
             actions.append(.abandon(push: push, connection: connection))
             resolveCanary(push)
-            answerLost(push, reason: "NoAnswer", at: now)
+            answerLost(push, reason: .noAnswer, at: now)
         }
     }
 
     /// Everything in flight there will not be answered.
-    mutating func loseAllInFlight(on connection: Int, reason: String, at now: Moment) {
+    mutating func loseAllInFlight(on connection: Int, reason: OwnReason, at now: Moment) {
         if connections[connection].inFlight > 0 { window.lost(afterAnswers: connections[connection].answers) }
         while let push = oldest(on: connection) {
             _ = takeOff(push)
@@ -151,8 +151,6 @@ extension DeliveryMachine {
         guard let since = serviceHealth.lastsSince else { return }
         let lasted = now.nanoseconds - since
         guard lasted > Int64(nanosecondsFromSeconds: settings.retry.maximumTotalSeconds) else { return }
-        stop(
-            "APNs refuses every push for now (the last with \(lastServiceReason)), and has taken none for "
-                + "\(TextFormat.duration(seconds: Double(lasted) / 1e9)). Resume the run later.", at: now)
+        stopForService(.outage(lastReason: lastServiceReason, seconds: Double(lasted) / 1e9), at: now)
     }
 }

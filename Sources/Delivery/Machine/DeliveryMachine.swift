@@ -1,4 +1,5 @@
 import Base
+import PushServices
 
 /// Decides everything about delivery and does nothing itself: a value without I/O and without a clock. Events are its mutating methods; what is
 /// to be done about them it appends to `actions` and `settlements`, which its driver carries out and clears.
@@ -24,30 +25,28 @@ struct DeliveryMachine {
         case renewToken(connection: Int)
     }
 
-    /// An answer of APNs.
+    /// An answer of the service.
     struct Answer: Hashable, Sendable {
-        /// Whose apns-id an answer has: all of APNs' own have that of the push.
-        enum Identity: Hashable, Sendable {
-            case missing, other, own
-        }
-
         var status: Int
         var reason = ""
         var retryAfterSeconds: Double?
         var invalidSince: Timestamp?
         /// Header date, of answers that refuse who sends (403).
         var serverTime: Timestamp?
-        /// Its apns-id.
-        var id = Identity.missing
+        /// Whose id it has.
+        var id = ServiceAnswer.Identity.missing
         /// Its body ended before its end.
         var isCutOff = false
+
+        /// What the service needs to say what it means.
+        var facts: ServiceAnswer { ServiceAnswer(status: status, reason: reason, id: id, isCutOff: isCutOff) }
     }
 
     /// How the run is ending; what is in flight is still awaited.
     struct Ending {
         var end: SendEnd
         /// The reason of what is unsent.
-        var word: String
+        var reason: OwnReason
         /// Answers are awaited until then: monotonic nanoseconds.
         var drainsUntil: Int64
     }

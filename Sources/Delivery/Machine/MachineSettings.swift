@@ -1,7 +1,10 @@
 import Base
+import PushServices
 
 /// What the machine needs of a sender's settings: figures and names, no secrets.
 struct MachineSettings: Sendable {
+    /// Says what answers mean.
+    var service: any PushService = PushServices.standard
     /// `host:port`, for sentences.
     var endpoint: String
     var usesProviderToken: Bool
@@ -45,6 +48,7 @@ struct MachineSettings: Sendable {
     }
 
     init(_ settings: SenderSettings) {
+        service = settings.service
         endpoint = settings.endpoint.description
         if case .token = settings.credentials { usesProviderToken = true } else { usesProviderToken = false }
         proxy = settings.proxyAddress?.description
@@ -75,7 +79,7 @@ struct MachineSettings: Sendable {
     var drainSeconds: Double { min(answerTimeoutSeconds, 10) }
 }
 
-/// Connections lost lately, forgotten at one a second: APNs takes rapid connecting and closing for an attack.
+/// Connections lost lately, forgotten at one a second: the service takes rapid connecting and closing for an attack.
 struct RecentLosses {
     private var level = 0.0
     private var updated: Int64 = 0

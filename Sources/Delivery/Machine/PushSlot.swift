@@ -21,7 +21,7 @@ struct PushSlot {
     var attempts: Int32 = 0
     /// How often its stream was refused, which is no attempt.
     var refusals: Int32 = 0
-    /// The window of `Throttle` in which APNs last had no time for it, 0 for none.
+    /// The window of `Throttle` in which the service last had no time for it, 0 for none.
     var refusedInWindow: Int32 = 0
     /// The last answer's status, 0 for none.
     var status: Int32 = 0

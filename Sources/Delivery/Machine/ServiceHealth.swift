@@ -1,6 +1,6 @@
-/// Notices that APNs as a whole has trouble, so that not the whole audience burns its attempts on it, and nobody fails while nobody is taken.
+/// Notices that the service as a whole has trouble, so that not the whole audience burns its attempts on it, and nobody fails while nobody is taken.
 ///
-/// A push is *taken* when APNs accepts it, or refuses it for good.
+/// A push is *taken* when the service accepts it, or refuses it for good.
 struct ServiceHealth {
     /// So many refusals in a row are trouble.
     private static let threshold = 100
@@ -21,7 +21,7 @@ struct ServiceHealth {
     /// Since when a push is kept that would have failed, or pushes are tried one at a time: monotonic nanoseconds.
     private var outageSince: Int64?
 
-    /// Since when APNs takes nothing, as far as can be seen: monotonic nanoseconds.
+    /// Since when the service takes nothing, as far as can be seen: monotonic nanoseconds.
     var lastsSince: Int64? {
         guard let troubleSince, let outageSince else { return troubleSince ?? outageSince }
         return min(troubleSince, outageSince)
@@ -37,7 +37,7 @@ struct ServiceHealth {
         outageSince = nil
     }
 
-    /// APNs is there, though it did not take this push.
+    /// The service is there, though it did not take this push.
     mutating func answered() {
         refusalsInARow = 0
         doubtsInARow = 0
@@ -49,7 +49,7 @@ struct ServiceHealth {
         if refusalsInARow >= Self.threshold, troubleSince == nil { troubleSince = nanoseconds }
     }
 
-    /// Refused, or answered by what cannot speak for APNs: perhaps APNs has taken it.
+    /// Refused, or answered by what cannot speak for the service: perhaps the service has taken it.
     mutating func doubted(at nanoseconds: Int64) {
         refused(at: nanoseconds)
         doubtsInARow += 1

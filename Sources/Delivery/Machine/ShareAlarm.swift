@@ -1,4 +1,4 @@
-/// Watches the share of answers that are bad in some way: tokens that APNs calls bad, or pushes it refuses for good. Some are normal in any
+/// Watches the share of answers that are bad in some way: tokens that the service calls bad, or pushes it refuses for good. Some are normal in any
 /// list; most of them being bad means that something else is wrong, and going on would get the connections closed and a whole audience
 /// written off.
 struct ShareAlarm {

@@ -1,7 +1,7 @@
-/// Slows a run down while APNs takes less than it is sent, and lets it recover: multiplicative decrease, additive increase (AIMD; Chiu and Jain,
+/// Slows a run down while the service takes less than it is sent, and lets it recover: multiplicative decrease, additive increase (AIMD; Chiu and Jain,
 /// "Analysis of the Increase and Decrease Algorithms for Congestion Avoidance").
 ///
-/// What APNs refuses for now (429 TooManyRequests for many devices, 503, REFUSED_STREAM) is judged over windows of a second. When too much of what
+/// What the service refuses for now (429 TooManyRequests for many devices, 503, REFUSED_STREAM) is judged over windows of a second. When too much of what
 /// was sent came back, the rate falls to what was taken; with every window without it rises by a twentieth of that. Refusals that come as often however slowly
 /// one sends have other causes: the old rate is taken up again, and slowing down is tried anew only after a rest. When nothing at all is taken, that is an
 /// outage, which `ServiceHealth` sees to.
@@ -50,16 +50,16 @@ struct Throttle {
     private var restsUntil = Int64.min
     private var rest = shortestRest
 
-    // MARK: What APNs says
+    // MARK: What the service says
 
-    /// APNs took a push, whatever it thought of it.
+    /// The service took a push, whatever it thought of it.
     mutating func noteTaken(submittedAt: Int64, at nanoseconds: Int64) {
         guard submittedAt >= changedAt else { return }
         taken += 1
         judgeIfDue(at: nanoseconds)
     }
 
-    /// APNs had no time for a push.
+    /// The service had no time for a push.
     /// - Parameter lastWindow: the window in which this push was refused before.
     mutating func noteRefused(lastWindow: inout Int32, submittedAt: Int64, at nanoseconds: Int64) {
         guard submittedAt >= changedAt else { return }

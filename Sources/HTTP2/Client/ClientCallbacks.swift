@@ -1,20 +1,19 @@
+import Base
 import CNghttp2
 
-/// What nghttp2 calls for every client session, and how they are set up. Made once in a process.
+/// What nghttp2 calls for a client session, and how it is set up. nghttp2 copies both into the session, so that they need not outlive its making.
 ///
 /// Each callback gets its `HTTP2ClientSession` as user data, which owns the session.
-///
-/// `@unchecked Sendable`: nghttp2 only reads both objects once they are set up, and copies them into each session.
-final class ClientCallbacks: @unchecked Sendable {
-    static let shared = ClientCallbacks()
-
-    private let setup = SessionSetup()
+struct ClientCallbacks: ~Copyable {
+    private let setup: SessionSetup
     private var callbacks: OpaquePointer { setup.callbacks }
 
     /// Above the PINGs that fit into 1 MiB.
     private static let mostAcknowledgements = 65_000
 
-    private init() {
+    /// - Throws: a `Diagnostic` when there is no memory for it.
+    init() throws(Diagnostic) {
+        setup = try SessionSetup()
         // What is read before the next write may hold more PINGs than nghttp2 lets wait for their answers.
         nghttp2_option_set_max_outbound_ack(setup.options, Self.mostAcknowledgements)
         setHeaderCallbacks()
@@ -22,11 +21,11 @@ final class ClientCallbacks: @unchecked Sendable {
         setStreamCallbacks()
     }
 
-    func makeSession(for owner: HTTP2ClientSession, memory: SessionMemory) -> OpaquePointer {
+    func makeSession(for owner: HTTP2ClientSession, memory: SessionMemory) throws(Diagnostic) -> OpaquePointer {
         var session: OpaquePointer?
         var functions = memory.functions
         let result = nghttp2_session_client_new3(&session, callbacks, Unmanaged.passUnretained(owner).toOpaque(), setup.options, &functions)
-        guard result == 0, let session else { fatalError("nghttp2 is out of memory") }
+        guard result == 0, let session else { throw .cannotMake("an HTTP/2 connection") }
         return session
     }
 

@@ -1,4 +1,4 @@
-import Base
+public import Base
 import CNghttp2
 
 /// A request's end, as the caller's tag names it.
@@ -84,10 +84,11 @@ public final class HTTP2ClientSession {
     ///   - authority: `host:port`.
     ///   - headers: names in lower case.
     ///   - ownHeader: the name of the header that differs from request to request.
-    public init(authority: String, headers: [HTTP2Header], ownHeader: String) {
+    /// - Throws: a `Diagnostic` when there is no memory for it.
+    public init(authority: String, headers: [HTTP2Header], ownHeader: String) throws(Diagnostic) {
         self.ownHeader = Array(ownHeader.utf8)
         self.headers = RequestHeaders(authority: authority, headers: headers, ownHeader: ownHeader)
-        session = ClientCallbacks.shared.makeSession(for: self, memory: memory)
+        session = try ClientCallbacks().makeSession(for: self, memory: memory)
         let entries = [nghttp2_settings_entry(settings_id: Int32(NGHTTP2_SETTINGS_ENABLE_PUSH.rawValue), value: 0)]
         nghttp2_submit_settings(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), entries, entries.count)
         nghttp2_session_set_local_window_size(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), 0, Self.connectionWindow)

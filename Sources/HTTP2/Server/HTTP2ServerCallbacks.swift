@@ -1,16 +1,19 @@
+public import Base
 import CNghttp2
 
 /// What nghttp2 calls for every session of a server, and how those sessions are set up. Made once per server.
 ///
 /// Each callback gets its `HTTP2ServerSession` as user data; nghttp2's session never outlives it.
 public struct HTTP2ServerCallbacks: ~Copyable {
-    private let setup = SessionSetup()
+    private let setup: SessionSetup
     private var callbacks: OpaquePointer { setup.callbacks }
 
     /// A client that resets more than 1,000 streams, and then more than 33 a second, is sent GOAWAY: nghttp2's own limit (CVE-2023-44487).
     /// - Parameter givesWindowsByHand: whether flow-control windows are given back with `HTTP2ServerSession.giveWindow` alone, rather than
     ///   by nghttp2 as bytes come in.
-    public init(givesWindowsByHand: Bool = false) {
+    /// - Throws: a `Diagnostic` when there is no memory for it.
+    public init(givesWindowsByHand: Bool = false) throws(Diagnostic) {
+        setup = try SessionSetup()
         if givesWindowsByHand { nghttp2_option_set_no_auto_window_update(setup.options, 1) }
         setHeaderCallbacks()
         setFrameCallbacks()
@@ -18,11 +21,11 @@ public struct HTTP2ServerCallbacks: ~Copyable {
     }
 
     /// nghttp2's session for a session of ours.
-    func makeSession(for session: HTTP2ServerSession, memory: SessionMemory) -> OpaquePointer {
+    func makeSession(for session: HTTP2ServerSession, memory: SessionMemory) throws(Diagnostic) -> OpaquePointer {
         var made: OpaquePointer?
         var functions = memory.functions
         let result = nghttp2_session_server_new3(&made, callbacks, Unmanaged.passUnretained(session).toOpaque(), setup.options, &functions)
-        guard result == 0, let made else { fatalError("nghttp2 is out of memory") }
+        guard result == 0, let made else { throw .cannotMake("an HTTP/2 connection") }
         return made
     }
 

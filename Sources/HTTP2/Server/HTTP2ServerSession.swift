@@ -1,3 +1,4 @@
+public import Base
 import CNghttp2
 
 /// A server's end of one HTTP/2 connection, without its socket: the client's bytes go in, bytes for the client come out.
@@ -36,8 +37,9 @@ open class HTTP2ServerSession {
     @exclusivity(unchecked) public private(set) var openStreams = 0
 
     /// A session that waits for the client's preface.
-    public init(_ callbacks: borrowing HTTP2ServerCallbacks) {
-        pointer = callbacks.makeSession(for: self, memory: memory)
+    /// - Throws: a `Diagnostic` when there is no memory for it.
+    public init(_ callbacks: borrowing HTTP2ServerCallbacks) throws(Diagnostic) {
+        pointer = try callbacks.makeSession(for: self, memory: memory)
     }
 
     deinit { nghttp2_session_del(pointer) }

@@ -1,4 +1,5 @@
 import Base
+import PushServices
 import Runs
 
 /// What few people ask for, folded: how fast it went, how often devices were sent to, and the run's own facts.
@@ -20,7 +21,7 @@ extension ReportPage {
         var facts: [(String, HTML)] = [
             (
                 "Pushes sent",
-                "\(figure("attempts", figures.attempts))\(repeats > 0 ? ", \(TextFormat.count(repeats)) of them again: APNs had no time, or a connection broke" : ", each once")"
+                "\(figure("attempts", figures.attempts))\(repeats > 0 ? ", \(TextFormat.count(repeats)) of them again: \(report.service.displayName) had no time, or a connection broke" : ", each once")"
             )
         ]
         if let mean = report.meanPerSecond {
@@ -36,7 +37,7 @@ extension ReportPage {
                     """
                     half at most \(figure("latency_ms/p50", latency.p50)) ms, 90 % at most \(figure("latency_ms/p90", latency.p90)) ms, \
                     99 % at most \(figure("latency_ms/p99", latency.p99)) ms, the slowest \(figure("latency_ms/max", latency.max)) ms: \
-                    from handing a push over to APNs’ answer, not to the device
+                    from handing a push over to \(report.service.displayName)’ answer, not to the device
                     """
                 ))
         }
@@ -79,7 +80,7 @@ extension ReportPage {
                 share: Self.percent(recipients, of: total), parts: [.init(recipients)])
         }
         return """
-            <p class="note">More than once only where APNs asked for it, or nothing had reached it.</p>
+            <p class="note">More than once only where \(report.service.displayName) asked for it, or nothing had reached it.</p>
             \(BarList(Array(items), whole: total).html)
             """
     }

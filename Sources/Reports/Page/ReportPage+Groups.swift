@@ -1,4 +1,5 @@
 import Base
+import PushServices
 import Runs
 
 /// Variants beside the holdout, and languages.
@@ -27,7 +28,7 @@ extension ReportPage {
         let table = groupTable("Variant", "variants", variants)
         return """
             <section class="panel short"><h2>Variants\(report.holdout == nil ? "" : ", and the holdout" as HTML)</h2>
-            <p class="note">Whether a text works better, or the campaign at all, is what these groups did afterwards: visits, purchases. APNs accepts a dull text as \
+            <p class="note">Whether a text works better, or the campaign at all, is what these groups did afterwards: visits, purchases. \(report.service.displayName) accepts a dull text as \
             readily as a good one; the CSV report has the devices of each variant, to compare elsewhere.</p>
             <div class="groups">\(boxes)</div>
             \(Fold("Every outcome of each variant", table).html)
@@ -63,7 +64,8 @@ extension ReportPage {
         let hidden = languages.dropFirst(Self.shownLanguages)
         let devices = hidden.reduce(0) { $0 + $1.audience }
         let more: HTML =
-            hidden.isEmpty ? "" : "<p class=\"note\">and \(TextFormat.count(hidden.count)) more languages with \(Self.devices(devices))</p>"
+            hidden.isEmpty
+            ? "" : "<p class=\"note\">and \(TextFormat.count(hidden.count)) more languages with \(TextFormat.devices(devices))</p>"
         let how =
             hasBegun
             ? "The share is that of a language’s devices that got it; the bar’s end is who did not." : "Shares are of the audience."

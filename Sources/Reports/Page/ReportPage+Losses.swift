@@ -1,4 +1,5 @@
 import Base
+import PushServices
 import Runs
 
 /// Where pushes were lost, the largest loss first, each with its cause.
@@ -6,7 +7,7 @@ extension ReportPage {
     var losses: HTML {
         let losses = allLosses
         let folded = Fold("Every outcome, with what it means", outcomeTable).html
-        let others = Fold("All reasons, as APNs and Volley name them", reasonList).html
+        let others = Fold("All reasons, as \(report.service.displayName) and Volley name them", reasonList).html
         guard hasBegun, report.plan.audience > 0 else {
             return losses.isEmpty ? "" : section("What cannot be sent to", losses.map(\.item), "")
         }
@@ -39,15 +40,14 @@ extension ReportPage {
         let causes = reasonsByOutcome
         let ofPushes = outcomes.filter { report.count($0) > 0 }.map { outcome in
             let count = report.count(outcome)
-            let stop = state == .stopped && outcome == .unsent && !report.status.reason.isEmpty
+            let stop = state == .stopped && outcome == .unsent ? report.status.because : nil
             let meaning =
-                stop
-                ? Prose.html("The run stopped: \(report.status.reason)")
-                : "\(OutcomeGuide.meaning(outcome, in: state, doubtsTokens: report.doubtsTokens))"
+                stop.map { Prose.html("The run stopped: \($0)") }
+                ?? "\(report.guide.meaning(outcome))"
             return Loss(
                 count: count,
                 item: BarList.Item(
-                    "\(Chart.swatch(outcome))\(OutcomeGuide.title(outcome, in: state, doubtsTokens: report.doubtsTokens))",
+                    "\(Chart.swatch(outcome))\(report.guide.title(outcome))",
                     figure("outcomes/\(outcome.name)", count), share: percent(count), parts: [.init(count, ink: outcome.name)],
                     notes: notes(causes?[outcome] ?? [], of: count, otherwise: meaning)))
         }
@@ -84,7 +84,7 @@ extension ReportPage {
     private var reasonsByOutcome: [Outcome: [(name: String, recipients: Int)]]? {
         var found: [Outcome: [(name: String, recipients: Int)]] = [:]
         for reason in report.reasons {
-            guard let outcome = APNsReason.outcome(of: reason.name) else { return nil }
+            guard let outcome = ReasonText.outcome(of: reason.name) else { return nil }
             found[outcome, default: []].append(reason)
         }
         let isCertain = Outcome.allCases.allSatisfy { outcome in
@@ -105,7 +105,7 @@ extension ReportPage {
             BarList.Item(
                 "\(Chart.swatch(outcome))\(outcome.name)", figure("outcomes/\(outcome.name)", report.count(outcome)),
                 share: percent(report.count(outcome)), parts: [.init(report.count(outcome), ink: outcome.name)],
-                notes: ["\(OutcomeGuide.meaning(outcome, in: state, doubtsTokens: report.doubtsTokens))"])
+                notes: ["\(report.guide.meaning(outcome))"])
         }
         return """
             <p class="note">Every planned device ends in exactly one of these; together they are the \(TextFormat.count(report.plan.audience)) of the audience.</p>

@@ -6,7 +6,7 @@ extension ReportPage {
     var nextStep: HTML {
         if state == .finished, isDone || report.isPruned || report.plan.isTest || isRetried { return nothingToDo }
         let (title, words, command) = advice
-        let reason: HTML = report.status.reason.isEmpty ? "" : "<p dir=\"auto\">\(Prose.html(report.status.reason))</p>"
+        let reason: HTML = report.status.because.map { "<p dir=\"auto\">\(Prose.html($0))</p>" } ?? ""
         if report.isPruned {
             return """
                 <section class="warnings" id="next"><h2>\(title)</h2>\(reason)<p>Its recipients were removed from the run file, so that nothing more can be sent from it.</p></section>
@@ -35,7 +35,7 @@ extension ReportPage {
             } else if report.plan.isTest {
                 "This was a test. If it looks as it should, the campaign can be sent: <code>volley send \(report.plan.campaignFile)</code>"
             } else if gone > 0, !report.doubtsTokens, report.count(.rejected) == 0 {
-                "Nothing is left to do. \(gone == 1 ? "The device" : "The devices") without the app \(gone == 1 ? "is" : "are") left out from now on."
+                "Nothing is left to do. \(TextFormat.plural(gone, "The device")) without the app \(TextFormat.plural(gone, "is", "are")) left out from now on."
             } else if report.count(.rejected) > 0 {
                 "Sending again would not help. The reasons below say what to change before the next campaign."
             } else {
@@ -67,7 +67,7 @@ extension ReportPage {
         case .finished:
             return (
                 "Next step: some can be sent to again",
-                "\(TextFormat.count(repeats)) \(repeats == 1 ? "device" : "devices") failed or gave no answer. Those without an answer may have got it. This sends to them again:",
+                "\(TextFormat.devices(repeats)) failed or gave no answer. Those without an answer may have got it. This sends to them again:",
                 "volley retry \(id)"
             )
         }
@@ -77,10 +77,10 @@ extension ReportPage {
     private var missedAdvice: HTML {
         let count = report.missedForGood
         guard count > 0 else { return "" }
-        let devices = count == 1 ? "1 device was" : "\(TextFormat.count(count)) devices were"
+        let devices = TextFormat.counted(count, "device was", "devices were")
         let others = report.count(.unsent) > count ? ", and to those whom frequency left out" : ""
         return """
-            <p>\(devices) never sent to. If the message still holds, and its expiry names no moment that has passed, this sends to \(count == 1 ? "it" : "them")\(others): \
+            <p>\(devices) never sent to. If the message still holds, and its expiry names no moment that has passed, this sends to \(TextFormat.plural(count, "it", "them"))\(others): \
             <code>volley retry \(report.plan.id) --outcome unsent</code></p>
             """
     }

@@ -1,4 +1,5 @@
 import Base
+import PushServices
 import Runs
 
 /// The first screen: what came of it, to whom, when and where it went, and the text as people read it.
@@ -24,7 +25,8 @@ extension ReportPage {
 
     private var whatGettingItMeans: String {
         if isSimulated { return "This run went to the built-in simulator, for practice: no device got anything." }
-        return "“Got it” means that APNs, Apple’s push service, took the push over. A device that is switched off gets it later; "
+        return
+            "“Got it” means that \(report.service.introduction.replacing("'", with: "’")), took the push over. A device that is switched off gets it later; "
             + "who looked at it, nobody can tell from here."
     }
 
@@ -34,7 +36,7 @@ extension ReportPage {
     private var missed: HTML {
         let count = report.missedForGood
         guard count > 0 else { return "" }
-        let devices = count == 1 ? "1 device was" : "\(TextFormat.count(count)) devices were"
+        let devices = TextFormat.counted(count, "device was", "devices were")
         return "\(devices) never sent to: \(report.missedBecause("the push expired", isOne: count == 1)). "
     }
 
@@ -42,7 +44,7 @@ extension ReportPage {
     private var story: HTML {
         let (plan, accepted) = (report.plan, report.count(.accepted))
         guard plan.audience > 0 else { return "Nobody was in the audience, so nothing was sent." }
-        let all: HTML = "\(figure("audience", plan.audience)) \(plan.audience == 1 ? "device" : "devices")"
+        let all: HTML = "\(figure("audience", plan.audience)) \(TextFormat.plural(plan.audience, "device"))"
         guard state != .planned, hasBegun || state.hasEnded else { return "Planned for \(all), and not sent yet." }
         let beginning: HTML =
             switch state {
@@ -66,7 +68,7 @@ extension ReportPage {
             report.count($0.0) > report.count($1.0)
         }.map { outcome, one, many in
             let count = report.count(outcome)
-            return "\(figure("outcomes/\(outcome.name)", count)) \(count == 1 ? one : many)" as HTML
+            return "\(figure("outcomes/\(outcome.name)", count)) \(TextFormat.plural(count, one, many))" as HTML
         }
         let list = parts.enumerated().map { place, part -> HTML in
             place == 0 ? part : place == parts.count - 1 ? " and \(part)" : ", \(part)"
@@ -91,7 +93,7 @@ extension ReportPage {
         let legend = parts.map { outcome in
             (
                 outcome,
-                "\(OutcomeGuide.title(outcome, in: state, doubtsTokens: report.doubtsTokens)) \(percent(report.count(outcome)))" as HTML
+                "\(report.guide.title(outcome)) \(percent(report.count(outcome)))" as HTML
             )
         }
         return """
@@ -111,8 +113,7 @@ extension ReportPage {
         let plan = report.plan
         if plan.isTest { return "The test devices of \(plan.app)" }
         if let first = plan.retryOf {
-            let outcomes: [String] =
-                if case .array(let names)? = plan.settings["retried_outcomes"] { names.compactMap(\.stringValue) } else { [] }
+            let outcomes = (try? plan.settings.get())?.retriedOutcomes.map { $0.map(\.name).sorted() } ?? []
             let which = outcomes.isEmpty ? "" : ", those that were \(outcomes.joined(separator: " or "))"
             return "Again to devices of \(first)\(which)"
         }

@@ -35,14 +35,14 @@ extension ReportPage {
         // The middle stands in the middle only where as many columns are left as right of it.
         let marks = [0] + (columns.count % 2 == 0 && columns.count > 2 ? [columns.count / 2] : []) + [columns.count]
         let legend = Chart.legend(
-            outcomes.map { ($0, "\(OutcomeGuide.title($0, in: state, doubtsTokens: report.doubtsTokens))" as HTML) })
+            outcomes.map { ($0, "\(report.guide.title($0))" as HTML) })
         return """
             \(legend)
             \(Chart(
                 title: "Answers over time",
                 description: "\(total) devices from \(clock(timeline, 0)) to \(clock(timeline, last)); most of them, \(TextFormat.count(highest)) in \(length), at \(at).",
                 unit: "Devices in each step of \(length)", columns: columns, marks: marks.map { clock(timeline, $0) },
-                note: "Each column is \(length); the highest, at \(at), stands for \(Self.devices(highest)) of \(total).", name: "timeline"
+                note: "Each column is \(length); the highest, at \(at), stands for \(TextFormat.devices(highest)) of \(total).", name: "timeline"
             ).html)
             """
     }
@@ -71,6 +71,6 @@ extension ReportPage {
             seconds % 86_400 == 0
             ? (seconds / 86_400, "day")
             : seconds % 3600 == 0 ? (seconds / 3600, "hour") : seconds % 60 == 0 ? (seconds / 60, "minute") : (seconds, "second")
-        return "\(number) \(unit)\(number == 1 ? "" : "s")"
+        return "\(number) \(TextFormat.plural(number, unit))"
     }
 }

@@ -25,7 +25,7 @@ public struct ReportPage {
     var hasBegun: Bool { report.status.startedAt != nil }
 
     /// Where it went; nil when the plan does not say.
-    var badge: EnvironmentBadge? { EnvironmentBadge(settings: report.plan.settings) }
+    var badge: EnvironmentBadge? { EnvironmentBadge(of: report.plan) }
 
     var isSimulated: Bool { badge?.name == "simulator" }
 
@@ -90,9 +90,6 @@ public struct ReportPage {
     static func percent(_ count: Int, of total: Int) -> String {
         TextFormat.percent(total == 0 ? 0 : Double(count) / Double(total))
     }
-
-    /// `1 device`, `12 devices`
-    static func devices(_ count: Int) -> String { "\(TextFormat.count(count)) device\(count == 1 ? "" : "s")" }
 
     /// `2026-12-01 09:00:00`
     static func moment(_ moment: Timestamp) -> String { String(moment.description.dropLast().replacing("T", with: " ")) }

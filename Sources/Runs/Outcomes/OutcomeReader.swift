@@ -37,7 +37,7 @@ struct OutcomeReader {
         return Settlement(
             recipient: id, outcome: outcome, status: slot.status, reason: try reason(slot, of: id), attempts: slot.attempts,
             latencyMilliseconds: slot.latencyMilliseconds, settledAt: slot.settledAt,
-            // Only APNs says since when, and only of these.
+            // Only the service says since when, and only of these.
             invalidSince: outcome == .invalidToken ? try invalidSince(id) : nil)
     }
 

@@ -1,10 +1,11 @@
+import Base
 import GRDB
 
 /// The numbers under which a run file keeps reasons: 1 and more, in the order in which they were first seen; 0 is none.
 struct OutcomeReasons {
     /// Stands for all reasons that are one too many: somebody invents a new one for each push.
     private static let last = 0xFFFF
-    private static let other = "OtherReason"
+    private static let other = OwnReason.other.rawValue
 
     private let select: PreparedStatement
     private let insert: PreparedStatement
@@ -58,8 +59,9 @@ struct OutcomeReasons {
     }
 
     /// Under which numbers some reasons are kept, as far as they are.
-    static func numbers(of reasons: Set<String>, _ db: Database) throws -> Set<Int> {
-        reasons.isEmpty ? [] : Set(try all(db).filter { reasons.contains($0.value) }.keys)
+    static func numbers(of reasons: Set<OwnReason>, _ db: Database) throws -> Set<Int> {
+        let names = Set(reasons.map(\.rawValue))
+        return names.isEmpty ? [] : Set(try all(db).filter { names.contains($0.value) }.keys)
     }
 
     /// All reasons by number.

@@ -1,6 +1,6 @@
 package import Base
 package import Campaigns
-import Glibc
+import Reports
 package import Runs
 import Scheduling
 import Synchronization
@@ -21,9 +21,9 @@ package final class ScheduleDaemon {
         case withdraw(ScheduledRun)
     }
 
-    private static let tickMicroseconds: UInt32 = 100_000
-    private static let ticksPerLook = 10
-    private static let ticksPerReport = 50
+    /// Files and the clock are looked at once a second: a file system of another machine tells nobody of its changes, and the lock has to be kept.
+    private static let secondsPerLook = 1.0
+    private static let looksPerReport = 5
 
     private let work: ScheduledRunWork
     private let store: ScheduleStore
@@ -36,7 +36,7 @@ package final class ScheduleDaemon {
     private var notices: Notices
     private var mistakes: [String: Diagnostics] = [:]
     private var sending: [ScheduledRun.Key: WorkerThread<Void>] = [:]
-    private let events = EventList()
+    private let events: EventList
     private let plans = BoundedQueue<(scheduledRun: ScheduledRun, at: Timestamp)>(capacity: 10_000)
     private let looks = BoundedQueue<Look>(capacity: 10_000)
     private let heartbeats = Heartbeats()
@@ -45,9 +45,19 @@ package final class ScheduleDaemon {
 
     private final class EventList: Sendable {
         private let events = Mutex<[Event]>([])
-        func add(_ event: Event) { events.withLock { $0.append(event) } }
+        /// Rung by each event.
+        let added: Wakeup
+
+        init() throws(Diagnostic) { added = try Wakeup() }
+
+        func add(_ event: Event) {
+            events.withLock { $0.append(event) }
+            added.wake()
+        }
+
         func take() -> [Event] {
-            events.withLock { events in
+            added.clear()
+            return events.withLock { events in
                 defer { events = [] }
                 return events
             }
@@ -65,6 +75,7 @@ package final class ScheduleDaemon {
         self.files = files
         self.lock = lock
         self.project = project
+        events = try EventList()
         observer = attendance.observer
         cancellation = attendance.cancellation
         watchdog = WatchdogThread(heartbeats)
@@ -96,17 +107,9 @@ package final class ScheduleDaemon {
             looker.join()
             throw error
         }
-        var tick = 0
         var failure: (any Error)?
         do {
-            while !cancellation.isRequested {
-                if tick % Self.ticksPerLook == 0 { try look() }
-                for event in events.take() { try handle(event) }
-                if tick % Self.ticksPerReport == 0 { report(isUp: true) }
-                usleep(Self.tickMicroseconds)
-                heartbeats.sign(of: .mainLoop)
-                tick += 1
-            }
+            try loop()
             observer(.ending)
         } catch {
             // Without a record nothing may be sent any more.
@@ -131,6 +134,26 @@ package final class ScheduleDaemon {
         guard let failure else { return .cancelled }
         observer(.recordLost(failure))
         return .recordLost
+    }
+
+    /// Looks, and does what is to be done, until it is interrupted.
+    private func loop() throws {
+        let clock = ContinuousClock()
+        var next = clock.now, looks = 0
+        while !cancellation.isRequested {
+            let isLook = clock.now >= next
+            if isLook {
+                try look()
+                next = clock.now + .seconds(Self.secondsPerLook)
+            }
+            for event in events.take() { try handle(event) }
+            if isLook {
+                if looks % Self.looksPerReport == 0 { report(isUp: true) }
+                looks += 1
+            }
+            cancellation.waitForRequest(atMost: clock.now.duration(to: next) / .seconds(1), orReadable: events.added.descriptor)
+            heartbeats.sign(of: .mainLoop)
+        }
     }
 
     private func startPlanner() throws(Diagnostic) -> WorkerThread<Void> {
@@ -236,8 +259,8 @@ package final class ScheduleDaemon {
             let (state, reason): (ScheduledRun.State, String) =
                 switch sent.end {
                 case .finished: (.finished, sent.missed)
-                case .stopped(let reason): (.stopped, reason)
-                case .cancelled, .interrupted: (.cancelled, RunEnd.cancelReason)
+                case .stopped(let cause): (.stopped, cause.sentence)
+                case .cancelled, .interrupted: (.cancelled, StopCause.cancelled.sentence)
                 }
             observer(.ended(key, state, reason: reason))
             try perform(scheduler.ended(key, state, because: reason, at: now))

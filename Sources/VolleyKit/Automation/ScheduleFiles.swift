@@ -100,7 +100,7 @@ package struct ScheduleFiles {
             }
             reading.mistakes[campaign.file] = Diagnostics(
                 Diagnostic(
-                    "\(others.joined(separator: ", ")) \(others.count == 1 ? "has" : "have") the name '\(campaign.name)' too",
+                    "\(others.joined(separator: ", ")) \(TextFormat.plural(others.count, "has", "have")) the name '\(campaign.name)' too",
                     at: context.campaign.name.position,
                     remedy: "Give each campaign with a schedule a name of its own; until then none of these is sent."))
         }
@@ -174,15 +174,5 @@ package struct ScheduleFiles {
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
-    private static func names(in folder: String) -> [String]? {
-        guard let stream = opendir(folder) else { return nil }
-        defer { closedir(stream) }
-        var names: [String] = []
-        errno = 0
-        while let entry = readdir(stream) {
-            names.append(withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) })
-            errno = 0
-        }
-        return errno == 0 ? names.sorted() : nil
-    }
+    private static func names(in folder: String) -> [String]? { try? Folder.names(in: folder) }
 }

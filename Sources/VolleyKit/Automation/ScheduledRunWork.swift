@@ -33,7 +33,7 @@ struct ScheduledRunWork: Sendable {
         case interrupted
     }
 
-    private func path(_ scheduledRun: ScheduledRun) -> String { FilePaths.join(runsFolder, "\(scheduledRun.run ?? "").sqlite") }
+    private var catalog: any RunCatalog { RunFolder(runsFolder) }
 
     /// Plans a campaign from its file and its exports as they are now, into the scheduled run's run.
     /// - Parameters:
@@ -77,9 +77,9 @@ struct ScheduledRunWork: Sendable {
 
     /// What there is of the scheduled run's run.
     func examine(_ scheduledRun: ScheduledRun) -> Scheduler.Finding {
-        guard scheduledRun.run != nil, FilePaths.exists(path(scheduledRun)) else { return .nothing }
+        guard let id = scheduledRun.run, catalog.holds(id) else { return .nothing }
         do {
-            let run = try RunStore(path: path(scheduledRun), readOnly: true)
+            let run = try catalog.open(id, readOnly: true)
             defer { run.close() }
             if run.isBeingSent { return .elsewhere }
             // What its file says of its state is not how it was.
@@ -89,10 +89,10 @@ struct ScheduledRunWork: Sendable {
             case .planned: return .plan(needsApproval: try needsApproval(run))
             case .running, .paused: return .elsewhere
             case .finished: return .ended(.finished, reason: Self.missed(of: run))
-            case .cancelled: return .ended(.cancelled, reason: status.reason)
+            case .cancelled: return .ended(.cancelled, reason: status.cause?.sentence ?? "")
             // One that was cut off has no end, one that was interrupted is to go on.
-            case .stopped where status.finishedAt == nil || status.reason == RunEnd.interruptReason: return .unfinished
-            case .stopped: return .ended(.stopped, reason: status.reason)
+            case .stopped where status.finishedAt == nil || status.cause == .interrupted: return .unfinished
+            case .stopped: return .ended(.stopped, reason: status.cause?.sentence ?? "")
             }
         } catch {
             return .unreadable("\(error)")
@@ -100,7 +100,7 @@ struct ScheduledRunWork: Sendable {
     }
 
     private func needsApproval(_ run: RunStore) throws -> Bool {
-        try gate(run, RunSettings(json: run.plan.settings, runFile: run.path)).lacksApproval(CurrentProject.all(of: run, options))
+        try gate(run, run.plan.settings.get()).lacksApproval(CurrentProject.all(of: run, options))
     }
 
     private func gate(_ run: RunStore, _ settings: RunSettings) -> SendPermission {
@@ -110,8 +110,8 @@ struct ScheduledRunWork: Sendable {
     /// Cancels a plan.
     func withdraw(_ scheduledRun: ScheduledRun) {
         do {
-            let run = try RunStore(path: path(scheduledRun))
-            try run.setState(.cancelled, reason: scheduledRun.reason, at: .now(), from: [.planned])
+            let run = try catalog.open(scheduledRun.run ?? "", readOnly: false)
+            try run.setState(.cancelled, cause: .described(scheduledRun.reason), at: .now(), from: [.planned])
             try run.closeIntoOneFile()
         } catch { attendance.observer(.planNotCancelled(run: scheduledRun.run ?? "", error)) }
     }
@@ -126,11 +126,11 @@ struct ScheduledRunWork: Sendable {
     /// Sends the scheduled run's run to its end.
     /// - Throws: `Diagnostic`: nothing was sent by this call.
     package func send(_ scheduledRun: ScheduledRun, _ notices: Notices) throws -> SendOutcome {
-        let run = try RunStore(path: path(scheduledRun))
+        let run = try catalog.open(scheduledRun.run ?? "", readOnly: false)
         defer { run.close() }
         let step: SendGate.Step = try run.status().state == .planned ? .begin : .goOn
         // What was changed is not even read.
-        try gate(run, RunSettings(json: run.plan.settings, runFile: run.path)).check(step)
+        try gate(run, run.plan.settings.get()).check(step)
         let dispatch = try RunToSend(run, options, attendance.context)
         let sending = sending(scheduledRun.key, run.plan)
         sending.observer(.warnings(dispatch.warnings))

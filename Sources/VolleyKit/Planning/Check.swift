@@ -1,6 +1,7 @@
 import Audience
 package import Base
 import Campaigns
+import Runs
 
 /// What is wrong with a campaign, as far as it can be known without reading the rows of an export.
 package struct CheckResult {

@@ -65,7 +65,7 @@ struct Planner {
     func plan(_ settings: RunSettings, runsFolder: String, id: String? = nil) throws -> (run: RunStore, preview: Preview) {
         let begin = SuspendingClock.now
         let place = try SendingHistory(folder: runsFolder).order().last
-        let beside = try RunStore.idsBeingSent(of: context.campaign.name.value, in: runsFolder)
+        let beside = try RunFolder(runsFolder).idsBeingSent(of: context.campaign.name.value)
         let seed = RunSeed.random()
         let id = id ?? RunID.make(campaign: context.campaign.name.value, now: now, seed: seed)
         let times = try sendTimes()
@@ -90,7 +90,7 @@ struct Planner {
             campaignFile: FilePaths.named(context.campaign.file), campaignSource: context.campaign.source,
             projectFile: FilePaths.anchored(context.project.file), seed: seed, fields: fields, plannedAt: now,
             planHash: preview.planHash, rows: preview.audience.rows, audience: preview.audience.audience,
-            skipped: preview.audience.skipped, settings: settings.json, preview: preview.json,
+            skipped: preview.audience.skipped, settings: .success(settings), preview: preview.json,
             previewText: preview.text(width: 100, colour: false, cards: Preview.cardsBesidePlan),
             waves: times?.runWaves(preview.audience.waves) ?? [])
         return (try writer.finish(plan), preview)
@@ -234,7 +234,7 @@ struct Planner {
         return [
             .warning(
                 .languageFormsUnknown,
-                "\(TextFormat.count(devices)) \(devices == 1 ? "device has" : "devices have") the language \(list), of which Volley knows no dates, numbers and plural forms",
+                "\(TextFormat.counted(devices, "device has", "devices have")) the language \(list), of which Volley knows no dates, numbers and plural forms",
                 at: context.campaign.content.position,
                 remedy: "They get English ones. If the tag is misspelt, correct it in the export.")
         ]

@@ -134,7 +134,7 @@ struct TestPlanner {
                 campaignFile: FilePaths.named(context.campaign.file), campaignSource: context.campaign.source,
                 projectFile: FilePaths.anchored(context.project.file), seed: seed, fields: context.messages.columns.map(\.value),
                 plannedAt: now, planHash: "", rows: pushes.count + skipped.values.reduce(0, +), audience: pushes.count, skipped: skipped,
-                settings: settings.json, preview: preview(pushes), previewText: summary(pushes), isTest: true))
+                settings: .success(settings), preview: preview(pushes), previewText: summary(pushes), isTest: true))
     }
 
     /// What a report shows of a test: the texts that went to the devices.
@@ -150,8 +150,8 @@ struct TestPlanner {
     private func summary(_ pushes: [Push]) -> String {
         let devices = Set(pushes.map(\.device.token)).count
         var lines = [
-            "Test of \(context.campaign.name.value): \(pushes.count) push\(pushes.count == 1 ? "" : "es") to \(devices) device"
-                + "\(devices == 1 ? "" : "s") of \(context.app.name.value) (\(context.app.destination))"
+            "Test of \(context.campaign.name.value): \(pushes.count) \(TextFormat.plural(pushes.count, "push", "pushes")) to "
+                + "\(devices) \(TextFormat.plural(devices, "device")) of \(context.app.name.value) (\(context.app.destination))"
         ]
         var payload: [UInt8] = []
         for push in pushes {

@@ -27,15 +27,15 @@ package func checkApprovable(_ run: RunStore, _ options: CommonOptions) throws -
         && (state == .paused || run.sendingSince == nil)
     guard state == .planned || isStopped else {
         throw Diagnostic(
-            "the run is \(state.rawValue), and only a plan can be approved", file: run.path,
+            "the run is \(state.rawValue), and only a plan can be approved", file: run.place,
             remedy: state == .stopped
                 ? "It was approved before: `volley resume \(run.plan.id)` goes on with it."
                 : "`volley report \(run.plan.id)` shows how far it is.")
     }
     guard run.hasDigest else {
-        throw Diagnostic("a plan of this older format cannot be approved", file: run.path, remedy: "Plan the campaign again.")
+        throw Diagnostic("a plan of this older format cannot be approved", file: run.place, remedy: "Plan the campaign again.")
     }
-    let settings = try RunSettings(json: run.plan.settings, runFile: run.path)
+    let settings = try run.plan.settings.get()
     try run.checkPlace(home: settings.runsFolder)
     try run.checkUnchanged()
     for present in try CurrentProject.all(of: run, options) { try present.checkUnchanged(settings) }

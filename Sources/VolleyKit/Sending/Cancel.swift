@@ -1,6 +1,5 @@
 import Base
 import Campaigns
-import Glibc
 package import Runs
 
 /// Ends a run for good: who was not sent to stays unsent. A process that sends it awaits the answers that are under way, and ends.
@@ -8,16 +7,11 @@ package import Runs
 /// - Throws: `Diagnostic`: it is over, or another command holds it.
 package func cancel(_ run: RunStore) throws -> [String] {
     var warnings: [String] = []
-    var glances = 0
-    while try !cancel(run, isLast: glances == mostGlances, &warnings) {
-        usleep(glanceMicroseconds)
-        glances += 1
-    }
+    // So long another command may be at work with the run without sending it: while it begins, is retried or is pruned.
+    var retries = Retries(atMost: 250, milliseconds: 20)
+    while try !cancel(run, isLast: retries.left == 0, &warnings) { _ = retries.pause() }
     return warnings
 }
-
-/// How long another command may be at work with the run without sending it: while it begins, is retried or is pruned.
-private let mostGlances = 250, glanceMicroseconds: UInt32 = 20_000
 
 /// - Returns: false when another command is at work with the run just now.
 /// - Throws: why it cannot be cancelled; when it `isLast`, also that another command is at work with it.
@@ -25,13 +19,13 @@ private func cancel(_ run: RunStore, isLast: Bool, _ warnings: inout [String]) t
     let state = try run.status().state
     guard state != .finished, state != .cancelled else {
         throw Diagnostic(
-            "the run is \(state.rawValue) already", file: run.path, remedy: "`volley report \(run.plan.id)` shows its outcomes.")
+            "the run is \(state.rawValue) already", file: run.place, remedy: "`volley report \(run.plan.id)` shows its outcomes.")
     }
     if run.sendingSince != nil {
         // The process that sends it would not see what is written here.
         if let gap = LedgerGap(of: run), !gap.isUnreadable { throw gap.diagnostic }
         if state == .running || state == .paused {
-            try run.ask(for: .cancelled, reason: RunEnd.cancelReason, at: .now(), from: [.running, .paused])
+            try run.ask(for: .cancelled, cause: .cancelled, at: .now(), from: [.running, .paused])
             return true
         }
     }
@@ -43,7 +37,7 @@ private func cancel(_ run: RunStore, isLast: Bool, _ warnings: inout [String]) t
     try run.checkNotReplaced()
     noteCancelled(run, &warnings)
     // A killed process left `running` behind.
-    try run.setState(.cancelled, reason: RunEnd.cancelReason, at: .now(), from: [.planned, .running, .paused, .stopped])
+    try run.setState(.cancelled, cause: .cancelled, at: .now(), from: [.planned, .running, .paused, .stopped])
     if let gap = LedgerGap(of: run) { warnings.append("\(gap.diagnostic)") }
     // It is cancelled by now, whatever becomes of the files that SQLite lays beside it.
     do { try run.closeIntoOneFile() } catch { warnings.append("\(error)") }
@@ -57,8 +51,8 @@ private func noteCancelled(_ run: RunStore, _ warnings: inout [String]) {
         let record = SendingHistory(beside: run)
         // One that was noted, and not begun, may have been killed between the two.
         guard try !run.hasBegun(), try record.entry(of: run.plan.id).map({ try $0.previousLife == run.life() }) ?? true else { return }
-        let (scheduledRuns, _) = try ScheduleStore.read(folder: FilePaths.folder(of: run.path), since: Timestamp(epochMilliseconds: 0))
-        let settings = try RunSettings(json: run.plan.settings, runFile: run.path)
+        let (scheduledRuns, _) = try ScheduleStore.read(folder: run.catalog.place, since: Timestamp(epochMilliseconds: 0))
+        let settings = try run.plan.settings.get()
         let time = ScheduledTime.onRecord(run, settings)
         // schedule.sqlite may have been lost.
         let others = scheduledRuns.filter {

@@ -39,14 +39,14 @@ package struct CurrentProject {
     /// The plan's own. Where that is gone, its folder was moved perhaps: those count that are found from here, and from the run.
     private static func own(_ run: RunStore) -> [String] {
         if FilePaths.exists(run.plan.projectFile) { return [run.plan.projectFile] }
-        return ["", FilePaths.folder(of: run.path)].compactMap { Project.find(startingAt: $0) }
+        return ["", run.catalog.place].compactMap { Project.find(startingAt: $0) }
     }
 
     private static func isMissing(_ run: RunStore) -> Diagnostic {
         Diagnostic(
             "volley.yaml is no longer at \(run.plan.projectFile), where it was when this was planned, and there is none in this folder, in that of "
                 + "the run, or above them: whether the run may still go where it was planned to, and needs approval, is not known",
-            file: run.path, remedy: "Name it with --config FILE. Nothing was sent.")
+            file: run.place, remedy: "Name it with --config FILE. Nothing was sent.")
     }
 
     /// Compares where a plan goes, and as whom, with what the file says now: what was previewed may not go elsewhere, and a plan must not go

@@ -11,10 +11,10 @@ package func pause(_ run: RunStore, at now: Timestamp) throws {
     let state = try run.status().state
     guard run.isBeingSent, state == .running else {
         throw Diagnostic(
-            "the run is \(state.rawValue); only a run that is being sent can be paused", file: run.path,
+            "the run is \(state.rawValue); only a run that is being sent can be paused", file: run.place,
             remedy: state == .planned ? "It sends nothing by itself." : "`volley report \(run.plan.id)` shows how far it is.")
     }
-    try run.ask(for: .paused, reason: "", at: now, from: [.running])
+    try run.ask(for: .paused, at: now, from: [.running])
 }
 
 /// Lets a run that a process has paused go on there, if it might begin now.
@@ -22,9 +22,9 @@ package func pause(_ run: RunStore, at now: Timestamp) throws {
 package func wake(_ run: RunStore, _ options: CommonOptions) throws {
     guard try run.status().state == .paused else {
         throw Diagnostic(
-            "this run is being sent by another volley", file: run.path,
+            "this run is being sent by another volley", file: run.place,
             remedy: "Nothing is left to do; `volley report \(run.plan.id)` shows how far it is.")
     }
     try SendPermission(run, options).check(.goOn)
-    try run.ask(for: .running, reason: "", at: .now(), from: [.paused])
+    try run.ask(for: .running, at: .now(), from: [.paused])
 }

@@ -1,5 +1,6 @@
 import Base
 import Delivery
+import Runs
 import Synchronization
 
 /// The paces of apps, one for all runs of an app that go on at the same time.

@@ -33,10 +33,10 @@ struct RunToSend {
     /// - Throws: `Diagnostic`: credentials or proxy cannot be used, the run file does not hold what a plan froze.
     package init(_ run: RunStore, _ options: CommonOptions, _ context: SendingContext) throws {
         self.run = run
-        settings = try RunSettings(json: run.plan.settings, runFile: run.path)
+        settings = try run.plan.settings.get()
         guard settings.renderingRules == MessageCatalog.renderingRules else {
             throw Diagnostic(
-                "this run was planned by another version of Volley, which may make other texts of the same campaign", file: run.path,
+                "this run was planned by another version of Volley, which may make other texts of the same campaign", file: run.place,
                 remedy: "Send it with that version, or plan the campaign again.")
         }
         // The campaign is taken as it was planned; an expiry that has passed since is found by the sender, device by device.

@@ -1,5 +1,6 @@
 package import Base
 package import Delivery
+package import Runs
 
 /// One push to one device, of no run.
 package struct SinglePush {
@@ -7,8 +8,8 @@ package struct SinglePush {
     package struct Result {
         package var settlement: Settlement
         package var end: SendEnd
-        /// Its id at APNs.
-        package var id: APNsID
+        /// Its id at the service.
+        package var id: PushID
     }
 
     /// What key and certificate showed.
@@ -21,7 +22,7 @@ package struct SinglePush {
     package init(_ settings: RunSettings, _ route: ProxyRoute, _ context: SendingContext, at now: Timestamp) throws {
         gateway = try Gateway(settings, context, now: now)
         var sender = SenderSettings(
-            endpoint: gateway.endpoint, credentials: gateway.credentials, headers: settings.headers(startingAt: now), runSeed: seed)
+            endpoint: gateway.endpoint, credentials: gateway.credentials, options: settings.options(startingAt: now), runSeed: seed)
         route.apply(to: &sender)
         sender.connections = 1
         sender.retry.maximumAttempts = 1
@@ -48,6 +49,6 @@ package struct SinglePush {
         let end = loop.join()
         _ = gateway.close()
         guard let settlement = results.take()?.first else { preconditionFailure("a push was not settled") }
-        return Result(settlement: settlement, end: end, id: APNsID(runSeed: seed, recipient: 0))
+        return Result(settlement: settlement, end: end, id: PushID(runSeed: seed, recipient: 0))
     }
 }

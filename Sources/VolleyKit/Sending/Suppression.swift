@@ -27,7 +27,7 @@ extension SuppressionList {
     /// the run ended.
     static func suppressGone(of run: RunStore, _ observer: RunObserver) {
         do {
-            let environment = try RunSettings(json: run.plan.settings, runFile: run.path).environment
+            let environment = try run.plan.settings.get().environment
             let list = SuppressionList(of: run, environment: environment.listName)
             let change = try list.suppressGone(of: run)
             if change.added + change.renewed > 0 { observer(.suppressed(change.added, list: list.path)) }

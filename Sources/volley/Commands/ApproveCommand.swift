@@ -20,7 +20,7 @@ public enum ApproveCommand {
                 remedy: "Add --yes to approve without a question. Nothing was approved.")
         }
         Interruption.install()
-        let run = try RunStore(path: RunStore.resolve(argument, in: Project.runsFolder(options)))
+        let run = try RunFolder(Project.runsFolder(options)).open(named: argument, readOnly: false)
         let settings = try checkApprovable(run, options)
         if options.isJSON { console.say(text(run, settings)) } else { try console.out(text(run, settings) + "\n") }
         if let earlier = try run.approval() { console.say("Approved before by \(earlier.name), \(earlier.approvedAt).") }
@@ -52,7 +52,7 @@ public enum ApproveCommand {
     }
 
     private static func question(_ run: RunStore, _ settings: RunSettings, _ name: String) -> String {
-        let devices = "\(TextFormat.count(run.plan.audience)) device\(run.plan.audience == 1 ? "" : "s")"
+        let devices = TextFormat.devices(run.plan.audience)
         return "Approve '\(run.plan.campaign)' for \(devices) of \(run.plan.app) (\(settings.environment.name)) as \(name)?"
     }
 }

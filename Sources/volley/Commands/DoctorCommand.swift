@@ -47,7 +47,7 @@ public enum DoctorCommand {
             if let remedy = step.remedy { lines.append(String(repeating: " ", count: names + 13) + remedy) }
         }
         let well = "Nothing is wrong; nobody was sent anything."
-        return (lines + [failed == 0 ? well : "\(failed) step\(failed == 1 ? "" : "s") failed; nobody was sent anything."])
+        return (lines + [failed == 0 ? well : "\(failed) \(TextFormat.plural(failed, "step")) failed; nobody was sent anything."])
             .joined(separator: "\n")
     }
 }

@@ -14,7 +14,7 @@ public enum InitCommand {
         ].map { (folder == "." ? $0.0 : "\(folder)/\($0.0)", $0.1) }
         let present = files.map(\.0).filter { FilePaths.exists($0) }
         guard present.isEmpty else {
-            let are = present.count == 1 ? "is" : "are"
+            let are = TextFormat.plural(present.count, "is", "are")
             throw Diagnostic(
                 "\(present.joined(separator: ", ")) \(are) there already, so nothing was written",
                 remedy: "Choose another folder: volley init DIR.")
@@ -120,7 +120,6 @@ enum StarterProject {
     }
 
     private static func hex(_ number: UInt64, _ digits: Int) -> String {
-        let text = String(number, radix: 16)
-        return String((String(repeating: "0", count: max(0, digits - text.count)) + text).suffix(digits))
+        String(TextFormat.hex(number, digits: digits).suffix(digits))
     }
 }

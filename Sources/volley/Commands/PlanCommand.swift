@@ -12,12 +12,12 @@ public enum PlanCommand {
         let planned = try plan(campaign: file, for: .keeping, options, console.planning, at: now)
         let (run, preview) = (planned.run, planned.preview)
         let needsApproval = try needsApproval(run, options)
-        let done = "Planned as \(run.plan.id) in \(run.path)"
+        let done = "Planned as \(run.plan.id) in \(run.place)"
         let answer: String
         if options.isJSON {
             guard case .object(let members) = preview.json else { return .done }
             answer =
-                JSONValue.object([JSONMember("run", .string(run.plan.id)), JSONMember("file", .string(run.path))] + members).indentedText
+                JSONValue.object([JSONMember("run", .string(run.plan.id)), JSONMember("file", .string(run.place))] + members).indentedText
         } else {
             let text = preview.text(
                 width: console.width, colour: console.colour, isVerbose: console.options.isVerbose, cards: Preview.cardsBesidePlan)

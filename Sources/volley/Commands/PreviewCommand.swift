@@ -2,6 +2,7 @@ import Audience
 import Base
 import Campaigns
 import Content
+import Reports
 public import VolleyKit
 
 /// `volley preview`: who would get a campaign, and what. Nothing is written or sent.

@@ -46,7 +46,7 @@ public enum PruneCommand {
 }
 
 extension Pruning {
-    static func plans(_ count: Int) -> String { "\(TextFormat.count(count)) unfinished plan\(count == 1 ? "" : "s")" }
+    static func plans(_ count: Int) -> String { TextFormat.counted(count, "unfinished plan") }
 
     /// What became of files that killed processes left behind.
     private var removedLines: [String] {
@@ -56,7 +56,7 @@ extension Pruning {
             + plans.map { "  \($0.path), \(TextFormat.bytes($0.size))" }
     }
 
-    static func runs(_ count: Int) -> String { "\(TextFormat.count(count)) run\(count == 1 ? "" : "s")" }
+    static func runs(_ count: Int) -> String { TextFormat.counted(count, "run") }
 
     func text(_ keep: String) -> String {
         var lines: [String] = []

@@ -4,6 +4,7 @@ import Content
 import Delivery
 import Glibc
 import Reports
+import Runs
 public import VolleyKit
 
 /// `volley push`: one push, and APNs' answer in words. The test tool.
@@ -50,7 +51,7 @@ public enum PushCommand {
         }
         var payload: [UInt8] = []
         if case .tooLarge(let bytes) = template.render([], into: &payload) {
-            throw Diagnostic("the payload has \(bytes) bytes; APNs takes \(template.pushType.maximumPayloadBytes)")
+            throw Diagnostic("the payload has \(bytes) bytes; \(template.serviceName) takes \(template.byteLimit)")
         }
         let pushType = message.pushTypeName.flatMap(PushType.init) ?? template.pushType
         var (settings, proxy) = try target.settings(pushType, options, console)
@@ -69,7 +70,7 @@ public enum PushCommand {
         _ result: SinglePush.Result, _ token: DeviceToken, _ options: CommonOptions, _ console: Console
     ) -> ExitStatus {
         let (settlement, id) = (result.settlement, result.id)
-        let advice = APNsReason.explanation(of: settlement.reason)
+        let advice = ReasonText.explanation(of: settlement.reason)
         let answer = JSONValue.object(pairs: [
             ("device_token", .string(token.redacted)),
             ("outcome", .string(settlement.outcome.name)),
@@ -92,8 +93,8 @@ public enum PushCommand {
         switch result.end {
         case .finished: break
         case .interrupted: return .interrupted
-        case .stopped(let reason):
-            console.warn(reason)
+        case .stopped(let cause):
+            console.warn(cause.sentence)
             return .stopped
         }
         return settlement.outcome == .accepted ? shown : .doneWithFailures

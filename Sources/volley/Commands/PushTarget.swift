@@ -1,5 +1,7 @@
 import Base
 import Campaigns
+import PushServices
+import Runs
 import VolleyKit
 
 extension PushCommand {
@@ -32,7 +34,7 @@ extension PushCommand {
             let app = isComplete ? nil : try appOfProject(options, console)
             var settings =
                 try app.map { try RunSettings($0.app, projectFile: $0.file, pushType: pushType) } ?? RunSettings(pushType: pushType)
-            if let topic { settings.topic = topic.hasSuffix(pushType.topicSuffix) ? topic : topic + pushType.topicSuffix }
+            if let topic { settings.topic = PushServices.standard.topic(topic, for: pushType) }
             if let environment { settings.environment = try Self.environment(environment) }
             if let key = try key() { (settings.key, settings.certificate) = (key, nil) }
             if let certificateFile {

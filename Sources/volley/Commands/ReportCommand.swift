@@ -47,8 +47,8 @@ public enum ReportCommand {
         let folder = try Project.runsFolder(options)
         try ResultFileCheck.check(output, option: "--output", what: "report", runsFolder: folder)
         try checkEnding(of: output, format)
-        let run = try RunStore(path: RunStore.resolve(argument, in: folder), readOnly: true)
-        let before = try earlier.map { try RunStore(path: RunStore.resolve($0, in: folder), readOnly: true) }
+        let run = try RunFolder(folder).open(named: argument, readOnly: true)
+        let before = try earlier.map { try RunFolder(folder).open(named: $0, readOnly: true) }
         if before != nil, format == .csv {
             throw Diagnostic("a comparison has no lines for a CSV", remedy: "Take --format text, json or html, or each run's own CSV.")
         }

@@ -10,7 +10,7 @@ public enum ResumeCommand {
     /// - Parameter argument: a run's id, a path to its file, or `last`.
     public static func run(_ argument: String, options: CommonOptions, console: Console) throws -> ExitStatus {
         Interruption.install()
-        let run = try RunStore(path: RunStore.resolve(argument, in: Project.runsFolder(options)))
+        let run = try RunFolder(Project.runsFolder(options)).open(named: argument, readOnly: false)
         if run.sendingSince != nil {
             try wake(run, options)
             return RunAnswer.show(run, .running, "\(run.plan.id) goes on in the process that paused it.", options, console)

@@ -15,12 +15,12 @@ public enum RetryCommand {
     ) throws -> ExitStatus {
         Interruption.install()
         let outcomes = try outcomes(names)
-        let run = try RunStore(path: RunStore.resolve(argument, in: Project.runsFolder(options)), readOnly: true)
+        let run = try RunFolder(Project.runsFolder(options)).open(named: argument, readOnly: true)
         guard let retry = try planRetry(of: run, outcomes: outcomes, options, at: .now()) else {
             let words = Outcome.allCases.filter(outcomes.contains).map(\.name).joined(separator: " or ")
             let last = try RunChain(of: run).retries(of: run.plan.id).last
             throw Diagnostic(
-                "no device of this run is \(words)\(last == nil ? "" : " and was not sent to again by a retry")", file: run.path,
+                "no device of this run is \(words)\(last == nil ? "" : " and was not sent to again by a retry")", file: run.place,
                 remedy: RefusalText.remedyForUnsent(run)
                     ?? last.map { "`volley retry \($0.plan.id) --outcome failed` sends again to those for whom it failed again." }
                     ?? "`volley report \(run.plan.id)` shows what became of each; --outcome takes others.")

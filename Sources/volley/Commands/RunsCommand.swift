@@ -30,8 +30,8 @@ public enum RunsCommand {
         let states = try states(wanted.states)
         let since = try wanted.since.map { try moment($0, now: .now()) }
         let folder = try Project.runsFolder(options)
-        var (runs, broken, copies) = FilePaths.exists(folder) ? try RunStore.all(in: folder) : ([], [], [])
-        broken += copies
+        let found = FilePaths.exists(folder) ? try RunFolder(folder).list() : RunListing()
+        var (runs, broken) = (found.runs, found.broken + found.copies)
         let unfinished = wanted.isAll ? try UnfinishedPlan.all(in: folder) : []
         let isEmpty = runs.isEmpty && broken.isEmpty && unfinished.isEmpty
         let known = HistorySnapshot(folder: folder)

@@ -103,7 +103,7 @@ public enum SendCommand {
 
     private static func sendPlan(_ argument: String, _ isConfirmed: Bool, _ options: CommonOptions, _ console: Console) throws -> ExitStatus
     {
-        let run = try RunStore(path: RunStore.resolve(argument, in: Project.runsFolder(options)))
+        let run = try RunFolder(Project.runsFolder(options)).open(named: argument, readOnly: false)
         let attendance = console.running()
         let proposal: SendProposal
         do { proposal = try propose(run, options, attendance.context) } catch let refused as SendPermission.Refused {

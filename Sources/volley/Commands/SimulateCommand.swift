@@ -3,7 +3,7 @@ import Audience
 import Base
 import Campaigns
 import Cryptography
-import Glibc
+import Reports
 public import VolleyKit
 
 /// `volley simulate`: the APNs simulator by itself, until Ctrl-C.
@@ -63,7 +63,7 @@ public enum SimulateCommand {
         if let madeKey, !FilePaths.exists(settings.keyFile) { try FilePaths.create(settings.keyFile, Array(madeKey.pem.utf8), mode: 0o600) }
         let url = "https://\(configuration.certificate?.hostName ?? "localhost"):\(simulator.port)"
         try announce(simulator, url, settings, madeKey != nil, options, console)
-        wait(seconds: settings.seconds)
+        Interruption.process.waitForRequest(atMost: settings.seconds)
         let summary = simulator.stop()
         console.say(
             "Simulator: \(TextFormat.count(summary.requests)) requests, \(TextFormat.count(summary.acceptedTokens)) devices accepted.")
@@ -138,14 +138,5 @@ public enum SimulateCommand {
             for token in try file.map({ try NameFile.read($0) }) ?? [] { faults.answers[token.lowercased()] = answer }
         }
         return faults
-    }
-
-    private static func wait(seconds: Double?) {
-        let clock = ContinuousClock()
-        let start = clock.now
-        while !Interruption.process.isRequested {
-            if let seconds, (clock.now - start) / .seconds(1) >= seconds { return }
-            usleep(50_000)
-        }
     }
 }

@@ -2,6 +2,7 @@ import Audience
 import Base
 import Campaigns
 import Glibc
+import Reports
 import Runs
 public import VolleyKit
 
@@ -65,7 +66,7 @@ public enum SuppressionCommand {
         let answer = document(
             list,
             [("read", .integer(Int64(read))), ("added", .integer(Int64(change.added))), ("renewed", .integer(Int64(change.renewed)))])
-        var parts = ["\(devices(change.added)) added"]
+        var parts = ["\(TextFormat.devices(change.added)) added"]
         if change.renewed > 0 { parts.append("\(TextFormat.count(change.renewed)) known to be invalid more recently now") }
         let rest = read - change.added - change.renewed
         if rest > 0 { parts.append("\(TextFormat.count(rest)) known before") }
@@ -114,7 +115,7 @@ public enum SuppressionCommand {
         try sink.finish()
         ExcelLocale.warn(ofLines: count, form, console)
         guard let file else { return .done }
-        let done = "\(name(list)): \(devices(count)) in \(file)"
+        let done = "\(name(list)): \(TextFormat.devices(count)) in \(file)"
         let answer = document(list, [("devices", .integer(Int64(count))), ("output", .string(file))])
         return console.answer(options.isJSON ? answer.indentedText : done, done: "\(done).")
     }
@@ -162,7 +163,8 @@ public enum SuppressionCommand {
                 "--all asks before it removes, and standard input is no terminal", remedy: "Add --yes to remove without a question.")
         }
         Interruption.install()
-        return try console.confirms("Remove all \(devices(try list.count())) from the list of \(list.app) (\(list.environment))?")
+        return try console.confirms(
+            "Remove all \(TextFormat.devices(try list.count())) from the list of \(list.app) (\(list.environment))?")
     }
 
     private static func show(
@@ -170,7 +172,7 @@ public enum SuppressionCommand {
     ) -> ExitStatus {
         let answer = document(list, [("removed", .integer(Int64(removed))), ("not_listed", .integer(Int64(named - removed)))])
         let rest = named > removed ? ", \(TextFormat.count(named - removed)) were not on the list" : ""
-        let done = "\(name(list)): \(devices(removed)) removed\(rest)"
+        let done = "\(name(list)): \(TextFormat.devices(removed)) removed\(rest)"
         return console.answer(options.isJSON ? answer.indentedText : done, done: "\(done).")
     }
 
@@ -190,8 +192,6 @@ public enum SuppressionCommand {
 
     private static func name(_ list: SuppressionList) -> String { "\(list.app) (\(list.environment))" }
 
-    private static func devices(_ count: Int) -> String { "\(TextFormat.count(count)) device\(count == 1 ? "" : "s")" }
-
     private static func document(_ list: SuppressionList, _ members: [(String, JSONValue)]) -> JSONValue {
         let head: [(String, JSONValue)] = [
             ("app", .string(list.app)), ("environment", .string(list.environment)), ("file", .string(list.path)),
@@ -203,7 +203,7 @@ public enum SuppressionCommand {
         _ list: SuppressionList, _ count: Int, _ reasons: [(reason: String, devices: Int)], _ newest: [SuppressedDevice]
     ) -> String {
         guard count > 0 else { return "No device of \(name(list)) is suppressed." }
-        var lines = ["\(devices(count)) of \(name(list)) \(count == 1 ? "is" : "are") suppressed.", ""]
+        var lines = ["\(TextFormat.devices(count)) of \(name(list)) \(TextFormat.plural(count, "is", "are")) suppressed.", ""]
         let width = reasons.map(\.reason.count).max() ?? 0
         let digits = TextFormat.count(reasons.map(\.devices).max() ?? 0).count
         for (reason, devices) in reasons {

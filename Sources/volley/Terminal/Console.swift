@@ -136,12 +136,9 @@ public final class Console: Sendable {
     func confirms(_ question: String) throws -> Bool {
         clearProgress()
         tell("\(TextFormat.printable(question)) [y/N] ")
-        var input = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
-        while poll(&input, 1, 100) <= 0 {
-            if Interruption.process.isRequested {
-                warn("")
-                throw CancellationError()
-            }
+        guard Interruption.process.waitForRequest(orReadable: STDIN_FILENO) else {
+            warn("")
+            throw CancellationError()
         }
         guard let answer = readLine(strippingNewline: true) else { return false }
         return ["y", "yes"].contains(answer.lowercased())

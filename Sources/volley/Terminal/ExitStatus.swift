@@ -23,6 +23,7 @@ public func run(_ console: Console, isJSON: Bool, _ command: () throws -> ExitSt
         try OpenFilesLimit.ensure()
         try MemoryLimit.ensure()
         try ThreadLimit.ensure()
+        try Interruption.ensure()
         let status = try command()
         console.clearProgress()
         return status

@@ -6,8 +6,17 @@ import VolleyKit
 /// command to end in good order, the second ends the process at once. Whatever was claimed by then is in the run file, so nothing is lost
 /// either way.
 enum Interruption {
+    private static let made = Result { () throws(Diagnostic) in try Cancellation() }
+
     /// Requested by the first signal.
-    static let process = Cancellation()
+    static var process: Cancellation {
+        guard case .success(let cancellation) = made else { preconditionFailure("a command began without `Interruption.ensure`") }
+        return cancellation
+    }
+
+    /// Makes what is requested.
+    /// - Throws: a `Diagnostic` when no more files can be opened: nobody could ask the command to end.
+    static func ensure() throws(Diagnostic) { _ = try made.get() }
 
     /// Takes over SIGINT, SIGTERM, SIGXCPU and SIGHUP for the rest of the process; a SIGHUP that is ignored (nohup) stays ignored.
     static func install() {

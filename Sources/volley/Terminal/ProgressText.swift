@@ -37,7 +37,7 @@ extension ProgressWait {
         }
     }
 
-    private static func answers(_ count: Int) -> String { "\(TextFormat.count(count)) answer\(count == 1 ? "" : "s")" }
+    private static func answers(_ count: Int) -> String { TextFormat.counted(count, "answer") }
 }
 
 /// When the progress is worth a line where lines stay (a log, a pipe): once a minute, later every ten, and when nothing goes on any more. A value that is told the time.

@@ -18,8 +18,8 @@ extension Console {
                 return .doneWithFailures
             }
             return isShown && result.isClean ? .done : .doneWithFailures
-        case .stopped(let reason):
-            warn("The run stopped: \(reason)")
+        case .stopped(let cause):
+            warn("The run stopped: \(cause.sentence)")
             return .stopped
         case .interrupted:
             warn("Interrupted; what was not sent is unsent in the report. `volley resume \(id)` goes on.")

@@ -33,7 +33,7 @@ final class RunTerminal: Sendable {
         case .wave(let devices, let time):
             console.detail("Sending to \(TextFormat.count(devices)) devices at \(Self.text(time)).")
         case .waiting(let wait):
-            let others = wait.later > 0 ? "; \(wait.later) more time\(wait.later == 1 ? "" : "s") after that" : ""
+            let others = wait.later > 0 ? "; \(wait.later) more \(TextFormat.plural(wait.later, "time")) after that" : ""
             console.say(
                 "Waiting \(TextFormat.duration(seconds: wait.seconds))\(Self.why(wait)) until \(Self.text(wait.until))\(others). "
                     + "Ctrl-C ends here, and `volley resume \(wait.run)` goes on.")
@@ -55,12 +55,13 @@ final class RunTerminal: Sendable {
         case .warnings(let warnings): console.show(warnings)
         case .capped(let count):
             console.warn(
-                "\(TextFormat.count(count)) device\(count == 1 ? " gets" : "s get") none of this push: with what other runs sent, or are about to send, "
-                    + "\(count == 1 ? "it has" : "they have") as many as 'frequency' allows (unsent, \(RunSender.cappedReason)).")
+                "\(TextFormat.counted(count, "device gets", "devices get")) none of this push: with what other runs sent, or are about to send, "
+                    + "\(TextFormat.plural(count, "it has", "they have")) as many as 'frequency' allows (unsent, \(OwnReason.frequencyCap.rawValue))."
+            )
         case .tooLate(let run, let count, let wave, let seconds):
             console.warn(
-                "\(TextFormat.count(count)) device\(count == 1 ? " was" : "s were") to get the push at \(Self.text(wave)): "
-                    + "that is too late by \(TextFormat.duration(seconds: Double(seconds))), so \(count == 1 ? "it gets" : "they get") none (schedule.late). "
+                "\(TextFormat.counted(count, "device was", "devices were")) to get the push at \(Self.text(wave)): "
+                    + "that is too late by \(TextFormat.duration(seconds: Double(seconds))), so \(TextFormat.plural(count, "it gets", "they get")) none (schedule.late). "
                     + "`volley retry \(run) --outcome unsent` sends to them all the same, once the run is over.")
         case .unrecorded(let count):
             console.warn("\(TextFormat.count(count)) answers could not be recorded; the report counts their devices as unknown.")

@@ -18,7 +18,7 @@ struct SendQuestion {
     /// - Throws: `Diagnostic`: the folder of runs cannot be listed.
     init(_ run: RunStore, _ settings: RunSettings, now: Timestamp) throws {
         let earlier = try EarlierRuns(
-            of: run.plan.campaign, app: run.plan.app, in: settings.environment, folder: FilePaths.folder(of: run.path), now: now,
+            of: run.plan.campaign, app: run.plan.app, in: settings.environment, folder: run.catalog.place, now: now,
             besides: run.plan.id)
         defer { earlier.close() }
         let unaccounted = earlier.unaccounted.map {
@@ -37,7 +37,7 @@ struct SendQuestion {
 
     /// Five short lines, the last of which asks for a yes.
     var text: String {
-        let devices = "\(TextFormat.count(plan.audience)) device\(plan.audience == 1 ? "" : "s")"
+        let devices = TextFormat.devices(plan.audience)
         let again = plan.retryOf.map { ", which \($0) did not reach" } ?? ""
         return """
             '\(plan.campaign)' goes to \(devices) of \(plan.app)\(again).

@@ -2,6 +2,7 @@ import APNsSimulator
 import Base
 import Cryptography
 import Synchronization
+import Reports
 import Testing
 
 @testable import Delivery
@@ -159,10 +160,10 @@ struct AnswersTests {
     }
 
     /// A source whose first token was minted 30 minutes ago, and says that it was minted `iatMinutes` ago.
-    private func source(_ key: SigningKey, iatMinutes: Int64) -> ProviderTokenSource {
+    private func source(_ key: SigningKey, iatMinutes: Int64) -> SignedTokenSource {
         final class Calls: Sendable { let count = Mutex(0) }
         let calls = Calls()
-        return ProviderTokenSource(key: key, keyID: "ABC123DEFG", teamID: "DEF123GHIJ", history: SignedTokenHistory()) {
+        return SignedTokenSource(key: key, keyID: "ABC123DEFG", teamID: "DEF123GHIJ", history: SignedTokenHistory()) {
             let isFirst = calls.count.withLock { count in
                 count += 1
                 return count == 1
@@ -225,7 +226,8 @@ struct AnswersTests {
         run.tokens = { _ in SimulatorRun.source(.generate()) }
         let result = try run.run()
         result.expectStop(saying: "InvalidProviderToken")
-        guard case .stopped(let reason) = result.end else { return }
+        guard case .stopped(let cause) = result.end else { return }
+        let reason = cause.sentence
         #expect(!reason.contains("ahead of") && !reason.contains("behind"), "\(reason)")
     }
 }

@@ -2,16 +2,17 @@ import APNsSimulator
 import Base
 import Cryptography
 import Delivery
+import PushServices
 import TestServers
 import Testing
 
 @Suite("conformance: servers that are not there")
 struct ServersTests {
     private func settings(host: String = "localhost", port: Int, authority: String?) -> SenderSettings {
-        let tokens = ProviderTokenSource(key: .generate(), keyID: "ABC123DEFG", teamID: "DEF123GHIJ")
+        let tokens = SignedTokenSource(key: .generate(), keyID: "ABC123DEFG", teamID: "DEF123GHIJ")
         var settings = SenderSettings(
             endpoint: Endpoint(host: host, port: port, certificateAuthorityFile: authority), credentials: .token(tokens),
-            headers: PushHeaders(topic: SimulatorRun.topic, pushType: .alert, priority: .high), runSeed: RunSeed.random())
+            options: PushOptions(topic: SimulatorRun.topic, pushType: .alert, priority: .high), runSeed: RunSeed.random())
         settings.connectTimeoutSeconds = 2
         settings.answerTimeoutSeconds = 0.3
         settings.retry.firstDelaySeconds = 0.02
@@ -93,12 +94,12 @@ struct ServersTests {
     func brokenHeaders() throws {
         for control in ["\r\n", "\n", "\u{0}", "\u{1B}", "\u{7F}"] {
             let value = "x\(control)apns-priority: 1"
-            for headers in [
-                PushHeaders(topic: value, pushType: .alert, priority: .high),
-                PushHeaders(topic: "com.example.shop", pushType: .alert, priority: .high, collapseID: value),
+            for options in [
+                PushOptions(topic: value, pushType: .alert, priority: .high),
+                PushOptions(topic: "com.example.shop", pushType: .alert, priority: .high, collapseID: value),
             ] {
                 var settings = settings(port: 1, authority: nil)
-                settings.headers = headers
+                settings.options = options
                 let mistake = #expect(throws: Diagnostic.self) { try Sender(settings) }
                 #expect(mistake?.message.contains("control character") == true)
             }
@@ -108,7 +109,7 @@ struct ServersTests {
     @Test("so is one that begins or ends with a space", arguments: [" x", "x "])
     func spacesAround(value: String) throws {
         var settings = settings(port: 1, authority: nil)
-        settings.headers = PushHeaders(topic: "com.example.shop", pushType: .alert, priority: .high, collapseID: value)
+        settings.options = PushOptions(topic: "com.example.shop", pushType: .alert, priority: .high, collapseID: value)
         let mistake = #expect(throws: Diagnostic.self) { try Sender(settings) }
         #expect(mistake?.message.contains("begins or ends with a space") == true)
     }

@@ -2,6 +2,7 @@ import APNsSimulator
 import Base
 import Cryptography
 import Delivery
+import PushServices
 import TestServers
 import Testing
 
@@ -12,10 +13,10 @@ struct TLSTests {
     init() throws { folder = try TemporaryFolder() }
 
     private func settings(port: Int, authority: String) -> SenderSettings {
-        let tokens = ProviderTokenSource(key: .generate(), keyID: "ABC123DEFG", teamID: "DEF123GHIJ")
+        let tokens = SignedTokenSource(key: .generate(), keyID: "ABC123DEFG", teamID: "DEF123GHIJ")
         var settings = SenderSettings(
             endpoint: Endpoint(host: "localhost", port: port, certificateAuthorityFile: authority), credentials: .token(tokens),
-            headers: PushHeaders(topic: SimulatorRun.topic, pushType: .alert, priority: .high), runSeed: RunSeed.random())
+            options: PushOptions(topic: SimulatorRun.topic, pushType: .alert, priority: .high), runSeed: RunSeed.random())
         settings.retry.firstDelaySeconds = 0.02
         return settings
     }

@@ -3,6 +3,8 @@ import Base
 import Cryptography
 import Delivery
 import Glibc
+import PushServices
+import Reports
 import Testing
 
 @Suite("conformance: what stands on the wire")
@@ -16,7 +18,7 @@ struct WireTests {
         let authority = try folder.write("ca.pem", simulator.certificateAuthorityPEM)
         var settings = SenderSettings(
             endpoint: Endpoint(host: "localhost", port: simulator.port, certificateAuthorityFile: authority), credentials: credentials,
-            headers: PushHeaders(topic: SimulatorRun.topic, pushType: .alert, priority: .normal, expiration: 0, collapseID: "spring"),
+            options: PushOptions(topic: SimulatorRun.topic, pushType: .alert, priority: .normal, expiration: 0, collapseID: "spring"),
             runSeed: seed)
         settings.retry.firstDelaySeconds = 0.01
         return settings
@@ -37,7 +39,7 @@ struct WireTests {
         configuration.ledgerFile = try folder.write("ledger", "")
         configuration.recordsPayloads = true
         let simulator = try APNsSimulator(configuration)
-        let tokens = ProviderTokenSource(key: key, keyID: "ABC123DEFG", teamID: "DEF123GHIJ")
+        let tokens = SignedTokenSource(key: key, keyID: "ABC123DEFG", teamID: "DEF123GHIJ")
         let (end, _) = try send(settings(simulator, .token(tokens)), pushes: 50)
         #expect(end == .finished)
         _ = simulator.stop()
@@ -45,7 +47,7 @@ struct WireTests {
         #expect(lines.count == 50)
         for recipient in 0..<50 {
             let line = try #require(lines.first { $0["token"]?.stringValue == SimulatorRun.token(recipient) })
-            #expect(line["apns_id"]?.stringValue == APNsID(runSeed: seed, recipient: recipient).description)
+            #expect(line["apns_id"]?.stringValue == PushID(runSeed: seed, recipient: recipient).description)
             #expect(line["topic"]?.stringValue == SimulatorRun.topic)
             #expect(line["push_type"]?.stringValue == "alert")
             #expect(line["priority"]?.stringValue == "5")
@@ -73,10 +75,11 @@ struct WireTests {
         let simulator = try APNsSimulator(configuration)
         let certificate = try certificate(CertificateAuthority(commonName: "Someone else"))
         let (end, settlements) = try send(settings(simulator, .certificate(certificate)), pushes: 5)
-        guard case .stopped(let text) = end else {
+        guard case .stopped(let cause) = end else {
             Issue.record("it did not stop: \(end)")
             return
         }
+        let text = cause.sentence
         #expect(text.contains("client certificate"))
         #expect(settlements.count { $0.outcome == .unsent } >= 4)
         #expect(simulator.stop().requests == 0)

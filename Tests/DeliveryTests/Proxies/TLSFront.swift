@@ -35,8 +35,9 @@ final class TLSFront: Sendable {
         sigemptyset(&ignored)
         sigaddset(&ignored, SIGPIPE)
         pthread_sigmask(SIG_BLOCK, &ignored, nil)
-        let tls = TLSConnection(context, socket: client)
-        guard insist(client, { tls.handshake() }) != nil, let server = Sockets.connect(target) else { return }
+        guard let tls = try? TLSConnection(context, socket: client), insist(client, { tls.handshake() }) != nil,
+            let server = Sockets.connect(target)
+        else { return }
         defer { Sockets.close(server) }
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
         defer { buffer.deallocate() }

@@ -49,7 +49,7 @@ private func check(
     try require(appended == before + (failure == nil ? payload : []), "escaped cells give other bytes")
     if let failure, failure.skipReason == .renderError { try require(payload.isEmpty, "bytes of a payload that was not rendered") }
     if failure == nil {
-        try require(payload.count <= template.pushType.maximumPayloadBytes, "\(payload.count) bytes are too many")
+        try require(payload.count <= template.byteLimit, "\(payload.count) bytes are too many")
         guard (try? JSONValue(parsing: payload)) != nil else {
             throw FuzzFinding(description: "no JSON: \(String(decoding: payload, as: UTF8.self))")
         }

@@ -44,7 +44,7 @@ struct RunAccount {
             outcomes[reported(member) ?? .unknown, default: 0] += 1
             if !self.reasons[member].isEmpty { reasons[self.reasons[member], default: 0] += 1 }
         }
-        return TokenEvidence(outcomes: outcomes, reasons: reasons)
+        return TokenEvidence(outcomes: outcomes, reasons: reasons, blaming: ServerAnswer.badTokenReasons)
     }
 
     /// Commits a claim. The `unsent` of an earlier life goes with it: from now on it may be on the wire.

@@ -1,6 +1,6 @@
 import Base
-
 @testable import Delivery
+import PushServices
 
 /// The answers that the model of APNs gives, and what each means by Apple's table ("Handling notification responses from APNs"),
 /// written down apart from the code that is tested.
@@ -29,7 +29,7 @@ struct ServerAnswer {
     var meaning: Meaning
     var retryAfterSeconds: Double?
     /// It comes with the push's apns-id.
-    var id = DeliveryMachine.Answer.Identity.missing
+    var id = ServiceAnswer.Identity.missing
     var isCutOff = false
     var encounter: Encounter
 
@@ -43,6 +43,8 @@ struct ServerAnswer {
     static let final = 14..<25
     static let gone = 14..<16
     static let badTokens = 16..<18
+    /// Those of them by their reasons.
+    static let badTokenReasons: Set<String> = ["BadDeviceToken", "DeviceTokenNotForTopic"]
     static let rejections = 18..<20
     static let fatal = 25..<38
     static let doubtful = 38..<44

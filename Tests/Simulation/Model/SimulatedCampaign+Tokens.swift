@@ -18,7 +18,7 @@ extension SimulatedCampaign {
         judgedEnd = end
         isStoppedAtTheEnd = end == .finished && evidence.settingsEvidence != nil
         if isStoppedAtTheEnd {
-            judgedEnd = .stopped(reason: "its answers blame the settings")
+            judgedEnd = .stopped(.service("apns", .targetsRefused(reason: "BadDeviceToken", TargetRefusals(evidence))))
             if !evidence.all.pointsAtSettings { tally.note(.stoppedForLastLife) }
             tally.note(.stoppedAtTheEnd)
             if !earlier.isEmpty { tally.note(.stoppedRetry) }

@@ -113,7 +113,7 @@ extension SimulatedCampaign {
     // MARK: Provider tokens
 
     /// A token that a loop holds: its index. Seen for the first time it was minted just now.
-    func noteToken(_ token: ProviderToken) -> Int {
+    func noteToken(_ token: SignedToken) -> Int {
         if let known = tokenHistory.lastIndex(where: { $0.text == token.text }) { return known }
         let now = clock.now
         if let last = tokenHistory.last {

@@ -39,7 +39,7 @@ final class SimulatedCampaign {
     var source: PushSource
     var loops: [SimulatedLoop] = []
     var team = LoopGroup(control: SendControl(), largest: 2)
-    var tokens: ProviderTokenSource?
+    var tokens: SignedTokenSource?
     var tokenHistory: [SeenToken] = []
     var unrecorded: [Settlement] = []
     var isCommitDue = false
@@ -103,7 +103,7 @@ final class SimulatedCampaign {
         tokenHistory.removeAll()
         if nature.settings.usesProviderToken {
             let clock = clock
-            tokens = ProviderTokenSource(
+            tokens = SignedTokenSource(
                 key: Self.key, keyID: "ABC123DEFG", teamID: "DEF123GHIJ", history: SignedTokenHistory()
             ) { clock.bootMoment }
         }

@@ -115,7 +115,7 @@ extension SimulatedLoop {
         switch end {
         case .finished: if endsSince != nil { campaign.violate(.stops, "it finished, and was told to stop") }
         case .interrupted: if !campaign.team.control.isInterrupted { campaign.violate(.stops, "nobody interrupted it") }
-        case .stopped(let reason): if !hasCauseToStop(reason) { campaign.violate(.stops, "it stopped without a cause: \(reason)") }
+        case .stopped(let cause): if !hasCauseToStop(cause) { campaign.violate(.stops, "it stopped without a cause: \(cause)") }
         }
         if case .stopped = end, !causes.isPlain {
             campaign.tally.note(causes.badTokens > 50 || causes.rejections > 50 ? .alarmed : .stoppedForConnections)
@@ -125,11 +125,11 @@ extension SimulatedLoop {
         }
     }
 
-    private func hasCauseToStop(_ reason: String) -> Bool {
+    private func hasCauseToStop(_ cause: StopCause) -> Bool {
         if causes.isPlain { return true }
-        if settings.stopLimits != nil, reason.contains("delivery.stop_when") { return true }
+        if settings.stopLimits != nil, case .limit = cause { return true }
         if causes.fruitless >= settings.fruitlessConnectionLimit || causes.busy >= 100 { return true }
-        if causes.busy > 0, reason.hasPrefix("APNs refuses every push for now") { return true }
+        if causes.busy > 0, case .service(_, .outage) = cause { return true }
         // At the end of the canary half of it is enough to judge.
         return causes.badTokens > 25 || causes.rejections > 25 || causes.fruitless > 1
     }

@@ -11,7 +11,7 @@ struct Peer {
     // The sender's end.
     var phase = Phase.closed
     var generation = 0
-    var token: ProviderToken?
+    var token: SignedToken?
     /// In the campaign's history; -1 for none.
     var tokenIndex = -1
     /// The limit that the machine was told.

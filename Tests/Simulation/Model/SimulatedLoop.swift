@@ -1,6 +1,7 @@
 import Base
 
 @testable import Delivery
+import PushServices
 
 /// Drives a machine as SenderLoop does, on virtual time: the same questions in the same order. Where the real loop wakes twice a second to
 /// find nothing due, this one sleeps until something is, so that an hour costs nothing; and it is held up at random, as real threads are.
@@ -153,16 +154,16 @@ final class SimulatedLoop {
             machine.interrupt(at: now)
             noteEnding(at: now)
         }
-        if let reason = campaign.team.stopReason {
+        if let cause = campaign.team.stopCause {
             if machine.ending == nil { campaign.tally.note(.stoppedByOther) }
             causes.other = true
-            machine.stop(reason, at: now)
+            machine.stop(cause, at: now)
             noteEnding(at: now)
         }
-        if case .stopped(let reason) = machine.ending?.end {
+        if case .stopped(let cause) = machine.ending?.end {
             noteEnding(at: now)
-            if campaign.team.stopReason == nil {
-                campaign.team.stop(reason: reason)
+            if campaign.team.stopCause == nil {
+                campaign.team.stop(cause)
                 campaign.wakeAll(within: Self.wakeDelay)
             }
         }
@@ -185,7 +186,7 @@ final class SimulatedLoop {
         let mayTake = machine.wantsPushes && !isSourceEmpty || machine.openPushes == 0 && campaign.source.isFinished
         if mayTake, !machine.isSourceEnded { end = min(end, time + Self.longestSleep) }
         if let token = tokenWatch.token {
-            end = min(end, max(time + Self.tokenInterval, token.mintedAt + ProviderTokenSource.oldestUsed))
+            end = min(end, max(time + Self.tokenInterval, token.mintedAt + Int64(SignedTokenFacts.standard.renewalSeconds * 1e9)))
         }
         return end
     }

@@ -1,4 +1,5 @@
 public import Base
+import Runs
 
 /// Where pushes go, as a badge that nobody can overlook: production reaches people, all else does not, or only testers.
 public struct EnvironmentBadge: Sendable {
@@ -8,16 +9,10 @@ public struct EnvironmentBadge: Sendable {
     /// - Parameter name: as `preview --json` has it.
     public init(_ name: String) { self.name = name }
 
-    /// - Parameter settings: of a run; nil when they do not say.
-    init?(settings: JSONValue) {
-        guard let environment = settings["environment"] else { return nil }
-        if let name = environment.stringValue {
-            self.name = name
-        } else if let host = environment["host"]?.stringValue {
-            name = "\(host):\(environment["port"]?.integerValue ?? 443)"
-        } else {
-            return nil
-        }
+    /// nil when a run's plan does not say.
+    init?(of plan: RunPlan) {
+        guard let settings = try? plan.settings.get() else { return nil }
+        name = settings.environment.name
     }
 
     private var kind: String { ["production", "sandbox", "simulator"].contains(name) ? name : "server" }

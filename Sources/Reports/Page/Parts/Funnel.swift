@@ -55,7 +55,7 @@ public struct Funnel {
         }
     }
 
-    /// Adds those whom APNs accepted it for.
+    /// Adds those whom the service accepted it for.
     mutating func end(accepted: Int, losses: [HTML]) {
         steps.append(Step(name: "Got it", count: accepted, path: "outcomes/accepted", losses: losses))
     }

@@ -58,7 +58,7 @@ public struct TextMatrix {
 
     private static func box(_ cell: Cell) -> HTML {
         guard let recipients = cell.recipients else { return HTML(cell.cards) }
-        let words = recipients == 0 ? "nobody reads it" : "\(TextFormat.count(recipients)) device\(recipients == 1 ? "" : "s")"
+        let words = recipients == 0 ? "nobody reads it" : TextFormat.devices(recipients)
         return "<p class=\"count\(recipients == 0 ? " none" : "" as HTML)\">\(words)</p>\(cell.cards)"
     }
 

@@ -5,6 +5,8 @@ import Synchronization
 /// The watchdog that the threads of `volley schedule` share, by this machine's clocks.
 final class Heartbeats: Sendable {
     private let watchdog: Mutex<Watchdog>
+    /// Rung when a job begins, which may be silent before all others.
+    private let watcher = Mutex<Wakeup?>(nil)
 
     /// - Parameter patience: seconds that a job may be silent.
     package init(patience: @escaping @Sendable (Watchdog.Job) -> Double = Watchdog.usualPatience) {
@@ -13,8 +15,14 @@ final class Heartbeats: Sendable {
 
     func sign(of job: Watchdog.Job) {
         let (uptime, time) = (Self.uptime, Timestamp.now())
-        watchdog.withLock { $0.sign(of: job, uptime: uptime, time: time) }
+        if watchdog.withLock({ $0.sign(of: job, uptime: uptime, time: time) }) { watcher.withLock { $0?.wake() } }
     }
+
+    /// From now on wakes who looks for silence whenever that may come earlier than `secondsUntilSilence` said.
+    func wake(_ wakeup: Wakeup) { watcher.withLock { $0 = wakeup } }
+
+    /// How long nothing can become silent; nil when nothing will.
+    var secondsUntilSilence: Double? { watchdog.withLock { $0.nextSilence }.map { max(0, $0 - Self.uptime) } }
 
     func ended(_ job: Watchdog.Job) { watchdog.withLock { $0.ended(job) } }
 

@@ -1,6 +1,7 @@
 import Base
 import Campaigns
 import Glibc
+import Reports
 import Runs
 import Scheduling
 
@@ -150,7 +151,7 @@ final class ScheduleMonitoring {
         for scheduledRun in status.last {
             guard let run = scheduledRun.run, scheduledRun.state != .skipped else { continue }
             // A run that has ended is read once.
-            let known = figures[run] ?? Self.figures(FilePaths.join(runsFolder, "\(run).sqlite"))
+            let known = figures[run] ?? figures(of: run)
             present[run] = .some(known)
             for outcome in Outcome.allCases {
                 guard let count = known?.outcomes[outcome] else { continue }
@@ -161,8 +162,8 @@ final class ScheduleMonitoring {
         figures = present
     }
 
-    private static func figures(_ path: String) -> RunFigures? {
-        guard let run = try? RunStore(path: path, readOnly: true) else { return nil }
+    private func figures(of run: String) -> RunFigures? {
+        guard let run = try? RunFolder(runsFolder).open(run, readOnly: true) else { return nil }
         defer { run.close() }
         return try? run.figures()
     }

@@ -54,7 +54,17 @@ struct Watchdog {
 
     /// A job begins, or goes on.
     /// - Parameter uptime: seconds of a clock that nobody sets, and that stands still while the machine sleeps.
-    mutating func sign(of job: Job, uptime: Double, time: Timestamp) { heartbeats[job] = Sign(uptime: uptime, time: time, isTold: false) }
+    /// - Returns: whether it was not awaited before, so that `nextSilence` may come earlier by it.
+    @discardableResult
+    mutating func sign(of job: Job, uptime: Double, time: Timestamp) -> Bool {
+        let before = heartbeats.updateValue(Sign(uptime: uptime, time: time, isTold: false), forKey: job)
+        return before.map(\.isTold) ?? true
+    }
+
+    /// When a job that nobody was told of is silent unless it shows a sign before: the uptime, in seconds; nil when there is none.
+    var nextSilence: Double? {
+        heartbeats.lazy.filter { !$0.value.isTold }.map { $0.value.uptime + patience($0.key) }.min()
+    }
 
     /// A job is over.
     mutating func ended(_ job: Job) { heartbeats[job] = nil }

@@ -1,5 +1,4 @@
 import Base
-import Glibc
 import Synchronization
 
 /// The thread that looks whether anything still goes on, the main loop included: it says once what does not, and as long as the main loop is silent, which
@@ -8,9 +7,9 @@ final class WatchdogThread: Sendable {
     private let heartbeats: Heartbeats
     private let isOver = Atomic(false)
     private let lastStatus = Mutex<ScheduleMonitoring.Status?>(nil)
-    private static let pauseMicroseconds: UInt32 = 200_000
-    /// Looks between two health files.
-    private static let looksPerFile = 25
+    private let wakeup = Mutex<Wakeup?>(nil)
+    /// Between two health files, as long as the main loop is silent.
+    private static let secondsPerFile = 5.0
 
     package init(_ heartbeats: Heartbeats) { self.heartbeats = heartbeats }
 
@@ -18,31 +17,40 @@ final class WatchdogThread: Sendable {
     func note(_ status: ScheduleMonitoring.Status) { lastStatus.withLock { $0 = status } }
 
     /// Ends the thread.
-    func end() { isOver.store(true, ordering: .relaxed) }
+    func end() {
+        isOver.store(true, ordering: .releasing)
+        wakeup.withLock { $0?.wake() }
+    }
 
     /// - Parameters:
     ///   - tell: called for each job that is silent, once.
     ///   - write: writes a health file.
+    /// - Throws: a `Diagnostic` when there is no thread for it, or no more files can be opened.
     func start(
         tell: @escaping @Sendable (Watchdog.SilentJob) -> Void, write: @escaping @Sendable (ScheduleMonitoring.Status) -> Void
     ) throws(Diagnostic) -> WorkerThread<Void> {
-        try WorkerThread("watch") { [self] in
-            var looks = 0
-            while !isOver.load(ordering: .relaxed) {
+        let woken = try Wakeup()
+        wakeup.withLock { $0 = woken }
+        heartbeats.wake(woken)
+        return try WorkerThread("watch") { [self] in
+            let clock = ContinuousClock()
+            var nextFile: ContinuousClock.Instant?
+            while !isOver.load(ordering: .acquiring) {
                 let newlySilent = heartbeats.newlySilent()
                 for silence in newlySilent { tell(silence) }
                 let silentJobs = heartbeats.silentJobs
-                if silentJobs.contains(where: { $0.job == .mainLoop }) {
+                if !silentJobs.contains(where: { $0.job == .mainLoop }) {
+                    nextFile = nil
+                } else if newlySilent.contains(where: { $0.job == .mainLoop }) || clock.now >= nextFile ?? clock.now {
                     // At once when it is noticed, and then as often as the main loop would.
-                    if newlySilent.contains(where: { $0.job == .mainLoop }) || looks % Self.looksPerFile == 0,
-                        var status = lastStatus.withLock({ $0 })
-                    {
+                    nextFile = clock.now + .seconds(Self.secondsPerFile)
+                    if var status = lastStatus.withLock({ $0 }) {
                         status.silentJobs = silentJobs
                         write(status)
                     }
                 }
-                looks += 1
-                usleep(Self.pauseMicroseconds)
+                let pauses = [heartbeats.secondsUntilSilence, nextFile.map { clock.now.duration(to: $0) / .seconds(1) }]
+                woken.wait(atMost: pauses.compactMap { $0 }.min())
             }
         }
     }

@@ -1,4 +1,5 @@
 import Base
+import CLinux
 import Campaigns
 import Glibc
 import Runs
@@ -16,6 +17,8 @@ struct CommandHook: Sendable {
 
     /// From the moment the program has ended, or closed its output, its children may still write for so long.
     private static let lingeringSeconds = 0.5
+    /// Where the system does not say when a program ends, it is looked so often.
+    private static let secondsPerLook = 0.02
     /// Lines longer than that are cut.
     private static let longestLine = 1_000
     /// One at a time holds descriptors that a child of another would inherit.
@@ -85,10 +88,7 @@ struct CommandHook: Sendable {
 
     /// Nothing that this process has open is the program's business: a lock that it inherited, say, would be held as long as it runs.
     private static func keepDescriptors() {
-        guard let folder = opendir("/proc/self/fd") else { return }
-        defer { closedir(folder) }
-        while let entry = readdir(folder) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+        for name in (try? Folder.names(in: "/proc/self/fd")) ?? [] {
             guard let descriptor = Int32(name), descriptor > 2 else { continue }
             let flags = fcntl(descriptor, F_GETFD)
             if flags >= 0, flags & FD_CLOEXEC == 0 { _ = fcntl(descriptor, F_SETFD, flags | FD_CLOEXEC) }
@@ -121,12 +121,17 @@ struct CommandHook: Sendable {
         var lines = LineCutter(limit: Self.longestLine)
         var status: Int32?
         var isTooLate = false, isOutputOpen = true
+        let ended = volley_open_process(child.process)
+        defer { if ended >= 0 { close(ended) } }
         while isOutputOpen || status == nil {
             var polled = [
                 pollfd(fd: isOutputOpen ? child.output : -1, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: input, events: Int16(POLLOUT), revents: 0),
+                // Readable for good.
+                pollfd(fd: status == nil ? ended : -1, events: Int16(POLLIN), revents: 0),
             ]
-            _ = poll(&polled, 2, 20)
+            let left = clock.now.duration(to: end) / .seconds(1)
+            _ = poll(&polled, 3, pollTimeout(status == nil && ended < 0 ? min(left, Self.secondsPerLook) : left))
             if polled[1].revents != 0, !Self.write(&rest, to: input) {
                 close(input)
                 input = -1

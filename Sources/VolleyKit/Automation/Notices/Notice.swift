@@ -34,10 +34,7 @@ package struct Notice: Sendable {
         self.time = time
         // 128 random bits, in hex.
         var random = SystemRandomNumberGenerator()
-        id = (0..<4).map { _ in
-            let digits = String(UInt32.random(in: 0...UInt32.max, using: &random), radix: 16)
-            return String(repeating: "0", count: 8 - digits.count) + digits
-        }.joined()
+        id = (0..<4).map { _ in TextFormat.hex(UInt32.random(in: 0...UInt32.max, using: &random), digits: 8) }.joined()
     }
 
     /// The document that is posted, or given to a command.
@@ -65,7 +62,7 @@ package struct Notice: Sendable {
         let name = campaign ?? file.map(TextFormat.inLine) ?? "Volley"
         let time = occurrence.map { " (\($0))" } ?? ""
         let because = reason.isEmpty ? "" : ": \(reason)"
-        let devices = audience.map { " to \(TextFormat.count($0)) device\($0 == 1 ? "" : "s")" } ?? ""
+        let devices = audience.map { " to \(TextFormat.devices($0))" } ?? ""
         switch event {
         case .started: return "\(name)\(time) is being sent\(devices)."
         case .finished where missed != nil: return "\(name)\(time) was not sent to everybody: \(missed ?? "") In all: \(outcomesInWords)."
@@ -96,7 +93,7 @@ extension Notice {
         (campaign, app, self.run, audience) = (run.plan.campaign, run.plan.app, run.plan.id, run.plan.audience)
         (file, self.occurrence) = (run.plan.campaignFile, occurrence)
         guard let status = try? run.status() else { return }
-        (state, reason) = (status.state, status.reason)
+        (state, reason) = (status.state, status.because ?? "")
     }
 
     /// How a run ended. What cannot be read of its figures is left out.

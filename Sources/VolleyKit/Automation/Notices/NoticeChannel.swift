@@ -59,12 +59,9 @@ package struct NoticeChannel: Sendable {
     /// Host, port, and whether it is this machine, which no proxy leads to; of an address that was checked.
     private static func parts(of url: String) -> (host: String, port: Int, isLocal: Bool) {
         let isPlain = url.lowercased().hasPrefix("http://")
-        let authority = url.dropFirst(isPlain ? 7 : 8).prefix { $0 != "/" && $0 != "?" }
-        let bracket = authority.lastIndex(of: "]") ?? authority.startIndex
-        let colon = authority[bracket...].firstIndex(of: ":")
-        let host = authority[..<(colon ?? authority.endIndex)].drop { $0 == "[" }.prefix { $0 != "]" }
-        let port = colon.flatMap { Int(authority[authority.index(after: $0)...]) } ?? (isPlain ? 80 : 443)
-        return (String(host), port, host.lowercased() == "localhost" || host == "::1" || host.hasPrefix("127."))
+        let parts = HostPort(url.dropFirst(isPlain ? 7 : 8).prefix { $0 != "/" && $0 != "?" })
+        let host = parts.plainHost
+        return (host, parts.port ?? (isPlain ? 80 : 443), host.lowercased() == "localhost" || host == "::1" || host.hasPrefix("127."))
     }
 
     /// Tells once; the calling thread waits, some ten seconds at most.

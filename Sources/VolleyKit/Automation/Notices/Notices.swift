@@ -1,6 +1,5 @@
 import Base
 package import Campaigns
-import Glibc
 package import Runs
 import Synchronization
 
@@ -47,25 +46,36 @@ package final class Notices: Sendable {
 
     private let observer: NoticeObserver
     private let channels: Mutex<[Channel]>
-    private let waiting = Atomic(0)
-    private let mustEnd: Flag
+    private let signals: Signals?
 
-    private final class Flag: Sendable { let isSet = Atomic(false) }
+    /// What the threads of the channels and who waits for them tell one another.
+    private struct Signals {
+        /// Rung by each thread at its end.
+        let ended: Wakeup
+        /// Ends the pauses between attempts.
+        let givingUp: Cancellation
+
+        init() throws(Diagnostic) { (ended, givingUp) = (try Wakeup(), try Cancellation()) }
+    }
 
     /// Those whom a project names, with those of its apps. Who cannot be told (a secret is missing) is said now.
     /// - Parameter project: nil for nobody.
     package init(_ project: Project?, patience: RetrySchedule, _ observer: NoticeObserver) {
         self.observer = observer
-        let mustEnd = Flag()
-        self.mustEnd = mustEnd
+        var signals: Signals?
         var channels: [Channel] = []
         for (app, target) in project?.noticeTargets ?? [] {
             guard let project else { break }
-            do {
+            do throws(Diagnostic) {
                 let proxy = app?.proxy ?? project.proxy
                 let way = try NoticeChannel(target, projectFile: project.file, proxy: proxy, observer)
                 let queue = BoundedQueue<Posted>(capacity: Self.longestQueue)
-                let thread = try WorkerThread("notices") { Self.deliver(queue, by: way, patience, mustEnd, observer) }
+                let known: Signals
+                if let signals { known = signals } else { known = try Signals() }
+                signals = known
+                let thread = try WorkerThread("notices", ringing: known.ended) { [givingUp = known.givingUp] in
+                    Self.deliver(queue, by: way, patience, givingUp, observer)
+                }
                 channels.append(Channel(app: app?.name.value, events: target.events, queue: queue, thread: thread))
             } catch {
                 var warning = error
@@ -74,6 +84,7 @@ package final class Notices: Sendable {
             }
         }
         self.channels = Mutex(channels)
+        self.signals = signals
     }
 
     /// Tells whoever wants to know, later and elsewhere. Of what belongs to no app that is known, everybody is told.
@@ -97,25 +108,28 @@ package final class Notices: Sendable {
         for channel in channels { channel.queue.close() }
         let clock = ContinuousClock()
         let end = clock.now + .seconds(limit)
-        while clock.now < end, channels.contains(where: { !$0.thread.isFinished }) { usleep(5_000) }
+        while case let now = clock.now, now < end, channels.contains(where: { !$0.thread.isFinished }) {
+            signals?.ended.wait(atMost: now.duration(to: end) / .seconds(1))
+        }
         // A pause between two attempts ends at once, and an attempt after its time limit; the process may end before that.
-        mustEnd.isSet.store(true, ordering: .relaxed)
+        signals?.givingUp.request()
         for channel in channels where channel.thread.isFinished { channel.thread.join() }
     }
 
     private static func deliver(
-        _ queue: BoundedQueue<Posted>, by way: NoticeChannel, _ patience: RetrySchedule, _ mustEnd: Flag, _ observer: NoticeObserver
+        _ queue: BoundedQueue<Posted>, by way: NoticeChannel, _ patience: RetrySchedule, _ givingUp: Cancellation,
+        _ observer: NoticeObserver
     ) {
         while let posted = queue.take() {
             let notice = posted.notice
-            if let failure = deliver(posted, by: way, patience, mustEnd) {
+            if let failure = deliver(posted, by: way, patience, givingUp) {
                 observer(.failed(notice.event, run: notice.run, channel: way.name, reason: failure))
             }
         }
     }
 
     /// - Returns: why nobody was told; nil when somebody was.
-    private static func deliver(_ posted: Posted, by way: NoticeChannel, _ patience: RetrySchedule, _ mustEnd: Flag) -> String? {
+    private static func deliver(_ posted: Posted, by way: NoticeChannel, _ patience: RetrySchedule, _ givingUp: Cancellation) -> String? {
         let clock = ContinuousClock()
         let end = posted.at + .seconds(patience.totalSeconds)
         var failures = 0
@@ -125,12 +139,10 @@ package final class Notices: Sendable {
             case .refused(let failure): return failure
             case .failed(let failure, let asked):
                 failures += 1
-                let next = clock.now + .seconds(patience.pause(after: failures, asked: asked))
-                guard next < end else { return "\(failure) (\(failures) attempt\(failures == 1 ? "" : "s"))" }
-                while clock.now < next {
-                    if mustEnd.isSet.load(ordering: .relaxed) { return failure }
-                    usleep(5_000)
-                }
+                let pause = patience.pause(after: failures, asked: asked)
+                guard clock.now + .seconds(pause) < end else { return "\(failure) (\(failures) \(TextFormat.plural(failures, "attempt")))" }
+                givingUp.waitForRequest(atMost: pause)
+                if givingUp.isRequested { return failure }
             }
         }
     }

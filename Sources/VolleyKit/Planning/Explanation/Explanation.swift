@@ -2,6 +2,7 @@ import Audience
 import Base
 import Campaigns
 import Content
+import PushServices
 
 /// Why a device gets a campaign, or not: each row that has a say, step by step, in the order in which planning decides.
 package struct Explanation: Sendable {
@@ -178,10 +179,14 @@ struct Explainer {
         if row.verdict == .suppressed, let since = row.suppressedSince {
             return Explanation.Step(
                 kind: .suppressed, holds: false,
-                text: "APNs called its token invalid at \(since), and the export does not say that it registered since")
+                text:
+                    "\(context.messages.service.displayName) called its token invalid at \(since), and the export does not say that it registered since"
+            )
         }
         return query.suppressed == nil
-            ? nil : Explanation.Step(kind: .suppressed, holds: true, text: "APNs has not called its token invalid")
+            ? nil
+            : Explanation.Step(
+                kind: .suppressed, holds: true, text: "\(context.messages.service.displayName) has not called its token invalid")
     }
 
     private func frequency(_ row: TracedRow) -> Explanation.Step? {
@@ -263,8 +268,9 @@ struct Explainer {
         case .gap(let column, let place):
             return "without \(column) it would read punctuation around nothing, as in 'Hi , welcome', where \(place) prints nothing"
         case .tooLarge(let bytes):
-            let limit = context.messages.pushType.maximumPayloadBytes
-            return "its payload would have \(TextFormat.count(bytes)) bytes, and APNs takes \(TextFormat.count(limit))"
+            let limit = context.messages.byteLimit
+            return
+                "its payload would have \(TextFormat.count(bytes)) bytes, and \(context.messages.service.displayName) takes \(TextFormat.count(limit))"
         }
     }
 }

@@ -1,6 +1,6 @@
 package import Base
 import Campaigns
-import Runs
+package import Runs
 
 /// What was sent of an app's campaign before, as the files of its runs know it, and the record beside them.
 package struct EarlierRuns {
@@ -19,7 +19,7 @@ package struct EarlierRuns {
     )
         throws
     {
-        let all = try RunStore.begunForSomebody(of: campaign, app: app, in: folder).filter { $0.plan.id != own }
+        let all = try RunFolder(folder).begunForSomebody(of: campaign, app: app, limit: 10).filter { $0.plan.id != own }
         // Older ones are not asked: what they reached is counted from their files.
         var sendings: [PreviousSending?] = []
         for run in all where sendings.last.map({ $0?.accepted == 0 }) ?? true { sendings.append(PreviousSending(of: run, now: now)) }
@@ -34,7 +34,7 @@ package struct EarlierRuns {
             guard id != own, entry.begunAt >= earliest, let scope = entry.scope, !scope.isTest, scope.app == app,
                 scope.environment == environment.listName, !environment.isSimulator
             else { return false }
-            guard let run = try? RunStore(path: FilePaths.join(folder, "\(id).sqlite"), readOnly: true) else { return true }
+            guard let run = try? RunFolder(folder).open(id, readOnly: true) else { return true }
             defer { run.close() }
             return !run.isBeingSent && record.gap(of: run)?.isKnown ?? false
         }.map { (id: $0.key, begunAt: $0.value.begunAt) }.max { $0.begunAt < $1.begunAt }
@@ -63,8 +63,8 @@ package struct EarlierRuns {
 
     private func unfinishedWarning(_ run: RunStore, _ context: CampaignContext) -> Diagnostic? {
         guard let state = try? run.status().state, [.running, .paused, .stopped].contains(state) else { return nil }
-        guard LedgerGap(of: run) == nil, let unclaimed = try? run.firstUnclaimed(), unclaimed > 0,
-            run.isBeingSent || unclaimed < run.plan.audience || (try? run.figures().outcomes[.unsent, default: 0]) ?? 0 > 0
+        guard LedgerGap(of: run) == nil, let claims = try? run.claims(), !claims.isEmpty,
+            run.isBeingSent || claims.count < run.plan.audience || (try? run.figures().outcomes[.unsent, default: 0]) ?? 0 > 0
         else { return nil }
         let (fact, remedy) =
             run.isBeingSent
@@ -75,9 +75,4 @@ package struct EarlierRuns {
             "the last run of this campaign, \(run.plan.id), \(fact); a new run sends again to devices that it has reached",
             at: context.campaign.audience.position, remedy: remedy)
     }
-}
-
-extension FrozenEnvironment {
-    /// Whether no phone gets it.
-    var isSimulator: Bool { if case .simulator = self { true } else { false } }
 }

@@ -1,6 +1,6 @@
 package import Base
 import Campaigns
-import Runs
+package import Runs
 
 /// When a campaign was sent last, where and to how many. Only hours later it is mostly a slip: the same push twice in a day.
 package struct PreviousSending {
@@ -21,7 +21,7 @@ package struct PreviousSending {
     /// nil when the last run's file cannot be read.
     init?(of last: RunStore, now: Timestamp) {
         guard let status = try? last.status(), let began = status.startedAt,
-            let settings = try? RunSettings(json: last.plan.settings, runFile: last.path)
+            let settings = try? last.plan.settings.get()
         else { return nil }
         (run, self.began, devices, self.now) = (last.plan.id, began, last.plan.audience, now)
         remedy =
@@ -51,13 +51,13 @@ package struct PreviousSending {
     /// `2 h 5 min ago (2026-12-01 09:00 UTC): 4,990 of 5,000 devices accepted it`
     /// - Parameter here: the environment of what is about to be sent; another one is named.
     package func words(here: String) -> String {
-        let all = "\(TextFormat.count(devices)) device\(devices == 1 ? "" : "s")"
+        let all = TextFormat.devices(devices)
         let result = accepted.map { "\(TextFormat.count($0)) of \(all) accepted it" } ?? "to \(all), not over yet"
         return "\(ago) (\(began.minuteText)): \(result)" + (environment == here ? "" : ", in \(environment)")
     }
 
     func warning(_ context: CampaignContext) -> Diagnostic {
-        let reached = "\(ago), at \(began), to \(TextFormat.count(devices)) device\(devices == 1 ? "" : "s")"
+        let reached = "\(ago), at \(began), to \(TextFormat.devices(devices))"
         return .warning(
             .sentRecently, "this campaign was sent \(reached); a new run sends it to them again",
             at: context.campaign.audience.position,

@@ -63,8 +63,8 @@ struct AudienceLint {
         return [
             .warning(
                 .cellsNotCompared,
-                "\(TextFormat.count(devices)) \(devices == 1 ? "device has" : "devices have") something else than a language's tag in the column of languages, "
-                    + "and \(devices == 1 ? "reads" : "read") the text for all others: \(shown)",
+                "\(TextFormat.counted(devices, "device has", "devices have")) something else than a language's tag in the column of languages, "
+                    + "and \(TextFormat.plural(devices, "reads", "read")) the text for all others: \(shown)",
                 at: context.campaign.content.position,
                 remedy: holdsCountries
                     ? "They look like countries. Write the devices' languages in the export, such as de or de-AT."
@@ -92,7 +92,7 @@ struct AudienceLint {
             return [
                 .warning(
                     .languageNotSpoken,
-                    "\(TextFormat.count(devices)) \(devices == 1 ? "device" : "devices") with the language \(shown) \(devices == 1 ? "reads" : "read") "
+                    "\(TextFormat.devices(devices)) with the language \(shown) \(TextFormat.plural(devices, "reads", "read")) "
                         + "the text for all others, not that for \(message.language)",
                     at: message.content.position, remedy: "Call the text \(script == "zh-hans" ? "zh-Hans" : "zh-Hant"): both read it.")
             ]
@@ -115,8 +115,8 @@ struct AudienceLint {
             guard devices > 0, others.reduce(0, { $0 + $1.value }) > 2 * devices else { return nil }
             return .warning(
                 .languageNotSpoken,
-                "\(TextFormat.count(devices)) \(devices == 1 ? "device" : "devices") with the language "
-                    + "\(cells.prefix(5).map { "'\($0.key)'" }.joined(separator: ", ")) \(devices == 1 ? "reads" : "read") "
+                "\(TextFormat.devices(devices)) with the language "
+                    + "\(cells.prefix(5).map { "'\($0.key)'" }.joined(separator: ", ")) \(TextFormat.plural(devices, "reads", "read")) "
                     + "the text for all others, not that for \(message.language)",
                 at: message.content.position, remedy: "Call the text \(base): it holds for all of them.")
         }

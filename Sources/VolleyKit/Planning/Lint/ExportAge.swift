@@ -1,5 +1,6 @@
 import Base
 import Glibc
+import Runs
 
 /// Exports that were not made anew for long: devices that came since are missing, and texts are out of date.
 enum ExportAge {

@@ -34,18 +34,18 @@ struct PaceLint {
             free = begin.adding(seconds: Double(stretch.devices) / pace.perSecond)
         }
         let seconds = Double(audience) / pace.perSecond
-        let fact = "at \(pace) \(Self.devices(audience)) take \(TextFormat.duration(seconds: seconds))"
+        let fact = "at \(pace) \(TextFormat.devices(audience)) take \(TextFormat.duration(seconds: seconds))"
         var found: [Diagnostic] = []
         if missed > 0, let expiry = context.campaign.delivery.expiry {
             found.append(
                 warning(
-                    "\(fact), and the push expires \(Self.words(expiry)): \(Self.devices(missed)) would get none",
+                    "\(fact), and the push expires \(Self.words(expiry)): \(TextFormat.devices(missed)) would get none",
                     "Write a faster pace, or a later expiry."))
         }
         if held > 0, let quiet = quietHours {
             found.append(
                 warning(
-                    "\(fact), and the quiet hours \(quiet) begin before: \(Self.devices(held)) would get it only when they end",
+                    "\(fact), and the quiet hours \(quiet) begin before: \(TextFormat.devices(held)) would get it only when they end",
                     "Write a faster pace, or begin earlier."))
         }
         if let next = nextTime, free > next.begins {
@@ -95,6 +95,4 @@ struct PaceLint {
         case .immediately: "at once"
         }
     }
-
-    private static func devices(_ count: Int) -> String { "\(TextFormat.count(count)) device\(count == 1 ? "" : "s")" }
 }

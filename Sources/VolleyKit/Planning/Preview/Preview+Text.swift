@@ -19,7 +19,7 @@ extension Preview {
         let dealt = audience.audience + (groups.holdout ?? 0)
         lines += table("Variants", groups.variants.map { ($0.name, $0.recipients) }, of: dealt, width)
         if let holdout = groups.holdout {
-            lines += ["Holdout       \(TextFormat.count(holdout)) device\(holdout == 1 ? " gets" : "s get") nothing, to compare with", ""]
+            lines += ["Holdout       \(TextFormat.counted(holdout, "device gets", "devices get")) nothing, to compare with", ""]
         }
         lines += exclusionLines
         lines += table("Skipped rows", skipped.map { ($0.name, $0.rows) }, of: audience.rows, width)
@@ -47,7 +47,7 @@ extension Preview {
     }
 
     private func headline(_ colour: Bool) -> String {
-        let devices = "\(TextFormat.count(audience.audience)) device\(audience.audience == 1 ? "" : "s")"
+        let devices = TextFormat.devices(audience.audience)
         let strong = colour ? "\u{1B}[1m\(devices)\u{1B}[0m" : devices
         return "\(campaign) would go to \(strong) of \(app) (\(destination)), from \(TextFormat.count(audience.rows)) rows"
     }

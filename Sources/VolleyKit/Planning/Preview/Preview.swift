@@ -111,7 +111,7 @@ extension ExclusionCount {
     /// Of how much that is.
     var extent: String {
         let unit = kind == .devices ? "line" : "name"
-        let extent = "of \(TextFormat.count(entries)) \(unit)\(entries == 1 ? "" : "s")"
+        let extent = "of \(TextFormat.counted(entries, unit))"
         if unmatched == 0 { return extent }
         return extent + ", \(TextFormat.count(unmatched)) of them no device of the exports"
     }

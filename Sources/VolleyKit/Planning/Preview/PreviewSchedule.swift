@@ -96,7 +96,7 @@ struct PreviewSchedule: Sendable {
             for wave in waves.prefix(Self.shownWaves) { lines.append(row(wave)) }
             if waves.count > Self.shownWaves, let last = waves.last {
                 let hidden = waves.count - Self.shownWaves - 1
-                if hidden > 0 { lines.append("… \(hidden) more time\(hidden == 1 ? "" : "s") …") }
+                if hidden > 0 { lines.append("… \(hidden) more \(TextFormat.plural(hidden, "time")) …") }
                 lines.append(row(last))
             }
         }
@@ -104,7 +104,7 @@ struct PreviewSchedule: Sendable {
             (withoutZone, "name no time zone: that of \(schedule.zone.fallback.name) counts"),
             (withUnknownZone, "name a time zone that does not exist: that of \(schedule.zone.fallback.name) counts"),
             (tooLate, "would get it too late, and get none (late: \(schedule.late))"),
-        ] where count > 0 { lines.append("\(TextFormat.count(count)) device\(count == 1 ? "" : "s") \(what)") }
+        ] where count > 0 { lines.append("\(TextFormat.devices(count)) \(what)") }
         return lines
     }
 
@@ -127,7 +127,7 @@ struct PreviewSchedule: Sendable {
 
     private func row(_ wave: RunWave) -> String {
         let local = localTime(wave)?.words ?? wave.due.description
-        let devices = "\(TextFormat.count(wave.ids.count)) device\(wave.ids.count == 1 ? "" : "s")"
+        let devices = TextFormat.devices(wave.ids.count)
         return "\(local) in \(TextFormat.padded(wave.zone, to: 20)) \(wave.due)  \(devices)"
     }
 
@@ -135,7 +135,7 @@ struct PreviewSchedule: Sendable {
 
     /// That so many devices are in their quiet hours.
     static func sentInQuietHours(_ count: Int, _ quiet: QuietHours) -> String {
-        "\(TextFormat.count(count)) device\(count == 1 ? " is" : "s are") in the quiet hours \(quiet), and would get it all the same"
+        "\(TextFormat.counted(count, "device is", "devices are")) in the quiet hours \(quiet), and would get it all the same"
     }
 
     /// What is worth a warning.
@@ -152,7 +152,7 @@ struct PreviewSchedule: Sendable {
             found.append(
                 .warning(
                     .timezonesUnknown,
-                    "\(TextFormat.count(withUnknownZone)) device\(withUnknownZone == 1 ? " has" : "s have") a time zone in the export that does not exist, so that \(schedule.zone.fallback.name) counts for \(withUnknownZone == 1 ? "it" : "them")",
+                    "\(TextFormat.counted(withUnknownZone, "device has", "devices have")) a time zone in the export that does not exist, so that \(schedule.zone.fallback.name) counts for \(TextFormat.plural(withUnknownZone, "it", "them"))",
                     at: position, remedy: "Zones are written as in the tz database, for example Europe/Berlin."))
         }
         if case .at(let expiry)? = campaign.delivery.expiry {
@@ -161,7 +161,7 @@ struct PreviewSchedule: Sendable {
                 found.append(
                     .warning(
                         .expiresBeforeSchedule,
-                        "\(TextFormat.count(devices)) device\(devices == 1 ? "" : "s") would get it only after the expiry \(expiry), and so get none",
+                        "\(TextFormat.devices(devices)) would get it only after the expiry \(expiry), and so get none",
                         at: position, remedy: "Write a later expiry, or a time from the start such as expires: 4h."))
             }
         }

@@ -69,7 +69,7 @@ struct RunComparison: Sendable {
 
     /// What is said when it did.
     func dropMessage(_ limit: StopShare) -> String {
-        "the audience has \(TextFormat.count(audienceNow)) device\(audienceNow == 1 ? "" : "s"), \(text), and may shrink by \(limit) at most"
+        "the audience has \(TextFormat.devices(audienceNow)), \(text), and may shrink by \(limit) at most"
     }
 
     /// What to do then.

@@ -2,6 +2,7 @@ import Audience
 import Base
 import Campaigns
 import Content
+import PushServices
 
 /// Why rows were skipped, in words, and what can be done about it.
 struct SkipNote: Sendable {
@@ -50,7 +51,7 @@ struct SkipNotes {
         result.conditions.filter { $0.unreadableRows > 0 }.map { condition in
             let (name, rows) = (condition.condition.column.value, condition.unreadableRows)
             let cells = condition.cells.map { "'\(TextFormat.foreign($0, maximumBytes: 40))'" }.joined(separator: ", ")
-            let hold = rows == 1 ? "1 row holds" : "\(TextFormat.count(rows)) rows hold"
+            let hold = TextFormat.counted(rows, "row holds", "rows hold")
             return SkipNote(
                 reason: .filtered, rows: rows, text: "\(hold) something in \(name) that the condition cannot compare: \(cells)",
                 column: name, isTrouble: false)
@@ -66,7 +67,7 @@ struct SkipNotes {
     }
 
     private func words(_ cause: RenderCause, _ devices: Int) -> (text: String, column: String?) {
-        let (count, have) = (Self.devices(devices), devices == 1 ? "has" : "have")
+        let (count, have) = (TextFormat.devices(devices), TextFormat.plural(devices, "has", "have"))
         guard case .column(let number, let flaw) = cause, number < context.messages.columns.count else {
             return cause == .blankText
                 ? ("of \(count) a text comes out blank; write one for them into the template, behind {% else %} or 'default'", nil)
@@ -113,12 +114,13 @@ struct SkipNotes {
         case .badToken:
             let shapes = result.badTokens.prefix(3).map { found in
                 let place = "\(found.position.file):\(found.position.line)"
-                let rows = "\(TextFormat.count(found.rows)) row\(found.rows == 1 ? "" : "s")"
+                let rows = TextFormat.counted(found.rows, "row")
                 return "in \(rows) \(found.shape.clause(digits: found.bytes)) ('\(found.shown)', \(place))"
             }
             return "what stands in the column of device tokens is no token: \(shapes.joined(separator: "; "))"
         case .suppressed:
-            return "APNs said earlier that the app is gone from these devices; `volley suppression list` shows since when"
+            return
+                "\(context.messages.service.displayName) said earlier that the app is gone from these devices; `volley suppression list` shows since when"
         case .duplicateToken: return "another row of the same device is newer, or as new and read later: that one decides"
         case .aliasLimit:
             return "an alias gets the push on the \(audience.aliasLimit) devices used last; write alias_limit below 'audience' for more"
@@ -134,15 +136,14 @@ struct SkipNotes {
     private var tooLarge: String {
         let largest = result.largestSkippedPayload
         let size = largest >= AudienceResult.measurablePayload ? "more than \(TextFormat.count(largest))" : TextFormat.count(largest)
-        let limit = context.messages.pushType.maximumPayloadBytes
+        let limit = context.messages.byteLimit
         let groups = PreviewGroups(context.messages, result)
         let names = (result.skippedGroups[.payloadTooLarge] ?? [:]).sorted { $0.key < $1.key }.map { number, devices in
             "\(groups.messages.indices.contains(number) ? groups.name(of: number) : "other"): \(TextFormat.count(devices))"
         }
         let parts = context.messages.hasChoice ? " (\(names.joined(separator: ", ")))" : ""
-        return "the largest payload would have \(size) bytes, and APNs takes \(TextFormat.count(limit))\(parts); shorten the texts, "
+        return
+            "the largest payload would have \(size) bytes, and \(context.messages.service.displayName) takes \(TextFormat.count(limit))\(parts); shorten the texts, "
             + "or the columns that they hold"
     }
-
-    private static func devices(_ count: Int) -> String { "\(TextFormat.count(count)) device\(count == 1 ? "" : "s")" }
 }

@@ -3,6 +3,7 @@ import Base
 package import Campaigns
 import Content
 import Glibc
+import Runs
 
 /// The options that most commands share.
 public struct CommonOptions: Sendable {

@@ -77,8 +77,5 @@ struct DatedPath {
         return result
     }
 
-    private func padded(_ number: Int, _ width: Int) -> String {
-        let digits = String(number)
-        return String(repeating: "0", count: max(0, width - digits.count)) + digits
-    }
+    private func padded(_ number: Int, _ width: Int) -> String { TextFormat.zeroPadded(number, digits: width) }
 }

@@ -1,6 +1,7 @@
 import Audience
 import Base
 import Campaigns
+import Runs
 import Scheduling
 
 extension Planner {

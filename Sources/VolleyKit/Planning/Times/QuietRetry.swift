@@ -26,7 +26,7 @@ enum QuietRetry {
         }
         guard count > 0 else { return nil }
         return .warning(
-            .sentInQuietHours, PreviewSchedule.sentInQuietHours(count, quiet), file: retry.path,
+            .sentInQuietHours, PreviewSchedule.sentInQuietHours(count, quiet), file: retry.place,
             remedy: "To spare them, retry when these end.")
     }
 }

@@ -5,7 +5,7 @@ import Runs
 /// How often the devices of an app got a push lately, from the run files of earlier campaigns.
 struct FrequencyHistory {
     let app: String
-    /// Pushes count for plans to the same APNs only: a rehearsal against the simulator reached nobody.
+    /// Pushes count for plans to the same service only: a rehearsal against the simulator reached nobody.
     let environment: FrozenEnvironment
     let caps: [FrequencyCap]
     package let now: Timestamp
@@ -14,7 +14,7 @@ struct FrequencyHistory {
     /// - Throws: `Diagnostic` when a run cannot be read: not to know whom it reached would mean to push once more to somebody.
     func cappedDevices(beside suppressed: SuppressedDevices?, runsFolder: String) throws -> CappedDevices? {
         guard !caps.isEmpty else { return nil }
-        return try cappedDevices(by: runs(in: runsFolder), beside: suppressed) { _ in true }
+        return try cappedDevices(by: runs(in: RunFolder(runsFolder)), beside: suppressed) { _ in true }
     }
 
     /// Devices of a run that is being sent and may get no more by now, as others were pushed to since it was planned; nil when none were. Of runs that
@@ -37,11 +37,11 @@ struct FrequencyHistory {
     private func othersSincePlanning(of run: RunStore) throws -> [RunStore] {
         guard !caps.isEmpty else { return [] }
         let others: [RunStore]
-        do { others = try runs(in: FilePaths.folder(of: run.path)).filter { $0.plan.id != run.plan.id } } catch var error as Diagnostic {
+        do { others = try runs(in: run.catalog).filter { $0.plan.id != run.plan.id } } catch var error as Diagnostic {
             error.remedy = "Move it to another folder if it does not matter whom it reached, then send this run again."
             throw error
         }
-        let place = try RunSettings(json: run.plan.settings, runFile: run.path).place, order = try SendingHistory(beside: run).order()
+        let place = try run.plan.settings.get().place, order = try SendingHistory(beside: run).order()
         let isAnyNew = try others.contains { other in
             defer { other.close() }
             let start = try order.start(of: other.plan.id, life: other.life(), after: place, at: run.plan.plannedAt)
@@ -50,9 +50,9 @@ struct FrequencyHistory {
         return isAnyNew ? others : []
     }
 
-    private func runs(in folder: String) throws -> [RunStore] {
+    private func runs(in catalog: any RunCatalog) throws -> [RunStore] {
         let longest = caps.map(\.seconds).max() ?? 0
-        let (runs, broken) = try RunStore.runs(ofApp: app, reachingSince: now.adding(seconds: -Double(longest)), in: folder)
+        let (runs, broken) = try catalog.runs(ofApp: app, reachingSince: now.adding(seconds: -Double(longest)))
         if let broken = broken.first {
             let remedy = (broken.remedy.map { $0 + " " } ?? "") + "Without 'frequency' in campaign and volley.yaml the file is not needed."
             throw Diagnostic(
@@ -69,11 +69,11 @@ struct FrequencyHistory {
         return try CappedDevices(caps, beside: suppressed) { add in
             for run in runs {
                 defer { run.close() }
-                let settings = try RunSettings(json: run.plan.settings, runFile: run.path)
+                let settings = try run.plan.settings.get()
                 // Nobody notices a background push.
                 guard settings.environment.listName == environment.listName, settings.pushType != .background else { continue }
                 let goesFirst = try goesFirst(run)
-                try run.forEachReached(closing: RunSender.closingReasons) { token, moment, isToCome in
+                try run.forEachReached(closing: OwnReason.final) { token, moment, isToCome in
                     add(token) { cap in moment.map { $0 > starts[cap] } ?? false || isToCome && goesFirst }
                 }
             }

@@ -32,7 +32,7 @@ package struct ScheduledTime {
             return nil
         }
         (self.run, self.occurrence, self.onRecord, self.isScheduler) = (run, occurrence, onRecord, isScheduler)
-        folder = FilePaths.folder(of: run.path)
+        folder = run.catalog.place
         let due = run.plan.waves.map(\.due)
         scheduledRun = ScheduledRun(
             key: .init(campaign: run.plan.campaign, occurrence: "\(occurrence)"), file: run.plan.campaignFile, run: run.plan.id,
@@ -147,13 +147,13 @@ package struct ScheduledTime {
     {
         func nameless(_ source: String) -> [Substring] { source.split(whereSeparator: \.isNewline).filter { !$0.hasPrefix("name:") } }
         let (text, record) = (nameless(source), SendingHistory(folder: folder))
-        return try RunStore.all(in: folder).runs.filter { other in
+        return try RunFolder(folder).list().runs.filter { other in
             defer { other.close() }
             let plan = other.plan
             guard plan.app == app, plan.retryOf == nil, !plan.isTest,
                 plan.campaign == campaign
                     || nameless(plan.campaignSource) == text && !FilePaths.holds(plan.campaignFile, plan.campaignSource),
-                try RunSettings(json: plan.settings, runFile: other.path).schedule?.occurrence == occurrence
+                try plan.settings.get().schedule?.occurrence == occurrence
             else { return false }
             return try other.hasBegun() || record.isCancelled(plan.id)
         }
@@ -172,7 +172,7 @@ package struct ScheduledTime {
                 "'\(campaign)' was fired already for \(occurrence.words); nothing was sent",
                 remedy: "A time goes out once. Give the campaign another time for another push.")
         }
-        guard other.state == .planning, !FilePaths.exists(FilePaths.join(folder, "\(run).sqlite")) else {
+        guard other.state == .planning, !RunFolder(folder).holds(run) else {
             return isTaken(campaign, occurrence, by: run, folder: folder)
         }
         return Diagnostic(
@@ -189,7 +189,7 @@ package struct ScheduledTime {
 
     /// What to do instead, for those that the other run has not reached.
     private static func remedy(_ other: String, _ folder: String, _ campaign: String) -> String {
-        guard let first = try? RunStore(path: FilePaths.join(folder, "\(other).sqlite"), readOnly: true),
+        guard let first = try? RunFolder(folder).open(other, readOnly: true),
             let state = try? first.status().state
         else { return "The file of that run is not there; whom it reached is not known. Give the campaign another time for another push." }
         if let gap = LedgerGap(of: first) { return "\(gap.diagnostic)" }
@@ -215,7 +215,7 @@ package struct ScheduledTime {
     private func isForSchedule(isOwn: Bool) -> Diagnostic {
         Diagnostic(
             "`volley schedule` is at work with this folder of runs, and sends '\(run.plan.campaign)' at its times; nothing was sent",
-            file: run.path,
+            file: run.place,
             remedy: isOwn
                 ? "It sends this plan by itself; `volley schedule --list` shows when."
                 : "`volley schedule --list` shows when. To send it by hand, end `volley schedule` first.")

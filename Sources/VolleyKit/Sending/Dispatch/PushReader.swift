@@ -54,21 +54,34 @@ struct PushReader: Sendable {
     private var parts: RangeParts { RangeParts(unit: min(Self.batchSize, claimSize), threads: 1 + furtherMessages.count) }
 
     /// Reads, renders, claims and hands over until some recipients are through or the queue was closed: first who was claimed before and is not
-    /// settled, then who was never claimed. Who comes before them is claimed already.
+    /// settled, then who was never claimed.
     /// - Returns: recipients that were claimed but not handed over, because the queue was closed.
     /// - Throws: `Diagnostic` when the run file cannot be read or claimed from; everybody claimed was handed over then.
     func read(_ ids: Range<Int>? = nil, into batches: BoundedQueue<PushBatch>) throws -> [Int] {
         let ids = ids ?? 0..<run.plan.audience
-        let unclaimed = try run.firstUnclaimed()
-        let claimed = min(unclaimed, ids.upperBound)
+        let claimed = try run.claims()
         // Counted on from here: nobody else claims meanwhile, and what was claimed must be handed over whatever can be read by then.
         var claims = try run.claimCount()
-        for start in stride(from: ids.lowerBound, to: claimed, by: Self.largestClaim) where !batches.isClosed {
-            let left = try readAgain(start..<min(start + Self.largestClaim, claimed), &claims, into: batches)
-            if !left.isEmpty { return left }
+        for range in claimed.ranges(in: ids) {
+            for start in stride(from: range.lowerBound, to: range.upperBound, by: Self.largestClaim) where !batches.isClosed {
+                let left = try readAgain(start..<min(start + Self.largestClaim, range.upperBound), &claims, into: batches)
+                if !left.isEmpty { return left }
+            }
         }
         let team = RangeTeam("render") { range, renderer in Result { try render(range, isClaimed: false, renderer) } }
-        var next = max(unclaimed, ids.lowerBound)
+        for range in claimed.gaps(in: ids) {
+            if let left = try claim(range, &claims, renderedBy: team, into: batches) { return left }
+        }
+        return []
+    }
+
+    /// Who was never claimed.
+    /// - Parameter claims: that were made so far.
+    /// - Returns: who was claimed but not handed over, where that was the end; nil when all are through.
+    private func claim(
+        _ ids: Range<Int>, _ claims: inout Int, renderedBy team: RangeTeam<Rendered>, into batches: BoundedQueue<PushBatch>
+    ) throws -> [Int]? {
+        var next = ids.lowerBound
         while next < ids.upperBound {
             let size = allowance?.wait(forAtMost: claimSize) { batches.isClosed } ?? claimSize
             // Whoever gets nothing anyway must not be gone through when nobody is sent to any more.
@@ -84,7 +97,7 @@ struct PushReader: Sendable {
             if !left.isEmpty { return left }
             next = claim.upperBound
         }
-        return []
+        return nil
     }
 
     /// Who was claimed before and is not settled.
@@ -153,7 +166,7 @@ struct PushReader: Sendable {
             if let capped, !push.mayHaveArrived, capped.contains(token: push.token) {
                 let attempts = push.attempts
                 rendered.capped.append(
-                    Settlement(recipient: push.id, outcome: .unsent, reason: RunSender.cappedReason, attempts: attempts, settledAt: now))
+                    Settlement(recipient: push.id, outcome: .unsent, own: .frequencyCap, attempts: attempts, settledAt: now))
                 return
             }
             if push.mayHaveArrived { rendered.inDoubt.append(push.id) }
@@ -167,7 +180,7 @@ struct PushReader: Sendable {
                     messages.append(message: message, push.cells, language: push.language, to: &bytes) == nil
                 else {
                     throw Diagnostic(
-                        "recipient \(push.id) has no payload any more: the file was changed after it was planned", file: run.path)
+                        "recipient \(push.id) has no payload any more: the file was changed after it was planned", file: run.place)
                 }
             }
             if batch.pushes.count == size {
@@ -177,7 +190,7 @@ struct PushReader: Sendable {
         }
         if isClaimed {
             try run.forEachUnsettledPush(
-                in: range, resendsUnknown: resendsUnknown, closing: [RunSender.cappedReason], withTraits: messages.needsTraits, append)
+                in: range, resendsUnknown: resendsUnknown, closing: [.frequencyCap], withTraits: messages.needsTraits, append)
         } else {
             try run.forEachPush(in: range, withTraits: messages.needsTraits, append)
         }

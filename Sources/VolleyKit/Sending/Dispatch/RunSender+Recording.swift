@@ -1,6 +1,5 @@
 import Base
 import Delivery
-import Glibc
 import Runs
 
 /// The recorder's thread: settlements to run file.
@@ -22,11 +21,11 @@ extension RunSender {
                 unrecorded.removeAll(keepingCapacity: true)
             } catch {
                 control.interrupt()
-                state.fail("Recording stopped. \(error)")
+                state.fail(.ledger(.recordingFailed("\(error)")))
             }
         }
-        for _ in 0..<20 where !unrecorded.isEmpty {
-            usleep(250_000)
+        var retries = Retries(atMost: 20, milliseconds: 250)
+        while !unrecorded.isEmpty, retries.pause() {
             if (try? run.record(unrecorded)) != nil { unrecorded = [] }
         }
         if !unrecorded.isEmpty { attendance.observer(.unrecorded(Self.count(unrecorded))) }

@@ -30,9 +30,9 @@ extension RunSender {
 
     /// Does what another process recorded as wanted.
     private func carryOutOrders(_ control: SendControl, _ state: SendState) {
-        if let loss = loss(while: "it was being sent") {
+        if let loss = loss(during: .sending) {
             control.interrupt()
-            return state.fail(loss)
+            return state.fail(.ledger(loss))
         }
         switch try? run.status().state {
         case .paused: control.interrupt(.paused)
@@ -42,12 +42,10 @@ extension RunSender {
     }
 
     /// Why the run may not be sent any longer, as its file, what belongs to it, or the right to send it is gone; nil while all are there.
-    func loss(while doing: String) -> String? {
-        guard run.isInPlace else { return "The run file \(run.path) was removed or replaced while \(doing)." }
-        if let missing = files?.missing {
-            return "\(missing) was removed or replaced while \(doing): without it the account of the run would be lost."
-        }
-        do { try run.keepLock() } catch { return "Another volley took over while \(doing), as its lock file was removed. \(error)" }
+    func loss(during activity: RunActivity) -> LedgerStop? {
+        guard run.isInPlace else { return .fileLost(run.place, during: activity) }
+        if let missing = files?.missing { return .accountFileLost(missing, during: activity) }
+        do { try run.keepLock() } catch { return .lockLost("\(error)", during: activity) }
         return nil
     }
 
@@ -58,7 +56,7 @@ extension RunSender {
             attendance.cancellation.wait(milliseconds: SendControl.longestRest)
             attendance.observer(.tick)
             if attendance.cancellation.isRequested { return .interrupted }
-            if let loss = loss(while: "the run was paused") { return .stopped(reason: loss) }
+            if let loss = loss(during: .paused) { return .stopped(.ledger(loss)) }
             switch try? run.status().state {
             case .running:
                 attendance.observer(.resumed)

@@ -1,8 +1,9 @@
 import Audience
-import Base
+package import Base
 import Campaigns
 import Content
 package import Delivery
+import PushServices
 import Runs
 import Synchronization
 
@@ -34,6 +35,9 @@ package struct RunSender: Sendable {
     /// claimed ahead only grows what a crash leaves unknown.
     private var queuedBatches: Int { settings.pace == nil ? max(4, threads ?? availableCores()) : 2 }
 
+    /// Who takes the pushes.
+    private var service: any PushService { PushServices.standard }
+
     var resendsUnknown: Bool { settings.unknownPolicy == .resend }
 
     /// What will send the run, made before the run is recorded as running.
@@ -55,14 +59,14 @@ package struct RunSender: Sendable {
     package func send(with delivery: Sender) -> RunEnd {
         attendance.observer(.begins)
         guard !run.plan.waves.isEmpty else { return recorded(sendUntilEnd(delivery)) }
-        do { return recorded(try sendWaves()) } catch { return recorded(.stopped(reason: "The run file cannot be used. \(error)")) }
+        do { return recorded(try sendWaves()) } catch { return recorded(.stopped(.ledger(.unusable("\(error)")))) }
     }
 
     /// What the sender needs to know.
     /// - Parameter start: from when on the expiry counts.
     func senderSettings(startingAt start: Timestamp) -> SenderSettings {
         var sender = SenderSettings(
-            endpoint: endpoint, credentials: credentials, headers: settings.headers(startingAt: start), runSeed: run.plan.seed)
+            endpoint: endpoint, credentials: credentials, options: settings.options(startingAt: start), runSeed: run.plan.seed)
         sender.pace = settings.pace
         sender.sharedPace = attendance.context.paces.shared(byRunsOf: run.plan.app, settings)
         sender.deadline = settings.deadline(startingAt: start)
@@ -75,35 +79,36 @@ package struct RunSender: Sendable {
 
     /// Nobody else sends this run now: who was claimed and has no outcome was left behind by a process that is gone.
     func recordLost() throws {
-        if !resendsUnknown, try run.firstUnclaimed() > 0 { _ = try run.recordLost(at: .now()) }
+        if !resendsUnknown, try !run.claims().isEmpty { _ = try run.recordLost(at: .now()) }
     }
 
     /// Records how the run ended.
     private func recorded(_ end: RunEnd) -> RunEnd {
         do {
             switch end {
-            case .finished: if let reason = try finish() { return .stopped(reason: reason) }
-            case .stopped(let reason): try run.setState(.stopped, reason: reason, at: .now())
+            case .finished: if let cause = try finish() { return .stopped(cause) }
+            case .stopped(let cause): try run.setState(.stopped, cause: cause, at: .now())
             case .interrupted: return try recordedInterruption()
-            case .cancelled: try run.setState(.cancelled, reason: RunEnd.cancelReason, at: .now())
+            case .cancelled: try run.setState(.cancelled, cause: .cancelled, at: .now())
             }
             return end
         } catch {
-            return .stopped(reason: "The end of the run could not be recorded. \(error)")
+            return .stopped(.ledger(.endNotRecorded("\(error)")))
         }
     }
 
     /// Judges the run by all its answers, over all its lives and those of the runs that it retries, and by those to its last life: the sender judges only what
     /// it sees, and only from a hundred answers on. A test shows each outcome by itself, and teaches nothing about an audience.
     /// - Returns: why it stopped; nil when it finished.
-    private func finish() throws -> String? {
+    private func finish() throws -> StopCause? {
         if run.plan.isTest { return try run.finish(at: .now()) { _ in nil } }
         let (retried, before) = (run.tokenEvidenceOfRetried(), try run.evidenceBeforeLives())
         return try run.finish(at: .now()) { figures in
             let evidence = RunEvidence(figures.tokenEvidence, retried: retried, before: before)
             guard evidence.settingsEvidence != nil else { return nil }
-            let ambiguous = figures.reasons.filter { TokenEvidence.doubtfulReasons.contains($0.key) }
-            return StopReason.tooManyBadTokens(ambiguous.max { ($0.value, $1.key) < ($1.value, $0.key) }?.key ?? "BadDeviceToken", evidence)
+            let ambiguous = figures.reasons.filter { service.blamingReasons.contains($0.key) }
+            let reason = ambiguous.max { ($0.value, $1.key) < ($1.value, $0.key) }?.key ?? ""
+            return .service(service.name, .targetsRefused(reason: reason, TargetRefusals(evidence)))
         }
     }
 
@@ -112,7 +117,7 @@ package struct RunSender: Sendable {
     private func recordedInterruption() throws -> RunEnd {
         if try run.status().state == .running {
             do {
-                try run.setState(.stopped, reason: RunEnd.interruptReason, at: .now(), from: [.running])
+                try run.setState(.stopped, cause: .interrupted, at: .now(), from: [.running])
                 return .interrupted
             } catch { if try run.status().state == .running { throw error } }
         }
@@ -127,13 +132,13 @@ package struct RunSender: Sendable {
             do {
                 try recordLost()
                 (end, asked) = try deliver(with: delivery, 0..<run.plan.audience, after: &earlier)
-            } catch { return .stopped(reason: "The run file cannot be used. \(error)") }
+            } catch { return .stopped(.ledger(.unusable("\(error)"))) }
             switch (end, asked) {
             case (.finished, _): return .finished
-            case (.stopped(let reason), _): return .stopped(reason: reason)
+            case (.stopped(let cause), _): return .stopped(cause)
             case (.interrupted, .cancelled): return .cancelled
             case (.interrupted, .paused):
-                do { try run.noteEvidenceAtRest() } catch { return .stopped(reason: "The run file cannot be used. \(error)") }
+                do { try run.noteEvidenceAtRest() } catch { return .stopped(.ledger(.unusable("\(error)"))) }
                 if let end = waitWhilePaused() { return end }
             case (.interrupted, _): return .interrupted
             }
@@ -148,7 +153,7 @@ package struct RunSender: Sendable {
         with delivery: Sender, _ ids: Range<Int>, until moment: Timestamp? = nil, after earlier: inout EarlierSendings?
     ) throws -> (SendEnd, SendControl.StopRequest?) {
         let capped: CappedDevices?
-        do { capped = try history.cappedDevices(for: run) } catch { return (.stopped(reason: "\(error)"), nil) }
+        do { capped = try history.cappedDevices(for: run) } catch { return (.stopped(.described("\(error)")), nil) }
         // That may have taken a while.
         if let moment, clock.now() >= moment { return (.interrupted, .quietHours) }
         let batches = BoundedQueue<PushBatch>(capacity: queuedBatches)
@@ -160,7 +165,7 @@ package struct RunSender: Sendable {
         let answers = sendings.answers(figures)
         let state: SendState
         do throws(Diagnostic) { state = try SendState(total: run.plan.audience, settled: settled) } catch {
-            return (.stopped(reason: "Nothing more was sent: \(error)"), nil)
+            return (.stopped(.notSent("\(error)")), nil)
         }
         batches.wakeWhenClosed(state.claiming)
         let allowance = ClaimBudget(
@@ -187,7 +192,7 @@ package struct RunSender: Sendable {
                 recorder.join()
                 throw error
             }
-        } catch { return (.stopped(reason: "Nothing more was sent: \(error)"), nil) }
+        } catch { return (.stopped(.notSent("\(error)")), nil) }
         watch(state, control, until: moment)
         let end = loop.join()
         // The sender may have stopped while the reader was about to hand over one more batch.
@@ -195,15 +200,15 @@ package struct RunSender: Sendable {
         let leftover = reader.join()
         results.close()
         recorder.join()
-        giveBack(leftover, because: control.requested?.rawValue ?? "Stopped", state)
+        giveBack(leftover, because: control.requested?.reason ?? .stopped, state)
         if state.capped > 0 { attendance.observer(.capped(state.capped)) }
         earlier?.noteEnd(try figuresSoFar())
-        if let failure = state.failure.withLock({ $0 }) { return (.stopped(reason: failure), nil) }
+        if let failure = state.failure.withLock({ $0 }) { return (.stopped(failure), nil) }
         return (end, control.requested)
     }
 
     /// nil when nothing was sent.
-    private func figuresSoFar() throws -> RunFigures? { try run.firstUnclaimed() > 0 ? run.figures() : nil }
+    private func figuresSoFar() throws -> RunFigures? { try run.claims().isEmpty ? nil : run.figures() }
 
     /// Recipients by outcome that stay settled.
     private func settled(_ figures: RunFigures?) -> [Outcome: Int] {
@@ -211,9 +216,9 @@ package struct RunSender: Sendable {
     }
 
     /// Records recipients that were claimed but never handed over.
-    private func giveBack(_ leftover: [Int], because reason: String, _ state: SendState) {
-        let settlements = leftover.map { Settlement(recipient: $0, outcome: .unsent, reason: reason, settledAt: .now()) }
-        do { try run.record(state.completed(settlements)) } catch { state.fail("Recording stopped. \(error)") }
+    private func giveBack(_ leftover: [Int], because reason: OwnReason, _ state: SendState) {
+        let settlements = leftover.map { Settlement(recipient: $0, outcome: .unsent, own: reason, settledAt: .now()) }
+        do { try run.record(state.completed(settlements)) } catch { state.fail(.ledger(.recordingFailed("\(error)"))) }
     }
 
     /// Threads that render, the one that claims among them: one for every three loops. Together these take some four times as much of a core for a push.
@@ -240,17 +245,17 @@ package struct RunSender: Sendable {
         reader.furtherMessages = furtherMessages
         reader.onClaimed = { claimed in
             do { try claimCounter?.note(claimed) } catch {
-                state.fail("Claiming stopped, as it could not be noted beside the run. \(error)")
+                state.fail(.ledger(.claimNotNoted("\(error)")))
                 return false
             }
             return true
         }
         do { return try reader.read(ids, into: batches) } catch let end as RunStore.NotSending {
             control.interrupt(.cancelled)
-            if !end.isCancelled { state.fail("Another volley took over the run while this one stood still.") }
+            if !end.isCancelled { state.fail(.ledger(.takenOver)) }
             return []
         } catch {
-            state.fail("Reading and claiming stopped. \(error)")
+            state.fail(.ledger(.readingFailed("\(error)")))
             return []
         }
     }
@@ -260,13 +265,10 @@ package struct RunSender: Sendable {
 package enum RunEnd: Hashable, Sendable {
     /// Every recipient is settled.
     case finished
-    /// It would have been wrong to go on: what happened and what to check.
-    case stopped(reason: String)
+    /// It would have been wrong to go on.
+    case stopped(StopCause)
     /// Ctrl-C or SIGTERM.
     case interrupted
     /// `volley cancel`.
     case cancelled
-
-    static let cancelReason = "cancelled"
-    static let interruptReason = "interrupted"
 }

@@ -13,7 +13,7 @@ final class SendState: Sendable {
     /// Recipients who may get no more pushes.
     private let cappedCount = Atomic(0)
     /// Why the run cannot go on, the first reason only.
-    let failure = Mutex<String?>(nil)
+    let failure = Mutex<StopCause?>(nil)
     /// What is known of recipients that are sent to again.
     private struct Earlier {
         /// Attempts that were recorded.
@@ -35,8 +35,8 @@ final class SendState: Sendable {
 
     func noteCapped(_ count: Int) { cappedCount.wrappingAdd(count, ordering: .relaxed) }
 
-    func fail(_ reason: String) {
-        failure.withLock { $0 = $0 ?? reason }
+    func fail(_ cause: StopCause) {
+        failure.withLock { $0 = $0 ?? cause }
     }
 
     @Sendable func noteAttempts(_ attempts: [Int: Int]) {
@@ -57,7 +57,7 @@ final class SendState: Sendable {
                 settlement.attempts += earlier.attempts.removeValue(forKey: settlement.recipient) ?? 0
                 guard earlier.inDoubt.contains(settlement.recipient) else { return settlement }
                 switch settlement.outcome {
-                case .unsent: (settlement.outcome, settlement.reason) = (.unknown, "NoAnswer")
+                case .unsent: (settlement.outcome, settlement.reason) = (.unknown, OwnReason.noAnswer.rawValue)
                 case .failed: settlement.outcome = .unknown
                 case .accepted, .invalidToken, .rejected, .unknown: break
                 }

@@ -1,9 +1,12 @@
 import Base
+import Campaigns
 import Delivery
+import PushServices
 import Reports
 
 /// What the way to the server and its answer say, step by step.
 struct ConnectionReport {
+    let service: any PushService = PushServices.standard
     let endpoint: Endpoint
     let route: ProxyRoute
     let topic: String
@@ -85,27 +88,26 @@ struct ConnectionReport {
     /// What the server says of who asks, and of the topic.
     private var verdict: (credentials: CheckStep, topic: CheckStep) {
         let said = "the server answered \(result.status)\(result.reason.isEmpty ? "" : " \(result.reason)")"
-        let advice = APNsReason.explanation(of: result.reason)
+        let advice = ReasonText.explanation(of: result.reason)
         let credentials = CheckStep.ok("credentials", usesKey ? "the server took the key's signature" : "the server took the certificate")
-        switch (result.status, result.reason) {
-        case (200, _), (400, "BadDeviceToken"), (400, "PayloadEmpty"), (410, "Unregistered"), (410, "ExpiredToken"):
-            return (credentials, .ok("topic", "\(topic) may be pushed to"))
-        case (400, "TopicDisallowed"), (400, "BadTopic"), (400, "MissingTopic"), (400, "DeviceTokenNotForTopic"):
+        switch service.probeMeaning(status: result.status, reason: result.reason) {
+        case .fine: return (credentials, .ok("topic", "\(topic) may be pushed to"))
+        case .wrongTopic:
             let remedy =
                 "Check that `topic` is the app's bundle id, letter by letter, and that \(usesKey ? "the key's team is the app's" : "the certificate is this app's"). "
                 + "A key may also be limited to certain topics."
             return (credentials, .failed("topic", "\(said) to \(topic)", remedy: remedy))
-        case (403, _):
-            return (
-                .failed("credentials", said, remedy: advice ?? Self.otherAdvice), .skipped("topic", "asked for only with valid credentials")
-            )
-        case (429, _), (500..., _):
+        case .wrongCredentials:
+            let remedy = advice ?? Self.otherAdvice
+            return (.failed("credentials", said, remedy: remedy), .skipped("topic", "asked for only with valid credentials"))
+        case .busy:
             let remedy = advice ?? "Try again in a few minutes."
             return (.failed("credentials", said, remedy: remedy), .skipped("topic", "the server did not say"))
-        default:
+        case .notTheService:
             return (
                 .failed(
-                    "credentials", "\(said), which APNs would not", remedy: "Check environment, host and port of the app in volley.yaml."),
+                    "credentials", "\(said), which \(service.displayName) would not",
+                    remedy: "Check environment, host and port of the app in volley.yaml."),
                 .skipped("topic", "the server did not say")
             )
         }
@@ -117,14 +119,14 @@ struct ConnectionReport {
         let remedy = "Have the machine keep time by itself: timedatectl set-ntp true"
         guard let serverTime = result.serverTime else {
             let local = "this machine says \(result.localTime)"
-            if result.reason == "ExpiredProviderToken", missingCredentials == nil {
+            if service.words(about: result.reason)?.meaning == .retry(.credentialExpired), missingCredentials == nil {
                 return .failed("clock", "the server calls a signature of just now expired; \(local)", remedy: remedy)
             }
             guard usesKey, credentials.state == .ok else { return .skipped("clock", "the server does not say what time it is; \(local)") }
             return .ok("clock", "near enough to the server's, which took a signature of just now; \(local)")
         }
         let seconds = (result.localTime.epochMilliseconds - serverTime.epochMilliseconds) / 1000
-        let difference = "\(abs(seconds)) second\(abs(seconds) == 1 ? "" : "s") \(seconds < 0 ? "behind" : "ahead of") the server's"
+        let difference = "\(abs(seconds)) \(TextFormat.plural(abs(seconds), "second")) \(seconds < 0 ? "behind" : "ahead of") the server's"
         if abs(seconds) <= Self.wellSetSeconds { return .ok("clock", "agrees with the server's") }
         if abs(seconds) <= Self.worstSeconds { return .ok("clock", difference, remedy: remedy) }
         return .failed("clock", difference, remedy: remedy)

@@ -1,6 +1,7 @@
 package import Base
 import Cryptography
 import Glibc
+import Runs
 
 /// Whether key or certificate can be used at all, as far as this machine can tell.
 package struct CredentialsCheck {

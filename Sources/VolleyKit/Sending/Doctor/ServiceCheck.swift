@@ -3,9 +3,11 @@ package import Base
 package import Campaigns
 import Cryptography
 import Delivery
+import PushServices
 import Reports
+import Runs
 
-/// Looks at an app's way to APNs, step by step, and sends to nobody: what it asks with is a token that no device has.
+/// Looks at an app's way to the service, step by step, and sends to nobody: what it asks with is a token that no device has.
 package struct ServiceCheck {
     let app: App
     let project: Project
@@ -55,7 +57,7 @@ package struct ServiceCheck {
         }
         var endpoint = Endpoint(host: host, port: port)
         if case .server(_, _, let authority) = settings.environment { endpoint.certificateAuthorityFile = authority }
-        let source = ProviderTokenSource(
+        let source = SignedTokenSource(
             key: .generate(), keyID: Gateway.simulatorKeyID, teamID: Gateway.simulatorTeamID, history: context.signedTokens)
         return way(endpoint, .token(source), settings, route, missing: missing)
     }
@@ -69,9 +71,9 @@ package struct ServiceCheck {
         _ endpoint: Endpoint, _ credentials: Credentials, _ settings: RunSettings, _ route: ProxyRoute, missing: String?
     ) -> [CheckStep] {
         var sender = SenderSettings(
-            endpoint: endpoint, credentials: credentials, headers: settings.headers(startingAt: now), runSeed: .random())
+            endpoint: endpoint, credentials: credentials, options: settings.options(startingAt: now), runSeed: .random())
         route.apply(to: &sender)
-        sender.headers.expiration = 0
+        sender.options.expiration = 0
         let result = ConnectionProbe(sender).run()
         let usesKey: Bool
         if case .token = credentials { usesKey = true } else { usesKey = false }

@@ -9,21 +9,8 @@ package enum RefusalText {
     static func hasBegun(_ run: RunStore, _ moment: Timestamp?) -> Diagnostic {
         Diagnostic(
             "this plan was sent already\(moment.map { ": sending began at \($0)" } ?? ""), and the file is a copy from before",
-            file: run.path,
+            file: run.place,
             remedy: "Put the newest file of the run back; its report says who got it. A plan is sent once.")
-    }
-
-    static func isOutdated(_ run: RunStore, _ moment: Timestamp?) -> Diagnostic {
-        Diagnostic(
-            "this file is an older copy of the run: more was sent\(moment.map { " (last from \($0) on)" } ?? "") than it knows of",
-            file: run.path, remedy: "Put the newest file of the run back. From this one devices would get the push a second time.")
-    }
-
-    static func marksAreMissing(_ run: RunStore) -> Diagnostic {
-        Diagnostic(
-            "this file may be an older copy of the run: how far that was when its process ended stands in \(ClaimCounter.file(of: run.path)), which is "
-                + "missing or damaged", file: run.path,
-            remedy: "Put that file back, and the newest file of the run. Without them devices could get the push a second time.")
     }
 
     /// The run is in a state that does not fit.
@@ -32,19 +19,19 @@ package enum RefusalText {
         switch (step, state) {
         case (.begin, _):
             return Diagnostic(
-                "the run is \(state.rawValue), so it cannot be sent as a plan", file: run.path,
+                "the run is \(state.rawValue), so it cannot be sent as a plan", file: run.place,
                 remedy: state.hasEnded && state != .stopped
                     ? "`volley report \(id)` shows who got it; a new plan would reach those again."
                     : "`volley resume \(id)` goes on with it; a new plan would reach again those that this run has reached.")
         case (.goOn, .planned):
             return Diagnostic(
-                "the run was not begun yet", file: run.path, remedy: "`volley send --plan \(id)` begins it, and asks before it does.")
+                "the run was not begun yet", file: run.place, remedy: "`volley send --plan \(id)` begins it, and asks before it does.")
         case (.goOn, _):
             return Diagnostic(
-                "the run is finished: every device has its outcome", file: run.path, remedy: "`volley report \(id)` shows them.")
+                "the run is finished: every device has its outcome", file: run.place, remedy: "`volley report \(id)` shows them.")
         case (.retry, _):
             return Diagnostic(
-                "the run is \(state.rawValue), not over", file: run.path,
+                "the run is \(state.rawValue), not over", file: run.place,
                 remedy: state == .planned
                     ? "`volley send --plan \(id)` sends it."
                     : "`volley resume \(id)` goes on with it. Or `volley cancel \(id)` ends it; then `volley retry \(id) --outcome unsent` sends to the rest."
@@ -61,7 +48,7 @@ package enum RefusalText {
             }
         return Diagnostic(
             fact,
-            file: run.path,
+            file: run.place,
             remedy: run.plan.retryOf == nil
                 ? "Plan the campaign again: volley plan \(run.plan.campaignFile)."
                 : "`\(anotherRetry(run, settings))` plans another retry, for those who are left.")
@@ -75,13 +62,13 @@ package enum RefusalText {
 
     static func isOvertaken(_ run: RunStore) -> Diagnostic {
         Diagnostic(
-            "another command began to send this run, a retry of it, or the run that it retries, at the same moment", file: run.path,
+            "another command began to send this run, a retry of it, or the run that it retries, at the same moment", file: run.place,
             remedy: "Nothing was sent; try again.")
     }
 
     static func siblingHasSent(_ run: RunStore, _ settings: RunSettings, _ sibling: String) -> Diagnostic {
         Diagnostic(
-            "another retry of \(run.plan.retryOf ?? ""), \(sibling), has sent to devices of this one", file: run.path,
+            "another retry of \(run.plan.retryOf ?? ""), \(sibling), has sent to devices of this one", file: run.place,
             remedy:
                 "`volley cancel \(run.plan.id)` gives this one up; `\(anotherRetry(run, settings))` plans another, for those who are left.")
     }
@@ -89,7 +76,7 @@ package enum RefusalText {
     static func siblingIsUnreadable(_ run: RunStore, _ sibling: String, _ error: any Error) -> Diagnostic {
         Diagnostic(
             "\(sibling), another retry of \(run.plan.retryOf ?? ""), was sent, and whom it reached cannot be read: "
-                + "\((error as? Diagnostic)?.message ?? "\(error)")", file: run.path,
+                + "\((error as? Diagnostic)?.message ?? "\(error)")", file: run.place,
             remedy: "Put its file back beside this one, readable for this user. Without it devices could get the push twice.")
     }
 
@@ -111,7 +98,7 @@ package enum RefusalText {
         }
         // Named after their runs, and whole: what lies there from another time, or in another folder, is not taken for them. Beside the campaign a glob of
         // exports would find them.
-        let folder = FilePaths.folder(of: FilePaths.absolute(run.path))
+        let folder = FilePaths.absolute(run.catalog.place)
         let files = reached.ids.map { FilePaths.join(folder, "reached-\($0).csv") }
         let commands = zip(reached.ids, files).map {
             "`volley report \($0) --format csv --outcome accepted,unknown --output \(FilePaths.inShell($1))`"
@@ -159,7 +146,7 @@ package enum RefusalText {
             others.runs.isEmpty && others.unknown.count == 1
             ? ". \(others.unknown[0].remedy)" : "; or \(leavingOut(try ReportsToExclude(of: run, and: others), run, settings))"
         return Diagnostic(
-            "\(who) \(whom); nothing\(isPlan ? "" : " more") was sent", file: run.path,
+            "\(who) \(whom); nothing\(isPlan ? "" : " more") was sent", file: run.place,
             remedy: "\(isKept ? "`volley cancel \(run.plan.id)` gives this one up. " : "")A new plan of the campaign (volley plan "
                 + "\(FilePaths.inShell(run.plan.campaignFile))) sends to them once more\(instead)")
     }
@@ -168,7 +155,7 @@ package enum RefusalText {
     private static func roomInAliases(_ first: RunStore) -> String {
         guard let count = first.plan.skipped[.aliasLimit], count > 0 else { return "" }
         return
-            " `alias_limit` left out \(TextFormat.count(count)) device\(count == 1 ? "" : "s"), which may take the places of those: look at "
+            " `alias_limit` left out \(TextFormat.devices(count)), which may take the places of those: look at "
             + "`volley preview` first."
     }
 
@@ -184,15 +171,15 @@ package enum RefusalText {
             }
         guard run.hasDigest else {
             return Diagnostic(
-                demands + "a plan of this older format cannot be approved", file: run.path, remedy: "Plan the campaign again.")
+                demands + "a plan of this older format cannot be approved", file: run.place, remedy: "Plan the campaign again.")
         }
         if step == .goOn {
             return Diagnostic(
-                demands + "nobody has approved this run; nothing more was sent", file: run.path,
+                demands + "nobody has approved this run; nothing more was sent", file: run.place,
                 remedy: "`volley approve \(id) --by NAME` shows and approves it, then `volley resume \(id)` goes on.")
         }
         return Diagnostic(
-            demands + "nobody has approved this plan; it is kept, and nothing was sent", file: run.path,
+            demands + "nobody has approved this plan; it is kept, and nothing was sent", file: run.place,
             remedy: "`volley approve \(id) --by NAME` shows and approves it, then `volley send --plan \(id)` sends it.")
     }
 
@@ -202,7 +189,7 @@ package enum RefusalText {
     static func isRetried(_ run: RunStore, by retry: RunStore?, else id: String?) throws -> Diagnostic {
         let isOver = try retry?.status().state == .finished
         return Diagnostic(
-            "the run was cancelled and then retried\((retry?.plan.id ?? id).map { " as \($0)" } ?? "")", file: run.path,
+            "the run was cancelled and then retried\((retry?.plan.id ?? id).map { " as \($0)" } ?? "")", file: run.place,
             remedy: remedyForUnsent(run)
                 ?? (isOver
                     ? "That one is over: `volley report \(run.plan.id)` shows what became of each device."
@@ -220,7 +207,7 @@ package enum RefusalText {
     static func parentWentOn(_ run: RunStore, _ settings: RunSettings) -> Diagnostic {
         Diagnostic(
             "the run \(run.plan.retryOf ?? "") went on after this retry of it was planned: the two would send the same pushes",
-            file: run.path,
+            file: run.place,
             remedy:
                 "`volley cancel \(run.plan.id)` gives this one up; `\(anotherRetry(run, settings))` plans another, for those who are left.")
     }
@@ -228,7 +215,7 @@ package enum RefusalText {
     /// - Parameter other: a run of the same campaign.
     static func runsBesideAnother(_ run: RunStore, _ other: RunStore) -> Diagnostic {
         Diagnostic(
-            "another run of '\(run.plan.campaign)', \(other.plan.id), is being sent; nothing was sent", file: run.path,
+            "another run of '\(run.plan.campaign)', \(other.plan.id), is being sent; nothing was sent", file: run.place,
             remedy:
                 "`volley report \(other.plan.id)` shows how far it is. A second push to the same devices is sent once that run is over, or under "
                 + "another name of the campaign.")
@@ -236,7 +223,7 @@ package enum RefusalText {
 
     static func isTooLate(_ run: RunStore, _ settings: RunSettings) -> Diagnostic {
         Diagnostic(
-            "it is too late for every device of this plan (late: \(settings.schedule?.late ?? .send)); nothing was sent", file: run.path,
+            "it is too late for every device of this plan (late: \(settings.schedule?.late ?? .send)); nothing was sent", file: run.place,
             remedy: "`volley send \(run.plan.campaignFile) --now` plans anew and sends at once, to everybody.")
     }
 }

@@ -40,7 +40,7 @@ struct RelatedRuns {
         place = isFresh ? settings.place : order.beginning(ofAny: Set(links.map(\.plan.id)))
         moment = links.compactMap { try? $0.status().startedAt }.min() ?? run.plan.plannedAt
         let plan = links[0].plan
-        first = (plan, plan.id == run.plan.id ? settings : try RunSettings(json: plan.settings, runFile: run.path))
+        first = (plan, plan.id == run.plan.id ? settings : try plan.settings.get())
     }
 
     /// Whether nothing of a run was begun, nor of one that it retries.
@@ -49,7 +49,7 @@ struct RelatedRuns {
     /// Whether another run of the campaign counts for this one, whatever it did.
     func counts(_ other: RunStore) throws -> Bool {
         guard other.plan.app == run.plan.app, !other.plan.isTest, !isOfChain(other.plan.id) else { return false }
-        let theirs = try RunSettings(json: other.plan.settings, runFile: other.path)
+        let theirs = try other.plan.settings.get()
         return theirs.environment.listName == environment && !isOther(theirs.schedule?.occurrence.map { "\($0)" })
     }
 
@@ -82,7 +82,7 @@ struct RelatedRuns {
             guard !there.contains(id), !isOfChain(id), !(entry.retryOf.map(isOfChain) ?? false), entry.previousLife != "",
                 entry.scope.map(counts) ?? true, !isOther(entry.occurrence), isAsked(id)
             else { return nil }
-            return .withoutFile(id, in: FilePaths.folder(of: run.path))
+            return .withoutFile(id, in: run.catalog.place)
         }
     }
 

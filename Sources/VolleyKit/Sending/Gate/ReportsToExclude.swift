@@ -47,7 +47,7 @@ struct ReportsToExclude {
                 ids.append(link.plan.id)
             }
         }
-        for id in try Self.missing(chain, record) { unknown.append(.withoutFile(id, in: FilePaths.folder(of: run.path))) }
+        for id in try Self.missing(chain, record) { unknown.append(.withoutFile(id, in: run.catalog.place)) }
     }
 
     /// Runs that belong to the chain and that it lacks: those above its first, and retries that were begun.

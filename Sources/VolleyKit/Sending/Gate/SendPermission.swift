@@ -93,7 +93,7 @@ package struct SendPermission {
             case .confirm:
                 action = gate.confirmed(
                     isDone { if try !record.confirm(run, givenUp: seen.givenUp) { throw RefusalText.isOvertaken(run) } })
-                if failure != nil { try? run.setState(.stopped, reason: Self.unconfirmedReason, at: .now()) }
+                if failure != nil { try? run.setState(.stopped, cause: .ledger(.beginNotNoted), at: .now()) }
             case .returnTime:
                 try? time?.returnTime(before)
                 action = gate.timeReturned()
@@ -104,8 +104,6 @@ package struct SendPermission {
             }
         }
     }
-
-    private static let unconfirmedReason = "that it began could not be noted beside it, so nothing was sent"
 
     /// Makes a retry while nobody else can resume, retry or prune the run.
     /// - Throws: why it may not be retried, in words; what `body` throws.
@@ -214,13 +212,13 @@ package struct SendPermission {
     /// goes out once, and so may a retry.
     private func runBeingSentBeside() throws -> RunStore? {
         guard run.plan.retryOf == nil, !run.plan.isTest, time == nil else { return nil }
-        return try RunStore.beingSent(of: run.plan.campaign, in: FilePaths.folder(of: run.path)).first { other in
+        return try run.catalog.beingSent(of: run.plan.campaign).first { other in
             defer { other.close() }
             guard other.plan.id != run.plan.id, other.plan.app == run.plan.app, !other.plan.isTest else { return false }
-            let theirs = try RunSettings(json: other.plan.settings, runFile: other.path).environment
+            let theirs = try other.plan.settings.get().environment
             do { return try theirs.listName == settings.environment.listName && run.yields(to: other) } catch {
                 // A plan that was refused, and removed.
-                guard !FilePaths.exists(other.path) else { throw error }
+                guard !run.catalog.holds(other.plan.id) else { throw error }
                 return false
             }
         }
@@ -234,7 +232,7 @@ package struct SendPermission {
         for sibling in siblings {
             var isShared = false
             do {
-                let other = try RunStore(path: FilePaths.join(FilePaths.folder(of: run.path), "\(sibling).sqlite"), readOnly: true)
+                let other = try run.catalog.open(sibling, readOnly: true)
                 defer { other.close() }
                 try other.forEachResult { _, recipient, _, _ in isShared = isShared || own.contains(recipient.token) }
             } catch { throw RefusalText.siblingIsUnreadable(run, sibling, error) }
@@ -247,8 +245,7 @@ package struct SendPermission {
     private func parentWentOn() throws -> Bool {
         guard let id = run.plan.retryOf else { return false }
         if let life = settings.parentLife, let entry = try record.entry(of: id) { return !entry.names(life) }
-        let path = FilePaths.join(FilePaths.folder(of: run.path), "\(id).sqlite")
-        guard FilePaths.exists(path), let parent = try? RunStore(path: path, readOnly: true) else { return false }
+        guard run.catalog.holds(id), let parent = try? run.catalog.open(id, readOnly: true) else { return false }
         defer { parent.close() }
         let status = try parent.status()
         // It was over when the retry was planned. That its lock is held says nothing: a command may be about to resume it, and find the retry.
@@ -273,12 +270,12 @@ package struct SendPermission {
         case .isTooLate: RefusalText.isTooLate(run, settings)
         case .isBusy, .isMisplaced, .isChanged, .settingsChanged, .timeIsTaken, .runsBesideAnother, .isSuperseded:
             // These come with words of their own.
-            Diagnostic("the run cannot be sent now", file: run.path, remedy: "Nothing was sent; try again.")
+            Diagnostic("the run cannot be sent now", file: run.place, remedy: "Nothing was sent; try again.")
         }
     }
 
     private func outdated() -> Diagnostic {
-        LedgerGap(of: run)?.diagnostic ?? RefusalText.isOutdated(run, (try? record.entry(of: run.plan.id))?.begunAt)
+        LedgerGap(of: run)?.diagnostic ?? LedgerGap.isOutdated(run, (try? record.entry(of: run.plan.id))?.begunAt)
     }
 }
 
@@ -287,7 +284,7 @@ extension SendPermission {
     /// - Throws: `Diagnostic`: these cannot be read.
     init(_ run: RunStore, _ options: CommonOptions, isKept: Bool = true) throws {
         try self.init(
-            run: run, settings: RunSettings(json: run.plan.settings, runFile: run.path), options: options, isKept: isKept)
+            run: run, settings: run.plan.settings.get(), options: options, isKept: isKept)
     }
 }
 

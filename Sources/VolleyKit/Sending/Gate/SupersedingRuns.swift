@@ -20,7 +20,7 @@ struct SupersedingRuns {
     /// plans later knows of those before, and sends to them once more. What came later, the order of beginnings says (`LifeSequence`), and the clock where that
     /// is not on record.
     ///
-    /// Not counted are tests, runs to another APNs, those of its own chain, and what a process is only about to send that took its lock after this run's; and,
+    /// Not counted are tests, runs to another service, those of its own chain, and what a process is only about to send that took its lock after this run's; and,
     /// as each time of a schedule goes out once, those for other times, and for a plan of a time also those for none.
     /// - Returns: nil when there are none.
     /// - Throws: `Diagnostic`: the folder, the record of what was sent, or a file of the campaign cannot be read.
@@ -30,13 +30,13 @@ struct SupersedingRuns {
         defer { search.chain?.close() }
         var devices = Devices(run, settings)
         var there: Set<String> = []
-        for other in try RunStore.begun(of: run.plan.campaign, in: FilePaths.folder(of: run.path), known: search.known) {
+        for other in try run.catalog.begun(of: run.plan.campaign, known: search.known) {
             defer { other.close() }
             do {
                 if try search.counts(other) { try look(at: other, search, &devices) }
             } catch {
                 // A plan that was refused, and removed, reached nobody.
-                guard FilePaths.exists(other.path) else { continue }
+                guard run.catalog.holds(other.plan.id) else { continue }
                 throw error
             }
             there.insert(other.plan.id)
@@ -77,7 +77,7 @@ struct SupersedingRuns {
             let own = try left ?? run.devicesLeft(settings)
             left = own
             var isAny = false
-            try other.forEachReached(closing: RunSender.closingReasons) { token, moment, isToCome in
+            try other.forEachReached(closing: OwnReason.final) { token, moment, isToCome in
                 let hash = UnsafeRawBufferPointer(token).hashed
                 guard own.contains(hash) else { return }
                 if let moment, moment >= start { reached.insert(hash) } else if isAbout, isToCome { toCome.insert(hash) } else { return }
@@ -104,7 +104,7 @@ extension RunStore {
         let lost = try resendsUnknown ? [] : claimedWithoutOutcome()
         for start in stride(from: 0, to: plan.audience, by: 10_000) {
             let range = start..<min(start + 10_000, plan.audience)
-            try forEachUnsettledPush(in: range, resendsUnknown: resendsUnknown, closing: RunSender.closingReasons) { push in
+            try forEachUnsettledPush(in: range, resendsUnknown: resendsUnknown, closing: OwnReason.final) { push in
                 // Claimed, and never settled: recorded as unknown when the run goes on.
                 if push.mayHaveArrived, lost.contains(where: { $0.contains(push.id) }) { return }
                 left.insert(UnsafeRawBufferPointer(push.token).hashed)

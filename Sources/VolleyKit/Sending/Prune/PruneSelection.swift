@@ -116,7 +116,7 @@ package struct PruneSelection {
                 self.order = order
                 searches.append(
                     try RelatedRuns(
-                        run, RunSettings(json: run.plan.settings, runFile: run.path),
+                        run, run.plan.settings.get(),
                         chain: RelatedRuns.isFresh(run) ? nil : RunChain(of: run, among: all), known: known, order: order))
             }
             found[campaign] = searches

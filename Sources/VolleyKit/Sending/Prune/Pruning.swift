@@ -41,7 +41,7 @@ package struct Pruning {
                 try run.prune(at: now, ifStill: status)
                 pruned.append(
                     Pruned(run: run.plan.id, recipients: run.plan.audience, bytesBefore: before, bytesAfter: run.fileSize))
-            } catch { failures.append(error as? Diagnostic ?? Diagnostic("\(error)", file: run.path)) }
+            } catch { failures.append(error as? Diagnostic ?? Diagnostic("\(error)", file: run.place)) }
         }
         for plan in abandonedPlans where !cancellation.isRequested {
             do { if try plan.remove() { removed.append(plan) } } catch {
@@ -58,11 +58,11 @@ extension Pruning {
     ///   - includesStopped: also runs that could be resumed or retried.
     ///   - isDryRun: only says what would be done.
     package init(folder: String, keepSeconds: Int, includesStopped: Bool, isDryRun: Bool, at now: Timestamp) throws {
-        let (runs, broken, copies) = FilePaths.exists(folder) ? try RunStore.all(in: folder) : ([], [], [])
+        let found = FilePaths.exists(folder) ? try RunFolder(folder).list() : RunListing()
         let selection = try PruneSelection(
-            runs, endedBefore: now.adding(seconds: -Double(keepSeconds)), includesStopped: includesStopped)
+            found.runs, endedBefore: now.adding(seconds: -Double(keepSeconds)), includesStopped: includesStopped)
         // No run, and of no use to anybody, however recent they are.
         let abandonedPlans = try UnfinishedPlan.all(in: folder).filter { !$0.isOwned }
-        self.init(isDryRun: isDryRun, selection: selection, abandonedPlans: abandonedPlans, broken: broken + copies)
+        self.init(isDryRun: isDryRun, selection: selection, abandonedPlans: abandonedPlans, broken: found.broken + found.copies)
     }
 }

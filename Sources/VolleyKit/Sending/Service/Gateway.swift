@@ -3,6 +3,7 @@ package import Base
 import Cryptography
 import Delivery
 import Glibc
+package import Runs
 
 /// The server a run talks to, and who Volley is to it. Opened before anything is planned, so that a missing key or a wrong
 /// passphrase is said while nothing has happened yet.
@@ -73,7 +74,7 @@ package final class Gateway {
             key = SigningKey.generate()
         }
         trusted.append(TrustedKey(keyID: keyID, teamID: teamID, key: key.verificationKey))
-        return .token(ProviderTokenSource(key: key, keyID: keyID, teamID: teamID, history: context.signedTokens))
+        return .token(SignedTokenSource(key: key, keyID: keyID, teamID: teamID, history: context.signedTokens))
     }
 }
 

@@ -1,7 +1,7 @@
 package import Base
 package import Campaigns
 import Delivery
-import Runs
+package import Runs
 
 /// The way from this machine to the server: through which proxy. It belongs to the machine, as credentials do: chosen when something is sent, and no
 /// part of a plan.

@@ -9,11 +9,13 @@ extension RunSender {
     func sendWaves() throws -> RunEnd {
         var agenda = try WaveAgenda(of: run, settings)
         var earlier: EarlierSendings?
+        var deferred = ClaimSet()
         while true {
             let now = clock.now()
             switch agenda.next(at: now) {
             case .finished: return .finished
             case .skip(let wave, let seconds):
+                try deferPushes(before: run.plan.waves[wave], besides: &deferred)
                 try skip(run.plan.waves[wave], seconds: seconds, at: now)
                 agenda.markDone(wave)
             case .wait(let moment, let wave):
@@ -21,14 +23,15 @@ extension RunSender {
                 let (end, wasPaused) = wait(until: moment, for: run.plan.waves[wave], left: agenda.left)
                 if let end { return end }
                 // Approval may be demanded since, settings be changed, or another run have reached those who are left.
-                if let refusal = try refusal() { return .stopped(reason: "\(refusal)") }
+                if let refusal = try refusal() { return .stopped(.described("\(refusal)")) }
                 if wasPaused { agenda.noteActivity(at: clock.now()) }
             case .deliver(let wave, let moment):
+                try deferPushes(before: run.plan.waves[wave], besides: &deferred)
                 let (end, asked) = try deliver(run.plan.waves[wave], until: moment, after: &earlier)
                 agenda.noteActivity(at: clock.now())
                 switch (end, asked) {
                 case (.finished, _): agenda.markDone(wave)
-                case (.stopped(let reason), _): return .stopped(reason: reason)
+                case (.stopped(let cause), _): return .stopped(cause)
                 case (.interrupted, .quietHours): break
                 case (.interrupted, .cancelled): return .cancelled
                 case (.interrupted, .paused):
@@ -45,7 +48,6 @@ extension RunSender {
     private func deliver(_ wave: RunWave, until moment: Timestamp?, after earlier: inout EarlierSendings?) throws -> (
         SendEnd, SendControl.StopRequest?
     ) {
-        try deferPushes(before: wave)
         try recordLost()
         let start = WaveAgenda.start(
             try run.firstClaim(of: wave.ids), at: clock.now(), settings.schedule?.quietHours, try run.zone(of: wave))
@@ -54,21 +56,18 @@ extension RunSender {
     }
 
     private func skip(_ wave: RunWave, seconds: Int, at now: Timestamp) throws {
-        try deferPushes(before: wave)
-        let count = try run.defer(wave.ids, reason: Self.tooLate, isTooLate: true, at: now)
+        let count = try run.defer(wave.ids, reason: .tooLate, isTooLate: true, at: now)
         if count > 0 { attendance.observer(.tooLate(run: run.plan.id, devices: count, wave: time(wave.due, of: wave), seconds: seconds)) }
     }
 
-    /// Claims leave no gap: who is before a wave, and waits for the end of quiet hours, is put off.
-    private func deferPushes(before wave: RunWave) throws {
-        let unclaimed = try run.firstUnclaimed()
-        guard unclaimed < wave.ids.lowerBound else { return }
-        try run.defer(
-            unclaimed..<wave.ids.lowerBound, reason: SendControl.StopRequest.quietHours.rawValue, isTooLate: false, at: clock.now())
+    /// Records of those before a wave who were passed over, as they wait for the end of quiet hours, that this is why they are unsent.
+    /// - Parameter deferred: of whom that is recorded by this process; those of this wave are added.
+    private func deferPushes(before wave: RunWave, besides deferred: inout ClaimSet) throws {
+        for ids in try run.claims().gaps(in: 0..<wave.ids.lowerBound).flatMap({ deferred.gaps(in: $0) }) {
+            try run.defer(ids, reason: .quietHours, isTooLate: false, at: clock.now())
+            deferred.insert(ids)
+        }
     }
-
-    /// What the report says of those to whom it became too late.
-    static let tooLate = "TooLate"
 
     private func time(_ moment: Timestamp, of wave: RunWave) -> RunEvent.WaveTime {
         RunEvent.WaveTime(moment: moment, zone: try? run.zone(of: wave))
@@ -76,8 +75,8 @@ extension RunSender {
 
     // MARK: - Waiting
 
-    /// Looks into the run file every so many rests.
-    private static let restsPerLook = 5
+    /// How often is looked into the run file, in milliseconds, and at the clock, which may be set meanwhile.
+    private static let longestRest = 500
 
     /// Waits for a moment (nil), or until the run is to end; answers also whether it was paused meanwhile.
     private func wait(until moment: Timestamp, for wave: RunWave, left: Int) -> (end: RunEnd?, wasPaused: Bool) {
@@ -87,17 +86,16 @@ extension RunSender {
             // Quiet hours hold back what was due before.
             isForQuietHours: moment > wave.due && settings.schedule?.quietHours != nil, later: left - 1)
         attendance.observer(.waiting(progress))
-        var rests = 0
         defer { attendance.observer(.progressOver) }
         while clock.now() < moment {
-            clock.rest()
+            clock.rest(
+                Int(min(Int64(Self.longestRest), max(1, moment.epochMilliseconds - clock.now().epochMilliseconds))), attendance.cancellation
+            )
             attendance.observer(.tick)
-            rests += 1
             if attendance.cancellation.isRequested { return (.interrupted, wasPaused) }
-            guard rests % Self.restsPerLook == 0 else { continue }
             progress.seconds = max(0, seconds(until: moment))
             attendance.observer(.waitingProgress(progress))
-            if let loss = loss(while: "the run was waiting") { return (.stopped(reason: loss), wasPaused) }
+            if let loss = loss(during: .waiting) { return (.stopped(.ledger(loss)), wasPaused) }
             switch try? run.status().state {
             case .paused:
                 if let end = waitWhilePaused() { return (end, true) }

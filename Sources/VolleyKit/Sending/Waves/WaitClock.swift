@@ -1,12 +1,11 @@
 import Base
-import Glibc
 
 /// The clock that a run waits by, so that tests can let days pass.
 struct WaitClock: Sendable {
     package var now: @Sendable () -> Timestamp
-    /// Does nothing for a tenth of a second.
-    var rest: @Sendable () -> Void
+    /// Does nothing for so many milliseconds, or until it is requested to end.
+    var rest: @Sendable (_ milliseconds: Int, Cancellation) -> Void
 
     /// The system's.
-    static let system = WaitClock(now: { .now() }, rest: { usleep(100_000) })
+    static let system = WaitClock(now: { .now() }, rest: { $1.waitForRequest(atMost: Double($0) / 1000) })
 }

@@ -6,14 +6,13 @@ import Scheduling
 extension WaveAgenda {
     /// What is left of a run's waves.
     package init(of run: RunStore, _ settings: RunSettings) throws {
-        let (skipped, unclaimed) = (try run.skippedWaves(), try run.firstUnclaimed())
+        let (skipped, claims) = (try run.skippedWaves(), try run.claims())
         let waves = try run.plan.waves.map { wave in
-            let isBegun = unclaimed > wave.ids.lowerBound
             let isOver =
                 try skipped.contains(wave.ids.lowerBound)
-                || isBegun
+                || claims.contains(all: wave.ids)
                     && run.isSettled(
-                        wave.ids, resendsUnknown: settings.unknownPolicy == .resend, closing: [RunSender.cappedReason])
+                        wave.ids, resendsUnknown: settings.unknownPolicy == .resend, closing: [.frequencyCap])
             return (zone: try run.zone(of: wave), due: wave.due, isOver: isOver)
         }
         let schedule = settings.schedule

@@ -10,7 +10,7 @@ extension PreviewPage {
         return """
             <section class="panel hero" aria-label="The campaign at a glance">
             <div>
-            <p class="big"><b>\(figure("audience", count))</b> \(count == 1 ? "device" : "devices") would get it</p>
+            <p class="big"><b>\(figure("audience", count))</b> \(TextFormat.plural(count, "device")) would get it</p>
             <p class="lead" dir="auto">\(preview.words.audience)</p>
             <dl class="facts">\(rows)</dl>
             </div>
@@ -54,7 +54,7 @@ extension PreviewPage {
     private func age(of moment: Timestamp) -> String {
         let seconds = max(0, madeAt.epochSeconds - moment.epochSeconds)
         for (unit, length) in [("day", Int64(86_400)), ("hour", 3600), ("minute", 60)] where seconds >= length {
-            return "\(seconds / length) \(unit)\(seconds / length == 1 ? "" : "s")"
+            return "\(seconds / length) \(TextFormat.plural(seconds / length, unit))"
         }
         return "less than a minute"
     }

@@ -15,7 +15,7 @@ extension PreviewPage {
         }
         let holdout: HTML =
             preview.groups.holdout.map {
-                "<p class=\"note\">Beside them \(Self.devices($0)) of the holdout get nothing, to compare with.</p>"
+                "<p class=\"note\">Beside them \(TextFormat.devices($0)) of the holdout get nothing, to compare with.</p>"
             } ?? ""
         let note: HTML =
             groups.count > 1

@@ -11,13 +11,13 @@ extension PreviewPage {
         let count = preview.lint.shown.count
         if count > 0 {
             parts.append(
-                "<section class=\"warnings\"><h2>\(count) warning\(count == 1 ? "" : "s")</h2><ul>\(shown)</ul></section>")
+                "<section class=\"warnings\"><h2>\(count) \(TextFormat.plural(count, "warning"))</h2><ul>\(shown)</ul></section>")
         }
         if !preview.lint.silenced.isEmpty {
             let silenced: [HTML] = preview.lint.silenced.map { warning, reason in
                 "<li>\(warning.message) <span class=\"chip\">\(warning.name?.rawValue ?? "")</span><br><span class=\"note\">Allowed: \(reason)</span></li>"
             }
-            let title: HTML = "\(silenced.count) allowed warning\(silenced.count == 1 ? "" : "s")"
+            let title: HTML = "\(silenced.count) allowed \(TextFormat.plural(silenced.count, "warning"))"
             parts.append(Fold(title, "<ul>\(silenced)</ul>").html)
         }
         return HTML(parts)

@@ -52,8 +52,6 @@ package struct PreviewPage {
         moment.description.prefix(16).replacing("T", with: " ") + " UTC"
     }
 
-    static func devices(_ count: Int) -> String { "\(TextFormat.count(count)) device\(count == 1 ? "" : "s")" }
-
     /// A number that `preview --json` holds too: the names that lead to it, with slashes between.
     func figure(_ path: String, _ number: Int) -> HTML {
         "<span data-figure=\"\(path)\" data-value=\"\(number)\">\(TextFormat.count(number))</span>"

@@ -45,7 +45,7 @@ struct AudienceWords {
         let tags = [
             Self.names(audience.anyTags, with: "or").map { "with the tag \($0)" },
             Self.names(audience.allTags, with: "and").map {
-                "with \(audience.allTags.names.count == 1 ? "the tag" : "all of the tags") \($0)"
+                "with \(TextFormat.plural(audience.allTags.names.count, "the tag", "all of the tags")) \($0)"
             },
             Self.names(audience.noneTags, with: "or").map { "without the tag \($0)" },
         ].compactMap(\.self)

@@ -1,6 +1,7 @@
 import Base
 import Campaigns
 import Glibc
+import Runs
 
 /// What a campaign asks for, in words for those who read a preview or a report and never wrote a campaign.
 struct PreviewWords: Sendable {

@@ -1,0 +1,9 @@
+/// When a push is no longer wanted.
+public enum Expiry: Hashable, Sendable {
+    /// `0`: the service tries once and does not store it.
+    case immediately
+    /// `4h`: so many seconds after the run starts.
+    case after(seconds: Int)
+    /// A date and time.
+    case at(Timestamp)
+}

@@ -1,0 +1,163 @@
+public import Glibc
+
+/// Paths in campaigns and volley.yaml are relative to the file that names them.
+public enum FilePaths {
+    /// `path` as it is when absolute, else below the folder of `file`. `~/` is the home folder.
+    public static func resolve(_ path: String, besideFile file: String) -> String {
+        if path.hasPrefix("/") { return path }
+        if path.hasPrefix("~/"), let home = getenv("HOME") { return String(cString: home) + path.dropFirst() }
+        let folder = folder(of: file)
+        return folder == "." ? path : folder + "/" + path
+    }
+
+    /// The folder of a file; `.` when the path names none.
+    public static func folder(of file: String) -> String {
+        guard let slash = file.lastIndex(of: "/") else { return "." }
+        return slash == file.startIndex ? "/" : String(file[..<slash])
+    }
+
+    /// The same path without what says nothing: `./b.csv` and `b.csv` are one file, and one name.
+    public static func plain(_ path: String) -> String {
+        let parts = path.split(separator: "/").filter { $0 != "." }.joined(separator: "/")
+        return path.hasPrefix("/") ? "/" + parts : parts
+    }
+
+    /// An absolute path, symbolic links resolved; the path itself when it does not exist.
+    public static func absolute(_ path: String) -> String {
+        guard let resolved = realpath(path, nil) else { return path }
+        defer { free(resolved) }
+        return String(cString: resolved)
+    }
+
+    /// An absolute path, symbolic links kept: where a secret is rotated by turning a link to another folder, as Kubernetes does, the link is what stays.
+    public static func anchored(_ path: String) -> String {
+        if path.hasPrefix("/") { return path }
+        guard let folder = getcwd(nil, 0) else { return path }
+        defer { free(folder) }
+        return join(String(cString: folder), path.hasPrefix("./") ? String(path.dropFirst(2)) : path)
+    }
+
+    /// An absolute path with symbolic links kept, and without `.` and `..`: one spelling of a file's name. What follows a link and leads up again is
+    /// resolved as the system does it.
+    public static func named(_ path: String) -> String {
+        var names = ""
+        for name in anchored(path).split(separator: "/") where name != "." {
+            guard name == ".." else {
+                names += "/" + name
+                continue
+            }
+            if let resolved = realpath(names + "/..", nil) {
+                defer { free(resolved) }
+                let above = folder(of: names)
+                // Only where the name above is a link does `..` not undo it.
+                names = areOneFile(above, names + "/..") ? above : String(cString: resolved)
+            } else {
+                names = folder(of: names)
+            }
+            if names == "/" || names == "." { names = "" }
+        }
+        return names.isEmpty ? "/" : names
+    }
+
+    /// Whether two paths lead to one file just now.
+    public static func areOneFile(_ path: String, _ other: String) -> Bool {
+        if path == other { return true }
+        guard let one = FileStamp(path: path), let two = FileStamp(path: other) else { return false }
+        return one.isSameFile(as: two)
+    }
+
+    /// Whether a file holds a text, but for a byte order mark.
+    public static func holds(_ file: String, _ text: String) -> Bool {
+        guard let bytes = try? RegularFile.bytes(of: file, atMost: text.utf8.count + 3) else { return false }
+        return bytes.count <= text.utf8.count + 3 && bytes.suffix(text.utf8.count).elementsEqual(text.utf8)
+    }
+
+    /// A file of a folder.
+    public static func join(_ folder: String, _ name: String) -> String { folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)" }
+
+    /// As it is typed at a prompt.
+    public static func inShell(_ path: String) -> String { quoted(path, quote: "'\\''") }
+
+    /// As it is written into a list or a mapping of YAML.
+    public static func inYAML(_ path: String) -> String { quoted(path, quote: "''") }
+
+    /// - Parameter quote: what stands for a quote within quotes.
+    private static func quoted(_ path: String, quote: String) -> String {
+        let isPlain = path.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
+            default: "/._-".utf8.contains(byte)
+            }
+        }
+        return isPlain && path.hasPrefix("/") ? path : "'\(path.replacing("'", with: quote))'"
+    }
+
+    /// Whether something is there that this process may look for; a link that leads nowhere is nothing.
+    public static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
+    /// The file that a path with slips of the finger most likely means; nil when none is near.
+    public static func nearest(to path: String) -> String? {
+        var found = path.hasPrefix("/") ? "/" : ""
+        // Backslashes come from Windows.
+        for name in path.split(whereSeparator: { $0 == "/" || $0 == "\\" }).map(String.init) {
+            if exists(found + name) || name == "." || name == ".." {
+                found += name + "/"
+            } else {
+                guard let nearest = nearestName(to: name, among: entries(of: found.isEmpty ? "." : found)) else { return nil }
+                found += nearest + "/"
+            }
+        }
+        found.removeLast()
+        return found == path || found.isEmpty ? nil : found
+    }
+
+    /// What a folder holds, sorted; of a very large one, some of it.
+    private static func entries(of folder: String) -> [String] {
+        (try? Folder.names(in: folder, atMost: 10_000) { !$0.hasPrefix(".") }) ?? []
+    }
+
+    /// Makes a folder and those above it.
+    public static func makeFolder(_ path: String) throws(Diagnostic) {
+        if path.isEmpty || exists(path) { return }
+        try makeFolder(path.contains("/") ? folder(of: path) : "")
+        guard mkdir(path, 0o777) == 0 || errno == EEXIST else {
+            throw Diagnostic("the folder cannot be made: \(String(cString: strerror(errno)))", file: path)
+        }
+    }
+
+    /// Writes a whole new file; refuses to overwrite one, and follows no link.
+    /// - Parameter mode: permissions, before the umask.
+    public static func create(_ path: String, _ bytes: [UInt8], mode: mode_t = 0o666) throws(Diagnostic) {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
+        guard descriptor >= 0 else { throw Diagnostic("the file cannot be written: \(String(cString: strerror(errno)))", file: path) }
+        defer { close(descriptor) }
+        let code = WriteAll.write(bytes, to: descriptor)
+        guard code == 0 else {
+            unlink(path)
+            throw Diagnostic("the file cannot be written: \(String(cString: strerror(code)))", file: path)
+        }
+    }
+
+    /// Writes a whole file, in place of whatever has its name.
+    /// - Parameter mode: permissions, before the umask.
+    public static func replace(_ path: String, _ bytes: [UInt8], mode: mode_t = 0o666) throws(Diagnostic) {
+        do throws(AtomicFile.Failure) {
+            let file = try AtomicFile(path, mode: mode)
+            try file.write(bytes)
+            try file.finish()
+        } catch { throw Diagnostic("the file cannot be written: \(error)", file: path) }
+    }
+
+    /// Reads a small file whole.
+    public static func read(_ path: String, atMost limit: Int = 1 << 20) throws(Diagnostic) -> [UInt8] {
+        let bytes: [UInt8]
+        do throws(RegularFile.Failure) { bytes = try RegularFile.bytes(of: path, atMost: limit) } catch {
+            switch error {
+            case .system(let code): throw Diagnostic("the file cannot be read: \(String(cString: strerror(code)))", file: path)
+            case .notAFile(let kind): throw kind.refusal(path)
+            }
+        }
+        guard bytes.count <= limit else { throw Diagnostic("the file is larger than \(TextFormat.bytes(limit))", file: path) }
+        return bytes
+    }
+}

@@ -1,0 +1,35 @@
+import Glibc
+
+/// What folders hold.
+public enum Folder {
+    /// Why a folder cannot be read.
+    public struct Failure: Error, Hashable, Sendable {
+        /// errno
+        public var code: Int32
+
+        /// - Parameter code: errno.
+        public init(code: Int32) { self.code = code }
+    }
+
+    /// The names in a folder, without `.` and `..`, sorted by their bytes.
+    /// - Parameters:
+    ///   - limit: of a larger folder only so many, whichever the system names first.
+    ///   - isWanted: others are left out, and do not count.
+    /// - Throws: it is not there, or cannot be read to its end.
+    public static func names(
+        in folder: String, atMost limit: Int = .max, where isWanted: (String) -> Bool = { _ in true }
+    ) throws(Failure) -> [String] {
+        guard let stream = opendir(folder) else { throw Failure(code: errno) }
+        defer { closedir(stream) }
+        var names: [String] = []
+        // Only so an error differs from the end.
+        errno = 0
+        while names.count < limit, let entry = readdir(stream) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+            if name != ".", name != "..", isWanted(name) { names.append(name) }
+            errno = 0
+        }
+        guard errno == 0 else { throw Failure(code: errno) }
+        return names.sorted()
+    }
+}

@@ -1,0 +1,118 @@
+import Base
+public import Cryptography
+public import PushServices
+import Synchronization
+
+/// A provider token (JWT) as the header `authorization` carries it.
+struct SignedToken: Hashable, Sendable {
+    /// The three parts in base64url, joined by dots.
+    var text: String
+    /// When it was minted: monotonic nanoseconds, counting while the machine sleeps.
+    var mintedAt: Int64
+}
+
+/// Mints signed tokens (JWT, ES256), one history for all connections of a key: a new one no more often, and none older, than the service allows.
+public final class SignedTokenSource: Sendable {
+    /// The service refuses another one sooner: nanoseconds.
+    private let youngestReplaced: Int64
+    /// Nanoseconds.
+    private let oldestUsed: Int64
+    private let facts: SignedTokenFacts
+    private let key: SigningKey
+    private let keyID: String
+    private let teamID: String
+    private let history: SignedTokenHistory
+    private let clock: @Sendable () -> Moment
+
+    /// - Parameters:
+    ///   - keyID: header `kid`, 10 characters.
+    ///   - teamID: claim `iss`, 10 characters.
+    ///   - history: shared by all that sign with the same key.
+    ///   - facts: of the service that takes the tokens.
+    public convenience init(
+        key: SigningKey, keyID: String, teamID: String, history: SignedTokenHistory = SignedTokenHistory(),
+        facts: SignedTokenFacts = .standard
+    ) {
+        self.init(key: key, keyID: keyID, teamID: teamID, history: history, facts: facts) {
+            Moment(nanoseconds: bootNanoseconds(), wall: .now())
+        }
+    }
+
+    init(
+        key: SigningKey, keyID: String, teamID: String, history: SignedTokenHistory, facts: SignedTokenFacts = .standard,
+        clock: @escaping @Sendable () -> Moment
+    ) {
+        self.facts = facts
+        youngestReplaced = Int64(facts.shortestRenewalSeconds * 1e9)
+        oldestUsed = Int64(facts.renewalSeconds * 1e9)
+        self.key = key
+        self.keyID = keyID
+        self.teamID = teamID
+        self.history = history
+        self.clock = clock
+    }
+
+    /// The token to use now: a new one if there is none yet or the last is too old.
+    func current() -> SignedToken {
+        let now = clock()
+        return history.token(keyID: keyID, teamID: teamID, key: key) { last in
+            guard let last, now.nanoseconds - last.mintedAt < oldestUsed else { return mint(now) }
+            return last
+        }
+    }
+
+    /// The token to use after the service called `refused` expired: the one that another connection renewed meanwhile, or a new one.
+    /// nil when `refused` is too young to be replaced: then a clock is wrong, and a newer token would be refused as one too many.
+    func renew(after refused: SignedToken) -> SignedToken? {
+        let now = clock()
+        let token = history.token(keyID: keyID, teamID: teamID, key: key) { last in
+            guard let last else { return mint(now) }
+            return last == refused && now.nanoseconds - last.mintedAt >= youngestReplaced ? mint(now) : last
+        }
+        return token == refused ? nil : token
+    }
+
+    /// How old a token is, in nanoseconds.
+    func age(of token: SignedToken) -> Int64 { max(0, clock().nanoseconds - token.mintedAt) }
+
+    private func mint(_ now: Moment) -> SignedToken {
+        let header = JSONValue.object(pairs: [("alg", .string("ES256")), (facts.keyIDField, .string(keyID))])
+        let claims = JSONValue.object(pairs: [(facts.issuerClaim, .string(teamID)), ("iat", .integer(now.wall.epochSeconds))])
+        let signed = "\(base64URL(Array(header.text.utf8))).\(base64URL(Array(claims.text.utf8)))"
+        return SignedToken(text: "\(signed).\(base64URL(key.sign(Array(signed.utf8))))", mintedAt: now.nanoseconds)
+    }
+}
+
+/// The last token of every key that was signed with: several sources of the same key share it.
+public final class SignedTokenHistory: Sendable {
+    private struct Entry {
+        var keyID: String
+        var teamID: String
+        var key: SigningKey
+        var token: SignedToken
+    }
+
+    private let entries = Mutex<[Entry]>([])
+
+    /// Of no key yet.
+    public init() {}
+
+    /// The key's last token goes through `choose`, which answers with the one to use and remember.
+    func token(keyID: String, teamID: String, key: SigningKey, choose: (SignedToken?) -> SignedToken) -> SignedToken {
+        entries.withLock { entries in
+            let index = entries.firstIndex { $0.keyID == keyID && $0.teamID == teamID && isSame($0.key, key) }
+            let token = choose(index.map { entries[$0].token })
+            if let index {
+                entries[index].token = token
+            } else {
+                entries.append(Entry(keyID: keyID, teamID: teamID, key: key, token: token))
+            }
+            return token
+        }
+    }
+
+    /// A key read twice from its file is one key. Two keys under one id (a simulator's, made anew) are two.
+    private func isSame(_ left: SigningKey, _ right: SigningKey) -> Bool {
+        left === right || left.pem == right.pem
+    }
+}

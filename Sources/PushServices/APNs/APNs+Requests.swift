@@ -1,0 +1,54 @@
+public import Base
+
+/// How APNs is asked, and what its answers hold.
+/// Source: Apple, "Sending notification requests to APNs", "Handling notification responses from APNs".
+extension APNs {
+    /// A POST to `/3/device/TOKEN` with the headers of the push.
+    public func request(_ options: PushOptions) -> RequestTemplate {
+        var headers = [
+            RequestTemplate.Header("apns-topic", options.topic), .init("apns-push-type", options.pushType.rawValue),
+            .init("apns-priority", String(options.priority.rawValue)),
+        ]
+        if let expiration = options.expiration { headers.append(.init("apns-expiration", String(expiration))) }
+        if let collapseID = options.collapseID { headers.append(.init("apns-collapse-id", collapseID)) }
+        return RequestTemplate(pathPrefix: "/3/device/", headers: headers, idHeader: "apns-id")
+    }
+
+    /// `{"reason": "Unregistered", "timestamp": 1700000000000}`
+    public func details(of body: JSONValue) -> AnswerDetails {
+        var details = AnswerDetails()
+        details.reason = body["reason"]?.stringValue ?? ""
+        // What lies outside of the years that can be written down is no moment.
+        if let milliseconds = body["timestamp"]?.integerValue, (0...253_402_300_799_999).contains(milliseconds) {
+            details.invalidSince = Timestamp(epochMilliseconds: milliseconds)
+        }
+        return details
+    }
+
+    /// A token is random, and never of zeros alone.
+    public var probe: ProbePush { ProbePush(target: String(repeating: "0", count: 64), payload: "{\"aps\":{}}") }
+
+    /// Source: Apple, "Sending notification requests to APNs", apns-topic.
+    public func topicSuffix(of type: PushType) -> String {
+        switch type {
+        case .alert, .background, .mdm: ""
+        case .voip: ".voip"
+        case .complication: ".complication"
+        case .fileprovider: ".pushkit.fileprovider"
+        case .location: ".location-query"
+        case .liveactivity: ".push-type.liveactivity"
+        case .pushtotalk: ".voip-ptt"
+        case .widgets: ".push-type.widgets"
+        case .controls: ".push-type.controls"
+        }
+    }
+
+    /// The `aps` dictionary with the campaign's own data beside it.
+    public func payload(of content: MessageContent) -> PayloadDraft { APNsPayload.draft(of: content) }
+
+    /// Bytes.
+    public func payloadLimit(of type: PushType) -> Int { Self.payloadLimit(of: type) }
+
+    /// Bytes. Source: Apple, "Generating a remote notification".
+    static func payloadLimit(of type: PushType) -> Int { type == .voip ? 5120 : 4096 }
+}

@@ -1,0 +1,178 @@
+import Base
+
+/// A payload by hand: written as it stands, checked against Apple's rules for `aps`.
+extension APNsPayload {
+    /// Checks the payload and answers its push type.
+    mutating func checkByHand(_ payload: ContentNode) -> PushType {
+        let example = "For example: payload: {aps: {alert: Hello}}."
+        guard case .object(let members, let place) = payload else {
+            error("the payload must be an object", at: payload.position, remedy: example)
+            return .alert
+        }
+        for member in members where member.name.value != "aps" {
+            warnOutsideAPS(member, remedy: "If APNs shall use it, move it into 'aps'.")
+        }
+        guard let aps = members.first(where: { $0.name.value == "aps" }) else {
+            error("the payload has no 'aps', so APNs would show nothing", at: place, remedy: example)
+            return .alert
+        }
+        guard case .object(let keys, _) = aps.value else {
+            error("'aps' must hold keys of its own", at: aps.value.position, remedy: example)
+            return .alert
+        }
+        return checkAPS(keys, at: aps.name.position)
+    }
+
+    /// A value of the payload; what people see of it keeps the rules for such texts.
+    /// - Parameter path: the names above it, as far as they lead to what people see.
+    mutating func byHand(_ node: ContentNode, path: [String]) -> PayloadNode {
+        switch (node, path.count) {
+        case (.text(let text), 2): return .shown(text, mustShow: true, isStrict: false)
+        case (.text(let text), 3): return .shown(text, mustShow: path[2] != "subtitle", isStrict: false)
+        case (.object(let members, _), 0...2):
+            findings += members.repeatedNames
+            let shown = [["aps"], ["alert"], ["title", "subtitle", "body"]][path.count]
+            return .object(
+                members.map { member in
+                    let name = member.name.value
+                    return (name, shown.contains(name) ? byHand(member.value, path: path + [name]) : .content(member.value))
+                })
+        default: return .content(node)
+        }
+    }
+
+    private mutating func checkAPS(_ members: [ContentMember], at place: SourcePosition) -> PushType {
+        if let first = members.first(where: { APSRules.liveActivityKeys.contains($0.name.value) }) {
+            error(
+                "'\(first.name.value)' belongs to live activities, which this version of Volley cannot send yet", at: first.name.position,
+                remedy: "Remove the keys of live activities.")
+            return .alert
+        }
+        for member in members {
+            guard let rule = APSRules.keys.first(where: { $0.name == member.name.value })?.rule else {
+                reportUnknown(member.name, of: "aps", valid: APSRules.keys.map(\.name))
+                continue
+            }
+            check(member, rule)
+        }
+        let names = Set(members.map(\.name.value))
+        let isVisible = !names.isDisjoint(with: ["alert", "badge", "sound"])
+        if names.contains("mutable-content"), !names.contains("alert"),
+            let member = members.first(where: { $0.name.value == "mutable-content" })
+        {
+            warning(
+                .mutableWithoutAlert, "'mutable-content' does nothing without 'alert': the app's extension runs only for a push with text",
+                at: member.name.position,
+                remedy: "Add an alert, or remove it.")
+        }
+        if isVisible { return .alert }
+        if names.contains("content-available") { return .background }
+        warning(
+            .nothingVisible, "'aps' has no alert, badge or sound: nobody would see this push", at: place,
+            remedy: "Add an alert, or content-available: 1 for a silent push.")
+        return .alert
+    }
+
+    private mutating func reportUnknown(_ name: SourceText, of parent: String, valid: [String]) {
+        let nearest = nearestName(to: name.value, among: valid)
+        let own = parent == "aps" ? "Own keys stand beside 'aps', not inside it." : "It may hold \(valid.joined(separator: ", "))."
+        error("'\(parent)' has no key '\(name.value)'", at: name.position, remedy: nearest.map { "Did you mean '\($0)'?" } ?? own)
+    }
+
+    private mutating func check(_ member: ContentMember, _ rule: APSRules.Rule) {
+        let (name, value) = (member.name.value, member.value)
+        switch rule {
+        case .alert: checkAlert(value)
+        case .sound: checkSound(value)
+        case .text:
+            if case .text = value { return }
+            mustBe(name, "a text", value, remedy: "Put it in quotes.")
+        case .badge:
+            if case .integer(let number, _) = value, number >= 0 { return }
+            mustBe(name, "a number from 0 up", value, remedy: "For example: badge: 1; 0 removes the badge.")
+        case .flag:
+            if case .integer(1, _) = value { return }
+            mustBe(name, "1", value, remedy: "Write \(name): 1, or leave it out.")
+        case .relevanceScore:
+            if let number = number(value), (0...1).contains(number) { return }
+            mustBe(name, "a number from 0 to 1", value, remedy: "For example: relevance-score: 0.5.")
+        case .interruptionLevel: checkInterruptionLevel(value)
+        }
+    }
+
+    private mutating func checkAlert(_ value: ContentNode) {
+        if case .text = value { return }
+        guard case .object(let members, _) = value else {
+            return mustBe(
+                "alert", "a text, or an object with title, subtitle and body", value,
+                remedy: "For example: alert: {title: Hello, body: World}.")
+        }
+        for member in members {
+            let name = member.name.value
+            if APSRules.alertTexts.contains(name) {
+                if case .text = member.value { continue }
+                mustBe(name, "a text", member.value, remedy: "Put it in quotes.")
+            } else if APSRules.alertLists.contains(name) {
+                if case .array(let items, _) = member.value, items.allSatisfy({ if case .text = $0 { true } else { false } }) { continue }
+                mustBe(name, "a list of texts", member.value, remedy: "For example: \(name): [\"Anna\", \"5\"].")
+            } else {
+                reportUnknown(member.name, of: "alert", valid: APSRules.alertTexts + APSRules.alertLists)
+            }
+        }
+    }
+
+    private mutating func checkSound(_ value: ContentNode) {
+        if case .text = value { return }
+        guard case .object(let members, _) = value else {
+            return mustBe("sound", "a text, or an object with critical, name and volume", value, remedy: "For example: sound: default.")
+        }
+        for member in members {
+            switch (member.name.value, member.value) {
+            case ("critical", .integer(0...1, _)), ("name", .text): continue
+            case ("critical", _): mustBe("critical", "0 or 1", member.value, remedy: "Write critical: 1 for a critical alert.")
+            case ("name", _): mustBe("name", "a text", member.value, remedy: "For example: name: default.")
+            case ("volume", let volume):
+                if let number = number(volume), (0...1).contains(number) { continue }
+                mustBe("volume", "a number from 0 to 1", volume, remedy: "For example: volume: 0.8.")
+            default: reportUnknown(member.name, of: "sound", valid: ["critical", "name", "volume"])
+            }
+        }
+    }
+
+    private mutating func checkInterruptionLevel(_ value: ContentNode) {
+        let levels = APSRules.interruptionLevels
+        guard case .text(let text) = value else {
+            return mustBe(
+                "interruption-level", "one of \(levels.joined(separator: ", "))", value, remedy: "For example: interruption-level: active.")
+        }
+        // What a cell will hold is not known here.
+        guard !Self.isTemplate(text), !levels.contains(text.value) else { return }
+        error(
+            "'interruption-level' must be one of \(levels.joined(separator: ", ")), not '\(text.value)'", at: text.position,
+            remedy: nearestName(to: text.value, among: levels).map { "Did you mean '\($0)'?" })
+    }
+
+    private static func isTemplate(_ text: SourceText) -> Bool { text.value.contains("{{") || text.value.contains("{%") }
+
+    private func number(_ value: ContentNode) -> Double? {
+        switch value {
+        case .integer(let number, _): Double(number)
+        case .double(let number, _): number
+        default: nil
+        }
+    }
+
+    private mutating func mustBe(_ name: String, _ what: String, _ value: ContentNode, remedy: String) {
+        let found =
+            switch value {
+            case .null: "nothing"
+            case .bool(let value, _): "\(value)"
+            case .integer(let number, _): "\(number)"
+            case .double(let number, _): "\(number)"
+            case .text(let text): Self.isTemplate(text) ? "a template, which always gives a text" : "the text '\(text.value)'"
+            case .array: "a list"
+            case .object: "an object"
+            }
+        error("'\(name)' must be \(what), not \(found)", at: value.position, remedy: remedy)
+    }
+}

@@ -1,0 +1,84 @@
+import Base
+
+/// A payload from the keys of `content`. Source: Apple, "Generating a remote notification".
+struct APNsPayload {
+    typealias Member = (name: String, value: PayloadNode)
+
+    var findings: [Diagnostic] = []
+
+    /// What APNs makes of content.
+    static func draft(of content: MessageContent) -> PayloadDraft {
+        var payload = APNsPayload()
+        let (root, pushType) =
+            if let whole = content.payload {
+                (payload.byHand(whole, path: []), payload.checkByHand(whole))
+            } else {
+                (payload.fields(content), content.isSilent ? PushType.background : .alert)
+            }
+        return PayloadDraft(root: root, pushType: pushType, byteLimit: APNs.payloadLimit(of: pushType), findings: payload.findings)
+    }
+
+    mutating func error(_ message: String, at place: SourcePosition, remedy: String? = nil) {
+        findings.append(Diagnostic(message, at: place, remedy: remedy))
+    }
+
+    mutating func warning(_ name: WarningName, _ message: String, at place: SourcePosition, remedy: String? = nil) {
+        findings.append(.warning(name, message, at: place, remedy: remedy))
+    }
+
+    // MARK: - By the keys of content
+
+    /// The whole payload. Only what is set is written; own keys stand beside aps.
+    private mutating func fields(_ content: MessageContent) -> PayloadNode {
+        let aps = content.isSilent ? [("content-available", .constant(.integer(1)))] : aps(content)
+        var members: [Member] = [("aps", .object(aps))]
+        if let image = content.image { members.append(("image", .address(image, mustBeSecure: true))) }
+        if let link = content.link { members.append(("link", .address(link))) }
+        if case .object(let data, _) = content.data {
+            checkData(data, content)
+            members += data.map { ($0.name.value, .content($0.value)) }
+        }
+        return .object(members)
+    }
+
+    private func aps(_ content: MessageContent) -> [Member] {
+        var members: [Member] = []
+        let isSubtitleAlone = content.title == nil && content.body == nil
+        let shown = [("title", content.title, true), ("subtitle", content.subtitle, isSubtitleAlone), ("body", content.body, true)]
+        let alert: [Member] = shown.compactMap { name, text, mustShow in text.map { (name, .shown($0, mustShow: mustShow)) } }
+        if !alert.isEmpty { members.append(("alert", .object(alert))) }
+        if let badge = content.badge { members.append(("badge", .constant(.integer(Int64(badge))))) }
+        let texts = [("sound", content.sound), ("thread-id", content.thread), ("category", content.category)]
+        members += texts.compactMap { name, text in text.map { (name, .text($0)) } }
+        if content.image != nil { members.append(("mutable-content", .constant(.integer(1)))) }
+        if content.wakesApp { members.append(("content-available", .constant(.integer(1)))) }
+        return members
+    }
+
+    private mutating func checkData(_ data: [ContentMember], _ content: MessageContent) {
+        findings += data.repeatedNames
+        for member in data {
+            let (name, place) = (member.name.value, member.name.position)
+            switch name {
+            case "aps":
+                error(
+                    "'data' must not hold 'aps', which belongs to APNs", at: place,
+                    remedy: "Use the keys of 'content', or write the whole push as 'payload'.")
+            case "image" where content.image != nil, "link" where content.link != nil:
+                error("'data' holds '\(name)', which 'content' sets too", at: place, remedy: "Keep one of them.")
+            default:
+                warnOutsideAPS(
+                    member,
+                    remedy: APSRules.contentKeys[name].map { "If APNs shall use it, write it as '\($0)' directly under 'content'." }
+                        ?? "If APNs shall use it, write the whole push as 'payload'.")
+            }
+        }
+    }
+
+    /// Warns of an own key that APNs would look for inside aps.
+    mutating func warnOutsideAPS(_ member: ContentMember, remedy: String?) {
+        let name = member.name.value
+        guard APSRules.keys.contains(where: { $0.name == name }) else { return }
+        warning(.outsideAPS, "'\(name)' stands beside aps, where APNs does not look", at: member.name.position, remedy: remedy)
+    }
+}

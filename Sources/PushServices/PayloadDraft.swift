@@ -1,0 +1,37 @@
+public import Base
+
+/// A payload before its templates are compiled: what stands where, and which texts have rules of their own.
+public indirect enum PayloadNode: Sendable {
+    /// Always the same.
+    case constant(JSONValue)
+    /// As written in a campaign's `data` or `payload`: every text in it is a template.
+    case content(ContentNode)
+    /// A text with templates.
+    case text(SourceText)
+    /// A text that people see. `mustShow`: a push in which it comes out blank is not sent. `isStrict`: what looks like a tag must be one.
+    case shown(SourceText, mustShow: Bool, isStrict: Bool = true)
+    /// A web address with templates. `mustBeSecure`: it begins with https://.
+    case address(SourceText, mustBeSecure: Bool = false)
+    /// Members in writing order.
+    case object([(name: String, value: PayloadNode)])
+}
+
+/// What a service makes of a campaign's content.
+public struct PayloadDraft: Sendable {
+    /// The whole payload.
+    public var root: PayloadNode
+    /// What kind of push it is.
+    public var pushType: PushType
+    /// The largest payload that the service takes, in bytes.
+    public var byteLimit: Int
+    /// Mistakes and warnings by the service's own rules, each at its place in the campaign.
+    public var findings: [Diagnostic]
+
+    /// A draft.
+    public init(root: PayloadNode, pushType: PushType, byteLimit: Int, findings: [Diagnostic]) {
+        self.root = root
+        self.pushType = pushType
+        self.byteLimit = byteLimit
+        self.findings = findings
+    }
+}

@@ -1,0 +1,66 @@
+import Base
+import PushServices
+
+/// What the reasons behind outcomes mean and what to do about them: those of push services, and Volley's own.
+public enum ReasonText {
+    /// What a reason means and what to do, one to three sentences; nil for one that Volley does not know.
+    public static func explanation(of reason: String) -> String? {
+        OwnReason(rawValue: reason)?.explanation ?? words(about: reason)?.explanation
+    }
+
+    /// The outcome to which a reason leads as a rule; nil where it may be any. A gateway's answer with the same words can lead to another one.
+    static func outcome(of reason: String) -> Outcome? {
+        if let own = OwnReason(rawValue: reason) { return own.outcome }
+        return words(about: reason)?.meaning.usualOutcome ?? .rejected
+    }
+
+    private static func words(about reason: String) -> ReasonWords? {
+        PushServices.all.lazy.compactMap { $0.words(about: reason) }.first
+    }
+}
+
+extension OwnReason {
+    /// What it means and what to do.
+    fileprivate var explanation: String {
+        switch self {
+        case .connectionLost:
+            "The connection broke before an answer came, so nobody knows whether these were delivered. Sending again may show some twice."
+        case .streamReset:
+            "The server broke the request off without an answer, so nobody knows whether these were delivered. Sending again may show some twice."
+        case .noAnswer:
+            "No answer came in time, so nobody knows whether these were delivered. Sending again may show some twice."
+        case .expired:
+            "It was too late: the campaign's expiry had passed before their turn came."
+        case .tooLate:
+            "Nothing was sent to them in time, and the campaign's 'late' says not to send so much later. `volley retry RUN --outcome unsent` sends all the same."
+        case .frequencyCap:
+            "With what other runs sent, or were about to send, they had as many pushes as 'frequency' allows. `volley retry RUN --outcome unsent` sends all the same."
+        case .quietHours:
+            "Their quiet hours began before their turn came. A run that goes on sends to them when they are over."
+        case .other:
+            "More different reasons than a run file keeps apart."
+        case .paused:
+            "The run was paused before their turn came."
+        case .stopped:
+            "The run stopped before their turn came."
+        case .interrupted:
+            "The run was interrupted before their turn came."
+        case .cancelled:
+            "The run was cancelled before their turn came."
+        }
+    }
+}
+
+extension AnswerMeaning {
+    /// The outcome of a push that was given up after such answers.
+    fileprivate var usualOutcome: Outcome {
+        switch self {
+        case .accepted: .accepted
+        case .invalidTarget: .invalidToken
+        // Where another credential cannot be had.
+        case .rejected, .stop, .retry(.credentialExpired): .rejected
+        case .retry: .failed
+        case .maybeTaken, .notTheService: .unknown
+        }
+    }
+}

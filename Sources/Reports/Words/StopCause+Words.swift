@@ -1,0 +1,214 @@
+public import Base
+import PushServices
+public import Runs
+
+/// Why a run stopped, in a sentence or two: what happened and what to check.
+extension StopCause {
+    /// What happened and what to check: `cancelled`, or one or two sentences.
+    public var sentence: String {
+        switch self {
+        case .service(let name, let stop): ServiceStopWords(service: ServiceWords(name)).sentence(stop)
+        case .connection(let name, let stop): ConnectionStopWords(service: ServiceWords(name)).sentence(stop)
+        case .limit(let name, let passed): Self.sentence(passed, ServiceWords(name))
+        case .ledger(let stop): stop.sentence
+        case .notSent(let error): "Nothing more was sent: \(error)"
+        case .interrupted: "interrupted"
+        case .cancelled: "cancelled"
+        case .described(let words): words
+        }
+    }
+
+    private static func sentence(_ passed: PassedLimit, _ service: ServiceWords) -> String {
+        "\(TextFormat.percent(Double(passed.count) / Double(passed.answers))) of the answers so far were \(passed.outcome) "
+            + "(\(TextFormat.count(passed.count)) of \(TextFormat.count(passed.answers))), and delivery.stop_when in the campaign allows "
+            + "\(passed.limit). The last reason was \(passed.lastReason)" + advice(about: passed.outcome, service)
+    }
+
+    private static func advice(about outcome: Outcome, _ service: ServiceWords) -> String {
+        switch outcome {
+        case .invalidToken:
+            ". Check that the export is recent and belongs to this app, and its environment and topic in volley.yaml; an old list simply has many dead "
+                + "tokens, and then the limit may be raised."
+        case .rejected:
+            ". Check the campaign's content and delivery, and the reasons in the report, before more is sent."
+        default:
+            ": \(service.name) took these pushes at none of their attempts. Check in the report whether it was all at once, and send the rest later or "
+                + "with a slower delivery.pace."
+        }
+    }
+}
+
+/// A service as sentences need it, also one that this Volley does not know any more.
+private struct ServiceWords {
+    let name: String
+    let service: (any PushService)?
+
+    init(_ name: String) {
+        service = PushServices.named(name)
+        self.name = service?.displayName ?? name
+    }
+}
+
+private struct ServiceStopWords {
+    let service: ServiceWords
+
+    func sentence(_ stop: ServiceStop) -> String {
+        switch stop {
+        case .refused(let reason, let status, let lag):
+            refused(reason, status, lag)
+        case .certificateExpired(let reason):
+            "\(service.name) refused the client certificate with \(reason) (403). Check its date in volley.yaml."
+        case .tokenExpired(let age, let lag): tokenExpired(age, lag)
+        case .notTheService(let status):
+            "The server answered a push with \(status) and without an apns-id, which \(service.name) always gives: something else answers in its place, and "
+                + "what it does with pushes is not known. Check environment (host and port) and proxy of the app in volley.yaml; `volley doctor` asks who "
+                + "answers."
+        case .notHTTP2(let endpoint):
+            "\(endpoint) does not speak HTTP/2, so it is no \(service.name) server. Check host and port in volley.yaml, and any proxy."
+        case .outage(let reason, let seconds):
+            "\(service.name) refuses every push for now (the last with \(reason)), and has taken none for "
+                + "\(TextFormat.duration(seconds: seconds)). Resume the run later."
+        case .mostTargetsRefused(let reason):
+            "More than half of the device tokens were refused as \(reason). That is the wrong environment (production or sandbox) or the wrong topic, "
+                + "not the tokens: \(Self.check)"
+        case .targetsRefused(let reason, let refusals): targetsRefused(reason, refusals)
+        case .mostRejected(let reason):
+            "More than half of the pushes were refused for good, the last with \(reason). That is the campaign or the server, not the "
+                + "devices: check the campaign's content and delivery, and environment and topic in volley.yaml."
+        }
+    }
+
+    private static let check = "check environment and topic in volley.yaml, and that the export belongs to this app."
+
+    private func refused(_ reason: String, _ status: Int, _ lagSeconds: Double?) -> String {
+        let code = reason.isEmpty ? "HTTP\(status)" : reason
+        let advice = service.service?.advice(status: status, reason: reason) ?? Self.check
+        var clock = ""
+        if service.service?.words(about: reason)?.mayBeClock == true, let complaint = clockComplaint(lagSeconds) {
+            clock = " \(complaint) That alone makes provider tokens invalid: set the clock."
+        }
+        return "\(service.name) refused the push with \(code) (\(status)), and would refuse all others. \(advice)\(clock)"
+    }
+
+    private func tokenExpired(_ ageSeconds: Double?, _ lagSeconds: Double?) -> String {
+        var clock = clockComplaint(lagSeconds)
+        if clock == nil, let ageSeconds, let lifetime = service.service?.signedToken?.lifetimeSeconds {
+            clock =
+                "A token is good for an hour, so this machine's clock seems to be at least "
+                + "\(TextFormat.duration(seconds: max(0, lifetime - ageSeconds))) behind the server's."
+        }
+        let age = ageSeconds.map { "it is only \(TextFormat.duration(seconds: $0)) old" } ?? "it is younger than 20 minutes"
+        return "\(service.name) calls the provider token expired although \(age), and allows no newer one within 20 minutes. "
+            + (clock.map { "\($0) Set the clock" } ?? "Check this machine's clock") + ", then resume the run."
+    }
+
+    private func clockComplaint(_ lagSeconds: Double?) -> String? {
+        lagSeconds.map {
+            "This machine's clock is \(TextFormat.duration(seconds: abs($0))) \($0 > 0 ? "behind" : "ahead of") the server's."
+        }
+    }
+
+    private func targetsRefused(_ reason: String, _ refusals: TargetRefusals) -> String {
+        let devices =
+            switch (refusals.refused, refusals.answers) {
+            case (_, 1): "token of the one device that was pushed to"
+            case (let part, let all) where part == all: "tokens of all \(TextFormat.count(all)) devices that were pushed to"
+            case (let part, let all): "tokens of \(TextFormat.count(part)) of the \(TextFormat.count(all)) devices that were pushed to"
+            }
+        // A single answer does not tell.
+        let cause =
+            refusals.refused == 1
+            ? "The environment (production or sandbox) or the topic may be wrong, or that token is; it is not suppressed: "
+            : "Most likely the environment (production or sandbox) or the topic is wrong, not the tokens, which are not suppressed: "
+        return
+            "\(service.name) refused the \(devices)\(refusals.isSinceOthersWereAccepted ? " since others were accepted" : ""), as \(reason). "
+            + "\(cause)\(Self.check) Then plan the campaign again, as this run keeps the settings that it was planned with."
+            + repetition(refusals.accepted)
+    }
+
+    private func repetition(_ accepted: Int) -> String {
+        switch accepted {
+        case 0: ""
+        case 1: " The device that got this push would get it again."
+        default: " The \(TextFormat.count(accepted)) devices that got this push would get it again."
+        }
+    }
+}
+
+private struct ConnectionStopWords {
+    let service: ServiceWords
+
+    func sentence(_ stop: ConnectionStop) -> String {
+        switch stop {
+        case .serverNotTrusted(let endpoint, let cause):
+            "The certificate of \(endpoint) cannot be trusted: \(cause). Check the host in volley.yaml, its ca file, this machine's "
+                + "clock and its ca-certificates package."
+        case .certificateRefused(let endpoint, let cause):
+            "\(endpoint) refused the client certificate: \(cause). Check certificate and environment of the app in volley.yaml."
+        case .misconfigured(let endpoint, let cause):
+            "No connection to \(endpoint) can be made: \(cause). Check the app in volley.yaml, and the files that it names."
+        case .proxyCredentials(let proxy, let cause):
+            "The proxy \(proxy) wants to know who asks, and did not take what it was shown: \(cause). Check its user and password, in volley.yaml "
+                + "(proxy) or in the environment (https_proxy)."
+        case .proxyForbids(let proxy, let endpoint, let cause):
+            "The proxy \(proxy) does not connect to \(endpoint): \(cause). Ask whoever runs it to allow that host and port, or name "
+                + "another one in volley.yaml (proxy) or in the environment (https_proxy)."
+        case .proxyNotTrusted(let proxy, let cause):
+            "The certificate of the proxy \(proxy) cannot be trusted: \(cause). Check the proxy's name in volley.yaml (proxy) or in the environment "
+                + "(https_proxy), this machine's clock and its ca-certificates package."
+        case .unreachable(let destination, let attempts, let cause): unreachable(destination, attempts, cause)
+        case .lost(let destination, let cause):
+            "The connection to \(way(destination)) was lost and could not be had again: \(cause). Check the network, then resume the run."
+        }
+    }
+
+    private func unreachable(_ destination: ConnectionStop.Destination, _ attempts: Int, _ cause: String) -> String {
+        let ports = service.service.map { " (\($0.ports) must be open)" } ?? ""
+        return "\(attempts) attempts to reach \(way(destination)) failed, the last with: \(cause). "
+            + (destination.proxy == nil
+                ? "Check host and port, the network, a firewall or proxy\(ports)"
+                : "Check that the proxy in volley.yaml (proxy) or in the environment (https_proxy) is the right one and is running, and host and port")
+            + (destination.usesCertificate ? ", and whether the server accepts the client certificate." : ".")
+    }
+
+    /// What is tried: `api.push.apple.com:443 through the proxy proxy:3128`.
+    private func way(_ destination: ConnectionStop.Destination) -> String {
+        destination.proxy.map { "\(destination.endpoint) through the proxy \($0)" } ?? destination.endpoint
+    }
+}
+
+extension LedgerStop {
+    fileprivate var sentence: String {
+        switch self {
+        case .unusable(let error): "The run file cannot be used. \(error)"
+        case .endNotRecorded(let error): "The end of the run could not be recorded. \(error)"
+        case .recordingFailed(let error): "Recording stopped. \(error)"
+        case .claimNotNoted(let error): "Claiming stopped, as it could not be noted beside the run. \(error)"
+        case .readingFailed(let error): "Reading and claiming stopped. \(error)"
+        case .beginNotNoted: "that it began could not be noted beside it, so nothing was sent"
+        case .takenOver: "Another volley took over the run while this one stood still."
+        case .fileLost(let file, let activity): "The run file \(file) was removed or replaced while \(activity.clause)."
+        case .accountFileLost(let file, let activity):
+            "\(file) was removed or replaced while \(activity.clause): without it the account of the run would be lost."
+        case .lockLost(let error, let activity): "Another volley took over while \(activity.clause), as its lock file was removed. \(error)"
+        case .processGone: "the process that sent it is gone: it was killed, or the machine went down"
+        }
+    }
+}
+
+extension RunActivity {
+    fileprivate var clause: String {
+        switch self {
+        case .sending: "it was being sent"
+        case .paused: "the run was paused"
+        case .waiting: "the run was waiting"
+        }
+    }
+}
+
+extension RunStatus {
+    /// Why it stopped, or that it cannot be seen whether it did; nil when there is nothing to say.
+    public var because: String? {
+        isSenderHidden ? "whether a process still sends it cannot be seen: its lock file may not be read" : cause?.sentence
+    }
+}

@@ -1,0 +1,75 @@
+public import Base
+
+/// The runs that are kept in one place. Above this room a run is known by its id, or by what a command was given for it; how it is kept, and where, only the
+/// catalogue knows.
+public protocol RunCatalog: Sendable {
+    /// Where it is: what plans remember as their home, and messages name. Nothing is opened by it.
+    var place: String { get }
+
+    /// Where a run of it is, or would be, for messages.
+    func place(of run: String) -> String
+
+    /// Whether something is kept under a run's id, readable or not.
+    func holds(_ run: String) -> Bool
+
+    /// All runs, oldest first (then by id), opened for reading; nothing stays open.
+    /// - Throws: `Diagnostic`: they cannot be listed.
+    func list() throws -> RunListing
+
+    /// Opens a run by its id.
+    /// - Throws: `Diagnostic`: missing, no run, damaged, of a newer version, not permitted.
+    func open(_ run: String, readOnly: Bool) throws -> RunStore
+
+    /// Opens the run that a command's argument means: its id, `last` for the one planned last, or what names it where runs are files.
+    /// - Throws: `Diagnostic` when there is none, with the nearest id when it looks misspelt; else as `open` does.
+    func open(named argument: String, readOnly: Bool) throws -> RunStore
+
+    /// Begins to write a run.
+    /// - Parameter variants: what tells devices' variants; nil when all get the same.
+    /// - Throws: `Diagnostic`: nothing can be written there.
+    func create(_ run: String, variants: VariantNames?) throws -> RunWriter
+
+    /// Runs of a campaign that were begun, as the record knows or they say themselves, or that a process is about to send, oldest first; also retries and
+    /// tests. What cannot be opened is passed over.
+    /// - Throws: `Diagnostic`: they cannot be listed.
+    func begun(of campaign: String, known: HistorySnapshot) throws -> [RunStore]
+
+    /// The newest runs of an app's campaign that were begun and have an audience, newest first.
+    /// - Parameter limit: how many at most.
+    /// - Throws: `Diagnostic`: they cannot be listed.
+    func begunForSomebody(of campaign: String, app: String, limit: Int) throws -> [RunStore]
+
+    /// Runs of a campaign that processes are sending just now, or have paused; also retries and tests.
+    /// - Throws: `Diagnostic`: they cannot be listed; whether one of them is being sent cannot be seen, or which it is.
+    func beingSent(of campaign: String) throws -> [RunStore]
+
+    /// Ids of the runs of a campaign that processes are sending just now, or have paused, or may have.
+    /// - Throws: `Diagnostic`: they cannot be listed.
+    func idsBeingSent(of campaign: String) throws -> [String]
+
+    /// Runs of an app that may have reached somebody since a moment, oldest first. Tests, and plans that nobody has begun to send, reach nobody.
+    /// Plans whose recipients are gone (`volley prune`) know nobody any more. What cannot be opened is among the second.
+    /// - Throws: `Diagnostic`: they cannot be listed.
+    func runs(ofApp app: String, reachingSince since: Timestamp) throws -> (runs: [RunStore], broken: [Diagnostic])
+}
+
+/// What a catalogue holds.
+public struct RunListing: Sendable {
+    /// Oldest first, then by id.
+    public var runs: [RunStore] = []
+    /// What is wrong with those that could not be opened.
+    public var broken: [Diagnostic] = []
+    /// What is wrong with copies, under other names, of runs that are there as well: they count for nothing.
+    public var copies: [Diagnostic] = []
+
+    /// Nothing.
+    public init() {}
+}
+
+extension RunStore {
+    /// Where the run is, for messages: nothing is opened by it.
+    public var place: String { path }
+
+    /// The runs that are kept where this one is.
+    public var catalog: any RunCatalog { RunFolder(RunDiagnostics.folder(of: path)) }
+}

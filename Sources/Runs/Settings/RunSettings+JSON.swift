@@ -1,0 +1,203 @@
+import Base
+import Scheduling
+
+/// Settings as the run file keeps them.
+extension RunSettings {
+    /// The settings as JSON.
+    var json: JSONValue {
+        let members: [(String, JSONValue)] = [
+            ("environment", environment.json),
+            ("topic", .string(topic)),
+            ("key", key?.json ?? .null),
+            ("certificate", certificate?.json ?? .null),
+            ("push_type", .string(pushType.rawValue)),
+            ("priority", .integer(Int64(priority.rawValue))),
+            ("expires", expiry?.json ?? .null),
+            ("collapse", optional(collapseID)),
+            ("pace", pace?.json ?? .null),
+            ("app_pace", appPace?.json ?? .null),
+            ("unknown", .string(unknownPolicy.rawValue)),
+            ("stop_when", stopLimits?.json ?? .null),
+            ("schedule", schedule?.json ?? .null),
+            ("frequency", .array(frequencyCaps.map { $0.json })),
+            ("approval", .string(needsApproval ? "required" : "none")),
+            ("rendering", .integer(Int64(renderingRules))),
+            ("runs", optional(runsFolder)),
+            ("parent_life", optional(parentLife)),
+            ("retried_outcomes", retriedOutcomes.map { .array($0.map(\.name).sorted().map { .string($0) }) } ?? .null),
+            ("campaign_file", optional(realCampaignFile)),
+            ("scheduler", .bool(isOfScheduler)),
+            ("place", place?.json ?? .null),
+            ("beside", .array(beside.map { .string($0) })),
+        ]
+        return .object(pairs: members)
+    }
+
+    /// Reads what `json` wrote.
+    /// - Throws: a `Diagnostic` when a member is missing or strange: the run file was written by something else.
+    init(json: JSONValue, runFile: String) throws(Diagnostic) {
+        func need<Value>(_ value: Value?, _ name: String) throws(Diagnostic) -> Value {
+            guard let value else {
+                throw Diagnostic("the run file's setting '\(name)' cannot be read", file: runFile, remedy: "Plan the campaign again.")
+            }
+            return value
+        }
+        environment = try need(json["environment"].flatMap { FrozenEnvironment(json: $0) }, "environment")
+        topic = try need(json["topic"]?.stringValue, "topic")
+        key = json["key"].flatMap { FrozenKey(json: $0) }
+        certificate = json["certificate"].flatMap { FrozenCertificate(json: $0) }
+        pushType = try need(json["push_type"]?.stringValue.flatMap(PushType.init(rawValue:)), "push_type")
+        priority = try need(json["priority"]?.integerValue.flatMap { PushPriority(rawValue: Int($0)) }, "priority")
+        expiry = json["expires"].flatMap { Expiry(json: $0) }
+        collapseID = json["collapse"]?.stringValue
+        pace = json["pace"].flatMap { Pace(json: $0) }
+        // Plans of older versions have none.
+        appPace = json["app_pace"].flatMap { Pace(json: $0) }
+        unknownPolicy = try need(json["unknown"]?.stringValue.flatMap(UnknownPolicy.init(rawValue:)), "unknown")
+        // Plans of older versions have none.
+        if let schedule = json["schedule"], schedule != .null {
+            self.schedule = try need(FrozenSchedule(json: schedule), "schedule")
+        }
+        // Plans of older versions have none.
+        if case .array(let caps)? = json["frequency"] {
+            frequencyCaps = try caps.map { cap throws(Diagnostic) in try need(FrequencyCap(json: cap), "frequency") }
+        }
+        // Plans of older versions know none.
+        needsApproval = json["approval"]?.stringValue == "required"
+        renderingRules = json["rendering"]?.integerValue.map { Int($0) } ?? 1
+        runsFolder = json["runs"]?.stringValue
+        parentLife = json["parent_life"]?.stringValue
+        if case .array(let names)? = json["retried_outcomes"] {
+            retriedOutcomes = Set(names.compactMap { name in Outcome.allCases.first { $0.name == name.stringValue } })
+        }
+        realCampaignFile = json["campaign_file"]?.stringValue
+        isOfScheduler = json["scheduler"] == .bool(true)
+        place = json["place"].flatMap { LifeSequence.Place(json: $0) }
+        if case .array(let runs)? = json["beside"] { beside = runs.compactMap(\.stringValue) }
+        // Plans of older versions have none.
+        if let limits = json["stop_when"], limits != .null { stopLimits = try need(StopLimits(json: limits), "stop_when") }
+    }
+
+    private func optional(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
+}
+
+extension FrozenEnvironment {
+    fileprivate var json: JSONValue {
+        guard case .server(let host, let port, let authority) = self else { return .string(name) }
+        return .object(pairs: [
+            ("host", .string(host)), ("port", .integer(Int64(port))), ("ca", authority.map { .string($0) } ?? .null),
+        ])
+    }
+
+    fileprivate init?(json: JSONValue) {
+        switch json.stringValue {
+        case "production": self = .production
+        case "sandbox": self = .sandbox
+        case "simulator": self = .simulator
+        default:
+            guard let host = json["host"]?.stringValue, let port = json["port"]?.integerValue else { return nil }
+            self = .server(host: Self.normalized(host: host), port: Int(port), certificateAuthority: json["ca"]?.stringValue)
+        }
+    }
+}
+
+extension FrozenKey {
+    fileprivate var json: JSONValue {
+        .object(pairs: [
+            ("file", .string(file)), ("id", .string(keyID)), ("team", .string(teamID)),
+            ("fingerprint", fingerprint.map { .string($0) } ?? .null),
+        ])
+    }
+
+    fileprivate init?(json: JSONValue) {
+        guard let file = json["file"]?.stringValue, let id = json["id"]?.stringValue, let team = json["team"]?.stringValue else {
+            return nil
+        }
+        self.init(file: file, keyID: id, teamID: team, fingerprint: json["fingerprint"]?.stringValue)
+    }
+}
+
+extension FrozenCertificate {
+    fileprivate var json: JSONValue {
+        .object(pairs: [("file", .string(file)), ("passphrase_env", passphraseVariable.map { .string($0) } ?? .null)])
+    }
+
+    fileprivate init?(json: JSONValue) {
+        guard let file = json["file"]?.stringValue else { return nil }
+        self.init(file: file, passphraseVariable: json["passphrase_env"]?.stringValue)
+    }
+}
+
+extension LifeSequence.Place {
+    fileprivate var json: JSONValue { .object(pairs: [("number", .integer(Int64(number))), ("life", .string(life))]) }
+
+    fileprivate init?(json: JSONValue) {
+        guard let number = json["number"]?.integerValue, let life = json["life"]?.stringValue else { return nil }
+        self.init(number: Int(number), life: life)
+    }
+}
+
+extension Pace {
+    fileprivate var json: JSONValue {
+        .object(pairs: [("pushes", .integer(Int64(pushes))), ("seconds", .integer(Int64(intervalSeconds)))])
+    }
+
+    fileprivate init?(json: JSONValue) {
+        guard let pushes = json["pushes"]?.integerValue, let seconds = json["seconds"]?.integerValue else { return nil }
+        self.init(pushes: Int(pushes), intervalSeconds: Int(seconds))
+    }
+}
+
+extension FrequencyCap {
+    fileprivate var json: JSONValue {
+        .object(pairs: [("pushes", .integer(Int64(pushes))), ("seconds", .integer(Int64(seconds)))])
+    }
+
+    fileprivate init?(json: JSONValue) {
+        guard let pushes = json["pushes"]?.integerValue, let seconds = json["seconds"]?.integerValue, pushes >= 1, seconds >= 1 else {
+            return nil
+        }
+        self.init(pushes: Int(pushes), seconds: Int(seconds))
+    }
+}
+
+extension Expiry {
+    fileprivate var json: JSONValue {
+        switch self {
+        case .immediately: .integer(0)
+        case .after(let seconds): .object(pairs: [("after_seconds", .integer(Int64(seconds)))])
+        case .at(let moment): .object(pairs: [("at_ms", .integer(moment.epochMilliseconds))])
+        }
+    }
+
+    fileprivate init?(json: JSONValue) {
+        if json.integerValue == 0 {
+            self = .immediately
+        } else if let seconds = json["after_seconds"]?.integerValue {
+            self = .after(seconds: Int(seconds))
+        } else if let moment = json["at_ms"]?.integerValue {
+            self = .at(Timestamp(epochMilliseconds: moment))
+        } else {
+            return nil
+        }
+    }
+}
+
+extension StopLimits {
+    fileprivate var json: JSONValue {
+        let limits = Self.outcomes.compactMap { outcome in shares[outcome].map { (outcome.name, JSONValue.integer(Int64($0.millionths))) } }
+        return .object(pairs: [("millionths", .object(pairs: limits)), ("after", .integer(Int64(after)))])
+    }
+
+    fileprivate init?(json: JSONValue) {
+        self.init()
+        guard let after = json["after"]?.integerValue, after >= 1, case .object(let members)? = json["millionths"] else { return nil }
+        self.after = Int(after)
+        for member in members {
+            guard let outcome = Self.outcomes.first(where: { $0.name == member.name }), let millionths = member.value.integerValue,
+                (1...1_000_000).contains(millionths)
+            else { return nil }
+            shares[outcome] = StopShare(millionths: Int(millionths))
+        }
+    }
+}

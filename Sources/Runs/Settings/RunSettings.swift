@@ -1,0 +1,116 @@
+public import Base
+
+/// What a plan freezes about the way of a campaign: everything that sending needs beside the recipients. Credentials are named
+/// by their files, never kept.
+public struct RunSettings: Hashable, Sendable {
+    /// Where the run goes.
+    public var environment: FrozenEnvironment
+    /// With the suffix that the push type needs.
+    public var topic: String
+    /// What it is sent with; nil with a certificate, and to the simulator.
+    public var key: FrozenKey?
+    /// What it is sent with; nil with a key, and to the simulator.
+    public var certificate: FrozenCertificate?
+    /// What its pushes are for.
+    public var pushType: PushType
+    /// How urgent its pushes are.
+    public var priority: PushPriority
+    /// When its pushes are no longer wanted; nil leaves that to the service.
+    public var expiry: Expiry?
+    /// Under which id a device replaces a push by a later one; nil when it shows them all.
+    public var collapseID: String?
+    /// Never faster than this; nil for as fast as the service takes them.
+    public var pace: Pace?
+    /// The app's own, which all its runs keep together; `pace` is never faster.
+    public var appPace: Pace?
+    /// What becomes of pushes whose answers were lost.
+    public var unknownPolicy: UnknownPolicy = .resend
+    /// Shares of bad answers beyond which the run stops; nil for none but those that stop every run.
+    public var stopLimits: StopLimits?
+    /// Where its waves come from; nil when all go out at once.
+    public var schedule: FrozenSchedule?
+    /// How many pushes its devices may get; empty when that does not matter.
+    public var frequencyCaps: [FrequencyCap] = []
+    /// Whether somebody must approve what is sent.
+    public var needsApproval = false
+    /// The folder of runs it was planned into, by its absolute path: it is sent from there. nil in plans of older versions.
+    public var runsFolder: String?
+    /// Of a retry: the life that the run had that it retries. It is void once that run went on.
+    public var parentLife: String?
+    /// Of a retry: which outcomes of the run that it retries it is for; nil in plans of older versions.
+    public var retriedOutcomes: Set<Outcome>?
+    /// The campaign's file with its symbolic links resolved, as it was when it was planned; nil in plans of older versions.
+    public var realCampaignFile: String?
+    /// Whether `volley schedule` planned it, for the time of its schedule.
+    public var isOfScheduler = false
+    /// Where in the order of beginnings it was planned; nil in retries, and in plans of older versions.
+    public var place: LifeSequence.Place?
+    /// Runs of the campaign that were being sent when it was planned.
+    public var beside: [String] = []
+    /// By which rules its payloads were measured: a number that grows when payloads of other bytes are made of the same campaign.
+    public var renderingRules: Int
+
+    /// Settings with everything else as usual.
+    public init(environment: FrozenEnvironment, topic: String, pushType: PushType, renderingRules: Int) {
+        self.environment = environment
+        self.topic = topic
+        self.pushType = pushType
+        priority = pushType == .background ? .normal : .high
+        self.renderingRules = renderingRules
+    }
+}
+
+/// Where a run goes.
+public enum FrozenEnvironment: Hashable, Sendable {
+    case production, sandbox, simulator
+    /// Another server; `certificateAuthority` is the absolute path of what vouches for it, nil where the system's authorities do.
+    case server(host: String, port: Int, certificateAuthority: String?)
+
+    /// One server has one name: capitals do not count in it, nor does the dot at the end that a whole name may have (RFC 4343, RFC 1034 section 3.1).
+    public static func normalized(host: String) -> String { String((host.hasSuffix(".") ? host.dropLast() : host[...]).lowercased()) }
+
+    /// For people: `production`, `sandbox`, `simulator`, or host and port.
+    public var name: String {
+        switch self {
+        case .production: "production"
+        case .sandbox: "sandbox"
+        case .simulator: "simulator"
+        case .server(let host, let port, _): "\(host):\(port)"
+        }
+    }
+
+    /// Whether no phone gets it.
+    public var isSimulator: Bool { if case .simulator = self { true } else { false } }
+}
+
+/// A .p8 by its absolute path, symbolic links kept.
+public struct FrozenKey: Hashable, Sendable {
+    /// The file's path.
+    public var file: String
+    /// Ten characters each, from the account of whoever runs the app.
+    public var keyID: String, teamID: String
+    /// SHA-256 of its public half; nil when the file could not be read, and in plans of older versions.
+    public var fingerprint: String?
+
+    /// A key that was not read yet.
+    public init(file: String, keyID: String, teamID: String, fingerprint: String? = nil) {
+        self.file = file
+        self.keyID = keyID
+        self.teamID = teamID
+        self.fingerprint = fingerprint
+    }
+}
+
+/// A client certificate by its absolute path, symbolic links kept.
+public struct FrozenCertificate: Hashable, Sendable {
+    /// The file's path.
+    public var file: String
+    /// The environment variable that holds its passphrase; nil when it needs none.
+    public var passphraseVariable: String?
+
+    /// - Parameter passphraseVariable: the environment variable that holds its passphrase; nil when it needs none.
+    public init(file: String, passphraseVariable: String?) {
+        self.file = file
+        self.passphraseVariable = passphraseVariable
+    }
+}

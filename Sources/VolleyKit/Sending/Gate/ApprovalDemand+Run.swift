@@ -1,0 +1,38 @@
+import Base
+import Campaigns
+import Runs
+
+extension ApprovalDemand {
+    /// As it is now, for a run that was planned before.
+    init(of run: RunStore, _ settings: RunSettings) {
+        let file = run.plan.campaignFile
+        let folder = FilePaths.folder(of: file)
+        guard FilePaths.exists(run.plan.projectFile) else {
+            self.init(ofMoved: run.plan, from: ["", run.catalog.place, folder])
+            return
+        }
+        guard FilePaths.exists(folder) else {
+            self = .unknown("the folder of its campaign, \(folder), is not there or cannot be looked into, with the volley.yaml in it")
+            return
+        }
+        self.init(app: run.plan.app, campaignFile: file, realFile: settings.realCampaignFile ?? FilePaths.absolute(file))
+    }
+
+    /// Of a plan whose volley.yaml is gone. Another one is that file, moved, if the campaign as it was planned lies beside it as it did: at the same place
+    /// below it.
+    /// - Parameter folders: from which volley.yaml is looked for.
+    private init(ofMoved plan: RunPlan, from folders: [String]) {
+        let former = FilePaths.folder(of: plan.projectFile)
+        let place =
+            plan.campaignFile.hasPrefix(former + "/")
+            ? String(plan.campaignFile.dropFirst(former.count + 1)) : FilePaths.absolute(plan.campaignFile)
+        for project in Set(folders.compactMap { Project.find(startingAt: $0) }).sorted() {
+            let campaign = FilePaths.resolve(place, besideFile: project)
+            guard let source = try? FilePaths.read(campaign), source == Array(plan.campaignSource.utf8) else { continue }
+            self.init(app: plan.app, campaignFile: campaign, realFile: FilePaths.absolute(campaign))
+            return
+        }
+        self = .unknown(
+            "\(plan.projectFile), by which it was planned, is not there, nor is the campaign beside another volley.yaml as it was")
+    }
+}

@@ -1,0 +1,24 @@
+import Base
+import Foundation
+import Testing
+
+@Suite("What folders hold")
+struct FolderTests {
+    @Test("names come sorted, without the folder itself and the one above; those that are not wanted do not count")
+    func names() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("volley-folder-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        #expect(try Folder.names(in: folder.path).isEmpty)
+        for name in ["b", "a", ".hidden", "ä"] { try Data().write(to: folder.appendingPathComponent(name)) }
+        #expect(try Folder.names(in: folder.path) == [".hidden", "a", "b", "ä"])
+        #expect(try Folder.names(in: folder.path, atMost: 3) { !$0.hasPrefix(".") } == ["a", "b", "ä"])
+        #expect(try Folder.names(in: folder.path, atMost: 2).count == 2)
+    }
+
+    @Test("a folder that is not there, and a file, are told by errno")
+    func failures() {
+        #expect(throws: Folder.Failure(code: ENOENT)) { try Folder.names(in: "/no/such/folder") }
+        #expect(throws: Folder.Failure(code: ENOTDIR)) { try Folder.names(in: "/etc/passwd") }
+    }
+}

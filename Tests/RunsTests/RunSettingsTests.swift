@@ -1,0 +1,106 @@
+import Base
+import Scheduling
+import Testing
+
+@testable import Runs
+
+@Suite("settings that a plan freezes")
+struct RunSettingsTests {
+    private static func full() -> RunSettings {
+        settings {
+            $0.environment = .server(host: "::1", port: 2197, certificateAuthority: "/etc/ca.pem")
+            $0.key = FrozenKey(file: "/keys/a.p8", keyID: "ABC123DEFG", teamID: "DEF123GHIJ")
+            $0.certificate = FrozenCertificate(file: "/keys/a.p12", passphraseVariable: "SECRET")
+            $0.expiry = .after(seconds: 14400)
+            $0.collapseID = "sale"
+            $0.pace = Pace(pushes: 300_000, intervalSeconds: 60)
+            $0.appPace = Pace(pushes: 9_000, intervalSeconds: 1)
+            $0.unknownPolicy = .skip
+            $0.stopLimits = StopLimits()
+            $0.stopLimits?.shares = [.rejected: StopShare(millionths: 5_000), .invalidToken: StopShare(millionths: 200_000)]
+            $0.stopLimits?.after = 500
+            $0.schedule = FrozenSchedule(
+                Schedule(at: LocalTime("2026-12-01 09:00"), zone: .named(.utc), quietHours: try? QuietHours("21:00-08:00")), nil)
+            $0.schedule?.late = .skip(afterSeconds: 3600)
+            $0.schedule?.planning = Timestamp(epochSeconds: 100)..<Timestamp(epochSeconds: 112)
+            $0.frequencyCaps = [FrequencyCap(pushes: 2, seconds: 604_800), FrequencyCap(pushes: 1, seconds: 3600)]
+            $0.needsApproval = true
+            $0.runsFolder = "/runs"
+            $0.parentLife = "1f"
+            $0.retriedOutcomes = [.unknown, .failed]
+            $0.realCampaignFile = "/campaigns/sale.yaml"
+            $0.isOfScheduler = true
+            $0.place = LifeSequence.Place(number: 7, life: "2e")
+            $0.beside = ["20261201-090000-sale-0001"]
+        }
+    }
+
+    @Test("come back from the run file as they went in")
+    func roundTrip() throws {
+        for original in [
+            Self.full(), settings(), settings { $0.expiry = .immediately }, settings { $0.expiry = .at(Timestamp(epochSeconds: 5)) },
+            settings { $0.environment = .production }, settings { $0.environment = .simulator },
+        ] {
+            let copy = try RunSettings(json: original.json, runFile: "x.sqlite")
+            #expect(copy == original)
+            let folder = try TemporaryFolder()
+            var plan = plan("run", audience: 1)
+            plan.settings = .success(original)
+            let writer = try RunWriter(folder: folder.path, id: "run")
+            try writer.put(recipient(0), at: 0)
+            let run = try writer.finish(plan)
+            run.close()
+            #expect(try run.plan.settings.get() == original)
+            #expect(try RunStore(path: run.path).plan.settings.get() == original)
+        }
+    }
+
+    @Test("are stored in the notation that files of every version hold")
+    func notation() {
+        #expect(
+            settings().json.text
+                == #"{"environment":"sandbox","topic":"com.example.shop","key":null,"certificate":null,"push_type":"alert","priority":10,"#
+                + #""expires":null,"collapse":null,"pace":null,"app_pace":null,"unknown":"resend","stop_when":null,"schedule":null,"#
+                + #""frequency":[],"approval":"none","rendering":5,"runs":null,"parent_life":null,"retried_outcomes":null,"#
+                + #""campaign_file":null,"scheduler":false,"place":null,"beside":[]}"#)
+        #expect(
+            Self.full().json.text
+                == #"{"environment":{"host":"::1","port":2197,"ca":"/etc/ca.pem"},"topic":"com.example.shop","#
+                + #""key":{"file":"/keys/a.p8","id":"ABC123DEFG","team":"DEF123GHIJ","fingerprint":null},"#
+                + #""certificate":{"file":"/keys/a.p12","passphrase_env":"SECRET"},"push_type":"alert","priority":10,"#
+                + #""expires":{"after_seconds":14400},"collapse":"sale","pace":{"pushes":300000,"seconds":60},"#
+                + #""app_pace":{"pushes":9000,"seconds":1},"unknown":"skip","#
+                + #""stop_when":{"millionths":{"invalid_token":200000,"rejected":5000},"after":500},"#
+                + #""schedule":{"occurrence":null,"timezone":"UTC","quiet_hours":"21:00-08:00","late_seconds":3600,"#
+                + #""planning_ms":[100000,112000]},"frequency":[{"pushes":2,"seconds":604800},{"pushes":1,"seconds":3600}],"#
+                + #""approval":"required","rendering":5,"runs":"/runs","parent_life":"1f","retried_outcomes":["failed","unknown"],"#
+                + #""campaign_file":"/campaigns/sale.yaml","scheduler":true,"place":{"number":7,"life":"2e"},"#
+                + #""beside":["20261201-090000-sale-0001"]}"#)
+    }
+
+    @Test("that cannot be read name the run file")
+    func damaged() throws {
+        #expect(throws: Diagnostic.self) { try RunSettings(json: .object([]), runFile: "x.sqlite") }
+    }
+
+    @Test(
+        "that cannot be read keep nobody from listing the run, and are neither used nor stored again",
+        .enabled(if: hasSQLiteTool, "needs the sqlite3 tool"))
+    func listed() throws {
+        let folder = try TemporaryFolder()
+        let run = try makeRun(folder, audience: 3)
+        run.close()
+        #expect(query(run.path, "UPDATE run SET settings = replace(settings, ':10,', ':7,')").isEmpty)
+        let found = try RunFolder(folder.path).list()
+        #expect(found.broken.isEmpty && found.runs.map(\.plan.id) == ["run"])
+        let plan = try #require(found.runs.first?.plan)
+        let mistake = try #require(diagnostic { _ = try plan.settings.get() })
+        #expect(mistake.message == "the run file's setting 'priority' cannot be read" && mistake.file == run.path)
+        let writer = try RunWriter(folder: folder.path, id: "again")
+        for number in 0..<3 { try writer.put(recipient(number), at: number) }
+        var copy = plan
+        copy.id = "again"
+        #expect(diagnostic { _ = try writer.finish(copy) } == mistake)
+        #expect(try RunFolder(folder.path).list().runs.map(\.plan.id) == ["run"])
+    }
+}
