@@ -50,7 +50,8 @@ let package = Package(
     name: "volley",
     products: [
         .executable(name: "volley", targets: ["volley"]),
-        .library(name: "VolleyKit", targets: ["VolleyKit"]),
+        .library(
+            name: "VolleyKit", targets: ["Base", "Campaigns", "Runs", "Reports", "Workspace", "Planning", "Sending", "Automation"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -84,25 +85,38 @@ let package = Package(
         room("Delivery", ["Base", "Cryptography", "HTTP2", "PushServices", "CCurl"]),
         room("Runs", ["Base", "Cryptography", "PushServices", "Scheduling", grdb, sqlite]),
         room("Reports", ["Base", "PushServices", "Runs"]),
-        room("APNsSimulator", ["Base", "Cryptography", "HTTP2"]),
+        // Strict stand-ins for the services; they share nothing with the rooms that they judge.
+        room("Simulators", ["Base", "Cryptography", "HTTP2"]),
 
-        // Where they are wired together, and where a person types.
+        // What volley.yaml and the runs beside it say together.
         room(
-            "VolleyKit",
+            "Workspace", ["Base", "Cryptography", "Scheduling", "PushServices", "Campaigns", "Audience", "Content", "Delivery", "Runs"]),
+        // The stages: functions of values that print, ask and exit nowhere.
+        room(
+            "Planning",
+            ["Base", "Cryptography", "Scheduling", "PushServices", "Campaigns", "Audience", "Content", "Runs", "Reports", "Workspace"]),
+        room(
+            "Sending",
             [
-                "Base", "CLinux", "Cryptography", "Scheduling", "PushServices", "Campaigns", "Audience", "Content", "Delivery", "Runs",
-                "Reports",
-                "APNsSimulator",
+                "Base", "Cryptography", "Scheduling", "PushServices", "Campaigns", "Audience", "Content", "Delivery", "Runs", "Reports",
+                "Simulators", "Workspace",
+            ]),
+        room(
+            "Automation",
+            [
+                "Base", "CLinux", "Cryptography", "Scheduling", "Campaigns", "Delivery", "Runs", "Reports", "Workspace", "Planning",
+                "Sending",
             ]),
         // What each command asks, prints and ends with; and the arguments that it takes.
         .target(
             name: "Commands",
             dependencies: [
-                "Base", "Cryptography", "Scheduling", "Campaigns", "Audience", "Content", "Delivery", "Runs", "Reports", "APNsSimulator",
-                "PushServices", "VolleyKit",
+                "Base", "Cryptography", "Scheduling", "PushServices", "Campaigns", "Audience", "Content", "Delivery", "Runs", "Reports",
+                "Simulators", "Workspace", "Planning", "Sending", "Automation",
             ], path: "Sources/volley", exclude: ["Arguments"], swiftSettings: strict),
         .executableTarget(
-            name: "volley", dependencies: ["Commands", "VolleyKit", argumentParser, "CLinux"], path: "Sources/volley/Arguments",
+            name: "volley", dependencies: ["Base", "Commands", "Planning", "Workspace", argumentParser, "CLinux"],
+            path: "Sources/volley/Arguments",
             swiftSettings: strict),
 
         // What `make bench` runs.
@@ -128,25 +142,38 @@ let package = Package(
         tests("Content", ["Base", "Content", "PushServices"]),
         .testTarget(
             name: "PushServicesTests", dependencies: ["Base", "PushServices"], exclude: ["apns_answers.csv"], swiftSettings: strict),
-        tests("Delivery", ["Base", "Cryptography", "HTTP2", "PushServices", "Delivery", "Reports", "APNsSimulator", "TestServers"]),
+        tests("Delivery", ["Base", "Cryptography", "HTTP2", "PushServices", "Delivery", "Reports", "Simulators", "TestServers"]),
         tests("Runs", ["Base", "Runs", "Scheduling"]),
         .testTarget(
             name: "ReportsTests", dependencies: ["Base", "PushServices", "Runs", "Reports", "Scheduling"], exclude: ["stop_causes.tsv"],
             swiftSettings: strict),
-        tests("APNsSimulator", ["Base", "Cryptography", "HTTP2", "APNsSimulator"]),
+        tests("Simulators", ["Base", "Cryptography", "HTTP2", "Simulators"]),
         tests(
-            "VolleyKit",
+            "Workspace", ["Base", "Campaigns", "Content", "Runs", "Scheduling", "Workspace"]),
+        tests(
+            "Planning",
+            ["Audience", "Base", "Campaigns", "Content", "Planning", "Reports", "Runs", "Scheduling", "TestSupport", "Workspace"]),
+        tests(
+            "Sending",
             [
-                "APNsSimulator", "Audience", "Base", "Campaigns", "Content", "Cryptography", "Delivery", "Reports", "Runs", "Scheduling",
-                "TestServers", "TestSupport", "VolleyKit",
+                "Audience", "Base", "Campaigns", "Content", "Cryptography", "Delivery", "Reports", "Runs", "Scheduling", "Sending",
+                "Simulators", "TestServers", "Workspace",
+            ]),
+        tests(
+            "Automation",
+            [
+                "Automation", "Base", "Campaigns", "Content", "Cryptography", "Delivery", "Planning", "Reports", "Runs", "Scheduling",
+                "Sending",
+                "Simulators", "TestServers", "TestSupport", "Workspace",
             ]),
         .testTarget(
-            name: "CommandsTests", dependencies: ["Base", "Commands", "Delivery", "VolleyKit"], path: "Tests/CommandsTests",
+            name: "CommandsTests", dependencies: ["Base", "Commands", "Delivery", "Sending"], path: "Tests/CommandsTests",
             swiftSettings: strict),
-        tests("CommandLine", ["APNsSimulator", "Base", "Cryptography", "TestCommands", "TestServers", "volley", "volley-embedding"]),
+        tests("CommandLine", ["Simulators", "Base", "Cryptography", "TestCommands", "TestServers", "volley", "volley-embedding"]),
         // A program of others, as it were, that is made of the stages.
         .executableTarget(
-            name: "volley-embedding", dependencies: ["Base", "Runs", "VolleyKit"], path: "Tests/Embedding", swiftSettings: strict),
+            name: "volley-embedding", dependencies: ["Base", "Runs", "Workspace", "Planning", "Sending"], path: "Tests/Embedding",
+            swiftSettings: strict),
         // Reads the sources as text.
         .testTarget(name: "HouseTests", path: "Tests/HouseTests", exclude: ["Openings.txt"], swiftSettings: strict),
         // Servers of others as judges; their programs are not Swift.

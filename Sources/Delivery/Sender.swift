@@ -1,5 +1,5 @@
 public import Base
-import Glibc
+import Cryptography
 
 /// How a sender's run ended.
 public enum SendEnd: Hashable, Sendable {
@@ -22,7 +22,7 @@ public struct Sender: Sendable {
     ///   that is no address, a header with a line break).
     public init(_ settings: SenderSettings) throws(Diagnostic) {
         try settings.request.check()
-        if let file = settings.endpoint.certificateAuthorityFile { try Endpoint.checkAuthority(file: file) }
+        if let file = settings.endpoint.certificateAuthorityFile { try CertificateAuthorityFile.check(file) }
         if let proxy = settings.proxy {
             do throws(ProxyAddress.Mistake) {
                 _ = try ProxyAddress(proxy, .asInEnvironment)
@@ -85,26 +85,4 @@ public struct Sender: Sendable {
     }
 
     private var largestTeam: Int { settings.pace == nil && settings.sharedPace == nil ? max(1, settings.loops) : 1 }
-}
-
-extension Endpoint {
-    /// Looks at a certificate authority's file before anything relies on it.
-    /// - Throws: a `Diagnostic` when it cannot be read or holds no certificate.
-    public static func checkAuthority(file: String) throws(Diagnostic) {
-        let bytes: [UInt8]
-        do throws(RegularFile.Failure) { bytes = try RegularFile.bytes(of: file, atMost: 1 << 20) } catch {
-            switch error {
-            case .system(let code):
-                throw Diagnostic(
-                    "the certificate authority cannot be read: \(String(cString: strerror(code)))", file: file,
-                    remedy: "Check the app's ca in volley.yaml.")
-            case .notAFile(let kind): throw kind.refusal(file, remedy: "Check the app's ca in volley.yaml.")
-            }
-        }
-        guard String(decoding: bytes, as: UTF8.self).contains("-----BEGIN CERTIFICATE-----") else {
-            throw Diagnostic(
-                "this is no certificate in PEM form", file: file,
-                remedy: "A PEM file begins with -----BEGIN CERTIFICATE-----; openssl x509 -inform der converts others.")
-        }
-    }
 }

@@ -3,7 +3,6 @@ import Foundation
 import Testing
 
 @testable import Commands
-@testable import VolleyKit
 
 @Suite("Files that appear whole")
 struct AtomicFileTests {

@@ -2,7 +2,6 @@ import Base
 import Testing
 
 @testable import Commands
-@testable import VolleyKit
 
 @Suite("the separator of a CSV for Excel")
 struct ExcelLocaleTests {

@@ -3,7 +3,7 @@ import Delivery
 import Testing
 
 @testable import Commands
-@testable import VolleyKit
+@testable import Sending
 
 /// How far a run is and what it waits for, as somebody reads it.
 @Suite("progress in words")

@@ -2,7 +2,9 @@ import Base
 import Glibc
 import Runs
 import Synchronization
-import VolleyKit
+import Planning
+import Sending
+import Workspace
 
 /// A program that embeds VolleyKit: plans a campaign, sends it to the built-in simulator, ends the sending half way, lets it go on, and reads the figures. It has no
 /// terminal, handles no signal, and prints one line: what it saw. Arguments: volley.yaml, the campaign, the folder of runs.
@@ -10,17 +12,17 @@ import VolleyKit
 struct Embedding {
     static func main() throws {
         let arguments = CommandLine.arguments
-        let options = CommonOptions(config: arguments[1], runs: arguments[3])
+        let project = ProjectChoice(file: arguments[1], runs: arguments[3])
         let log = EventLog()
         let planned = try plan(
-            campaign: arguments[2], for: .keeping, options,
+            CampaignFile(arguments[2], in: project), for: .keeping,
             PlanningAttendance(observer: Observer { log.note($0) }, cancellation: try Cancellation()), at: .now())
         // What all runs of this program share.
         let context = SendingContext()
         let first = try Cancellation()
-        let begun = try propose(planned.run, options, context).send(
+        let begun = try propose(planned.run, in: project, context).send(
             attendance(context, first, log) { settled in if settled >= planned.run.plan.audience / 4 { first.request() } })
-        let resumed = try proposeToGoOn(planned.run, options, context).send(attendance(context, try Cancellation(), log) { _ in })
+        let resumed = try proposeToGoOn(planned.run, in: project, context).send(attendance(context, try Cancellation(), log) { _ in })
         let outcomes = try planned.run.figures().outcomes
         let document = JSONValue.object(pairs: [
             ("planned", .integer(Int64(planned.run.plan.audience))), ("first", .string(name(begun.end))),
@@ -39,7 +41,7 @@ struct Embedding {
             observer: Observer { event in
                 log.note(event)
                 if case .settled = event { onSettled(log.settled) }
-            }, notices: .silent, cancellation: cancellation)
+            }, cancellation: cancellation)
     }
 
     private static func name(_ end: RunEnd) -> String {

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Commands
-import VolleyKit
+import Planning
 
 struct Init: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,7 @@
 public import ArgumentParser
 import Commands
-public import VolleyKit
+import Workspace
+public import Planning
 
 /// What every command takes.
 struct SharedOptions: ParsableArguments {
@@ -21,7 +22,8 @@ struct SharedOptions: ParsableArguments {
     var console: Console { Console(.init(isQuiet: quiet, isVerbose: verbose)) }
 
     func common(json: JSONOption, planning: PlanningOptions? = nil, sending: SendingOptions? = nil) -> CommonOptions {
-        CommonOptions(config: config, runs: runs, memory: planning?.memory, threads: sending?.threads, isJSON: json.json)
+        CommonOptions(
+            project: ProjectChoice(file: config, runs: runs), memory: planning?.memory, threads: sending?.threads, isJSON: json.json)
     }
 }
 

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Commands
-import VolleyKit
+import Sending
 
 /// Which run.
 struct RunArgument: ParsableArguments {

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Commands
-import VolleyKit
 
 struct Suppression: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Commands
-import VolleyKit
 
 struct Push: ParsableCommand {
     static let configuration = CommandConfiguration(

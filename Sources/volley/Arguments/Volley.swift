@@ -1,6 +1,6 @@
+import Base
 import ArgumentParser
 import Commands
-import VolleyKit
 
 /// The command line: arguments in, exit codes out. Everything else is VolleyKit's.
 @main

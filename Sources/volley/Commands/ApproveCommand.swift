@@ -1,7 +1,8 @@
 import Base
 import Campaigns
 import Runs
-public import VolleyKit
+import Workspace
+import Sending
 
 /// `volley approve`: somebody agrees that a plan be sent, exactly as it is.
 public enum ApproveCommand {
@@ -20,8 +21,8 @@ public enum ApproveCommand {
                 remedy: "Add --yes to approve without a question. Nothing was approved.")
         }
         Interruption.install()
-        let run = try RunFolder(Project.runsFolder(options)).open(named: argument, readOnly: false)
-        let settings = try checkApprovable(run, options)
+        let run = try RunFolder(Project.runsFolder(options.project)).open(named: argument, readOnly: false)
+        let settings = try checkApprovable(run, in: options.project)
         if options.isJSON { console.say(text(run, settings)) } else { try console.out(text(run, settings) + "\n") }
         if let earlier = try run.approval() { console.say("Approved before by \(earlier.name), \(earlier.approvedAt).") }
         guard try isConfirmed || console.confirms(question(run, settings, name)) else {

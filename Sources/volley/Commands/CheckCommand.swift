@@ -1,5 +1,5 @@
 import Base
-public import VolleyKit
+import Planning
 
 /// `volley check`: reads and validates campaigns; nothing is expanded.
 public enum CheckCommand {
@@ -8,7 +8,7 @@ public enum CheckCommand {
         var results: [JSONValue] = []
         var isClean = true
         for file in files {
-            let result = check(campaign: file, options, at: .now())
+            let result = check(CampaignFile(file, in: options.project), at: .now())
             let (errors, lint) = (result.errors, result.lint)
             let warnings = lint?.shown ?? []
             isClean = isClean && errors.isEmpty

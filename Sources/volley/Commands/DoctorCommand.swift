@@ -1,7 +1,8 @@
+import Workspace
 import Base
 import Campaigns
 import Glibc
-public import VolleyKit
+import Sending
 
 /// `volley doctor`: what is wrong on the way to APNs, step by step, without sending to anyone.
 public enum DoctorCommand {
@@ -9,7 +10,7 @@ public enum DoctorCommand {
     /// - Returns: `done` when nothing failed, else `wrong`.
     public static func run(app name: String?, options: CommonOptions, console: Console) throws -> ExitStatus {
         Interruption.install()
-        guard let path = options.config ?? Project.find(startingAt: ".") else {
+        guard let path = options.project.file ?? Project.find(startingAt: ".") else {
             throw Diagnostic("there is no volley.yaml here or above", remedy: "Name one with --config, or run `volley init`.")
         }
         let (project, warnings) = try Project.read(file: path)

@@ -1,6 +1,5 @@
 import Base
 import Campaigns
-public import VolleyKit
 
 /// `volley init`: a folder that works as it stands, against the simulator.
 public enum InitCommand {

@@ -1,6 +1,7 @@
+import Workspace
 import Base
 import Campaigns
-public import VolleyKit
+import Automation
 
 /// `volley notify`: tries whether notices arrive.
 public enum NotifyCommand {
@@ -8,7 +9,7 @@ public enum NotifyCommand {
     /// - Parameter name: an app; nil for everybody of volley.yaml.
     /// - Returns: `done` when all were told, else `wrong`.
     public static func run(app name: String?, options: CommonOptions, console: Console) throws -> ExitStatus {
-        guard let project = try Project.find(with: options) else {
+        guard let project = try Project.find(with: options.project) else {
             throw Diagnostic("there is no volley.yaml here or above", remedy: "Name one with --config.")
         }
         let wanted = try name.map { try project.app(called: $0).name.value }

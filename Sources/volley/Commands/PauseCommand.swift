@@ -1,15 +1,16 @@
+import Workspace
 import Base
 import Campaigns
 import Glibc
 import Runs
-public import VolleyKit
+import Sending
 
 /// `volley pause`: a run that is being sent waits until it is resumed.
 public enum PauseCommand {
     /// Returns at once; the process that sends the run awaits the answers that are under way, and then waits.
     /// - Parameter argument: a run's id, a path to its file, or `last`.
     public static func run(_ argument: String, options: CommonOptions, console: Console) throws -> ExitStatus {
-        let run = try RunFolder(Project.runsFolder(options)).open(named: argument, readOnly: false)
+        let run = try RunFolder(Project.runsFolder(options.project)).open(named: argument, readOnly: false)
         try pause(run, at: .now())
         return RunAnswer.show(run, .paused, "\(run.plan.id) is paused. `volley resume \(run.plan.id)` goes on.", options, console)
     }
@@ -20,7 +21,7 @@ public enum CancelCommand {
     /// Who was not sent to stays unsent. A process that sends the run awaits the answers that are under way, and ends.
     /// - Parameter argument: a run's id, a path to its file, or `last`.
     public static func run(_ argument: String, options: CommonOptions, console: Console) throws -> ExitStatus {
-        let run = try RunFolder(Project.runsFolder(options)).open(named: argument, readOnly: false)
+        let run = try RunFolder(Project.runsFolder(options.project)).open(named: argument, readOnly: false)
         for warning in try cancel(run) { console.warn(warning) }
         return RunAnswer.show(run, .cancelled, "\(run.plan.id) is cancelled: nothing more of it is sent.", options, console)
     }

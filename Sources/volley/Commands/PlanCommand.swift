@@ -1,7 +1,9 @@
 import Base
 import Campaigns
 import Runs
-public import VolleyKit
+import Planning
+import Sending
+import Automation
 
 /// `volley plan`: freezes the audience into a run file and sends nothing.
 public enum PlanCommand {
@@ -9,9 +11,9 @@ public enum PlanCommand {
     public static func run(file: String, options: CommonOptions, console: Console) throws -> ExitStatus {
         Interruption.install()
         let now = Timestamp.now()
-        let planned = try plan(campaign: file, for: .keeping, options, console.planning, at: now)
+        let planned = try plan(CampaignFile(file, in: options.project), for: .keeping, console.planning(options), at: now)
         let (run, preview) = (planned.run, planned.preview)
-        let needsApproval = try needsApproval(run, options)
+        let needsApproval = try needsApproval(run, in: options.project)
         let done = "Planned as \(run.plan.id) in \(run.place)"
         let answer: String
         if options.isJSON {

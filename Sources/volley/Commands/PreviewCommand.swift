@@ -3,7 +3,7 @@ import Base
 import Campaigns
 import Content
 import Reports
-public import VolleyKit
+import Planning
 
 /// `volley preview`: who would get a campaign, and what. Nothing is written or sent.
 public enum PreviewCommand {
@@ -14,7 +14,8 @@ public enum PreviewCommand {
     {
         Interruption.install()
         let now = Timestamp.now()
-        let preview = try VolleyKit.preview(campaign: file, samples: samples, options, console.planning, at: now) { folder in
+        let preview = try Planning.preview(CampaignFile(file, in: options.project), samples: samples, console.planning(options), at: now) {
+            folder in
             try ResultFileCheck.check(page, option: "--html", what: "page", runsFolder: folder)
             try checkEnding(of: page)
         }
@@ -49,7 +50,7 @@ public enum PreviewCommand {
     public static func explain(file: String, who: String, options: CommonOptions, console: Console) throws -> ExitStatus {
         Interruption.install()
         let subject = try TraceSubject(who)
-        let explanation = try VolleyKit.explain(subject, campaign: file, options, console.planning, at: .now())
+        let explanation = try Planning.explain(subject, CampaignFile(file, in: options.project), console.planning(options), at: .now())
         if options.isJSON {
             try console.out(explanation.json)
         } else {

@@ -1,7 +1,8 @@
+import Workspace
 import Base
 import Campaigns
 import Runs
-public import VolleyKit
+import Sending
 
 /// `volley prune`: takes recipients out of the files of old runs, and leaves the figures.
 public enum PruneCommand {
@@ -22,7 +23,8 @@ public enum PruneCommand {
         Interruption.install()
         let now = Timestamp.now()
         var pruning = try Pruning(
-            folder: Project.runsFolder(options), keepSeconds: seconds, includesStopped: includesStopped, isDryRun: isDryRun, at: now)
+            folder: Project.runsFolder(options.project), keepSeconds: seconds, includesStopped: includesStopped, isDryRun: isDryRun, at: now
+        )
         let (selection, abandonedPlans) = (pruning.selection, pruning.abandonedPlans)
         if !selection.chosen.isEmpty || !abandonedPlans.isEmpty, !isDryRun {
             if !isConfirmed {

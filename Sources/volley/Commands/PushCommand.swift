@@ -5,7 +5,8 @@ import Delivery
 import Glibc
 import Reports
 import Runs
-public import VolleyKit
+import Workspace
+import Sending
 
 /// `volley push`: one push, and APNs' answer in words. The test tool.
 public enum PushCommand {
@@ -59,7 +60,7 @@ public enum PushCommand {
         if let priority = message.priorityName.flatMap(PushPriority.init(name:)) { settings.priority = priority }
         settings.expiry = try message.expires.map { try Expiry(notation: $0) }
         let route = try ProxyRoute(proxy, to: settings.environment)
-        let attendance = console.running()
+        let attendance = console.running(options)
         let single = try SinglePush(settings, route, attendance.context, at: .now())
         console.show(single.warnings)
         let result = try single.send(payload, to: token, attendance)

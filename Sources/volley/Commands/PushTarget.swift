@@ -1,8 +1,10 @@
+import Workspace
 import Base
 import Campaigns
 import PushServices
 import Runs
-import VolleyKit
+import Planning
+import Sending
 
 extension PushCommand {
     /// Where a single push goes, and as whom: an app of volley.yaml, all of it given here, or an app with some of it replaced.
@@ -51,7 +53,7 @@ extension PushCommand {
         }
 
         private func appOfProject(_ options: CommonOptions, _ console: Console) throws -> (app: App, file: String) {
-            guard let path = options.config ?? Project.find(startingAt: ".") else {
+            guard let path = options.project.file ?? Project.find(startingAt: ".") else {
                 throw Diagnostic(
                     "there is no volley.yaml here or above",
                     remedy: "Name one with --config, run `volley init`, or say all: --topic, and --key or --certificate.")

@@ -1,8 +1,8 @@
+import Workspace
 import Base
 import Campaigns
 import Reports
 import Runs
-public import VolleyKit
 
 /// `volley report`: what became of a run.
 public enum ReportCommand {
@@ -44,7 +44,7 @@ public enum ReportCommand {
                 remedy: "Add --format csv.")
         }
         let filter = try filter(lines)
-        let folder = try Project.runsFolder(options)
+        let folder = try Project.runsFolder(options.project)
         try ResultFileCheck.check(output, option: "--output", what: "report", runsFolder: folder)
         try checkEnding(of: output, format)
         let run = try RunFolder(folder).open(named: argument, readOnly: true)

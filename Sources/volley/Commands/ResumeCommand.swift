@@ -1,8 +1,9 @@
+import Workspace
 import Base
 import Campaigns
 import Delivery
 import Runs
-public import VolleyKit
+import Sending
 
 /// `volley resume`: goes on with a run that was stopped, paused, interrupted, cancelled or killed.
 public enum ResumeCommand {
@@ -10,16 +11,16 @@ public enum ResumeCommand {
     /// - Parameter argument: a run's id, a path to its file, or `last`.
     public static func run(_ argument: String, options: CommonOptions, console: Console) throws -> ExitStatus {
         Interruption.install()
-        let run = try RunFolder(Project.runsFolder(options)).open(named: argument, readOnly: false)
+        let run = try RunFolder(Project.runsFolder(options.project)).open(named: argument, readOnly: false)
         if run.sendingSince != nil {
-            try wake(run, options)
+            try wake(run, in: options.project)
             return RunAnswer.show(run, .running, "\(run.plan.id) goes on in the process that paused it.", options, console)
         }
-        let attendance = console.running()
-        let proposal = try proposeToGoOn(run, options, attendance.context)
+        let attendance = console.running(options)
+        let proposal = try proposeToGoOn(run, in: options.project, attendance.context)
         console.show(proposal.warnings)
         try announce(run, proposal.settings, console)
-        return console.show(try proposal.send(attendance), options)
+        return try console.send(proposal, attendance, options)
     }
 
     /// Says what is left to do, and what of it may reach a device twice.

@@ -1,8 +1,9 @@
+import Workspace
 import Base
 import Campaigns
 import Delivery
 import Runs
-public import VolleyKit
+import Sending
 
 /// `volley retry`: a new run for those of an earlier one whose pushes failed, or whose answers were lost.
 public enum RetryCommand {
@@ -15,23 +16,23 @@ public enum RetryCommand {
     ) throws -> ExitStatus {
         Interruption.install()
         let outcomes = try outcomes(names)
-        let run = try RunFolder(Project.runsFolder(options)).open(named: argument, readOnly: true)
-        guard let retry = try planRetry(of: run, outcomes: outcomes, options, at: .now()) else {
+        let run = try RunFolder(Project.runsFolder(options.project)).open(named: argument, readOnly: true)
+        guard let retry = try planRetry(of: run, outcomes: outcomes, in: options.project, at: .now()) else {
             let words = Outcome.allCases.filter(outcomes.contains).map(\.name).joined(separator: " or ")
             let last = try RunChain(of: run).retries(of: run.plan.id).last
             throw Diagnostic(
                 "no device of this run is \(words)\(last == nil ? "" : " and was not sent to again by a retry")", file: run.place,
-                remedy: RefusalText.remedyForUnsent(run)
+                remedy: RunRemainder.remedyForUnsent(run)
                     ?? last.map { "`volley retry \($0.plan.id) --outcome failed` sends again to those for whom it failed again." }
                     ?? "`volley report \(run.plan.id)` shows what became of each; --outcome takes others.")
         }
         if retry.mayRepeat > 0 {
             console.warn("Those who are unknown may have got the push already, and then get it twice.")
         }
-        let attendance = console.running()
+        let attendance = console.running(options)
         let proposal: SendProposal
         do {
-            proposal = try retry.propose(options, attendance.context)
+            proposal = try retry.propose(in: options.project, attendance.context)
             console.show(proposal.warnings + retry.warnings)
             guard try isAgreed(proposal, isConfirmed, console) else {
                 try retry.run.remove()
@@ -46,7 +47,7 @@ public enum RetryCommand {
             try retry.run.remove()
             throw error
         }
-        return console.show(try proposal.send(attendance), options)
+        return try console.send(proposal, attendance, options)
     }
 
     private static func outcomes(_ names: [String]) throws -> Set<Outcome> {

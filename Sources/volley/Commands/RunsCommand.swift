@@ -1,8 +1,8 @@
+import Workspace
 import Base
 import Campaigns
 import Reports
 import Runs
-public import VolleyKit
 
 /// `volley runs`: all runs of a folder.
 public enum RunsCommand {
@@ -29,7 +29,7 @@ public enum RunsCommand {
     public static func run(_ wanted: Wanted = Wanted(), options: CommonOptions, console: Console) throws -> ExitStatus {
         let states = try states(wanted.states)
         let since = try wanted.since.map { try moment($0, now: .now()) }
-        let folder = try Project.runsFolder(options)
+        let folder = try Project.runsFolder(options.project)
         let found = FilePaths.exists(folder) ? try RunFolder(folder).list() : RunListing()
         var (runs, broken) = (found.runs, found.broken + found.copies)
         let unfinished = wanted.isAll ? try UnfinishedPlan.all(in: folder) : []

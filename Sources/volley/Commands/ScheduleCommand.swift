@@ -1,8 +1,10 @@
+import Workspace
 import Base
 import Campaigns
 import Runs
 import Scheduling
-public import VolleyKit
+import Sending
+import Automation
 
 /// `volley schedule`: waits, and sends each campaign at its time.
 public enum ScheduleCommand {
@@ -11,12 +13,14 @@ public enum ScheduleCommand {
     public static func run(_ paths: [String], options: CommonOptions, console: Console) throws -> ExitStatus {
         Interruption.install()
         let (project, folder) = try project(paths, options)
-        let files = try ScheduleFiles(paths, runsFolder: folder, options: options)
+        let files = try ScheduleFiles(paths, runsFolder: folder, in: options.project)
         let lock = try ScheduleLock(folder: folder)
         let observer = console.scheduleObserver
         let daemon = try ScheduleDaemon(
-            files: files, project: project, runsFolder: folder, lock: lock, options: options,
-            ScheduleAttendance(observer: observer, cancellation: Interruption.process))
+            files: files, project: project, runsFolder: folder, lock: lock, in: options.project,
+            ScheduleAttendance(
+                observer: observer, cancellation: Interruption.process, context: SendingContext(threads: options.threads),
+                memory: options.memory))
         observer(.started(record: FilePaths.join(folder, ScheduleStore.fileName)))
         switch try daemon.run() {
         case .cancelled: return .interrupted
@@ -27,7 +31,7 @@ public enum ScheduleCommand {
     /// Shows what comes next, whether or not a process is at work.
     public static func list(_ paths: [String], options: CommonOptions, console: Console) throws -> ExitStatus {
         let (project, folder) = try project(paths, options)
-        let files = try ScheduleFiles(paths, runsFolder: folder, options: options)
+        let files = try ScheduleFiles(paths, runsFolder: folder, in: options.project)
         let now = Timestamp.now()
         let (scheduledRuns, records) = try ScheduleStore.read(folder: folder, since: now.adding(seconds: -ScheduleList.daysBack * 86_400))
         let list = ScheduleList(
@@ -39,10 +43,11 @@ public enum ScheduleCommand {
 
     /// One volley.yaml says where runs are kept, whom to tell, and what to keep up to date: `--config`, or that of the first file or folder.
     private static func project(_ paths: [String], _ options: CommonOptions) throws -> (Project, String) {
-        guard let first = paths.first, let path = options.config ?? Project.find(startingAt: ScheduleFiles.startingFolder(of: first)) else {
+        guard let first = paths.first, let path = options.project.file ?? Project.find(startingAt: ScheduleFiles.startingFolder(of: first))
+        else {
             throw Diagnostic("there is no volley.yaml beside these campaigns or above", remedy: "Name one with --config.")
         }
         let project = try Project.read(file: path).0
-        return (project, project.runsFolder(options))
+        return (project, project.runsFolder(options.project))
     }
 }

@@ -1,6 +1,5 @@
 import Base
 import Campaigns
-import VolleyKit
 
 /// `volley schema`: what editors need to complete and check campaigns while they are written.
 public enum SchemaCommand {

@@ -1,7 +1,10 @@
+import Workspace
 import Base
 import Campaigns
 import Runs
-public import VolleyKit
+import Planning
+import Sending
+import Automation
 
 /// `volley send`: plans, shows the preview, asks, sends, reports.
 public enum SendCommand {
@@ -43,14 +46,14 @@ public enum SendCommand {
     }
 
     private static func sendTest(_ file: String, _ options: CommonOptions, _ console: Console) throws -> ExitStatus {
-        let run = try planTest(campaign: file, options, console.planning, at: .now())
+        let run = try planTest(CampaignFile(file, in: options.project), console.planning(options), at: .now())
         do {
             let text = run.plan.previewText + "\n"
             if options.isJSON { console.say(text) } else { try console.out(text) }
-            let attendance = console.running()
-            let proposal = try proposeTest(run, options, attendance.context)
+            let attendance = console.running(options)
+            let proposal = try proposeTest(run, in: options.project, attendance.context)
             console.show(proposal.warnings)
-            return console.show(try proposal.send(attendance), options)
+            return try console.send(proposal, attendance, options)
         } catch {
             try? run.remove()
             throw error
@@ -60,7 +63,8 @@ public enum SendCommand {
     private static func sendCampaign(
         _ file: String, _ isConfirmed: Bool, _ isNow: Bool, _ options: CommonOptions, _ console: Console
     ) throws -> ExitStatus {
-        let planned = try plan(campaign: file, for: .sending(ignoresSchedule: isNow), options, console.planning, at: .now())
+        let planned = try plan(
+            CampaignFile(file, in: options.project), for: .sending(ignoresSchedule: isNow), console.planning(options), at: .now())
         do {
             let text = planned.preview.text(
                 width: console.width, colour: console.colour && !options.isJSON, isVerbose: console.options.isVerbose,
@@ -72,16 +76,16 @@ public enum SendCommand {
             throw error
         }
         do {
-            let attendance = console.running()
-            let proposal = try propose(planned.run, isKept: false, options, attendance.context)
+            let attendance = console.running(options)
+            let proposal = try propose(planned.run, isKept: false, in: options.project, attendance.context)
             guard try isAgreed(proposal, isConfirmed, console) else {
                 console.warn(afterNo(planned.run, try discard(planned.run)))
                 return .wrong
             }
-            return console.show(try proposal.send(attendance), options)
+            return try console.send(proposal, attendance, options)
         } catch {
             // Nothing was sent. What waits for an approval is kept for those who give it.
-            if !(error is CancellationError), (try? needsApproval(planned.run, options)) ?? false {
+            if !(error is CancellationError), (try? needsApproval(planned.run, in: options.project)) ?? false {
                 Notices.tell(.approvalNeeded, of: planned.run, planned.project, console.noticeObserver)
             } else {
                 _ = try? discard(planned.run)
@@ -103,10 +107,10 @@ public enum SendCommand {
 
     private static func sendPlan(_ argument: String, _ isConfirmed: Bool, _ options: CommonOptions, _ console: Console) throws -> ExitStatus
     {
-        let run = try RunFolder(Project.runsFolder(options)).open(named: argument, readOnly: false)
-        let attendance = console.running()
+        let run = try RunFolder(Project.runsFolder(options.project)).open(named: argument, readOnly: false)
+        let attendance = console.running(options)
         let proposal: SendProposal
-        do { proposal = try propose(run, options, attendance.context) } catch let refused as SendPermission.Refused {
+        do { proposal = try propose(run, in: options.project, attendance.context) } catch let refused as SendPermission.Refused {
             throw refused.diagnostic
         }
         console.show(proposal.warnings)
@@ -119,7 +123,7 @@ public enum SendCommand {
             console.warn(afterNo(run, .kept(try kept(run))))
             return .wrong
         }
-        return console.show(try proposal.send(attendance), options)
+        return try console.send(proposal, attendance, options)
     }
 
     private static func isAgreed(_ proposal: SendProposal, _ isConfirmed: Bool, _ console: Console) throws -> Bool {

@@ -1,10 +1,11 @@
-import APNsSimulator
+import Workspace
+import Simulators
 import Audience
 import Base
 import Campaigns
 import Cryptography
 import Reports
-public import VolleyKit
+import Sending
 
 /// `volley simulate`: the APNs simulator by itself, until Ctrl-C.
 public enum SimulateCommand {
@@ -44,7 +45,7 @@ public enum SimulateCommand {
     /// Prints where it listens (with `--json` as one document), serves until Ctrl-C, then says what it saw.
     public static func run(_ settings: Settings, options: CommonOptions, console: Console) throws -> ExitStatus {
         Interruption.install()
-        try ResultFileCheck.check(settings.ledgerFile, option: "--ledger", what: "ledger", runsFolder: Project.runsFolder(options))
+        try ResultFileCheck.check(settings.ledgerFile, option: "--ledger", what: "ledger", runsFolder: Project.runsFolder(options.project))
         var configuration = SimulatorConfiguration()
         configuration.port = settings.port
         configuration.ledgerFile = settings.ledgerFile
@@ -104,7 +105,7 @@ public enum SimulateCommand {
 
     /// The keys of all apps in volley.yaml, so that whatever is sent from there is recognised.
     private static func trustedKeys(_ options: CommonOptions, _ console: Console) throws -> [TrustedKey] {
-        guard let project = try Project.find(with: options) else { return [] }
+        guard let project = try Project.find(with: options.project) else { return [] }
         return project.apps.compactMap { app in
             guard let reference = app.key else { return nil }
             do {

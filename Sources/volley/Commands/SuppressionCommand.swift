@@ -1,10 +1,10 @@
+import Workspace
 import Audience
 import Base
 import Campaigns
 import Glibc
 import Reports
 import Runs
-public import VolleyKit
 
 /// `volley suppression`: the devices that get no more pushes because their tokens are invalid. Each command acts on the list of one app, for the
 /// environment that volley.yaml gives it.
@@ -83,7 +83,7 @@ public enum SuppressionCommand {
     ) throws -> ExitStatus {
         let list = try self.list(app, options).list
         let file = output.flatMap { $0 == "-" || OutputSink.isStandardOutput($0) ? nil : $0 }
-        try ResultFileCheck.check(file, option: "--output", what: "list", runsFolder: Project.runsFolder(options))
+        try ResultFileCheck.check(file, option: "--output", what: "list", runsFolder: Project.runsFolder(options.project))
         guard output != nil || !console.outputIsTerminal else {
             throw Diagnostic(
                 "an export holds whole device tokens, which a terminal should not show",
@@ -180,12 +180,12 @@ public enum SuppressionCommand {
 
     /// The list of an app as volley.yaml has it, and the app.
     private static func list(_ name: String?, _ options: CommonOptions) throws -> (list: SuppressionList, app: App) {
-        guard let project = try Project.find(with: options) else {
+        guard let project = try Project.find(with: options.project) else {
             throw Diagnostic("there is no volley.yaml here or above", remedy: "Name one with --config, or run `volley init`.")
         }
         let app = try project.app(calledOrOnly: name)
         let environment = try RunSettings(app, projectFile: project.file, pushType: .alert).environment
-        return (SuppressionList(app: app.name.value, environment: environment.listName, folder: project.runsFolder(options)), app)
+        return (SuppressionList(app: app.name.value, environment: environment.listName, folder: project.runsFolder(options.project)), app)
     }
 
     // MARK: - In words

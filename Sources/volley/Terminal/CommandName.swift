@@ -1,5 +1,4 @@
 import Base
-import VolleyKit
 
 /// The first word behind `volley`.
 public enum CommandName {

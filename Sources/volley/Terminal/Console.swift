@@ -1,7 +1,6 @@
 import Base
 import Glibc
 import Synchronization
-import VolleyKit
 
 /// Where results and messages go. Results to standard output, everything else to standard error.
 ///

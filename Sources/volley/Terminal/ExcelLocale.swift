@@ -1,7 +1,6 @@
 import Base
 import Content
 import Glibc
-import VolleyKit
 
 /// How Excel wants a CSV on the desk of whoever asks for one.
 enum ExcelLocale {

@@ -1,5 +1,4 @@
 import Base
-import VolleyKit
 
 /// What a command's exit code says. Scripts rely on the numbers.
 public enum ExitStatus: Int32, Sendable {

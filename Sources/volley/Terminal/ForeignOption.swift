@@ -1,5 +1,3 @@
-import VolleyKit
-
 /// Options that other tools have, and Volley as a command or under another name.
 public enum ForeignOption {
     /// What to say when wrong arguments hold one; nil for others.

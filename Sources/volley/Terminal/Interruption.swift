@@ -1,6 +1,5 @@
 import Base
 import Glibc
-import VolleyKit
 
 /// Ctrl-C, SIGTERM, the end of a terminal session, and that of the processor time that a process may take (`ulimit -t`): the first asks the
 /// command to end in good order, the second ends the process at once. Whatever was claimed by then is in the run file, so nothing is lost

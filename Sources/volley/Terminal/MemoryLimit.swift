@@ -1,6 +1,5 @@
 import Base
 import Glibc
-import VolleyKit
 
 /// How much memory the process may have (`ulimit -v`).
 enum MemoryLimit {

@@ -1,6 +1,5 @@
 import Base
 import Glibc
-import VolleyKit
 
 /// How many files and sockets the process may have open.
 enum OpenFilesLimit {

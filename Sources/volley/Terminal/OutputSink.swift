@@ -1,6 +1,5 @@
 import Base
 import Glibc
-import VolleyKit
 
 /// Takes a result to standard output or into a file, which appears under its name only when it is whole.
 final class OutputSink {

@@ -1,6 +1,6 @@
 import Audience
 import Base
-import VolleyKit
+import Planning
 
 /// Planning as lines on a terminal.
 extension Console {

@@ -1,6 +1,6 @@
 import Base
 import Delivery
-import VolleyKit
+import Sending
 
 extension RunProgress {
     /// A line for a person: `sending  45.2 %  9,040 of 20,000  500/s  22 s left  at the pace of 500/s  9,001 accepted, 39 invalid_token`. What it waits for stands

@@ -1,13 +1,26 @@
 import Base
 import Reports
 import Runs
-import VolleyKit
+import Sending
+import Automation
 
 extension Console {
-    /// Shows how a run ended, and its report, and waits until all were told.
-    func show(_ result: RunResult, _ options: CommonOptions) -> ExitStatus {
+    /// Sends what was proposed, and tells those whom the project names. Shows how it ended, with its report, and waits until all were told.
+    /// - Throws: why it may not be sent. Nothing was sent.
+    func send(_ proposal: SendProposal, _ attendance: RunAttendance, _ options: CommonOptions) throws -> ExitStatus {
+        let notices = Notices(proposal.run.plan.isTest ? nil : proposal.project, patience: .short, noticeObserver)
+        var attendance = attendance
+        attendance.observer = Observer { [shown = attendance.observer] event in
+            notices.tell(of: event)
+            shown(event)
+        }
+        let result = try proposal.send(attendance)
+        defer { notices.finish(withinSeconds: Notices.longestFlushSeconds) }
+        return show(result, options)
+    }
+
+    private func show(_ result: RunResult, _ options: CommonOptions) -> ExitStatus {
         let isShown = showReport(result, options)
-        defer { result.notices.finish(withinSeconds: Notices.longestFlushSeconds) }
         let id = result.plan.id
         switch result.end {
         case .finished:

@@ -1,7 +1,8 @@
 import Base
 import Scheduling
 import Synchronization
-import VolleyKit
+import Planning
+import Sending
 
 /// The sending of a run as lines on a terminal.
 final class RunTerminal: Sendable {
@@ -18,7 +19,7 @@ final class RunTerminal: Sendable {
 
     private func show(_ event: RunEvent) {
         switch event {
-        case .tick, .settled: break
+        case .tick, .settled, .started, .ended: break
         case .begins: SendingFlag.set()
         case .checking: console.progress("looking whether it may be sent: is the plan unchanged, does another command hold it")
         case .closing: console.progress("leaving the run file in order, and devices without the app out of later campaigns")
@@ -100,11 +101,13 @@ final class RunTerminal: Sendable {
 
 extension Console {
     /// Shows planning, and ends it with Ctrl-C.
-    var planning: PlanningAttendance { PlanningAttendance(observer: planningObserver, cancellation: Interruption.process) }
+    func planning(_ options: CommonOptions) -> PlanningAttendance {
+        PlanningAttendance(observer: planningObserver, cancellation: Interruption.process, memory: options.memory)
+    }
 
     /// Shows the sending of one run, and ends it with Ctrl-C.
-    func running(_ context: SendingContext = SendingContext()) -> RunAttendance {
+    func running(_ options: CommonOptions) -> RunAttendance {
         RunAttendance(
-            context: context, observer: RunTerminal.observer(self), notices: noticeObserver, cancellation: Interruption.process)
+            context: SendingContext(threads: options.threads), observer: RunTerminal.observer(self), cancellation: Interruption.process)
     }
 }

@@ -1,7 +1,8 @@
 import Base
 import Runs
 import Scheduling
-import VolleyKit
+import Sending
+import Automation
 
 /// The work of `volley schedule` as lines on a terminal.
 extension Console {

@@ -1,7 +1,7 @@
 import Base
 import Campaigns
 import Runs
-import VolleyKit
+import Planning
 
 /// What a person is asked before a run goes out: to how many devices, where, when the campaign went out last, and until when a push is worth delivering.
 /// Everything else stands in the preview above it.

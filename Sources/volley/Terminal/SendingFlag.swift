@@ -1,5 +1,3 @@
-import VolleyKit
-
 /// Whether this process may have sent anything: what decides its exit code when it cannot go on.
 public enum SendingFlag {
     /// 1 once something may have been sent. A word in memory of its own, so that a signal handler can read it with nothing of Swift's around it.

@@ -1,5 +1,4 @@
 import Base
-import VolleyKit
 
 /// How many threads the process may start.
 enum ThreadLimit {

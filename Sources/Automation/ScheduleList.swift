@@ -1,0 +1,160 @@
+import Sending
+package import Base
+import Campaigns
+package import Runs
+package import Scheduling
+
+/// What comes next, and what became of the last: `volley schedule --list`.
+package struct ScheduleList {
+    /// So far it looks ahead, and back.
+    package static let daysAhead = 30.0, daysBack = 7.0
+    /// Times of one campaign that are shown; of more only the number is.
+    static let longestList = 100
+
+    /// A time of a campaign.
+    private struct Row {
+        var campaign: Scheduler.Campaign?
+        var name: String
+        var occurrence: String
+        var begins: Timestamp, ends: Timestamp
+        var notes: [String]
+        /// What became of it so far; nil for a time to come.
+        var scheduledRun: ScheduledRun?
+    }
+
+    private let rows: [Row]
+    private let mistakes: [String: Diagnostics]
+    private let unscheduledFiles: [String]
+    private let ignoredFiles: [String]
+    private let isAtWork: Bool
+    private let here: ZoneRules
+
+    /// - Parameters:
+    ///   - scheduledRuns: of the last days, and those that are open.
+    ///   - records: what is known of campaigns.
+    ///   - needsApproval: whether an app demands it, by its name.
+    package init(
+        _ reading: ScheduleFiles.Reading, scheduledRuns: [ScheduledRun], records: [ScheduledCampaign], isAtWork: Bool, here: ZoneRules,
+        now: Timestamp,
+        needsApproval: (String) -> Bool
+    ) {
+        ignoredFiles = reading.ignoredFiles
+        (mistakes, unscheduledFiles, self.isAtWork, self.here) = (reading.mistakes, reading.unscheduledFiles, isAtWork, here)
+        let campaigns = Dictionary(reading.campaigns.map { ($0.name, $0) }) { first, _ in first }
+        let decided = Set(scheduledRuns.map(\.key))
+        var rows = scheduledRuns.map { scheduledRun in
+            Row(
+                campaign: campaigns[scheduledRun.key.campaign], name: scheduledRun.key.campaign, occurrence: scheduledRun.key.occurrence,
+                begins: scheduledRun.begins,
+                ends: scheduledRun.ends, notes: Self.notes(scheduledRun), scheduledRun: scheduledRun)
+        }
+        for campaign in reading.campaigns {
+            let record = records.first { $0.name == campaign.name }
+            // What a process that is not there would find due when it starts.
+            let isKnown = record?.times == campaign.schedule.timesInWords
+            let start = campaign.schedule.repeat == nil ? .distantPast : (isKnown ? record?.decidedThrough : nil) ?? now
+            let from = max(min(start, now), now.adding(seconds: -Self.daysBack * 86_400))
+            let times = campaign.schedule.occurrences(
+                from: Timestamp(epochMilliseconds: from.epochMilliseconds + 1), through: now.adding(seconds: Self.daysAhead * 86_400)
+            ).filter { !decided.contains(.init(campaign: campaign.name, occurrence: $0.name)) }
+            rows += times.prefix(Self.longestList).map { time in
+                Row(
+                    campaign: campaign, name: campaign.name, occurrence: time.name, begins: time.begins, ends: time.ends,
+                    notes: Self.notes(campaign, time, needsApproval(campaign.app), now), scheduledRun: nil)
+            }
+            if times.count > Self.longestList, let last = times.last {
+                rows[rows.count - 1].notes.append("and \(TextFormat.count(times.count - Self.longestList)) more until \(last.name)")
+            }
+        }
+        self.rows = rows.sorted { ($0.begins, $0.name) < ($1.begins, $1.name) }
+    }
+
+    private static func notes(_ scheduledRun: ScheduledRun) -> [String] {
+        [scheduledRun.state.rawValue + (scheduledRun.run.map { " as \($0)" } ?? "")]
+            + (scheduledRun.reason.isEmpty ? [] : [scheduledRun.reason])
+    }
+
+    private static func notes(_ campaign: Scheduler.Campaign, _ time: Occurrence, _ needsApproval: Bool, _ now: Timestamp) -> [String] {
+        var notes: [String] = []
+        let zone = campaign.schedule.zone.fallback
+        if time.isInGap { notes.append("clocks skip it: goes out at \(zone.localTime(at: time.begins).timeOfDay)") }
+        if campaign.schedule.zone.isRecipient { notes.append("on each device's clock") }
+        if let quiet = campaign.schedule.quietHours, quiet.contains(minuteOfDay: time.localTime.minuteOfDay) {
+            notes.append("quiet hours until \(LocalTime(minutes: quiet.end).timeOfDay)")
+        }
+        if needsApproval { notes.append("needs approval") }
+        if time.begins <= now {
+            notes.append(campaign.schedule.isTooLate(for: time.ends, at: now) ? "missed" : "due")
+        }
+        return notes
+    }
+
+    // MARK: - Output
+
+    /// A table, and what is wrong below it.
+    package func text(colour: Bool) -> String {
+        var lines: [String] = []
+        let isHereUseful = rows.contains { $0.campaign?.schedule.zone.fallback.name != here.name }
+        var cells = [["WHEN", "ZONE"] + (isHereUseful ? ["HERE (\(here.name))"] : []) + ["CAMPAIGN", "NOTES"]]
+        for row in rows {
+            let zone = row.campaign.map { $0.schedule.zone.isRecipient ? "recipient" : $0.schedule.zone.fallback.name } ?? ""
+            cells.append(
+                [row.occurrence.replacing("T", with: " "), zone] + (isHereUseful ? [localTimes(row)] : []) + [
+                    row.name, row.notes.joined(separator: "; "),
+                ])
+        }
+        if rows.isEmpty {
+            lines.append("Nothing is to be sent within \(Int(Self.daysAhead)) days.")
+        } else {
+            let widths = cells[0].indices.map { column in cells.map { $0[column].count }.max() ?? 0 }
+            for row in cells {
+                let padded = zip(row, widths).map { TextFormat.padded($0, to: $1) }.joined(separator: "  ")
+                lines.append(String(padded.reversed().drop { $0 == " " }.reversed()))
+            }
+        }
+        if !unscheduledFiles.isEmpty { lines.append("\nWithout a schedule, sent by hand: \(unscheduledFiles.joined(separator: ", "))") }
+        if !ignoredFiles.isEmpty { lines.append("\n" + Self.words(ignoredFiles: ignoredFiles)) }
+        for (_, found) in mistakes.sorted(by: { $0.key < $1.key }) { lines.append("\nNothing is sent of this file:\n\(found)") }
+        lines.append(isAtWork ? "\nvolley schedule is at work." : "\nvolley schedule is not at work: nothing is sent until it is.")
+        return lines.joined(separator: "\n")
+    }
+
+    /// What was not read, and how it would be.
+    package static func words(ignoredFiles: [String]) -> String {
+        "Not read: \(ignoredFiles.map { TextFormat.inLine($0) }.joined(separator: ", ")). "
+            + "Name folders within folders as well, and end campaigns in .yaml or .yml, in small letters."
+    }
+
+    private func localTimes(_ row: Row) -> String {
+        let begins = here.localTime(at: row.begins).words
+        return row.begins == row.ends ? begins : "\(begins) – \(here.localTime(at: row.ends).words)"
+    }
+
+    /// The same as a document.
+    package var json: JSONValue {
+        .object(pairs: [
+            ("at_work", .bool(isAtWork)), ("zone_here", .string(here.name)), ("times", .array(rows.map(json))),
+            ("without_schedule", .array(unscheduledFiles.map { .string($0) })),
+            ("not_read", .array(ignoredFiles.map { .string($0) })),
+            (
+                "mistakes",
+                .array(mistakes.sorted { $0.key < $1.key }.flatMap { $0.value.all.map(\.json) })
+            ),
+        ])
+    }
+
+    private func json(_ row: Row) -> JSONValue {
+        let zone = row.campaign?.schedule.zone
+        return .object(pairs: [
+            ("campaign", .string(row.name)), ("app", row.campaign.map { .string($0.app) } ?? .null),
+            ("file", (row.campaign?.file ?? row.scheduledRun?.file).map { .string($0) } ?? .null), ("occurrence", .string(row.occurrence)),
+            ("timezone", zone.map { .string($0.isRecipient ? "recipient" : $0.fallback.name) } ?? .null),
+            ("begins", .string(row.begins.description)), ("ends", .string(row.ends.description)),
+            ("begins_here", .string(here.localTime(at: row.begins).description)),
+            ("ends_here", .string(here.localTime(at: row.ends).description)),
+            ("state", row.scheduledRun.map { .string($0.state.rawValue) } ?? .null),
+            ("run", (row.scheduledRun?.run).map { .string($0) } ?? .null),
+            ("notes", .array(row.notes.map { .string($0) })),
+        ])
+    }
+}

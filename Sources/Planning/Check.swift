@@ -1,0 +1,36 @@
+import Workspace
+import Audience
+package import Base
+import Campaigns
+import Runs
+
+/// What is wrong with a campaign, as far as it can be known without reading the rows of an export.
+package struct CheckResult {
+    package var errors: [Diagnostic]
+    /// nil when nothing could be looked at.
+    package var lint: Lint?
+}
+
+/// Reads and checks a campaign, its volley.yaml, lists, columns, key and certificate. Mistakes are its result.
+package func check(_ campaign: CampaignFile, at now: Timestamp) -> CheckResult {
+    do {
+        let context = try CampaignContext.read(campaign, now: now)
+        let query = try context.audienceQuery(now: now)
+        let columnWarnings = try query.checkColumns()
+        let settings = try RunSettings(context)
+        let age = ExportAge.warnings(of: query.files, environment: settings.environment, now: now)
+        let keyWarnings = try context.placingCredentials { try AppCredentials.check(settings, now: now) }
+        _ = try context.route(settings)
+        return CheckResult(
+            errors: [],
+            lint: Lint(
+                context.warnings + columnWarnings + age + keyWarnings, allowed: context.campaign.allowed,
+                lookedAt: [.files, .headers, .credentials]))
+    } catch let mistakes as Diagnostics {
+        return CheckResult(
+            errors: mistakes.all.filter { $0.severity == .error },
+            lint: Lint(mistakes.all.filter { $0.severity == .warning }, allowed: [], lookedAt: []))
+    } catch {
+        return CheckResult(errors: [error as? Diagnostic ?? Diagnostic("\(error)", file: campaign.path)], lint: nil)
+    }
+}

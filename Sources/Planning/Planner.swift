@@ -1,0 +1,261 @@
+import Workspace
+import Audience
+import Base
+import Campaigns
+import Content
+import Cryptography
+import Runs
+import Scheduling
+
+/// From a campaign to its audience: once over the exports, into a preview or a run file.
+struct Planner {
+    let context: CampaignContext
+    let attendance: PlanningAttendance
+    package let now: Timestamp
+    /// When it is to go out.
+    var sendingTime = SendingTime.now
+    /// Since when it has waited to be planned.
+    var queuedAt: Timestamp
+    /// Whether `volley schedule` plans, so that nobody looks at the preview: then an audience that dropped is held back also when the campaign says nothing of it.
+    var isUnattended = false
+    /// What keys and certificates showed; nil when they were not looked at.
+    var credentialWarnings: [Diagnostic]?
+
+    /// - Throws: `Diagnostic` when `memory` is too little.
+    package init(context: CampaignContext, _ attendance: PlanningAttendance, now: Timestamp) throws(Diagnostic) {
+        self.context = context
+        self.attendance = attendance
+        self.now = now
+        queuedAt = now
+        _ = try attendance.memory?.forDevices()
+    }
+
+    /// Who would get it. Writes nothing.
+    /// - Parameters:
+    ///   - samples: of each text that anybody gets.
+    ///   - runsFolder: where earlier runs and the list of suppressed devices lie, if there are any.
+    func preview(samples: Int, runsFolder: String) throws -> Preview {
+        let list = SuppressionList(
+            app: context.app.name.value, environment: try RunSettings(context).environment.listName, folder: runsFolder)
+        return try scan(samples: samples, sendTimes(), writer: nil, suppressing: list, runsFolder: runsFolder).preview
+    }
+
+    /// Why somebody would get it, or not.
+    func explanation(of subject: TraceSubject, runsFolder: String) throws -> Explanation {
+        let list = SuppressionList(
+            app: context.app.name.value, environment: try RunSettings(context).environment.listName, folder: runsFolder)
+        var query = try context.audienceQuery(now: now)
+        query.suppressed = try list.suppressedDevices()
+        query.capped = try history().cappedDevices(beside: query.suppressed, runsFolder: runsFolder)
+        let messages = context.messages
+        attendance.observer(.readingSomewhere)
+        defer { attendance.observer(.readingEnds) }
+        let trace = try query.trace(
+            subject,
+            checking: {
+                let judge = PayloadChecker(messages)
+                return { judge.judge($0) }
+            }, isCancelled: { attendance.cancellation.isRequested })
+        return Explainer(context: context, query: query).explanation(of: subject, trace)
+    }
+
+    /// Freezes the audience into a run file. Nothing of it remains when this throws.
+    /// - Parameter id: a name that was chosen before; nil makes one.
+    func plan(_ settings: RunSettings, runsFolder: String, id: String? = nil) throws -> (run: RunStore, preview: Preview) {
+        let begin = SuspendingClock.now
+        let place = try SendingHistory(folder: runsFolder).order().last
+        let beside = try RunFolder(runsFolder).idsBeingSent(of: context.campaign.name.value)
+        let seed = RunSeed.random()
+        let id = id ?? RunID.make(campaign: context.campaign.name.value, now: now, seed: seed)
+        let times = try sendTimes()
+        let writer = try RunWriter(folder: runsFolder, id: id, variants: context.messages.variantsOfDevices, sorter: times?.sorter)
+        let list = SuppressionList(app: context.app.name.value, environment: settings.environment.listName, folder: runsFolder)
+        let (preview, fields) = try scan(samples: 1, times, writer: writer, suppressing: list, runsFolder: runsFolder)
+        var settings = settings
+        (settings.schedule, settings.place, settings.beside) = (frozenSchedule, place, beside)
+        settings.runsFolder = FilePaths.absolute(runsFolder)
+        settings.realCampaignFile = FilePaths.absolute(context.campaign.file)
+        // What is demanded now stays demanded, wherever the file that says so is later.
+        settings.needsApproval =
+            settings.needsApproval
+            || ApprovalDemand(
+                app: context.app.name.value, campaignFile: context.campaign.file, realFile: FilePaths.absolute(context.campaign.file)
+            ).binds
+        settings.key = settings.key?.fingerprinted()
+        // A machine that sleeps does not plan.
+        settings.schedule?.planning = min(queuedAt, now)..<now.adding(seconds: (SuspendingClock.now - begin) / .seconds(1))
+        let plan = RunPlan(
+            id: id, campaign: context.campaign.name.value, app: context.app.name.value,
+            campaignFile: FilePaths.named(context.campaign.file), campaignSource: context.campaign.source,
+            projectFile: FilePaths.anchored(context.project.file), seed: seed, fields: fields, plannedAt: now,
+            planHash: preview.planHash, rows: preview.audience.rows, audience: preview.audience.audience,
+            skipped: preview.audience.skipped, settings: .success(settings), preview: preview.json,
+            previewText: preview.text(width: 100, colour: false, cards: Preview.cardsBesidePlan),
+            waves: times?.runWaves(preview.audience.waves) ?? [])
+        return (try writer.finish(plan), preview)
+    }
+
+    /// For each text that anybody gets the first of its recipients, with the cells that templates name. Writes nothing.
+    func examples(runsFolder: String) throws -> [Recipient] {
+        let list = SuppressionList(
+            app: context.app.name.value, environment: try RunSettings(context).environment.listName, folder: runsFolder)
+        return try scan(samples: 1, nil, writer: nil, suppressing: list, runsFolder: runsFolder, compares: false).preview.samples.map(
+            \.recipient)
+    }
+
+    /// - Parameter compares: whether the audience is held against that of the last run.
+    private func scan(
+        samples: Int, _ times: SendTimes?, writer: RunWriter?, suppressing list: SuppressionList, runsFolder: String, compares: Bool = true
+    ) throws -> (preview: Preview, fields: [String]) {
+        var query = try context.audienceQuery(now: now)
+        let clocks = try deviceClocks(times)
+        query.carriesTimezone = clocks != nil
+        let suppressed = try list.suppressedDevices()
+        query.suppressed = suppressed
+        let capped = try history().cappedDevices(beside: suppressed, runsFolder: runsFolder)
+        query.capped = capped
+        let deviceMemory = try attendance.memory?.forDevices(besides: (suppressed?.bytes ?? 0) + (capped?.bytes ?? 0)) ?? .max
+        let messages = context.messages
+        if let suppressed { attendance.observer(.suppressed(suppressed.count, list: list.path)) }
+        attendance.observer(.sources(project: context.project.file, exports: query.files))
+        // Texts are looked at as rendered, even when none is to be shown.
+        let finder = SampleFinder(messages: messages, wanted: max(1, samples))
+        let sink = RecipientCollector(keeping: finder.slotsToKeep, writer: try writer.map { try RecipientWriter($0) })
+        let result = try scan(query, into: sink, deviceMemory) {
+            let judge = PayloadChecker(messages, clocks)
+            return { judge.judge($0) }
+        }
+        let found = try finder.samples(of: result, kept: sink.kept) { sink in
+            attendance.observer(.readingAgain)
+            _ = try scan(query, into: sink, deviceMemory) { { _ in RecipientCheck() } }
+        }
+        // What is counted and shown is what is still there.
+        try query.sources.checkUnchanged()
+        let earlier = try compares ? earlierRuns(runsFolder) : nil
+        defer { earlier?.close() }
+        let comparison = earlier?.last.map { RunComparison($0, result) }
+        if writer != nil { try checkShrinking(comparison) }
+        let schedule = previewSchedule(times ?? clocks, result.waves)
+        let lint = try lint(
+            query, result, found, comparison, schedule,
+            (isUnattended ? [] : earlier?.warnings(context) ?? [])
+                + PaceLint(context: context, audience: result.audience, schedule: schedule, now: now).warnings)
+        attendance.observer(.lint(lint))
+        let preview = Preview(
+            campaign: context.campaign.name.value, app: context.app.name.value, destination: context.app.destination,
+            words: PreviewWords(context, try RunSettings(context), exports: query.files), audience: result,
+            payloadBytes: PayloadBytes(counts: result.payloadBytes), pace: context.pace,
+            groups: PreviewGroups(messages, result), samples: samples == 0 ? [] : found,
+            notes: SkipNotes(context: context, result: result).all, comparison: comparison, schedule: schedule, lint: lint,
+            planHash: planHash(result, times, result.waves))
+        return (preview, query.fields.map(\.value) + (query.carriesTimezone ? [ExportColumns.Standard.timezone.rawValue] : []))
+    }
+
+    /// The limit that counts when this planner plans, or, for a preview, when the campaign will be.
+    private func shrinkLimit(isUnattended: Bool) -> StopShare? {
+        switch context.campaign.audience.shrinkLimit ?? (isUnattended ? .ofSchedules : .off) {
+        case .atMost(let share): share
+        case .off: nil
+        }
+    }
+
+    private func checkShrinking(_ comparison: RunComparison?) throws(Diagnostic) {
+        guard let comparison, let limit = shrinkLimit(isUnattended: isUnattended), comparison.passes(limit) else { return }
+        throw Diagnostic(comparison.dropMessage(limit), at: shrinkPosition, remedy: RunComparison.dropRemedy)
+    }
+
+    private var shrinkPosition: SourcePosition { context.campaign.audience.shrinkLimitPosition ?? context.campaign.audience.position }
+
+    /// How the audience differs from the last one, as far as it is worth a warning.
+    private func comparisonWarnings(_ comparison: RunComparison?) -> [Diagnostic] {
+        guard let comparison else { return [] }
+        let isScheduled = context.campaign.schedule?.hasTimes ?? false
+        guard let limit = shrinkLimit(isUnattended: isScheduled), comparison.passes(limit) else { return comparison.warnings }
+        return [
+            .warning(
+                .audienceDropped, "\(comparison.dropMessage(limit)): it will not be planned", at: shrinkPosition,
+                remedy: RunComparison.dropRemedy)
+        ]
+    }
+
+    private func earlierRuns(_ runsFolder: String) throws -> EarlierRuns {
+        try EarlierRuns(
+            of: context.campaign.name.value, app: context.app.name.value, in: RunSettings(context).environment, folder: runsFolder, now: now
+        )
+    }
+
+    private func history() throws -> FrequencyHistory {
+        FrequencyHistory(
+            app: context.app.name.value, environment: try RunSettings(context).environment,
+            caps: context.messages.pushType == .background ? [] : context.frequencyCaps,
+            now: now)
+    }
+
+    private func scan(
+        _ query: AudienceQuery, into sink: any RecipientSink, _ deviceMemory: Int,
+        checking makeChecker: @escaping @Sendable () -> RecipientChecker
+    ) throws -> AudienceResult {
+        let clock = ContinuousClock()
+        let start = clock.now
+        defer { attendance.observer(.readingEnds) }
+        return try query.scan(
+            into: sink, deviceMemory: deviceMemory, checking: makeChecker,
+            progress: { attendance.observer(.reading($0, seconds: (clock.now - start) / .seconds(1))) },
+            isCancelled: { attendance.cancellation.isRequested })
+    }
+
+    private func lint(
+        _ query: AudienceQuery, _ result: AudienceResult, _ samples: [PreviewSample], _ comparison: RunComparison?,
+        _ schedule: PreviewSchedule?, _ unfinished: [Diagnostic]
+    ) throws -> Lint {
+        let age = ExportAge.warnings(of: query.files, environment: try RunSettings(context).environment, now: now)
+        let rows =
+            unknownLanguages(result) + result.warnings + result.badRows.map(asWarning)
+            + AudienceLint(context: context, result: result).warnings
+            + RenderedLint(context: context, samples: samples, known: Set(result.warnings.compactMap(\.name))).warnings
+            + comparisonWarnings(comparison)
+            + unfinished
+            + (schedule?.warnings(context.campaign) ?? [])
+        // Of devices that get it after its expiry the rows tell more than the campaign alone.
+        let repeats = context.campaign.schedule?.repeat != nil
+        let files = context.warnings.filter { schedule == nil || repeats || $0.name != .expiresBeforeSchedule }
+        return Lint(
+            files + age + rows + (credentialWarnings ?? []), allowed: context.campaign.allowed,
+            lookedAt: credentialWarnings == nil ? [.files, .headers, .rows] : Set(WarningName.Source.allCases))
+    }
+
+    /// Languages of recipients whose dates, numbers and plural forms are English's, as Volley does not know their own.
+    private func unknownLanguages(_ result: AudienceResult) -> [Diagnostic] {
+        let tags = context.messages.unknownLanguages(among: result.languages.keys)
+        guard !tags.isEmpty else { return [] }
+        let devices = tags.reduce(0) { $0 + (result.languages[$1] ?? 0) }
+        let list = tags.prefix(10).map { "'\($0.prefix(20))'" }.joined(separator: ", ") + (tags.count > 10 ? " and others" : "")
+        return [
+            .warning(
+                .languageFormsUnknown,
+                "\(TextFormat.counted(devices, "device has", "devices have")) the language \(list), of which Volley knows no dates, numbers and plural forms",
+                at: context.campaign.content.position,
+                remedy: "They get English ones. If the tag is misspelt, correct it in the export.")
+        ]
+    }
+
+    /// What a plan is recognised by: equal when campaign, rules, and all that the exports say of the selected devices are equal.
+    private func planHash(_ result: AudienceResult, _ times: SendTimes?, _ counts: [Int: Int]) -> String {
+        var hash = SHA256()
+        for part in [Self.rules, context.campaign.source, context.app.topic.value, context.app.destination] {
+            hash.update(Array(part.utf8) + [0])
+        }
+        hash.update(result.digest.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * UInt64($0))) } })
+        for wave in times?.runWaves(counts) ?? [] { hash.update("\(wave.ids.lowerBound) \(wave.zone) \(wave.due)\n") }
+        return hash.finalizeHex()
+    }
+
+    /// Changes whenever the rules of planning do.
+    private static let rules = "volley plan 6"
+
+    private func asWarning(_ mistake: Diagnostic) -> Diagnostic {
+        var warning = mistake
+        (warning.severity, warning.name) = (.warning, .badRow)
+        return warning
+    }
+}

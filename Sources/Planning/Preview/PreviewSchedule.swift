@@ -1,0 +1,166 @@
+import Workspace
+import Base
+import Campaigns
+import Runs
+import Scheduling
+
+/// When a campaign goes out to whom, as a preview tells it.
+struct PreviewSchedule: Sendable {
+    let schedule: Schedule
+    let sendingTime: SendingTime
+    /// In sending order; empty when all go out at once.
+    let waves: [RunWave]
+    /// Recipients whose row names no zone, and those whose row names one that does not exist; 0 where zones do not matter.
+    let withoutZone: Int, withUnknownZone: Int
+    /// Recipients to whom it is too late already.
+    let tooLate: Int
+    /// Recipients in their quiet hours just now.
+    let inQuietHours: Int
+
+    /// - Parameter counts: recipients by the numbers of their judgements.
+    package init(_ schedule: Schedule, _ sendingTime: SendingTime, _ times: SendTimes?, _ counts: [Int: Int], now: Timestamp) {
+        (self.schedule, self.sendingTime) = (schedule, sendingTime)
+        let all = times?.runWaves(counts) ?? []
+        waves = sendingTime == .now ? [] : all
+        let isByDevice = times?.isByDevice ?? false
+        let blanks = isByDevice ? counts[times?.blankNumber ?? -1, default: 0] : 0
+        // An export without zones is nothing to speak of when the schedule names one.
+        withoutZone = schedule.zone.isRecipient || blanks < counts.values.reduce(0, +) ? blanks : 0
+        withUnknownZone = isByDevice ? counts[times?.unknownNumber ?? -1, default: 0] : 0
+        func devices(where isMeant: (RunWave, ZoneRules) -> Bool) -> Int {
+            all.reduce(0) { sum, wave in
+                guard let zone = times?.waves.first(where: { $0.zone.name == wave.zone })?.zone, isMeant(wave, zone) else { return sum }
+                return sum + wave.ids.count
+            }
+        }
+        inQuietHours = devices { schedule.quietHours?.contains(now, in: $1) ?? false }
+        guard case .at = sendingTime else {
+            tooLate = 0
+            return
+        }
+        tooLate = devices { wave, zone in
+            guard now > wave.due else { return false }
+            let seconds =
+                schedule.quietHours?.audibleSeconds(from: wave.due, to: now, in: zone)
+                ?? Int(now.epochSeconds - wave.due.epochSeconds)
+            return schedule.late.isTooLate(bySeconds: seconds)
+        }
+    }
+
+    /// What `preview --json` holds as `schedule`.
+    var json: JSONValue {
+        var pairs: [(String, JSONValue)] = [
+            ("timezone", .string(schedule.zone.isRecipient ? "recipient" : schedule.zone.fallback.name)),
+            ("fallback_timezone", schedule.zone.isRecipient ? .string(schedule.zone.fallback.name) : .null),
+            ("quiet_hours", schedule.quietHours.map { .string($0.description) } ?? .null),
+            ("repeat", schedule.repeat.map { .string($0.description) } ?? .null), ("late", .string(schedule.late.description)),
+            ("ignored", .bool(sendingTime == .now)),
+        ]
+        var occurrence: JSONValue = .null
+        if case .at(let time) = sendingTime { occurrence = .string(time.name) }
+        pairs.append(("occurrence", occurrence))
+        pairs += [
+            ("first_at", waves.first.map { .string($0.due.description) } ?? .null),
+            ("last_at", waves.last.map { .string($0.due.description) } ?? .null),
+            ("without_timezone", .integer(Int64(withoutZone))), ("unknown_timezone", .integer(Int64(withUnknownZone))),
+            ("too_late", .integer(Int64(tooLate))), ("in_quiet_hours", .integer(Int64(inQuietHours))),
+            (
+                "waves",
+                .array(
+                    waves.map { wave in
+                        .object(pairs: [
+                            ("at", .string(wave.due.description)), ("local_time", .string(localTime(wave)?.description ?? "")),
+                            ("timezone", .string(wave.zone)), ("devices", .integer(Int64(wave.ids.count))),
+                        ])
+                    })
+            ),
+        ]
+        return .object(pairs: pairs)
+    }
+
+    private func localTime(_ wave: RunWave) -> LocalTime? {
+        (try? ZoneDatabase.system.zone(named: wave.zone))?.localTime(at: wave.due)
+    }
+
+    // MARK: - In words
+
+    /// Times that are shown one by one.
+    private static let shownWaves = 8
+
+    /// The lines of the preview's text.
+    var lines: [String] { ["Goes out      \(headline)"] + details.map { "  \($0)" } }
+
+    /// What follows the headline: who gets it when, and who not as meant.
+    var details: [String] {
+        var lines: [String] = []
+        if waves.count > 1 {
+            for wave in waves.prefix(Self.shownWaves) { lines.append(row(wave)) }
+            if waves.count > Self.shownWaves, let last = waves.last {
+                let hidden = waves.count - Self.shownWaves - 1
+                if hidden > 0 { lines.append("… \(hidden) more \(TextFormat.plural(hidden, "time")) …") }
+                lines.append(row(last))
+            }
+        }
+        for (count, what) in [
+            (withoutZone, "name no time zone: that of \(schedule.zone.fallback.name) counts"),
+            (withUnknownZone, "name a time zone that does not exist: that of \(schedule.zone.fallback.name) counts"),
+            (tooLate, "would get it too late, and get none (late: \(schedule.late))"),
+        ] where count > 0 { lines.append("\(TextFormat.devices(count)) \(what)") }
+        return lines
+    }
+
+    var headline: String {
+        let quiet = schedule.quietHours.map { ", never from \($0.description.replacing("-", with: " to "))" } ?? ""
+        switch sendingTime {
+        case .now: return "at once, to everybody, whatever its schedule says"
+        case .byHand: return "when it is sent\(quiet)"
+        case .at(let occurrence):
+            let again = schedule.repeat.map { ", and again: \($0)\(Self.timesADay($0))" } ?? ""
+            return SendingTime.words(occurrence, schedule) + quiet + again
+        }
+    }
+
+    /// How often a rule comes true on one of its days, when that is more than once.
+    private static func timesADay(_ rule: CronRule) -> String {
+        let count = rule.timesOfDay { _ in true }.count
+        return count > 1 ? ", \(TextFormat.count(count)) times on each of its days" : ""
+    }
+
+    private func row(_ wave: RunWave) -> String {
+        let local = localTime(wave)?.words ?? wave.due.description
+        let devices = TextFormat.devices(wave.ids.count)
+        return "\(local) in \(TextFormat.padded(wave.zone, to: 20)) \(wave.due)  \(devices)"
+    }
+
+    // MARK: - Warnings
+
+    /// What is worth a warning.
+    func warnings(_ campaign: Campaign) -> [Diagnostic] {
+        guard let position = campaign.schedulePosition else { return [] }
+        var found: [Diagnostic] = []
+        if sendingTime == .now, inQuietHours > 0, let quiet = schedule.quietHours {
+            found.append(
+                .warning(
+                    .sentInQuietHours, quiet.sentInThem(inQuietHours), at: position,
+                    remedy: "Without --now they are held until these end."))
+        }
+        if withUnknownZone > 0 {
+            found.append(
+                .warning(
+                    .timezonesUnknown,
+                    "\(TextFormat.counted(withUnknownZone, "device has", "devices have")) a time zone in the export that does not exist, so that \(schedule.zone.fallback.name) counts for \(TextFormat.plural(withUnknownZone, "it", "them"))",
+                    at: position, remedy: "Zones are written as in the tz database, for example Europe/Berlin."))
+        }
+        if case .at(let expiry)? = campaign.delivery.expiry {
+            let devices = waves.filter { $0.due >= expiry }.reduce(0) { $0 + $1.ids.count }
+            if devices > 0 {
+                found.append(
+                    .warning(
+                        .expiresBeforeSchedule,
+                        "\(TextFormat.devices(devices)) would get it only after the expiry \(expiry), and so get none",
+                        at: position, remedy: "Write a later expiry, or a time from the start such as expires: 4h."))
+            }
+        }
+        return found
+    }
+}

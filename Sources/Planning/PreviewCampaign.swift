@@ -1,0 +1,29 @@
+package import Audience
+package import Base
+import Campaigns
+import Content
+
+/// Who would get a campaign, and what. Writes nothing.
+/// - Parameters:
+///   - samples: rendered payloads of each text; nil for three, or for one of each when there are several.
+///   - checking: looks at what is to be done with the result before the exports are read.
+/// - Throws: `Diagnostics`, `Diagnostic`: what is wrong with the campaign, volley.yaml or the exports.
+package func preview(
+    _ campaign: CampaignFile, samples: Int?, _ attendance: PlanningAttendance, at now: Timestamp,
+    checking check: (_ runsFolder: String) throws -> Void = { _ in }
+) throws -> Preview {
+    let context = try CampaignContext.read(campaign, now: now)
+    try check(context.runsFolder)
+    var planner = try Planner(context: context, attendance, now: now)
+    planner.sendingTime = .ofPreview(context.campaign, now: now)
+    return try planner.preview(samples: samples ?? (context.messages.hasChoice ? 1 : 3), runsFolder: context.runsFolder)
+}
+
+/// Why somebody would get a campaign, or not, step by step.
+package func explain(
+    _ subject: TraceSubject, _ campaign: CampaignFile, _ attendance: PlanningAttendance, at now: Timestamp
+) throws -> Explanation {
+    let context = try CampaignContext.read(campaign, now: now)
+    return try Planner(context: context, attendance, now: now).explanation(
+        of: subject, runsFolder: context.runsFolder)
+}

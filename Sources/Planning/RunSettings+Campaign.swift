@@ -1,0 +1,21 @@
+import Workspace
+import Base
+import Campaigns
+import Content
+import Runs
+
+extension RunSettings {
+    /// The settings of a campaign that is about to be planned.
+    package init(_ context: CampaignContext) throws {
+        let (campaign, app) = (context.campaign, context.app)
+        try self.init(app, projectFile: context.project.file, pushType: context.messages.pushType)
+        if let priority = campaign.delivery.priority { self.priority = priority }
+        expiry = campaign.delivery.expiry
+        collapseID = campaign.delivery.collapseID?.value
+        pace = context.pace
+        unknownPolicy = campaign.delivery.unknownPolicy
+        stopLimits = campaign.delivery.stopLimits
+        // Nobody notices a background push.
+        frequencyCaps = pushType == .background ? [] : context.frequencyCaps
+    }
+}

@@ -1,0 +1,45 @@
+package import Base
+import Campaigns
+package import Runs
+import Scheduling
+import Workspace
+
+/// A campaign that is about to be planned for a time of its schedule, while nobody looks on.
+package struct ScheduledPlan {
+    private let context: CampaignContext
+    private let time: Occurrence
+    private let now: Timestamp
+
+    /// Reads the campaign as its file is now; nil when it is no longer sent at that time, or under that name.
+    /// - Throws: `Diagnostics`: mistakes in the campaign or in volley.yaml.
+    package init?(_ campaign: CampaignFile, for scheduledRun: ScheduledRun, at now: Timestamp) throws {
+        context = try CampaignContext.read(campaign, now: now)
+        let times = context.campaign.schedule?.occurrences(from: scheduledRun.begins, through: scheduledRun.begins) ?? []
+        guard context.campaign.name.value == scheduledRun.key.campaign,
+            let time = times.first(where: { $0.name == scheduledRun.key.occurrence })
+        else { return nil }
+        self.time = time
+        self.now = now
+    }
+
+    /// The campaign, its lists and its exports.
+    package var inputFiles: [String] { context.inputFiles(now: now) }
+
+    /// Freezes it into a run.
+    /// - Parameters:
+    ///   - run: the run's id; what a killed process left of it is removed first.
+    ///   - queuedAt: since when it has waited for its turn.
+    /// - Throws: as `plan`. Nothing of the run remains.
+    package func plan(into run: String?, queuedAt: Timestamp, _ attendance: PlanningAttendance) throws -> RunStore {
+        var settings = try RunSettings(context)
+        settings.isOfScheduler = true
+        _ = try context.route(settings)
+        var planner = try Planner(context: context, attendance, now: now)
+        planner.sendingTime = .at(time)
+        planner.queuedAt = queuedAt
+        planner.isUnattended = true
+        planner.credentialWarnings = try context.placingCredentials { try AppCredentials.check(settings, now: now) }
+        try UnfinishedPlan.remove(id: run ?? "", folder: context.runsFolder)
+        return try planner.plan(settings, runsFolder: context.runsFolder, id: run).run
+    }
+}

@@ -1,0 +1,172 @@
+import Workspace
+import Base
+import Campaigns
+import Content
+import Runs
+
+/// From a campaign to a run for the app's test devices: each gets every text once. Neither share nor holdout, schedule nor suppression counts.
+struct TestPlanner {
+    let context: CampaignContext
+    let attendance: PlanningAttendance
+    package let now: Timestamp
+
+    /// A text for a device.
+    private struct Push {
+        var device: TestDevice
+        var message: Int
+        var fields: [String]
+    }
+
+    /// Makes the run.
+    /// - Throws: `Diagnostic`: the app has no test devices, or none of them can be sent to; what planning throws.
+    func plan(_ settings: RunSettings, runsFolder: String) throws -> RunStore {
+        guard !context.app.testDevices.isEmpty else {
+            throw Diagnostic(
+                "the app '\(context.app.name.value)' has no test devices", at: context.app.name.position,
+                remedy: "Add them to it, for example: test_devices: [{name: Anna's iPhone, token: 7276…, language: de}].")
+        }
+        try checkWhoseDevices()
+        let examples = try examples(runsFolder)
+        let pushes = context.app.testDevices.flatMap { device in
+            messages(for: device).map { Push(device: device, message: $0, fields: fields(device, $0, examples)) }
+        }
+        let (sendable, skipped) = judged(pushes)
+        guard !sendable.isEmpty else {
+            throw Diagnostic(
+                "no test device can be sent to", at: context.app.name.position,
+                remedy: "Give them cells for the columns of the templates, for example: cells: {first_name: Anna}.")
+        }
+        return try write(sendable, skipped, settings, runsFolder)
+    }
+
+    /// A test needs no approval: where one is demanded, only those are test devices whom the file names that demands it.
+    private func checkWhoseDevices() throws {
+        let file = context.campaign.file
+        let demand = ApprovalDemand(app: context.app.name.value, campaignFile: file, realFile: FilePaths.absolute(file))
+        guard demand.binds, context.project.app(named: context.app.name.value)?.needsApproval != true else { return }
+        throw Diagnostic(
+            "the volley.yaml of the campaign demands approval, or cannot be read, and the test devices are those of \(context.project.file)",
+            at: context.app.name.position,
+            remedy: "Leave out --config: a test goes to the devices that the campaign's own volley.yaml names.")
+    }
+
+    // MARK: - What each device gets
+
+    /// Every text, or those that a device of its language reads, one for each variant.
+    private func messages(for device: TestDevice) -> [Int] {
+        let all = context.messages.messages
+        guard let language = device.language else { return Array(all.indices) }
+        var chooser = MessageChooser(context.messages)
+        var chosen: [Int] = []
+        for variant in all.map(\.variant) {
+            let number = Array(variant.utf8).withUnsafeBufferPointer { variant in
+                Array(language.utf8).withUnsafeBufferPointer { chooser.message(variant: variant, language: $0) }
+            }
+            if let number, !chosen.contains(number) { chosen.append(number) }
+        }
+        return chosen
+    }
+
+    /// For each text a recipient who reads it, or else whoever comes first. None when the devices' own cells are enough.
+    private func examples(_ runsFolder: String) throws -> [Recipient?] {
+        let all = context.messages.messages
+        let columns = context.messages.columns.map(\.value)
+        guard context.app.testDevices.contains(where: { device in columns.contains { device.cells[$0] == nil } }) else {
+            attendance.observer(.warnings(context.warnings))
+            return all.map { _ in nil }
+        }
+        let recipients = try Planner(context: context, attendance, now: now).examples(
+            runsFolder: runsFolder)
+        var chooser = MessageChooser(context.messages)
+        let numbers = recipients.map { chooser.message(of: $0) }
+        return all.indices.map { message in
+            let same = numbers.firstIndex(of: message)
+            let sameLanguage = numbers.firstIndex { $0.map { all[$0].language == all[message].language } ?? false }
+            return (same ?? sameLanguage).map { recipients[$0] } ?? recipients.first
+        }
+    }
+
+    private func fields(_ device: TestDevice, _ message: Int, _ examples: [Recipient?]) -> [String] {
+        context.messages.columns.enumerated().map { place, column in
+            device.cells[column.value] ?? examples[message].map { $0.fields[place] } ?? ""
+        }
+    }
+
+    /// The language that a push is rendered in, and by which the run finds its text again.
+    private func language(_ push: Push) -> String { push.device.language ?? context.messages.messages[push.message].language }
+
+    private func judged(_ pushes: [Push]) -> (sendable: [Push], skipped: [SkipReason: Int]) {
+        var skipped: [SkipReason: Int] = [:]
+        var payload: [UInt8] = []
+        let sendable = pushes.filter { push in
+            let template = context.messages.messages[push.message].template
+            guard let failure = template.render(push.fields, language: language(push), into: &payload) else { return true }
+            skipped[failure.skipReason, default: 0] += 1
+            attendance.observer(.testSkipped(device: push.device.name, token: push.device.token, text: text(push.message), failure))
+            return false
+        }
+        return (sendable, skipped)
+    }
+
+    // MARK: - The run
+
+    private func write(
+        _ pushes: [Push], _ skipped: [SkipReason: Int], _ settings: RunSettings, _ runsFolder: String
+    ) throws -> RunStore {
+        let seed = RunSeed.random()
+        let id = RunID.make(campaign: context.campaign.name.value, now: now, seed: seed)
+        let writer = try RunWriter(folder: runsFolder, id: id)
+        for (slot, push) in pushes.enumerated() {
+            try writer.put(
+                Recipient(
+                    token: push.device.token, alias: push.device.name, language: language(push),
+                    variant: context.messages.messages[push.message].variant, fields: push.fields), at: slot)
+        }
+        var settings = settings
+        settings.needsApproval = false
+        settings.runsFolder = FilePaths.absolute(runsFolder)
+        settings.key = settings.key?.fingerprinted()
+        // One text would replace the other on the device before anybody has read it.
+        if Set(pushes.map(\.device.token)).count < pushes.count { settings.collapseID = nil }
+        return try writer.finish(
+            RunPlan(
+                id: id, campaign: context.campaign.name.value, app: context.app.name.value,
+                campaignFile: FilePaths.named(context.campaign.file), campaignSource: context.campaign.source,
+                projectFile: FilePaths.anchored(context.project.file), seed: seed, fields: context.messages.columns.map(\.value),
+                plannedAt: now, planHash: "", rows: pushes.count + skipped.values.reduce(0, +), audience: pushes.count, skipped: skipped,
+                settings: .success(settings), preview: preview(pushes), previewText: summary(pushes), isTest: true))
+    }
+
+    /// What a report shows of a test: the texts that went to the devices.
+    private func preview(_ pushes: [Push]) -> JSONValue {
+        let sent = context.messages.messages.enumerated().compactMap { number, message in
+            let count = pushes.count { $0.message == number }
+            return count == 0 ? nil : PreviewGroups.Group(message, recipients: count).json
+        }
+        let description = context.campaign.description.map { [("description", JSONValue.string($0))] } ?? []
+        return .object(pairs: [("messages", .array(sent))] + description)
+    }
+
+    private func summary(_ pushes: [Push]) -> String {
+        let devices = Set(pushes.map(\.device.token)).count
+        var lines = [
+            "Test of \(context.campaign.name.value): \(pushes.count) \(TextFormat.plural(pushes.count, "push", "pushes")) to "
+                + "\(devices) \(TextFormat.plural(devices, "device")) of \(context.app.name.value) (\(context.app.destination))"
+        ]
+        var payload: [UInt8] = []
+        for push in pushes {
+            _ = context.messages.messages[push.message].template.render(push.fields, language: language(push), into: &payload)
+            lines += ["", "\(push.device.name) (\(push.device.token)), \(text(push.message))"]
+            let shown = push.device.token.redacted(in: String(decoding: payload, as: UTF8.self))
+            lines += ((try? JSONValue(parsing: Array(shown.utf8))) ?? .null).indentedText.split(separator: "\n").map { "  \($0)" }
+        }
+        return lines.joined(separator: "\n")
+    }
+
+    /// `short, de`, or what a text without names is called.
+    private func text(_ message: Int) -> String {
+        let message = context.messages.messages[message]
+        let names = [message.variant, message.language].filter { !$0.isEmpty }
+        return names.isEmpty ? "the text" : names.joined(separator: ", ")
+    }
+}

@@ -1,0 +1,106 @@
+import Workspace
+import Base
+import Campaigns
+import Scheduling
+
+/// When a campaign is to go out, as whoever sends it decided.
+enum SendingTime: Hashable, Sendable {
+    /// At once and to everybody, whatever its schedule says.
+    case now
+    /// At once, but to nobody in quiet hours.
+    case byHand
+    /// At a time of its schedule.
+    case at(Occurrence)
+}
+
+extension SendingTime {
+    /// What `volley send FILE` does, unless its time was sent already: that says more than that it is too late, and `--now` would reach everybody again.
+    static func ofSending(_ context: CampaignContext, isNow: Bool, now: Timestamp, runsFolder: String) throws -> SendingTime {
+        try unlessSentAlready(context.campaign, runsFolder) { () throws(Diagnostic) in
+            try ofSending(context.campaign, isNow: isNow, now: now)
+        }
+    }
+
+    /// What `volley plan FILE` freezes, unless that time was sent already.
+    static func ofPlanning(_ context: CampaignContext, now: Timestamp, runsFolder: String) throws -> SendingTime {
+        try unlessSentAlready(context.campaign, runsFolder) { () throws(Diagnostic) in try ofPlanning(context.campaign, now: now) }
+    }
+
+    private static func unlessSentAlready(
+        _ campaign: Campaign, _ runsFolder: String, _ decide: () throws(Diagnostic) -> SendingTime
+    ) throws -> SendingTime {
+        do throws(Diagnostic) {
+            let sendingTime = try decide()
+            guard case .at(let occurrence) = sendingTime else { return sendingTime }
+            if let taken = try refusal(campaign, occurrence.localTime, runsFolder) { throw taken }
+            return sendingTime
+        } catch {
+            guard let schedule = campaign.schedule, schedule.repeat == nil, let at = schedule.at else { throw error }
+            throw try refusal(campaign, at, runsFolder) ?? error
+        }
+    }
+
+    private static func refusal(_ campaign: Campaign, _ time: LocalTime, _ runsFolder: String) throws(Diagnostic) -> Diagnostic? {
+        do { return try ScheduledTime.refusal(campaign, time, runsFolder: runsFolder) } catch {
+            throw error as? Diagnostic ?? Diagnostic("\(error)")
+        }
+    }
+
+    /// What `volley send FILE` does: it sends now or not at all, as whoever types it looks on.
+    /// - Parameter isNow: `--now`.
+    /// - Throws: `Diagnostic` when the campaign's time has not come, or has passed by too much.
+    static func ofSending(_ campaign: Campaign, isNow: Bool, now: Timestamp) throws(Diagnostic) -> SendingTime {
+        guard let schedule = campaign.schedule, !isNow else { return .now }
+        guard schedule.hasTimes else { return .byHand }
+        guard schedule.repeat == nil, let at = schedule.at else {
+            let next = schedule.nextOccurrence(from: now)
+            throw refused(campaign, "repeats" + (next.map { ", next at \(words($0, schedule))" } ?? ""))
+        }
+        let occurrence = schedule.occurrence(at: at)
+        if occurrence.begins > now { throw refused(campaign, "goes out at \(words(occurrence, schedule))") }
+        if schedule.isPast(occurrence, at: now) { throw past(campaign, occurrence, schedule) }
+        return .at(occurrence)
+    }
+
+    /// What `volley plan FILE` freezes: the time that comes next, or is under way.
+    /// - Throws: `Diagnostic` when there is none any more.
+    static func ofPlanning(_ campaign: Campaign, now: Timestamp) throws(Diagnostic) -> SendingTime {
+        let sendingTime = ofPreview(campaign, now: now)
+        if case .at(let occurrence) = sendingTime, let schedule = campaign.schedule, schedule.isPast(occurrence, at: now) {
+            throw past(campaign, occurrence, schedule)
+        }
+        return sendingTime
+    }
+
+    /// What a preview shows: the time that comes next, else the last one.
+    static func ofPreview(_ campaign: Campaign, now: Timestamp) -> SendingTime {
+        guard let schedule = campaign.schedule else { return .now }
+        if let next = schedule.nextOccurrence(from: now) { return .at(next) }
+        return schedule.at.map { .at(schedule.occurrence(at: $0)) } ?? .byHand
+    }
+
+    private static func refused(_ campaign: Campaign, _ when: String) -> Diagnostic {
+        refused(
+            campaign, when,
+            remedy: "`volley schedule \(campaign.file)` waits for it; `volley send \(campaign.file) --now` sends it at once, to everybody.")
+    }
+
+    private static func refused(_ campaign: Campaign, _ when: String, remedy: String) -> Diagnostic {
+        let message = "'\(campaign.name.value)' \(when); nothing was sent"
+        return campaign.schedulePosition.map { Diagnostic(message, at: $0, remedy: remedy) } ?? Diagnostic(message, remedy: remedy)
+    }
+
+    private static func past(_ campaign: Campaign, _ occurrence: Occurrence, _ schedule: Schedule) -> Diagnostic {
+        refused(
+            campaign, "was to go out at \(words(occurrence, schedule)), which is too late by now (late: \(schedule.late))",
+            remedy: "Write a later time; `volley send \(campaign.file) --now` sends it at once, to everybody.")
+    }
+
+    /// `2026-12-01 09:00 in Europe/Berlin (2026-12-01 08:00 in Etc/UTC)`: in the campaign's zone and in that of this machine.
+    static func words(_ occurrence: Occurrence, _ schedule: Schedule) -> String {
+        let here = ZoneDatabase.system.machineZone
+        let begins = "\(here.localTime(at: occurrence.begins).words) in \(here.name)"
+        guard schedule.zone.isRecipient else { return "\(occurrence.localTime.words) in \(schedule.zone.fallback.name) (\(begins))" }
+        return "\(occurrence.localTime.words) by each device's own clock (from \(begins) on)"
+    }
+}

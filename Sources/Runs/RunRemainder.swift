@@ -1,0 +1,67 @@
+package import Base
+
+/// Recipients of a run that ended in certain outcomes, and that no retry of it took over.
+package struct RunRemainder {
+    package let run: RunStore
+    package let outcomes: Set<Outcome>
+
+    package init(of run: RunStore, outcomes: Set<Outcome>) {
+        self.run = run
+        self.outcomes = outcomes
+    }
+
+    /// How many there are.
+    /// - Throws: `Diagnostic`: a run file is damaged, that of a retry is gone.
+    package func count() throws -> Int {
+        var count = 0
+        try forEach { _, _ in count += 1 }
+        return count
+    }
+
+    /// Each with its id in the run, in the order of sending.
+    /// - Throws: as `count`.
+    package func forEach(_ body: (Int, Recipient) throws -> Void) throws {
+        let takenOver = try tokensOfRetries()
+        try run.forEachResult { id, recipient, settlement, isClaimed in
+            guard outcomes.contains(settlement?.outcome ?? (isClaimed ? .unknown : .unsent)), !takenOver.contains(recipient.token) else {
+                return
+            }
+            try body(id, recipient)
+        }
+    }
+
+    private func tokensOfRetries() throws -> Set<DeviceToken> {
+        var tokens: Set<DeviceToken> = []
+        let (chain, record) = (try RunChain(of: run), SendingHistory(beside: run))
+        let retries = try chain.standingRetries(of: run.plan.id)
+        let givenUp = try chain.abandonedRetries(of: run.plan.id, record)
+        let sent = try record.retries(of: run.plan.id).filter { !givenUp.contains($0) }
+        if let gone = sent.first(where: { id in !retries.contains { $0.plan.id == id } }) {
+            if run.catalog.holds(gone) {
+                do { _ = try run.catalog.open(gone, readOnly: true) } catch {
+                    throw Diagnostic(
+                        "the run was retried as \(gone), and whom that reached cannot be read: \((error as? Diagnostic)?.message ?? "\(error)")",
+                        file: run.catalog.place(of: gone),
+                        remedy: "Restore it, or make it readable for this user. Without it devices could get the push twice.")
+                }
+            }
+            throw Diagnostic(
+                "the run was retried as \(gone), and the file of that retry is gone: whom it reached is not known", file: run.place,
+                remedy: "Put the file of \(gone) back beside this one. Without it devices could get the push twice.")
+        }
+        for retry in retries {
+            try retry.forEachResult { _, recipient, _, _ in tokens.insert(recipient.token) }
+        }
+        return tokens
+    }
+}
+
+extension RunRemainder {
+    /// How those of a cancelled run are sent to that were not, and that no retry took over; nil when there are none, or that cannot be known.
+    package static func remedyForUnsent(_ run: RunStore) -> String? {
+        guard (try? run.status().state) == .cancelled else { return nil }
+        guard let count = try? RunRemainder(of: run, outcomes: [.unsent]).count(), count > 0 else { return nil }
+        let devices = count == 1 ? "the device that was never sent to" : "the \(TextFormat.count(count)) devices that were never sent to"
+        return "`volley retry \(run.plan.id) --outcome unsent` sends to \(devices)."
+    }
+}

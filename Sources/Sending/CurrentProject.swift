@@ -1,0 +1,136 @@
+package import Workspace
+import Base
+import Campaigns
+package import Runs
+
+/// volley.yaml as it is now, for a run that was planned before.
+package struct CurrentProject {
+    let project: Project
+    /// nil when the app is gone from it.
+    let app: App?
+    /// What reading the file warned about.
+    let warnings: [Diagnostic]
+    private let plan: RunPlan
+
+    /// Whether its app may send nothing that nobody approved.
+    var demandsApproval: Bool { app?.needsApproval == true }
+
+    private init(_ plan: RunPlan, file: String) throws {
+        self.plan = plan
+        let (project, warnings) = try Project.read(file: file)
+        (self.project, app, self.warnings) = (project, project.app(named: plan.app), warnings)
+    }
+
+    /// The file that counts: the one that was named, or else the plan's own.
+    /// - Throws: what is wrong with the file; that there is none.
+    package init(of run: RunStore, in choice: ProjectChoice) throws {
+        guard let file = choice.file ?? Self.own(run).first else { throw Self.isMissing(run) }
+        try self.init(run.plan, file: file)
+    }
+
+    /// All by which a run is judged: the one that was named does not replace the plan's own.
+    /// - Throws: what is wrong with one of them; that there is none.
+    static func all(of run: RunStore, in choice: ProjectChoice) throws -> [CurrentProject] {
+        let first = try CurrentProject(of: run, in: choice)
+        let others = try own(run).filter { !FilePaths.areOneFile($0, first.project.file) }.map { try CurrentProject(run.plan, file: $0) }
+        // A file that was found, and not named, may be another project's.
+        return [first] + others.filter { FilePaths.exists(run.plan.projectFile) || choice.file == nil || $0.app != nil }
+    }
+
+    /// The plan's own. Where that is gone, its folder was moved perhaps: those count that are found from here, and from the run.
+    private static func own(_ run: RunStore) -> [String] {
+        if FilePaths.exists(run.plan.projectFile) { return [run.plan.projectFile] }
+        return ["", run.catalog.place].compactMap { Project.find(startingAt: $0) }
+    }
+
+    private static func isMissing(_ run: RunStore) -> Diagnostic {
+        Diagnostic(
+            "volley.yaml is no longer at \(run.plan.projectFile), where it was when this was planned, and there is none in this folder, in that of "
+                + "the run, or above them: whether the run may still go where it was planned to, and needs approval, is not known",
+            file: run.place, remedy: "Name it with --config FILE. Nothing was sent.")
+    }
+
+    /// Compares where a plan goes, and as whom, with what the file says now: what was previewed may not go elsewhere, and a plan must not go
+    /// where the file no longer sends anything. A key is known by its id, its team and its public half, wherever its file lies by now.
+    /// - Throws: `Diagnostic` with every difference.
+    func checkUnchanged(_ settings: RunSettings) throws {
+        guard let app else {
+            throw changed(["the app '\(plan.app)' is no longer there"], in: project)
+        }
+        let now = try RunSettings(app, projectFile: project.file, pushType: settings.pushType)
+        var changes: [String] = []
+        func compare(_ name: String, _ isSame: Bool, _ then: String, _ now: String) {
+            if !isSame { changes.append("\(name) was \(then) and is \(now) now") }
+        }
+        let environments = (settings.environment, now.environment)
+        compare("the environment", environments.0.isSame(as: environments.1), environments.0.inFull, environments.1.inFull)
+        compare("the topic", settings.topic == now.topic, settings.topic, now.topic)
+        compare("the key", isSameKey(settings.key, now.key), settings.key?.inFull ?? "none", now.key?.inFull ?? "none")
+        compare(
+            "the certificate", isSameCertificate(settings.certificate, now.certificate), settings.certificate?.inFull ?? "none",
+            now.certificate?.inFull ?? "none")
+        guard changes.isEmpty else { throw changed(changes, in: project) }
+        try checkKey(settings.key, now.key)
+    }
+
+    /// The settings of a plan with the files that volley.yaml names now, as far as they stand for the same: a secret may have been moved, or rotated
+    /// behind a symbolic link, since the plan was made.
+    func withPresentFiles(_ settings: RunSettings) -> RunSettings {
+        guard let app, let now = try? RunSettings(app, projectFile: project.file, pushType: settings.pushType) else {
+            return settings
+        }
+        var settings = settings
+        if isSameKey(settings.key, now.key), let file = now.key?.file { settings.key?.file = file }
+        if isSameCertificate(settings.certificate, now.certificate), let file = now.certificate?.file { settings.certificate?.file = file }
+        if settings.environment.isSame(as: now.environment) { settings.environment = now.environment }
+        return settings
+    }
+
+    private func isSameKey(_ then: FrozenKey?, _ now: FrozenKey?) -> Bool { then?.keyID == now?.keyID && then?.teamID == now?.teamID }
+
+    /// Plans of older versions name files with their symbolic links resolved.
+    private func isSameCertificate(_ then: FrozenCertificate?, _ now: FrozenCertificate?) -> Bool {
+        guard let then, let now else { return then == now }
+        return then.passphraseVariable == now.passphraseVariable && FilePaths.areOneFile(then.file, now.file)
+    }
+
+    /// Whether the file of the key still holds the key that the plan was made with.
+    private func checkKey(_ then: FrozenKey?, _ now: FrozenKey?) throws(Diagnostic) {
+        // A file that cannot be read is reported when it is sent with.
+        guard let frozen = then?.fingerprint, let now, let present = now.fingerprinted().fingerprint, present != frozen else { return }
+        throw Diagnostic(
+            "this file holds another key than when \(plan.id) was planned, under the same id \(now.keyID)", file: now.file,
+            remedy: "Put back the key that the id \(now.keyID) belongs to; or correct `id` in volley.yaml, and plan the campaign again. "
+                + "Nothing was sent.")
+    }
+
+    private func changed(_ changes: [String], in project: Project) -> Diagnostic {
+        Diagnostic(
+            "this file was changed after \(plan.id) was planned: \(changes.joined(separator: "; "))", file: project.file,
+            remedy: "Plan the campaign again, or take the change back; nothing was sent.")
+    }
+}
+
+extension FrozenEnvironment {
+    /// Whether both are one server, trusted through one authority's file. Plans of older versions name the file with its symbolic links resolved; where
+    /// that is gone, the file that is named now counts.
+    fileprivate func isSame(as now: FrozenEnvironment) -> Bool {
+        guard case .server(let host, let port, let authority?) = self, case .server(host, port, let present?) = now else {
+            return self == now
+        }
+        return FilePaths.areOneFile(authority, present) || !FilePaths.exists(authority)
+    }
+
+    fileprivate var inFull: String {
+        guard case .server(_, _, let authority?) = self else { return name }
+        return "\(name) (ca \(authority))"
+    }
+}
+
+extension FrozenKey {
+    fileprivate var inFull: String { "\(keyID) of team \(teamID) in \(file)" }
+}
+
+extension FrozenCertificate {
+    fileprivate var inFull: String { passphraseVariable.map { "\(file) (passphrase in \($0))" } ?? file }
+}

@@ -1,0 +1,135 @@
+import Workspace
+import Base
+import Campaigns
+import Delivery
+import PushServices
+import Reports
+
+/// What the way to the server and its answer say, step by step.
+struct ConnectionReport {
+    let service: any PushService = PushServices.standard
+    let endpoint: Endpoint
+    let route: ProxyRoute
+    let topic: String
+    /// Whether pushes are signed with a key, rather than shown a certificate.
+    let usesKey: Bool
+    /// `key` or `certificate` when the app's own cannot be used, and the server was asked with another; nil otherwise.
+    let missingCredentials: String?
+    let result: ConnectionProbe.Result
+
+    private static let names = ["name", "connection", "tunnel", "TLS", "HTTP/2", "clock", "credentials", "topic"]
+
+    /// Clocks that differ by no more are right.
+    private static let wellSetSeconds: Int64 = 30
+    /// Provider tokens are used for 50 minutes and are good for 60, so that beyond this some are refused.
+    private static let worstSeconds: Int64 = 300
+
+    /// All steps, when nothing could be asked.
+    static func skipped(after reason: String) -> [CheckStep] { names.map { .skipped($0, reason) } }
+
+    func steps() -> [CheckStep] {
+        ConnectionProbe.Stage.allCases.filter { $0 != .answer }.map(step) + answer
+    }
+
+    // MARK: - The way
+
+    private func step(_ stage: ConnectionProbe.Stage) -> CheckStep {
+        let name = Self.names[stage.rawValue]
+        if let failure = result.failure {
+            if failure.stage == stage { return .failed(name, failure.message, remedy: remedy(stage)) }
+            if failure.stage < stage { return .skipped(name, "the way ended before it") }
+        }
+        switch stage {
+        case .name: return .ok(name, "\(nextHop) is \(result.address.isEmpty ? "known" : result.address)")
+        case .connection: return .ok(name, "to \(nextHop)\(portOfNextHop)")
+        case .proxy: return route.proxy == nil ? .skipped(name, "no proxy is gone through") : .ok(name, "the proxy leads to \(endpoint)")
+        case .tls: return .ok(name, "the certificate of \(endpoint.host) is trusted\(result.tls.isEmpty ? "" : ", \(result.tls)")")
+        case .http2: return .ok(name, "agreed on (ALPN h2)")
+        case .answer: return .ok(name, "")
+        }
+    }
+
+    private var nextHop: String { route.proxy.map { "the proxy \($0.address.host)" } ?? endpoint.host }
+    private var portOfNextHop: String { ":\(route.proxy?.address.port ?? endpoint.port)" }
+
+    private func remedy(_ stage: ConnectionProbe.Stage) -> String {
+        switch stage {
+        case .name:
+            "Check the name in volley.yaml, and that this machine's resolver (/etc/resolv.conf) answers: getent hosts \(endpoint.host)"
+        case .connection where route.proxy == nil:
+            "Let this machine connect to \(endpoint.host), port \(endpoint.port) (TCP): in the firewall, or through a proxy (`proxy:` in volley.yaml). "
+                + "For Apple that is 17.0.0.0/8 and 2620:149::/32."
+        case .connection: "Check that the proxy runs, and that its host and port are right."
+        case .proxy: "Let the proxy allow CONNECT to \(endpoint); check its user and password."
+        case .tls:
+            "A device in between may be intercepting TLS: exempt \(endpoint.host) from inspection. Otherwise check the machine's certificate "
+                + "authorities (ca-certificates), its clock, and `ca` in volley.yaml."
+        case .http2: "A device in between may be intercepting TLS: exempt \(endpoint.host) from inspection. Also check host and port."
+        case .answer: "Try again; if it stays so, look for a device in between that cuts connections."
+        }
+    }
+
+    // MARK: - The answer
+
+    private var answer: [CheckStep] {
+        if let failure = result.failure {
+            let reason = failure.stage == .answer ? failure.message : "the server was not reached"
+            let clock = CheckStep.skipped("clock", "\(reason); this machine says \(result.localTime)")
+            guard failure.stage == .answer else { return [clock, .skipped("credentials", reason), .skipped("topic", reason)] }
+            return [clock, .failed("credentials", reason, remedy: remedy(.answer)), .skipped("topic", reason)]
+        }
+        if let missingCredentials {
+            let reason = "without a valid \(missingCredentials) the server tells nothing"
+            return [clock(.skipped("credentials", reason)), .skipped("credentials", reason), .skipped("topic", reason)]
+        }
+        let (credentials, topic) = verdict
+        return [clock(credentials), credentials, topic]
+    }
+
+    /// What the server says of who asks, and of the topic.
+    private var verdict: (credentials: CheckStep, topic: CheckStep) {
+        let said = "the server answered \(result.status)\(result.reason.isEmpty ? "" : " \(result.reason)")"
+        let advice = ReasonText.explanation(of: result.reason)
+        let credentials = CheckStep.ok("credentials", usesKey ? "the server took the key's signature" : "the server took the certificate")
+        switch service.probeMeaning(status: result.status, reason: result.reason) {
+        case .fine: return (credentials, .ok("topic", "\(topic) may be pushed to"))
+        case .wrongTopic:
+            let remedy =
+                "Check that `topic` is the app's bundle id, letter by letter, and that \(usesKey ? "the key's team is the app's" : "the certificate is this app's"). "
+                + "A key may also be limited to certain topics."
+            return (credentials, .failed("topic", "\(said) to \(topic)", remedy: remedy))
+        case .wrongCredentials:
+            let remedy = advice ?? Self.otherAdvice
+            return (.failed("credentials", said, remedy: remedy), .skipped("topic", "asked for only with valid credentials"))
+        case .busy:
+            let remedy = advice ?? "Try again in a few minutes."
+            return (.failed("credentials", said, remedy: remedy), .skipped("topic", "the server did not say"))
+        case .notTheService:
+            return (
+                .failed(
+                    "credentials", "\(said), which \(service.displayName) would not",
+                    remedy: "Check environment, host and port of the app in volley.yaml."),
+                .skipped("topic", "the server did not say")
+            )
+        }
+    }
+
+    private static let otherAdvice = "Check key, team, topic and environment of the app in volley.yaml."
+
+    private func clock(_ credentials: CheckStep) -> CheckStep {
+        let remedy = "Have the machine keep time by itself: timedatectl set-ntp true"
+        guard let serverTime = result.serverTime else {
+            let local = "this machine says \(result.localTime)"
+            if service.words(about: result.reason)?.meaning == .retry(.credentialExpired), missingCredentials == nil {
+                return .failed("clock", "the server calls a signature of just now expired; \(local)", remedy: remedy)
+            }
+            guard usesKey, credentials.state == .ok else { return .skipped("clock", "the server does not say what time it is; \(local)") }
+            return .ok("clock", "near enough to the server's, which took a signature of just now; \(local)")
+        }
+        let seconds = (result.localTime.epochMilliseconds - serverTime.epochMilliseconds) / 1000
+        let difference = "\(abs(seconds)) \(TextFormat.plural(abs(seconds), "second")) \(seconds < 0 ? "behind" : "ahead of") the server's"
+        if abs(seconds) <= Self.wellSetSeconds { return .ok("clock", "agrees with the server's") }
+        if abs(seconds) <= Self.worstSeconds { return .ok("clock", difference, remedy: remedy) }
+        return .failed("clock", difference, remedy: remedy)
+    }
+}

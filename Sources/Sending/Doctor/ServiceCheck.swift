@@ -1,0 +1,87 @@
+import Workspace
+import Simulators
+package import Base
+package import Campaigns
+import Cryptography
+import Delivery
+import PushServices
+import Reports
+import Runs
+
+/// Looks at an app's way to the service, step by step, and sends to nobody: what it asks with is a token that no device has.
+package struct ServiceCheck {
+    let app: App
+    let project: Project
+    let now: Timestamp
+    let context: SendingContext
+
+    /// Of an app of a project.
+    package init(app: App, project: Project, now: Timestamp, context: SendingContext) {
+        self.app = app
+        self.project = project
+        self.now = now
+        self.context = context
+    }
+
+    /// All steps in their order; those behind a failed one are skipped where they need it.
+    package func steps() -> [CheckStep] {
+        let settings: RunSettings
+        do { settings = try RunSettings(app, projectFile: project.file, pushType: .alert) } catch {
+            return [.failed("settings", Self.diagnostic(error))]
+        }
+        let credentials = CredentialsCheck(settings: settings, now: now).step()
+        let route: ProxyRoute
+        var steps = [credentials]
+        do {
+            route = try ProxyRoute(app.proxy, to: settings.environment)
+            steps.append(proxy(route))
+        } catch {
+            steps.append(.failed("proxy", error))
+            return steps + ConnectionReport.skipped(after: "the proxy cannot be used")
+        }
+        guard credentials.state == .ok else {
+            return steps + wayWithoutCredentials(settings, route, missing: credentials.name)
+        }
+        do {
+            let gateway = try Gateway(settings, context, now: now)
+            defer { _ = gateway.close() }
+            return steps + way(gateway.endpoint, gateway.credentials, settings, route, missing: nil)
+        } catch {
+            return steps + [.failed("server", Self.diagnostic(error))]
+        }
+    }
+
+    /// Whoever repairs key or certificate wants to know as well whether the way is free: a key of the moment serves for that.
+    private func wayWithoutCredentials(_ settings: RunSettings, _ route: ProxyRoute, missing: String) -> [CheckStep] {
+        guard let (host, port) = settings.environment.address else {
+            return ConnectionReport.skipped(after: "the simulator starts with a valid \(missing) only")
+        }
+        var endpoint = Endpoint(host: host, port: port)
+        if case .server(_, _, let authority) = settings.environment { endpoint.certificateAuthorityFile = authority }
+        let source = SignedTokenSource(
+            key: .generate(), keyID: Gateway.simulatorKeyID, teamID: Gateway.simulatorTeamID, history: context.signedTokens)
+        return way(endpoint, .token(source), settings, route, missing: missing)
+    }
+
+    private func proxy(_ route: ProxyRoute) -> CheckStep {
+        guard let proxy = route.proxy else { return .skipped("proxy", "none is set") }
+        return .ok("proxy", "\(proxy.address.scheme.rawValue)://\(proxy.address), which \(proxy.source) sets")
+    }
+
+    private func way(
+        _ endpoint: Endpoint, _ credentials: Credentials, _ settings: RunSettings, _ route: ProxyRoute, missing: String?
+    ) -> [CheckStep] {
+        var sender = SenderSettings(
+            endpoint: endpoint, credentials: credentials, options: settings.options(startingAt: now), runSeed: .random())
+        route.apply(to: &sender)
+        sender.options.expiration = 0
+        let result = ConnectionProbe(sender).run()
+        let usesKey: Bool
+        if case .token = credentials { usesKey = true } else { usesKey = false }
+        return ConnectionReport(
+            endpoint: endpoint, route: route, topic: settings.topic, usesKey: usesKey, missingCredentials: missing, result: result
+        ).steps()
+    }
+
+    private static func diagnostic(_ error: any Error) -> Diagnostic { error as? Diagnostic ?? Diagnostic("\(error)") }
+}

@@ -1,0 +1,222 @@
+import Base
+import Campaigns
+import Delivery
+import Runs
+import Scheduling
+import Workspace
+
+/// Why a run may not begin, go on or be retried, and what to do instead. A remedy never reaches again whom the run has reached.
+enum RefusalText {
+    static func hasBegun(_ run: RunStore, _ moment: Timestamp?) -> Diagnostic {
+        Diagnostic(
+            "this plan was sent already\(moment.map { ": sending began at \($0)" } ?? ""), and the file is a copy from before",
+            file: run.place,
+            remedy: "Put the newest file of the run back; its report says who got it. A plan is sent once.")
+    }
+
+    /// The run is in a state that does not fit.
+    static func state(_ run: RunStore, _ state: RunState, _ step: SendGate.Step) -> Diagnostic {
+        let id = run.plan.id
+        switch (step, state) {
+        case (.begin, _):
+            return Diagnostic(
+                "the run is \(state.rawValue), so it cannot be sent as a plan", file: run.place,
+                remedy: state.hasEnded && state != .stopped
+                    ? "`volley report \(id)` shows who got it; a new plan would reach those again."
+                    : "`volley resume \(id)` goes on with it; a new plan would reach again those that this run has reached.")
+        case (.goOn, .planned):
+            return Diagnostic(
+                "the run was not begun yet", file: run.place, remedy: "`volley send --plan \(id)` begins it, and asks before it does.")
+        case (.goOn, _):
+            return Diagnostic(
+                "the run is finished: every device has its outcome", file: run.place, remedy: "`volley report \(id)` shows them.")
+        case (.retry, _):
+            return Diagnostic(
+                "the run is \(state.rawValue), not over", file: run.place,
+                remedy: state == .planned
+                    ? "`volley send --plan \(id)` sends it."
+                    : "`volley resume \(id)` goes on with it. Or `volley cancel \(id)` ends it; then `volley retry \(id) --outcome unsent` sends to the rest."
+            )
+        }
+    }
+
+    static func neverBegun(_ run: RunStore, _ settings: RunSettings, _ step: SendGate.Step) -> Diagnostic {
+        let fact =
+            switch step {
+            case .begin: "this plan was given up before anything of it was sent"
+            case .goOn: "this plan was given up before anything of it was sent, so there is nothing to go on with"
+            case .retry: "nothing of this run was ever sent, so there is nothing to retry"
+            }
+        return Diagnostic(
+            fact,
+            file: run.place,
+            remedy: run.plan.retryOf == nil
+                ? "Plan the campaign again: volley plan \(run.plan.campaignFile)."
+                : "`\(anotherRetry(run, settings))` plans another retry, for those who are left.")
+    }
+
+    /// The command for those whom a retry was made for, as far as no other took them over: of the default those who are unknown might get it twice.
+    private static func anotherRetry(_ run: RunStore, _ settings: RunSettings) -> String {
+        let outcomes = Outcome.allCases.filter((settings.retriedOutcomes ?? [.failed]).contains).map(\.name)
+        return "volley retry \(run.plan.retryOf ?? "") --outcome \(outcomes.joined(separator: ","))"
+    }
+
+    static func isOvertaken(_ run: RunStore) -> Diagnostic {
+        Diagnostic(
+            "another command began to send this run, a retry of it, or the run that it retries, at the same moment", file: run.place,
+            remedy: "Nothing was sent; try again.")
+    }
+
+    static func siblingHasSent(_ run: RunStore, _ settings: RunSettings, _ sibling: String) -> Diagnostic {
+        Diagnostic(
+            "another retry of \(run.plan.retryOf ?? ""), \(sibling), has sent to devices of this one", file: run.place,
+            remedy:
+                "`volley cancel \(run.plan.id)` gives this one up; `\(anotherRetry(run, settings))` plans another, for those who are left.")
+    }
+
+    static func siblingIsUnreadable(_ run: RunStore, _ sibling: String, _ error: any Error) -> Diagnostic {
+        Diagnostic(
+            "\(sibling), another retry of \(run.plan.retryOf ?? ""), was sent, and whom it reached cannot be read: "
+                + "\((error as? Diagnostic)?.message ?? "\(error)")", file: run.place,
+            remedy: "Put its file back beside this one, readable for this user. Without it devices could get the push twice.")
+    }
+
+    /// For a run that was begun, when it, or what it needs, was changed.
+    static func remedyForChanges(_ run: RunStore, _ settings: RunSettings) throws -> String {
+        let reached = try ReportsToExclude(of: run)
+        let start = "Take the change back, then go on; nothing more was sent."
+        return reached.isNobody
+            ? start : "\(start) A new plan would reach again those that were reached: \(leavingOut(reached, run, settings))"
+    }
+
+    /// How a new plan leaves out whom runs have reached, or why that cannot be said.
+    private static func leavingOut(_ reached: ReportsToExclude, _ run: RunStore, _ settings: RunSettings) -> String {
+        if let unknown = reached.unknown.first { return "whom \(unknown.id) reached is not known: \(unknown.why). \(unknown.remedy)" }
+        if let id = reached.underway.first {
+            return
+                "once \(id), which is being sent, is over (`volley report \(id)` shows how far it is, `volley cancel \(id)` ends it), this command "
+                + "says how to leave them out."
+        }
+        // Named after their runs, and whole: what lies there from another time, or in another folder, is not taken for them. Beside the campaign a glob of
+        // exports would find them.
+        let folder = FilePaths.absolute(run.catalog.place)
+        let files = reached.ids.map { FilePaths.join(folder, "reached-\($0).csv") }
+        let commands = zip(reached.ids, files).map {
+            "`volley report \($0) --format csv --outcome accepted,unknown --output \(FilePaths.inShell($1))`"
+        }
+        // Its time went out, and does not again.
+        let sending =
+            ScheduledTime.onRecord(run, settings) == nil
+            ? "" : "; `volley send \(FilePaths.inShell(run.plan.campaignFile)) --now` sends that plan"
+        return
+            "leave them out with \(commands.joined(separator: " and ")), and \(excluding(files, run))\(sending).\(roomInAliases(reached.first))"
+    }
+
+    /// Beside what the campaign excludes already: a second key is refused, and one in its place would let the others through.
+    private static func excluding(_ files: [String], _ run: RunStore) -> String {
+        let audience = (try? Campaign.read(source: run.plan.campaignSource, file: run.plan.campaignFile, now: .now()))?.0.audience
+        let present = audience?.excludedDevices.map(\.value) ?? []
+        let list = (present + files).map(FilePaths.inYAML)
+        let devices = "devices: \(list.count == 1 ? list[0] : "[\(list.joined(separator: ", "))]")"
+        if !present.isEmpty { return "`\(devices)` below `exclude`, in place of the 'devices' there" }
+        return audience?.excludes ?? false ? "`\(devices)` below `exclude`, beside what stands there" : "`exclude: {\(devices)}`"
+    }
+
+    /// - Parameter others: those that have reached devices that are left of `run`.
+    /// - Parameter isKept: whether the plan stays when it is refused.
+    static func isSuperseded(_ run: RunStore, _ settings: RunSettings, _ others: SupersedingRuns, isKept: Bool) throws -> Diagnostic {
+        let isPlan = try run.plan.retryOf == nil && !run.hasBegun()
+        let ids = others.runs.isEmpty ? others.unknown.map(\.id) : others.runs.map(\.plan.id)
+        let (who, has, be) =
+            ids.count == 1
+            ? ("another run of '\(run.plan.campaign)', \(ids[0]),", "has", "is")
+            : ("other runs of '\(run.plan.campaign)', \(ids.joined(separator: " and ")),", "have", "are")
+        let whose = "of the devices that \(isPlan ? "this plan goes to" : "are left of this one")"
+        let whom =
+            switch (others.reached, others.toCome) {
+            case (0, 0):
+                others.unknown.count == 1
+                    ? "was sent since, and whom it reached is not known, as \(others.unknown[0].why)"
+                    : "were sent since, and whom they reached is not known"
+            case (0, let count): "\(be) being sent to \(TextFormat.count(count)) \(whose)"
+            case (let count, 0): "\(has) reached \(TextFormat.count(count)) \(whose)"
+            case (let count, let more):
+                "\(has) reached \(TextFormat.count(count)) \(whose), and \(be) being sent to \(TextFormat.count(more)) more"
+            }
+        let instead =
+            others.runs.isEmpty && others.unknown.count == 1
+            ? ". \(others.unknown[0].remedy)" : "; or \(leavingOut(try ReportsToExclude(of: run, and: others), run, settings))"
+        return Diagnostic(
+            "\(who) \(whom); nothing\(isPlan ? "" : " more") was sent", file: run.place,
+            remedy: "\(isKept ? "`volley cancel \(run.plan.id)` gives this one up. " : "")A new plan of the campaign (volley plan "
+                + "\(FilePaths.inShell(run.plan.campaignFile))) sends to them once more\(instead)")
+    }
+
+    /// Who is excluded takes no place of an alias, so that the next device gets it: one that was not reached, of a person who was.
+    private static func roomInAliases(_ first: RunStore) -> String {
+        guard let count = first.plan.skipped[.aliasLimit], count > 0 else { return "" }
+        return
+            " `alias_limit` left out \(TextFormat.devices(count)), which may take the places of those: look at "
+            + "`volley preview` first."
+    }
+
+    /// - Parameter demand: of the volley.yaml of the campaign's folder, which need not be the one that the run was planned with.
+    static func needsApproval(_ run: RunStore, _ step: SendGate.Step, _ demand: ApprovalDemand) -> Diagnostic {
+        let id = run.plan.id
+        let demands =
+            switch demand {
+            case .unknown(let why): "\(why), so that nobody knows whether it demands approval, and "
+            case .made(let project) where !FilePaths.areOneFile(project, run.plan.projectFile):
+                "the app '\(run.plan.app)' demands approval in \(project), and "
+            case .made, .none: "the app '\(run.plan.app)' demands approval, and "
+            }
+        guard run.hasDigest else {
+            return Diagnostic(
+                demands + "a plan of this older format cannot be approved", file: run.place, remedy: "Plan the campaign again.")
+        }
+        if step == .goOn {
+            return Diagnostic(
+                demands + "nobody has approved this run; nothing more was sent", file: run.place,
+                remedy: "`volley approve \(id) --by NAME` shows and approves it, then `volley resume \(id)` goes on.")
+        }
+        return Diagnostic(
+            demands + "nobody has approved this plan; it is kept, and nothing was sent", file: run.place,
+            remedy: "`volley approve \(id) --by NAME` shows and approves it, then `volley send --plan \(id)` sends it.")
+    }
+
+    /// - Parameters:
+    ///   - retry: the last one.
+    ///   - id: that of a retry whose file is not there.
+    static func isRetried(_ run: RunStore, by retry: RunStore?, else id: String?) throws -> Diagnostic {
+        let isOver = try retry?.status().state == .finished
+        return Diagnostic(
+            "the run was cancelled and then retried\((retry?.plan.id ?? id).map { " as \($0)" } ?? "")", file: run.place,
+            remedy: RunRemainder.remedyForUnsent(run)
+                ?? (isOver
+                    ? "That one is over: `volley report \(run.plan.id)` shows what became of each device."
+                    : "Go on with that one: the two would send the same pushes."))
+    }
+
+    static func parentWentOn(_ run: RunStore, _ settings: RunSettings) -> Diagnostic {
+        Diagnostic(
+            "the run \(run.plan.retryOf ?? "") went on after this retry of it was planned: the two would send the same pushes",
+            file: run.place,
+            remedy:
+                "`volley cancel \(run.plan.id)` gives this one up; `\(anotherRetry(run, settings))` plans another, for those who are left.")
+    }
+
+    /// - Parameter other: a run of the same campaign.
+    static func runsBesideAnother(_ run: RunStore, _ other: RunStore) -> Diagnostic {
+        Diagnostic(
+            "another run of '\(run.plan.campaign)', \(other.plan.id), is being sent; nothing was sent", file: run.place,
+            remedy:
+                "`volley report \(other.plan.id)` shows how far it is. A second push to the same devices is sent once that run is over, or under "
+                + "another name of the campaign.")
+    }
+
+    static func isTooLate(_ run: RunStore, _ settings: RunSettings) -> Diagnostic {
+        Diagnostic(
+            "it is too late for every device of this plan (late: \(settings.schedule?.late ?? .send)); nothing was sent", file: run.place,
+            remedy: "`volley send \(run.plan.campaignFile) --now` plans anew and sends at once, to everybody.")
+    }
+}

@@ -1,0 +1,38 @@
+import Base
+import Delivery
+import Runs
+import Workspace
+
+extension ScheduledTime {
+    /// Whose the time is, and why it cannot be this run's.
+    func look(_ step: SendGate.Step) throws -> (SendGate.Facts.Time, Diagnostic?) {
+        let (scheduledRuns, campaigns) = try ScheduleStore.read(folder: folder, since: Timestamp(epochMilliseconds: 0))
+        let present = scheduledRuns.first { $0.key == scheduledRun.key }
+        if let present, present.run != run.plan.id, isScheduler || present.state != .skipped { return (.taken, isTaken(by: present)) }
+        // What was begun is known without the schedule's record, and under the campaign's former name.
+        if let other = try SendingHistory(folder: folder).run(having: onRecord, besides: run.plan.id) {
+            return (.taken, isTaken(by: other))
+        }
+        if step == .begin,
+            let other = try runByItsFile()
+        {
+            return (.taken, isTaken(by: other))
+        }
+        let isOwn = present?.run == run.plan.id
+        if !isScheduler, step == .begin, ScheduleLock.isHeld(folder: folder),
+            campaigns.contains(where: { $0.name == run.plan.campaign && !$0.times.isEmpty })
+        {
+            return (.taken, isForSchedule(isOwn: isOwn))
+        }
+        return (isOwn ? .own : .free, nil)
+    }
+
+    private func isForSchedule(isOwn: Bool) -> Diagnostic {
+        Diagnostic(
+            "`volley schedule` is at work with this folder of runs, and sends '\(run.plan.campaign)' at its times; nothing was sent",
+            file: run.place,
+            remedy: isOwn
+                ? "It sends this plan by itself; `volley schedule --list` shows when."
+                : "`volley schedule --list` shows when. To send it by hand, end `volley schedule` first.")
+    }
+}

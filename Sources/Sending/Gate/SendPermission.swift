@@ -1,0 +1,308 @@
+import Workspace
+import Base
+import Campaigns
+package import Delivery
+import Glibc
+import Runs
+
+/// Drives `SendGate` for a run: looks, claims and records as it says. Every way to send goes through `pass`, every retry through `retrying`.
+package struct SendPermission {
+    let run: RunStore
+    let settings: RunSettings
+    let choice: ProjectChoice
+    /// Whether `volley schedule` asks, rather than a person.
+    var isScheduler = false
+    /// Whether the plan stays when it is refused: otherwise no word names it.
+    var isKept = true
+
+    /// What is in the way, in words.
+    package struct Refused: Error {
+        package let why: SendGate.Refusal
+        package let diagnostic: any Error
+    }
+
+    /// What was seen, and in words what of it is in the way.
+    private struct Inspection {
+        var facts: SendGate.Facts
+        var life = ""
+        var reached = 0, claimed = 0
+        var siblings: [String] = []
+        var givenUp: Set<String> = []
+        var texts: [SendGate.Refusal: any Error] = [:]
+
+        /// Whether something holds; why not is kept.
+        mutating func keep(_ refusal: SendGate.Refusal, _ body: () throws -> Void) -> Bool {
+            do { try body() } catch {
+                texts[refusal] = error
+                return false
+            }
+            return true
+        }
+    }
+
+    private var record: SendingHistory { SendingHistory(beside: run) }
+    private var time: ScheduledTime? { ScheduledTime(run, settings, isScheduler: isScheduler) }
+
+    // MARK: - Before anybody is asked
+
+    /// What would be in the way now; nil when nothing is. Claims nothing: `pass` looks again.
+    func refusal(of step: SendGate.Step) throws -> Refused? {
+        let look = try inspect(step)
+        return try SendGate.refusal(of: step, look.facts).map { try refused($0, look, step) }
+    }
+
+    /// - Throws: what would be in the way now.
+    func check(_ step: SendGate.Step) throws {
+        if let refused = try refusal(of: step) { throw refused.diagnostic }
+    }
+
+    // MARK: - Passing
+
+    /// Lets the run begin, or go on: afterwards it is on record as running, and this process has the right to send it.
+    /// - Throws: why not, in words. Nothing was sent, and nothing is claimed.
+    func pass(_ step: SendGate.Step) throws -> SendPermit {
+        let time = time
+        var gate = SendGate(step)
+        var before: ScheduledRun?
+        var seen = Inspection(facts: .unknown)
+        var failure: (any Error)?
+        var life = ""
+        var claimCounter: ClaimCounter?
+        /// Whether it went well; what went wrong is kept for the end.
+        func isDone(_ body: () throws -> Void) -> Bool {
+            do { try body() } catch { failure = failure ?? error }
+            return failure == nil
+        }
+        var action = gate.start()
+        while true {
+            switch action {
+            case .lock: action = gate.locked(isDone { try run.lockForSending(isSending: step != .retry) })
+            case .look:
+                do { seen = try inspect(step) } catch {
+                    run.unlock()
+                    throw error
+                }
+                action = gate.saw(seen.facts)
+            case .claimTime: action = gate.timeClaimed(isDone { before = try time?.claim() })
+            case .record:
+                action = gate.recorded(
+                    isDone {
+                        life = try note(seen)
+                        claimCounter = try ClaimCounter(run, life: life, claimed: seen.claimed)
+                    })
+            case .begin: action = gate.began(isDone { try run.begin(life: life, at: .now(), from: Self.states(for: step)) })
+            case .confirm:
+                action = gate.confirmed(
+                    isDone { if try !record.confirm(run, givenUp: seen.givenUp) { throw RefusalText.isOvertaken(run) } })
+                if failure != nil { try? run.setState(.stopped, cause: .ledger(.beginNotNoted), at: .now()) }
+            case .returnTime:
+                try? time?.returnTime(before)
+                action = gate.timeReturned()
+            case .admit: return SendPermit(run: run, record: record, time: time, claimCounter: claimCounter)
+            case .refuse(let why):
+                if why != .isBusy { run.unlock() }
+                throw try failure ?? refused(why, seen, step).diagnostic
+            }
+        }
+    }
+
+    /// Makes a retry while nobody else can resume, retry or prune the run.
+    /// - Throws: why it may not be retried, in words; what `body` throws.
+    func retrying<Value>(_ body: () throws -> Value) throws -> Value {
+        // A run that is not over says more than a lock that is held.
+        try check(.retry)
+        _ = try pass(.retry)
+        defer { run.unlock() }
+        return try body()
+    }
+
+    private static func states(for step: SendGate.Step) -> Set<RunState> {
+        // A killed process left `running` behind.
+        step == .begin ? [.planned] : [.stopped, .paused, .cancelled, .running]
+    }
+
+    /// Notes beside the runs that the run is about to begin, or go on.
+    private func note(_ seen: Inspection) throws -> String {
+        let life = SendingHistory.life(after: seen.life)
+        switch try record.begin(
+            run, as: life, seen: seen.life, reached: seen.reached, claimed: seen.claimed,
+            in: settings.environment.listName, for: ScheduledTime.onRecord(run, settings), siblings: seen.siblings, givenUp: seen.givenUp,
+            parentLife: settings.parentLife, at: .now())
+        {
+        case .noted: return life
+        case .isOutdated: throw outdated()
+        case .isOvertaken: throw RefusalText.isOvertaken(run)
+        case .timeIsTaken(let other): throw time?.isTaken(by: other) ?? outdated()
+        }
+    }
+
+    // MARK: - Looking
+
+    private func inspect(_ step: SendGate.Step) throws -> Inspection {
+        try run.requireRecipients()
+        let status = try run.status()
+        let entry = try record.entry(of: run.plan.id)
+        var look = Inspection(facts: .unknown, life: try run.life(), reached: try run.reached(), claimed: try run.claimCount())
+        look.facts.state = .init(status.state)
+        // The beginning may have been noted beside the runs, and not in the file, by a process that was killed between the two.
+        look.facts.hasBegun = try run.hasBegun() || entry.map { $0.previousLife != look.life } ?? false
+        let isOlder = try entry?.isNewer(than: run, life: look.life, reached: look.reached, claimed: look.claimed) ?? false
+        look.facts.isOutdated = try isOlder || status.state == .planned && record.isCancelled(run.plan.id)
+        look.facts.isInPlace = look.keep(.isMisplaced) { try run.checkPlace(home: settings.runsFolder) }
+        guard SendGate.refusal(of: step, look.facts) == nil else { return look }
+        let presents = try CurrentProject.all(of: run, in: choice)
+        look.facts.isUnchanged = look.keep(.isChanged) {
+            if step == .goOn { try run.checkIntegrity() }
+            try goingOn(step) { try run.checkUnchanged() }
+        }
+        look.facts.settingsHold = look.keep(.settingsChanged) {
+            try goingOn(step) { for present in presents { try present.checkUnchanged(settings) } }
+        }
+        look.facts.lacksApproval = try lacksApproval(presents)
+        if step == .begin, let parent = run.plan.retryOf {
+            look.siblings = try record.retries(of: parent).filter { $0 != run.plan.id }
+            let siblings = Set(look.siblings).subtracting(try RunChain(of: run).abandonedRetries(of: parent, record)).sorted()
+            look.facts.isRetried = !look.keep(.isRetried) { try check(siblings) }
+        }
+        if step == .goOn {
+            look.givenUp = try RunChain(of: run).abandonedRetries(of: run.plan.id, record)
+            look.facts.isRetried = try !retries().isEmpty || !look.givenUp.isSuperset(of: record.retries(of: run.plan.id))
+        }
+        look.facts.parentWentOn = try parentWentOn()
+        if step == .begin, !isScheduler, !run.plan.waves.isEmpty {
+            look.facts.isTooLate = try WaveAgenda(of: run, settings).isTooLateForAll(at: .now())
+        }
+        if step == .begin {
+            look.facts.runsBesideAnother = !look.keep(.runsBesideAnother) {
+                if let other = try runBeingSentBeside() { throw RefusalText.runsBesideAnother(run, other) }
+            }
+        }
+        look.facts.isSuperseded =
+            step != .retry
+            && !look.keep(.isSuperseded) {
+                if let others = try SupersedingRuns(of: run, settings) {
+                    throw try RefusalText.isSuperseded(run, settings, others, isKept: isKept)
+                }
+            }
+        if let time {
+            let (whose, mistake) = try time.look(step)
+            look.facts.time = whose
+            look.texts[.timeIsTaken] = mistake
+        }
+        return look
+    }
+
+    /// What was begun must not be planned again without a thought for those whom it has reached.
+    private func goingOn(_ step: SendGate.Step, _ body: () throws -> Void) throws {
+        do { try body() } catch var mistake as Diagnostic where step != .begin || run.plan.retryOf != nil {
+            mistake.remedy = try RefusalText.remedyForChanges(run, settings)
+            throw mistake
+        }
+    }
+
+    /// A test goes to the app's own test devices, so nobody has to approve it. A plan that was made before volley.yaml demanded approval needs one as well.
+    /// - Parameter presents: volley.yaml by which the run is judged; see `CurrentProject.all`.
+    func lacksApproval(_ presents: [CurrentProject]) throws -> Bool {
+        guard try !run.plan.isTest && run.approval() == nil else { return false }
+        return settings.needsApproval || presents.contains { $0.demandsApproval } || demandBesideCampaign.binds
+    }
+
+    private var demandBesideCampaign: ApprovalDemand { ApprovalDemand(of: run, settings) }
+
+    /// Another run of the campaign that a process is sending: everybody would get it twice. One for a time of a schedule may go beside others, as each time
+    /// goes out once, and so may a retry.
+    private func runBeingSentBeside() throws -> RunStore? {
+        guard run.plan.retryOf == nil, !run.plan.isTest, time == nil else { return nil }
+        return try run.catalog.beingSent(of: run.plan.campaign).first { other in
+            defer { other.close() }
+            guard other.plan.id != run.plan.id, other.plan.app == run.plan.app, !other.plan.isTest else { return false }
+            let theirs = try other.plan.settings.get().environment
+            do { return try theirs.listName == settings.environment.listName && run.yields(to: other) } catch {
+                // A plan that was refused, and removed.
+                guard !run.catalog.holds(other.plan.id) else { throw error }
+                return false
+            }
+        }
+    }
+
+    /// Two retries of one run may have been planned for the same devices, where one could not see the file of the other.
+    private func check(_ siblings: [String]) throws {
+        guard !siblings.isEmpty else { return }
+        var own: Set<DeviceToken> = []
+        try run.forEachResult { _, recipient, _, _ in own.insert(recipient.token) }
+        for sibling in siblings {
+            var isShared = false
+            do {
+                let other = try run.catalog.open(sibling, readOnly: true)
+                defer { other.close() }
+                try other.forEachResult { _, recipient, _, _ in isShared = isShared || own.contains(recipient.token) }
+            } catch { throw RefusalText.siblingIsUnreadable(run, sibling, error) }
+            if isShared { throw RefusalText.siblingHasSent(run, settings, sibling) }
+        }
+    }
+
+    private func retries() throws -> [RunStore] { try RunChain(of: run).standingRetries(of: run.plan.id) }
+
+    private func parentWentOn() throws -> Bool {
+        guard let id = run.plan.retryOf else { return false }
+        if let life = settings.parentLife, let entry = try record.entry(of: id) { return !entry.names(life) }
+        guard run.catalog.holds(id), let parent = try? run.catalog.open(id, readOnly: true) else { return false }
+        defer { parent.close() }
+        let status = try parent.status()
+        // It was over when the retry was planned. That its lock is held says nothing: a command may be about to resume it, and find the retry.
+        return ![.finished, .cancelled].contains(status.state) || status.finishedAt.map { $0 > run.plan.plannedAt } ?? false
+    }
+
+    // MARK: - Words
+
+    private func refused(_ why: SendGate.Refusal, _ look: Inspection, _ step: SendGate.Step) throws -> Refused {
+        Refused(why: why, diagnostic: try look.texts[why] ?? diagnostic(why, step))
+    }
+
+    private func diagnostic(_ why: SendGate.Refusal, _ step: SendGate.Step) throws -> Diagnostic {
+        switch why {
+        case .isOutdated: outdated()
+        case .hasBegun: RefusalText.hasBegun(run, try record.entry(of: run.plan.id)?.begunAt)
+        case .hasOtherState: RefusalText.state(run, try run.status().state, step)
+        case .neverBegun: RefusalText.neverBegun(run, settings, step)
+        case .needsApproval: RefusalText.needsApproval(run, step, demandBesideCampaign)
+        case .isRetried: try RefusalText.isRetried(run, by: retries().last, else: record.retries(of: run.plan.id).last)
+        case .parentWentOn: RefusalText.parentWentOn(run, settings)
+        case .isTooLate: RefusalText.isTooLate(run, settings)
+        case .isBusy, .isMisplaced, .isChanged, .settingsChanged, .timeIsTaken, .runsBesideAnother, .isSuperseded:
+            // These come with words of their own.
+            Diagnostic("the run cannot be sent now", file: run.place, remedy: "Nothing was sent; try again.")
+        }
+    }
+
+    private func outdated() -> Diagnostic {
+        LedgerGap(of: run)?.diagnostic ?? LedgerGap.isOutdated(run, (try? record.entry(of: run.plan.id))?.begunAt)
+    }
+}
+
+extension SendPermission {
+    /// With the settings that the plan froze.
+    /// - Throws: `Diagnostic`: these cannot be read.
+    init(_ run: RunStore, in choice: ProjectChoice, isScheduler: Bool = false, isKept: Bool = true) throws {
+        try self.init(
+            run: run, settings: run.plan.settings.get(), choice: choice, isScheduler: isScheduler, isKept: isKept)
+    }
+}
+
+extension SendGate.Facts {
+    /// Nothing is in the way as far as nothing was looked at.
+    fileprivate static let unknown = SendGate.Facts(
+        isInPlace: true, isOutdated: false, state: .planned, hasBegun: false, isUnchanged: true, settingsHold: true, lacksApproval: false,
+        isRetried: false, parentWentOn: false, isTooLate: false, runsBesideAnother: false, isSuperseded: false, time: .unscheduled)
+}
+
+extension SendGate.Facts.State {
+    fileprivate init(_ state: RunState) {
+        switch state {
+        case .planned: self = .planned
+        case .running, .paused, .stopped: self = .underway
+        case .finished: self = .finished
+        case .cancelled: self = .cancelled
+        }
+    }
+}

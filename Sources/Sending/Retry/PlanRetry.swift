@@ -1,0 +1,41 @@
+package import Workspace
+package import Base
+package import Runs
+
+/// A run for those of an earlier one that ended in certain outcomes.
+package struct PlannedRetry {
+    package let run: RunStore
+    /// Devices that may have got the push already.
+    package let mayRepeat: Int
+    /// That it would go out in quiet hours.
+    package let warnings: [Diagnostic]
+    fileprivate let parent: RunStore
+
+    /// Looks whether it may be sent now. Whoever approved the first run approved these devices and this text.
+    /// - Throws: as `propose`.
+    package func propose(in choice: ProjectChoice, _ context: SendingContext) throws -> SendProposal {
+        if let approval = try parent.approval() { try run.approve(approval) }
+        return try Sending.propose(run, isKept: false, in: choice, context)
+    }
+}
+
+/// Makes the new run. Until it has its file, which shows whom it takes over, nobody else may take them.
+/// - Returns: nil when nobody is left.
+/// - Throws: `Diagnostic`: the run is a test, may not be retried now, or its file is damaged.
+package func planRetry(of run: RunStore, outcomes: Set<Outcome>, in choice: ProjectChoice, at now: Timestamp) throws -> PlannedRetry? {
+    if run.plan.isTest {
+        throw Diagnostic("the run is a test, which is not retried", file: run.place, remedy: "Send another: volley send FILE --test.")
+    }
+    let gate = try SendPermission(run, in: choice)
+    let planned = try gate.retrying { try RetryPlanner(run: run, outcomes: outcomes, now: now).plan() }
+    guard let planned else { return nil }
+    do {
+        let unknown = try outcomes.contains(.unknown) ? run.figures().outcomes[.unknown, default: 0] : 0
+        let settings = try planned.plan.settings.get()
+        let warning = try QuietRetry.warning(planned, settings, at: now)
+        return PlannedRetry(run: planned, mayRepeat: unknown, warnings: warning.map { [$0] } ?? [], parent: run)
+    } catch {
+        try planned.remove()
+        throw error
+    }
+}

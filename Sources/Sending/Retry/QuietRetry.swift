@@ -1,0 +1,33 @@
+import Base
+import Runs
+import Scheduling
+import Workspace
+
+/// A retry goes out at once, also to those who are in their quiet hours just now: that is said before anybody is asked.
+enum QuietRetry {
+    /// - Parameter retry: not sent yet.
+    /// - Returns: the warning; nil when nobody is in quiet hours.
+    static func warning(_ retry: RunStore, _ settings: RunSettings, at now: Timestamp) throws -> Diagnostic? {
+        guard let schedule = settings.schedule, let quiet = schedule.quietHours else { return nil }
+        let hasZone = retry.plan.fields.last == ExportColumns.Standard.timezone.rawValue
+        var isQuiet: [String: Bool] = [:]
+        var count = 0
+        try retry.forEachResult { _, recipient, _, _ in
+            let own = hasZone ? recipient.fields.last ?? "" : ""
+            let name = own.isEmpty ? schedule.timezone : own
+            let isIn =
+                isQuiet[name]
+                ?? {
+                    // As in the first run, the campaign's zone counts where a device's own does not exist.
+                    let zone = (try? ZoneDatabase.system.zone(named: name)) ?? (try? ZoneDatabase.system.zone(named: schedule.timezone))
+                    return zone.map { quiet.contains(now, in: $0) } ?? false
+                }()
+            isQuiet[name] = isIn
+            if isIn { count += 1 }
+        }
+        guard count > 0 else { return nil }
+        return .warning(
+            .sentInQuietHours, quiet.sentInThem(count), file: retry.place,
+            remedy: "To spare them, retry when these end.")
+    }
+}

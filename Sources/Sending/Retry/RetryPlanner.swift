@@ -1,0 +1,52 @@
+import Base
+import Content
+import Cryptography
+import Runs
+import Workspace
+
+/// From a run that has ended to a new one for those of its recipients that ended in certain outcomes.
+struct RetryPlanner {
+    let run: RunStore
+    let outcomes: Set<Outcome>
+    package let now: Timestamp
+
+    /// Makes the new run, with the campaign and the settings of the first as they were frozen. Whom an earlier retry took over is left out.
+    /// - Returns: nil when nobody is left.
+    /// - Throws: `Diagnostic`: the disk is full, a run file is damaged.
+    func plan() throws -> RunStore? {
+        let first = run.plan
+        let seed = RunSeed.random()
+        let id = RunID.make(campaign: first.campaign, now: now, seed: seed)
+        let writer = try run.catalog.create(id, variants: MessageCatalog(frozenIn: first).variantsOfDevices)
+        var hash = SHA256()
+        hash.update(Array("volley retry 1\0\(first.planHash)\0".utf8))
+        var (count, batch) = (0, RecipientBatch())
+        try RunRemainder(of: run, outcomes: outcomes).forEach { recipientID, recipient in
+            hash.update(Array("\(recipientID)\n".utf8))
+            batch.append(recipient, at: count)
+            count += 1
+            guard batch.count == Self.batchSize else { return }
+            try writer.put(batch)
+            batch = RecipientBatch()
+        }
+        guard count > 0 else { return nil }
+        try writer.put(batch)
+        var settings = try first.settings.get()
+        settings.runsFolder = FilePaths.absolute(run.catalog.place)
+        (settings.parentLife, settings.retriedOutcomes, settings.place) = (try run.life(), outcomes, nil)
+        return try writer.finish(
+            RunPlan(
+                id: id, campaign: first.campaign, app: first.app, campaignFile: first.campaignFile, campaignSource: first.campaignSource,
+                projectFile: first.projectFile, seed: seed, fields: first.fields, plannedAt: now, planHash: hash.finalizeHex(),
+                rows: count, audience: count, skipped: [:], settings: .success(settings), preview: first.preview,
+                previewText: previewText(count), retryOf: first.id))
+    }
+
+    private func previewText(_ count: Int) -> String {
+        let words = Outcome.allCases.filter(outcomes.contains).map(\.name).joined(separator: " or ")
+        let devices = TextFormat.counted(count, "device that is", "devices that are")
+        return "Again to \(devices) \(words) in \(run.plan.id), which was previewed as follows.\n\n\(run.plan.previewText)"
+    }
+
+    private static let batchSize = 1000
+}

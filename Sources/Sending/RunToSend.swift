@@ -1,0 +1,110 @@
+import Workspace
+import Simulators
+import Base
+import Campaigns
+import Content
+import Delivery
+import Reports
+import Runs
+
+/// A run with everything that sending it needs, from its file and from the credentials that this names.
+struct RunToSend {
+    let run: RunStore
+    let gateway: Gateway
+    let route: ProxyRoute
+    let settings: RunSettings
+    let messages: MessageCatalog
+    /// volley.yaml as it is now.
+    let project: Project
+
+    /// What volley.yaml, keys and certificates showed that is worth a warning.
+    let warnings: [Diagnostic]
+
+    package init(run: RunStore, gateway: Gateway, route: ProxyRoute, settings: RunSettings, messages: MessageCatalog, project: Project) {
+        self.run = run
+        self.gateway = gateway
+        self.route = route
+        self.settings = settings
+        self.messages = messages
+        self.project = project
+        warnings = []
+    }
+
+    /// Opens what the run names.
+    /// - Throws: `Diagnostic`: credentials or proxy cannot be used, the run file does not hold what a plan froze.
+    package init(_ run: RunStore, in choice: ProjectChoice, _ context: SendingContext) throws {
+        self.run = run
+        settings = try run.plan.settings.get()
+        guard settings.renderingRules == MessageCatalog.renderingRules else {
+            throw Diagnostic(
+                "this run was planned by another version of Volley, which may make other texts of the same campaign", file: run.place,
+                remedy: "Send it with that version, or plan the campaign again.")
+        }
+        // The campaign is taken as it was planned; an expiry that has passed since is found by the sender, device by device.
+        messages = try MessageCatalog(frozenIn: run.plan)
+        let present = try CurrentProject(of: run, in: choice)
+        project = present.project
+        route = try ProxyRoute(present, settings)
+        gateway = try Gateway(present.withPresentFiles(settings), context, now: .now())
+        warnings = present.warnings + gateway.warnings
+    }
+
+    /// Sends until the run has ended.
+    /// - Throws: why it may not be sent. Nothing was sent.
+    func send(_ step: SendGate.Step, through gate: SendPermission, _ attendance: RunAttendance) throws -> RunResult {
+        let before = acceptedBefore(step)
+        let end = try deliver(step, through: gate, attendance)
+        let ledger = gateway.close()
+        do {
+            try close(attendance.observer)
+            if let doubt = try LedgerGap.doubt(about: run) { attendance.observer(.gap(doubt)) }
+            let report = try Report(run, chain: RunChain(of: run))
+            let check = try ledger.flatMap { ledger in
+                try before.map { LedgerCheck(ledger, figures: try run.figures(), acceptedBefore: $0) }
+            }
+            return RunResult(plan: run.plan, end: end, report: report, ledger: check, failure: nil)
+        } catch {
+            return RunResult(plan: run.plan, end: end, report: try? Report(run), ledger: nil, failure: error)
+        }
+    }
+
+    /// Recipients that a simulator of an earlier process accepted; nil when nothing is to be held against this one's ledger: it counts devices, and a test
+    /// device may get several texts.
+    private func acceptedBefore(_ step: SendGate.Step) -> Int? {
+        guard case .simulator = settings.environment, !run.plan.isTest else { return nil }
+        guard step == .goOn else { return 0 }
+        // Why it cannot be read is said where it matters.
+        return (try? run.figures()).map { $0.outcomes[.accepted] ?? 0 }
+    }
+
+    /// Sends until the run has ended. The one place where sending begins.
+    /// - Throws: why the gate does not let it pass. Nothing was sent.
+    func deliver(
+        _ step: SendGate.Step, through gate: SendPermission, _ attendance: RunAttendance
+    ) throws -> RunEnd {
+        var stage = RunSender(
+            run: run, endpoint: gateway.endpoint, credentials: gateway.credentials, route: route, settings: settings, messages: messages,
+            attendance: attendance)
+        stage.threads = attendance.context.threads
+        run.expectReaders(stage.renderers)
+        let sender = try stage.sender()
+        attendance.observer(.checking)
+        let pass = try gate.pass(step)
+        (stage.claimCounter, stage.files) = (pass.claimCounter, pass.files)
+        stage.refusal = { try gate.refusal(of: .goOn)?.diagnostic as? Diagnostic }
+        attendance.observer(.started(run))
+        let end = stage.send(with: sender)
+        pass.end(attendance.observer)
+        attendance.observer(.ended(run))
+        return end
+    }
+
+    /// Leaves one file behind, and puts the devices that turned out to be gone on their list.
+    func close(_ observer: RunObserver) throws {
+        observer(.closing)
+        defer { observer(.closed) }
+        try run.closeIntoOneFile()
+        // What a test says of a device is no word about the audience.
+        if !run.plan.isTest { SuppressionList.suppressGone(of: run, observer) }
+    }
+}

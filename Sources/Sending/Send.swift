@@ -1,0 +1,113 @@
+package import Workspace
+package import Base
+package import Campaigns
+import Delivery
+import Reports
+package import Runs
+
+/// A run that may be sent now, and what somebody who decides about it should know. Nothing is sent before `send`.
+package struct SendProposal {
+    package let run: RunStore
+    package let settings: RunSettings
+    /// What volley.yaml, keys and certificates showed.
+    package let warnings: [Diagnostic]
+    /// The campaign's file, when it was changed after the run was planned.
+    package let changedFile: String?
+    /// volley.yaml as it is now.
+    package var project: Project { dispatch.project }
+    private let dispatch: RunToSend
+    private let step: SendGate.Step
+    private let gate: SendPermission
+
+    fileprivate init(
+        _ dispatch: RunToSend, _ step: SendGate.Step, in choice: ProjectChoice, isScheduler: Bool = false
+    ) {
+        self.dispatch = dispatch
+        self.step = step
+        gate = SendPermission(run: dispatch.run, settings: dispatch.settings, choice: choice, isScheduler: isScheduler)
+        run = dispatch.run
+        settings = dispatch.settings
+        warnings = dispatch.warnings
+        let file = run.plan.campaignFile
+        let isChanged = run.plan.retryOf == nil && FilePaths.exists(file) && !FilePaths.holds(file, run.plan.campaignSource)
+        changedFile = isChanged ? file : nil
+    }
+
+    /// Sends until the run has ended.
+    /// - Throws: why it may not be sent. Nothing was sent.
+    package func send(_ attendance: RunAttendance) throws -> RunResult { try dispatch.send(step, through: gate, attendance) }
+
+    /// Sends until the run has ended, for those who do not want a report of it.
+    /// - Returns: how it ended; why its file could not be closed.
+    /// - Throws: why it may not be sent. Nothing was sent.
+    package func deliver(_ attendance: RunAttendance) throws -> (end: RunEnd, failure: (any Error)?) {
+        let end = try dispatch.deliver(step, through: gate, attendance)
+        _ = dispatch.gateway.close()
+        do { try dispatch.close(attendance.observer) } catch { return (end, error) }
+        return (end, nil)
+    }
+}
+
+/// What has become of a plan that was not sent.
+package enum Discarded: Equatable, Sendable {
+    case gone
+    /// Others have to do with it by now.
+    case kept(Kept)
+
+    package enum Kept: Equatable, Sendable { case planned, cancelled, begun }
+}
+
+/// Looks whether a plan may be sent now.
+/// - Parameter isKept: whether the plan stays when it may not: otherwise no word names it.
+/// - Throws: `SendPermission.Refused` or what else is in the way. Nothing was sent.
+package func propose(
+    _ run: RunStore, isKept: Bool = true, in choice: ProjectChoice, _ context: SendingContext
+) throws -> SendProposal {
+    if let refused = try SendPermission(run, in: choice, isKept: isKept).refusal(of: .begin) { throw refused }
+    return SendProposal(try RunToSend(run, in: choice, context), .begin, in: choice)
+}
+
+/// Looks whether a test may be sent, of which nobody is asked.
+package func proposeTest(_ run: RunStore, in choice: ProjectChoice, _ context: SendingContext) throws -> SendProposal {
+    SendProposal(try RunToSend(run, in: choice, context), .begin, in: choice)
+}
+
+/// Looks whether a run that has begun may go on.
+/// - Throws: why not. Nothing was sent.
+package func proposeToGoOn(_ run: RunStore, in choice: ProjectChoice, _ context: SendingContext) throws -> SendProposal {
+    try SendPermission(run, in: choice).check(.goOn)
+    return SendProposal(try RunToSend(run, in: choice, context), .goOn, in: choice)
+}
+
+/// Looks whether `volley schedule` may send a run at its time, or go on with it.
+/// - Throws: why not. Nothing was sent.
+package func proposeScheduled(_ run: RunStore, in choice: ProjectChoice, _ context: SendingContext) throws -> SendProposal {
+    let step: SendGate.Step = try run.status().state == .planned ? .begin : .goOn
+    // What was changed is not even read.
+    try SendPermission(run, in: choice, isScheduler: true).check(step)
+    return SendProposal(try RunToSend(run, in: choice, context), step, in: choice, isScheduler: true)
+}
+
+/// Whether a plan waits for somebody to approve it.
+package func needsApproval(_ run: RunStore, in choice: ProjectChoice) throws -> Bool {
+    let gate = try SendPermission(run, in: choice)
+    return try run.status().state == .planned && gate.lacksApproval(CurrentProject.all(of: run, in: choice))
+}
+
+/// Removes a plan that nobody asked for and nobody sent, unless others have to do with it by now: it was cancelled, approved, or begun.
+@discardableResult
+package func discard(_ run: RunStore) throws -> Discarded {
+    do {
+        if try run.status().state == .planned, try run.approval() == nil {
+            try run.remove()
+            return .gone
+        }
+    } catch {}
+    return .kept(try kept(run))
+}
+
+/// What has become of a plan that stays.
+package func kept(_ run: RunStore) throws -> Discarded.Kept {
+    if try run.hasBegun() || run.sendingSince != nil { return .begun }
+    return try run.status().state == .planned ? .planned : .cancelled
+}

@@ -1,0 +1,55 @@
+package import Workspace
+package import Base
+package import Delivery
+package import Runs
+
+/// One push to one device, of no run.
+package struct SinglePush {
+    /// What became of it.
+    package struct Result {
+        package var settlement: Settlement
+        package var end: SendEnd
+        /// Its id at the service.
+        package var id: PushID
+    }
+
+    /// What key and certificate showed.
+    package var warnings: [Diagnostic] { gateway.warnings }
+    private let gateway: Gateway
+    private let sender: SenderSettings
+    private let seed = RunSeed.random()
+
+    /// - Throws: `Diagnostic`: key or certificate cannot be used.
+    package init(_ settings: RunSettings, _ route: ProxyRoute, _ context: SendingContext, at now: Timestamp) throws {
+        gateway = try Gateway(settings, context, now: now)
+        var sender = SenderSettings(
+            endpoint: gateway.endpoint, credentials: gateway.credentials, options: settings.options(startingAt: now), runSeed: seed)
+        route.apply(to: &sender)
+        sender.connections = 1
+        sender.retry.maximumAttempts = 1
+        sender.resendsUnknown = false
+        self.sender = sender
+    }
+
+    /// Sends it, and waits for the answer.
+    /// - Throws: `Diagnostic`: it cannot be sent. Nothing was.
+    package func send(_ payload: [UInt8], to token: DeviceToken, _ attendance: RunAttendance) throws -> Result {
+        let batches = BoundedQueue<PushBatch>(capacity: 1), results = BoundedQueue<[Settlement]>(capacity: 16)
+        var batch = PushBatch()
+        batch.append(recipient: 0, token: token.hex, payload: payload)
+        batches.put(batch)
+        batches.close()
+        let (delivery, control) = (try Sender(sender), SendControl())
+        let ended = try Wakeup()
+        let loop = try WorkerThread("deliver") {
+            defer { ended.wake() }
+            return delivery.run(source: batches, results: results, control: control)
+        }
+        attendance.observer(.begins)
+        control.wait(until: ended, attendance.cancellation, draining: { attendance.observer(.draining) })
+        let end = loop.join()
+        _ = gateway.close()
+        guard let settlement = results.take()?.first else { preconditionFailure("a push was not settled") }
+        return Result(settlement: settlement, end: end, id: PushID(runSeed: seed, recipient: 0))
+    }
+}

@@ -1,0 +1,60 @@
+package import Base
+package import Cryptography
+import Glibc
+package import Runs
+
+/// Who Volley is to a service: what the files that an app's settings name hold now.
+package struct AppCredentials {
+    package enum Kind {
+        case certificate(ClientCertificate)
+        case key(SigningKey, id: String, team: String)
+        /// The built-in simulator takes whatever key it is told of.
+        case none
+    }
+
+    package let kind: Kind
+    /// What is worth a warning about the files.
+    package let warnings: [Diagnostic]
+
+    /// Reads key or certificate without opening anything else.
+    /// - Throws: `Diagnostic`: it cannot be used, or there is none.
+    package init(_ settings: RunSettings, now: Timestamp) throws {
+        if let reference = settings.certificate {
+            let certificate = try ClientCertificate(file: reference.file, passphrase: reference.passphrase(), now: now)
+            kind = .certificate(certificate)
+            warnings = [SigningKey.permissionWarning(file: reference.file), certificate.expiryWarning(now: now)].compactMap { $0 }
+        } else if let reference = settings.key {
+            kind = .key(try SigningKey(file: reference.file), id: reference.keyID, team: reference.teamID)
+            warnings = [SigningKey.permissionWarning(file: reference.file)].compactMap { $0 }
+        } else {
+            guard settings.environment == .simulator else {
+                throw Diagnostic("the app has neither key nor certificate", remedy: "Add `key:` to the app in volley.yaml.")
+            }
+            kind = .none
+            warnings = []
+        }
+    }
+
+    /// Looks at all files that sending with these settings would need.
+    /// - Returns: warnings about them.
+    /// - Throws: `Diagnostic`: one of them cannot be used.
+    package static func check(_ settings: RunSettings, now: Timestamp) throws -> [Diagnostic] {
+        let credentials = try AppCredentials(settings, now: now)
+        if case .server(_, _, let authority?) = settings.environment { try CertificateAuthorityFile.check(authority) }
+        return credentials.warnings
+    }
+}
+
+extension FrozenCertificate {
+    /// Out of the environment, now; nil when the certificate needs none.
+    /// - Throws: `Diagnostic` when the variable is not set.
+    package func passphrase() throws(Diagnostic) -> String? {
+        guard let name = passphraseVariable else { return nil }
+        guard let value = getenv(name) else {
+            throw Diagnostic(
+                "the environment variable \(name), which should hold the passphrase, is not set", file: file,
+                remedy: "Set it, for example with `read -s \(name); export \(name)`.")
+        }
+        return String(cString: value)
+    }
+}

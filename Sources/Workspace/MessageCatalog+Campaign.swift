@@ -1,0 +1,24 @@
+package import Base
+package import Campaigns
+package import Content
+package import Runs
+
+extension MessageCatalog {
+    /// What a run's campaign says, as it was planned.
+    package init(frozenIn plan: RunPlan) throws(Diagnostics) {
+        let (campaign, _) = try Campaign.read(source: plan.campaignSource, file: plan.campaignFile, now: plan.plannedAt)
+        try self.init(campaign)
+    }
+
+    /// What a campaign says.
+    package init(_ campaign: Campaign) throws(Diagnostics) {
+        try self.init(campaign.content, variants: campaign.variants, campaign: campaign.name.value, dealing: campaign.variantDealing)
+    }
+
+    /// Who falls into which variant; nil when all get the same.
+    package var variantsOfDevices: VariantNames? {
+        guard !variantNames.isEmpty else { return nil }
+        let chooser = MessageChooser(self)
+        return VariantNames(variantNames) { chooser.variant(of: $0.token, alias: $0.alias) }
+    }
+}

@@ -1,0 +1,34 @@
+package import Base
+package import Campaigns
+import Delivery
+package import Runs
+
+/// The way from this machine to the server: through which proxy. It belongs to the machine, as credentials do: chosen when something is sent, and no
+/// part of a plan.
+package struct ProxyRoute: Sendable {
+    package var proxy: ProxyChoice?
+
+    /// - Parameter setting: what volley.yaml says.
+    /// - Throws: a `Diagnostic` for a proxy that cannot be used.
+    package init(
+        _ setting: ProxySetting?, to environment: FrozenEnvironment,
+        _ variables: ProxyChoice.Variables = ProxyChoice.variables
+    ) throws(Diagnostic) {
+        if let (host, port) = environment.address { proxy = try ProxyChoice.choose(setting, host: host, port: port, variables) }
+    }
+
+    /// For people, behind the server's name: ` through the proxy proxy:3128, which https_proxy sets`; empty without one.
+    package var proxyText: String { proxy.map { " through the proxy \($0.address), which \($0.source) sets" } ?? "" }
+}
+
+extension FrozenEnvironment {
+    /// Host and port of a server elsewhere; nil for the simulator inside this process, which no proxy leads to.
+    package var address: (host: String, port: Int)? {
+        switch self {
+        case .production: (Endpoint.production.host, Endpoint.production.port)
+        case .sandbox: (Endpoint.sandbox.host, Endpoint.sandbox.port)
+        case .server(let host, let port, _): (host, port)
+        case .simulator: nil
+        }
+    }
+}

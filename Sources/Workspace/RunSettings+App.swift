@@ -1,0 +1,78 @@
+package import Base
+package import Campaigns
+import Content
+import Cryptography
+import PushServices
+package import Runs
+
+extension FrozenKey {
+    /// With the fingerprint of what the file holds now, if it can be read.
+    package func fingerprinted() -> FrozenKey {
+        var key = self
+        key.fingerprint = (try? SigningKey(file: file))?.verificationKey.fingerprint
+        return key
+    }
+}
+
+extension RunSettings {
+    /// Settings of no app yet: production, without topic and credentials.
+    package init(pushType: PushType) {
+        self.init(
+            environment: .production, topic: "", pushType: pushType, renderingRules: MessageCatalog.renderingRules)
+    }
+
+    /// The settings of an app, with everything else as usual.
+    package init(_ app: App, projectFile: String, pushType: PushType) throws {
+        func path(_ text: SourceText) -> String { FilePaths.anchored(FilePaths.resolve(text.value, besideFile: projectFile)) }
+        // The suffix that a type needs is Volley's business, unless whoever runs the app wrote it already.
+        self.init(
+            environment: try FrozenEnvironment(app.environment, path),
+            topic: PushServices.standard.topic(app.topic.value, for: pushType),
+            pushType: pushType, renderingRules: MessageCatalog.renderingRules)
+        key = app.key.map { FrozenKey(file: path($0.file), keyID: $0.keyID.value, teamID: $0.teamID.value) }
+        certificate = app.certificate.map { FrozenCertificate(file: path($0.file), passphraseVariable: $0.passphraseVariable?.value) }
+        pace = app.pace
+        appPace = app.pace
+        needsApproval = app.needsApproval
+    }
+}
+
+extension FrozenEnvironment {
+    fileprivate init(_ environment: Environment, _ path: (SourceText) -> String) throws {
+        switch environment {
+        case .production: self = .production
+        case .sandbox: self = .sandbox
+        case .simulator: self = .simulator
+        case .server(let url, let authority):
+            let (host, port) = try Self.parts(of: url)
+            self = .server(host: Self.normalized(host: host), port: port, certificateAuthority: authority.map(path))
+        }
+    }
+
+    /// Host and port of `https://host[:port][/]`, IPv6 addresses in brackets.
+    private static func parts(of url: SourceText) throws -> (String, Int) {
+        var rest = url.value.dropFirst("https://".count)
+        if rest.last == "/" { rest.removeLast() }
+        var port = 443
+        if let colon = rest.lastIndex(of: ":"), !rest[colon...].contains("]") {
+            guard let number = Int(rest[rest.index(after: colon)...]), (1...65535).contains(number) else {
+                throw Diagnostic("the port in '\(url.value)' is not a number from 1 to 65535", at: url.position)
+            }
+            port = number
+            rest = rest[..<colon]
+        }
+        return (String(rest), port)
+    }
+}
+
+extension App {
+    /// Where its pushes go, for people.
+    package var destination: String {
+        switch environment {
+        case .production: "production"
+        case .sandbox: "sandbox"
+        case .simulator: "simulator"
+        case .server(let url, _): url.value
+        }
+    }
+}

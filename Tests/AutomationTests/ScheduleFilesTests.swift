@@ -1,0 +1,93 @@
+import Workspace
+import Base
+import Foundation
+import Scheduling
+import Testing
+
+@testable import Sending
+@testable import Automation
+
+@Suite("Files of schedules")
+final class ScheduleFilesTests {
+    private let base = FileManager.default.temporaryDirectory.appendingPathComponent("volley-files-\(UUID().uuidString)")
+    private let now = Timestamp(epochSeconds: 1_796_116_800)
+    private var folder: URL { base.appendingPathComponent("campaigns") }
+
+    init() throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try Data("runs: runs\napps: {shop: {topic: a.b, environment: simulator}}\n".utf8).write(
+            to: base.appendingPathComponent("volley.yaml"))
+    }
+
+    deinit { try? FileManager.default.removeItem(at: base) }
+
+    private func write(_ file: String, name: String) throws {
+        let text = """
+            name: \(name)
+            app: shop
+            audience: {devices: devices.csv, everyone: true}
+            content: {title: Hello, body: World}
+            schedule: {at: 2026-12-01 09:00, timezone: UTC}
+
+            """
+        try Data(text.utf8).write(to: folder.appendingPathComponent(file))
+    }
+
+    private func files(_ arguments: [String]? = nil) throws -> ScheduleFiles {
+        try ScheduleFiles(arguments ?? [folder.path], runsFolder: base.appendingPathComponent("runs").path, in: .init())
+    }
+
+    @Test("what looks like a campaign in a folder and is not read is named: folders within it, other endings")
+    func ignoredFiles() throws {
+        try write("spring.yaml", name: "spring")
+        try write("autumn.YAML", name: "autumn")
+        for name in ["sub", "exports", "named", ".hidden"] {
+            try FileManager.default.createDirectory(at: folder.appendingPathComponent(name), withIntermediateDirectories: true)
+        }
+        for name in ["sub/a.yml", "named/b.yaml", ".hidden/c.yaml", "exports/devices.csv", "notes.txt", "x.yaml.txt"] {
+            try write(name, name: "x")
+        }
+        let reading = try files([folder.path, folder.appendingPathComponent("named").path]).read(now: now)
+        #expect(reading.ignoredFiles.map { $0.split(separator: "/").last } == ["autumn.YAML", "sub", "x.yaml.txt"])
+        #expect(Set(reading.campaigns.map(\.name)) == ["spring", "x"])
+        let list = ScheduleList(
+            reading, scheduledRuns: [], records: [], isAtWork: false, here: .utc, now: now, needsApproval: { _ in false })
+        #expect(
+            list.text(colour: false).contains(
+                "\nNot read: \(reading.ignoredFiles.joined(separator: ", ")). Name folders within folders as well"))
+    }
+
+    @Test("of files whose campaigns have one name none is sent, and each says which the others are")
+    func copied() throws {
+        try write("spring.yaml", name: "spring")
+        try write("autumn.yaml", name: "spring")
+        try write("winter.yaml", name: "winter")
+        let reading = try files().read(now: now)
+        #expect(reading.campaigns.map(\.name) == ["winter"])
+        let mistakes = Dictionary(
+            uniqueKeysWithValues: reading.mistakes.map { (FilePaths.join("", $0.key).split(separator: "/").last, "\($0.value)") })
+        #expect(mistakes.count == 2, "\(mistakes)")
+        #expect(mistakes["spring.yaml"]?.contains("autumn.yaml has the name 'spring' too") == true, "\(mistakes)")
+        #expect(mistakes["autumn.yaml"]?.contains("spring.yaml has the name 'spring' too") == true, "\(mistakes)")
+        #expect(reading.unreadable == Set(reading.mistakes.keys))
+    }
+
+    @Test("a folder or a file that is away is a mistake, and none of its campaigns is taken for gone")
+    func away() throws {
+        try write("spring.yaml", name: "spring")
+        for argument in [folder.path, folder.appendingPathComponent("spring.yaml").path] {
+            var files = try files([argument])
+            // What was changed counts at the second look, when it was left alone.
+            let first = files.readIfChanged(now: now)
+            let file = try #require(first?.campaigns.first?.file)
+            let elsewhere = base.appendingPathComponent("elsewhere")
+            try FileManager.default.moveItem(at: folder, to: elsewhere)
+            let looks = [files.readIfChanged(now: now), files.readIfChanged(now: now)]
+            let reading = try #require(looks[1])
+            #expect(looks[0] == nil && reading.mistakes.count == 1 && reading.unreadable.contains(file) && reading.campaigns.isEmpty)
+            try FileManager.default.moveItem(at: elsewhere, to: folder)
+            let returned = [files.readIfChanged(now: now), files.readIfChanged(now: now)]
+            #expect(returned[1]?.campaigns.map(\.file) == [file])
+        }
+    }
+}

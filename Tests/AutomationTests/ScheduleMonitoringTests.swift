@@ -1,0 +1,133 @@
+import Base
+import Campaigns
+import Foundation
+import Runs
+import Scheduling
+import Testing
+
+@testable import Automation
+
+@Suite("Monitoring of schedules")
+struct ScheduleMonitoringTests {
+    private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("volley-monitoring-\(UUID().uuidString)")
+    private let now = Timestamp(epochMilliseconds: 1_796_116_800_500)
+
+    private func monitoring(_ lines: String) throws -> ScheduleMonitoring {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let file = folder.appendingPathComponent("volley.yaml")
+        try Data("\(lines)\napps: {shop: {topic: a.b, environment: simulator}}\n".utf8).write(to: file)
+        return ScheduleMonitoring(try Project.read(file: file.path).0, runsFolder: folder.path, counting: PushCounter(), .silent)
+    }
+
+    private func status(isUp: Bool = true, mistakes: [String: Diagnostics] = [:]) throws -> ScheduleMonitoring.Status {
+        func scheduledRun(_ campaign: String, _ state: ScheduledRun.State, reason: String = "") -> ScheduledRun {
+            ScheduledRun(
+                key: .init(campaign: campaign, occurrence: "2026-12-01T09:00"), file: "/c/\(campaign).yaml", run: "run-\(campaign)",
+                state: state,
+                reason: reason, begins: Timestamp(epochSeconds: 1_796_115_600), ends: Timestamp(epochSeconds: 1_796_115_600), changedAt: now
+            )
+        }
+        let schedule = Schedule(zone: .named(.utc), repeat: try CronRule("0 9 * * *"))
+        let campaigns = ["sale", "tips"].map { Scheduler.Campaign(name: $0, app: "shop", file: "/c/\($0).yaml", schedule: schedule) }
+        return .init(
+            isUp: isUp, campaigns: Dictionary(uniqueKeysWithValues: campaigns.map { ($0.name, $0) }),
+            next: ["sale": try #require(schedule.next(after: now))], open: [scheduledRun("tips", .waiting)], mistakes: mistakes,
+            last: [scheduledRun("sale", .skipped, reason: "it was noticed too late")])
+    }
+
+    @Test("metrics are in Prometheus' text format: every sample below its HELP and TYPE, no sample twice, labels escaped")
+    func metrics() throws {
+        let text = try monitoring("monitoring: {prometheus: v.prom}").metrics(try status(), at: now)
+        var family = "", seen: Set<Substring> = []
+        for line in text.split(separator: "\n") {
+            if line.hasPrefix("# HELP ") { family = String(line.split(separator: " ")[2]) }
+            if line.hasPrefix("#") {
+                #expect(line.hasPrefix("# HELP \(family) ") || line == "# TYPE \(family) gauge" || line == "# TYPE \(family) counter")
+                continue
+            }
+            #expect(line.contains(#/^[a-z_]+(\{([a-z]+="[^"\\]*",?)+\})? -?[0-9.e+]+$/#), "\(line)")
+            #expect(line.hasPrefix(family + "{") || line.hasPrefix(family + " "), "\(line)")
+            #expect(seen.insert(line.prefix { $0 != " " }).inserted, "\(line)")
+        }
+        #expect(text.contains("volley_up 1\n") && text.hasSuffix("\n"))
+        #expect(text.contains("volley_schedule_next_timestamp_seconds{app=\"shop\",campaign=\"sale\"} 1796202000\n"))
+        #expect(text.contains("volley_schedule_open{state=\"waiting\"} 1\n"))
+        #expect(text.contains("volley_schedule_last_state{app=\"shop\",campaign=\"sale\",state=\"skipped\"} 1\n"))
+        #expect(text.contains("volley_schedule_last_state{app=\"shop\",campaign=\"sale\",state=\"finished\"} 0\n"))
+        #expect(MetricsText.escaped("a\"b\\c\nd") == #"a\"b\\c\nd"#)
+    }
+
+    @Test("the health file says what is wrong, and that it has ended")
+    func health() throws {
+        let mistakes = ["/c/broken.yaml": Diagnostics(Diagnostic("unknown key 'titel'", file: "/c/broken.yaml"))]
+        let document = ScheduleMonitoring.document(try status(mistakes: mistakes), at: now)
+        #expect(document["status"]?.stringValue == "problems")
+        guard case .array(let problems)? = document["problems"] else {
+            Issue.record("no problems: \(document.text)")
+            return
+        }
+        let messages = problems.compactMap { $0["message"]?.stringValue }
+        #expect(
+            messages.count == 3 && messages[0].contains("titel") && messages[1].contains("waits for approval")
+                && messages[2].contains("too late"))
+        #expect(ScheduleMonitoring.document(try status(isUp: false), at: now)["status"]?.stringValue == "stopped")
+    }
+
+    @Test("a run that finished is a problem when some were never sent to", arguments: ["", "30 of 60 pushes (50.0 %) were never sent"])
+    func missed(reason: String) throws {
+        var status = try status()
+        status.open = []
+        (status.last[0].state, status.last[0].reason) = (.finished, reason)
+        let document = ScheduleMonitoring.document(status, at: now)
+        #expect(document["status"]?.stringValue == (reason.isEmpty ? "ok" : "problems"))
+        #expect(document.text.contains("30 of 60") == !reason.isEmpty)
+    }
+
+    @Test("what names hold steers no terminal that shows the health file")
+    func controlCharacters() throws {
+        let file = "/c/e\u{1B}[2J\u{9B}\u{202E}.yaml"
+        let document = ScheduleMonitoring.document(
+            try status(mistakes: [file: Diagnostics(Diagnostic("unknown key '\u{7}'", file: file))]), at: now
+        ).text
+        #expect(!document.unicodeScalars.contains { $0.properties.generalCategory == .control || $0 == "\u{202E}" })
+        #expect(try JSONValue(parsing: document)["problems"]?.text.contains("e\\\\u001B[2J\\\\u009B\\\\u202E.yaml") == true)
+    }
+
+    @Test("links that were planted are replaced, and not written through")
+    func plantedLinks() throws {
+        let monitoring = try monitoring("monitoring: {prometheus: v.prom, health: health.json}")
+        let victim = folder.appendingPathComponent("victim").path
+        try Data("precious".utf8).write(to: URL(fileURLWithPath: victim))
+        for name in ["v.prom", "health.json", "v.prom.\(getpid()).partial", "health.json.\(getpid()).partial"] {
+            try FileManager.default.createSymbolicLink(atPath: folder.appendingPathComponent(name).path, withDestinationPath: victim)
+        }
+        monitoring.write(try status(), at: now)
+        #expect(try String(contentsOfFile: victim, encoding: .utf8) == "precious")
+        #expect(try String(contentsOf: folder.appendingPathComponent("v.prom"), encoding: .utf8).contains("volley_up 1\n"))
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        #expect(!names.contains { $0.hasPrefix(".") })
+    }
+
+    @Test(
+        "no file of monitoring replaces a run, a record, a campaign, volley.yaml, an export or a key",
+        arguments: ["run.sqlite", "sent.db", "schedule.lock", "campaign.yaml", "volley.yaml", "devices.csv", "AuthKey.p8", "push.p12"])
+    func precious(name: String) throws {
+        let contents = ["devices.csv": "device_token,tags\naa00,news\n", "AuthKey.p8": "-----BEGIN PRIVATE KEY-----\n"]
+        let monitoring = try monitoring("monitoring: {health: \(name)}")
+        let file = folder.appendingPathComponent(name)
+        if name != "volley.yaml" { try Data((contents[name] ?? "precious").utf8).write(to: file) }
+        let before = try Data(contentsOf: file)
+        monitoring.write(try status(), at: now)
+        #expect(try Data(contentsOf: file) == before)
+    }
+
+    @Test("files appear whole beside what they replace, and one that cannot be written harms nothing")
+    func files() throws {
+        let monitoring = try monitoring("monitoring: {prometheus: v.prom, health: nowhere/health.json}")
+        monitoring.write(try status(), at: now)
+        monitoring.write(try status(isUp: false), at: now)
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+        #expect(names == ["v.prom", "volley.yaml"])
+        #expect(try String(contentsOf: folder.appendingPathComponent("v.prom"), encoding: .utf8).contains("volley_up 0\n"))
+    }
+}

@@ -1,0 +1,74 @@
+import Workspace
+import Base
+import Campaigns
+import Content
+import Delivery
+import Foundation
+import Runs
+import Scheduling
+import Testing
+
+@testable import Planning
+@testable import Automation
+
+/// What `volley schedule` finds of a run when it is started again.
+@Suite("what is found of a firing's run")
+struct ScheduledRunWorkTests {
+    private static let now = Timestamp.now()
+
+    private func plan(in folder: String) throws -> RunStore {
+        let settings = RunSettings(
+            environment: .sandbox, topic: "com.example.shop", pushType: .alert, renderingRules: MessageCatalog.renderingRules)
+        let writer = try RunWriter(folder: folder, id: "r")
+        for device in 0..<10 {
+            try writer.put(
+                Recipient(token: DeviceToken(normalized: String(repeating: "0", count: 63) + String(device)), fields: []), at: device)
+        }
+        return try writer.finish(
+            RunPlan(
+                id: "r", campaign: "c", app: "shop", campaignFile: "c.yaml", campaignSource: "", projectFile: "volley.yaml",
+                seed: RunSeed(high: 1, low: 2), fields: [], plannedAt: Self.now, planHash: "", rows: 10, audience: 10, skipped: [:],
+                settings: .success(settings), preview: .object([])))
+    }
+
+    private func found(in folder: String) throws -> Scheduler.Finding {
+        let scheduledRun = ScheduledRun(
+            key: .init(campaign: "c", occurrence: "2026-12-01T09:00"), file: "c.yaml", run: "r", state: .sending, begins: .distantPast,
+            ends: .distantPast, changedAt: .distantPast)
+        return try ScheduledRunWork(
+            runsFolder: folder, choice: .init(), attendance: ScheduleAttendance(observer: .silent, cancellation: Cancellation()),
+            heartbeats: Heartbeats()
+        )
+        .examine(scheduledRun)
+    }
+
+    @Test("a file that knows less than was sent is neither a plan that is too late nor one that has ended")
+    func older() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("volley-firing-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let run = try plan(in: folder)
+        let plan = try Data(contentsOf: URL(fileURLWithPath: run.path))
+        let record = SendingHistory(beside: run), life = SendingHistory.life(after: "")
+        #expect(try record.begin(run, as: life, seen: "", reached: 0, claimed: 0, in: "sandbox", for: nil, at: Self.now) == .noted)
+        try run.begin(life: life, at: Self.now, from: [.planned])
+        #expect(try record.confirm(run))
+        run.close()
+        try Data(plan).write(to: URL(fileURLWithPath: run.path))
+        for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: run.path + suffix) }
+        let finding = try found(in: folder)
+        guard case .unreadable(let reason) = finding else {
+            Issue.record("found \(finding) of an older copy")
+            return
+        }
+        #expect(reason.contains("older copy"))
+        // Without the record it looks like a plan that nothing was sent of.
+        try Data(repeating: 7, count: 8192).write(to: URL(fileURLWithPath: "\(folder)/sent.db"))
+        let other = try found(in: folder)
+        guard case .unreadable(let why) = other else {
+            Issue.record("found \(other) of an older copy beside a damaged record")
+            return
+        }
+        #expect(why.contains("cannot be seen"), "\(why)")
+    }
+}

@@ -1,0 +1,50 @@
+import Base
+import Testing
+
+@testable import Planning
+
+@Suite("Warnings that a campaign allows")
+struct LintTests {
+    private let place = SourcePosition(file: "c.yaml", line: 3, column: 5)
+
+    private func allowed(_ name: WarningName) -> AllowedWarning { AllowedWarning(name: name, reason: "So it is meant.", position: place) }
+
+    @Test("are silenced with their reason; the others are said")
+    func silenced() {
+        let lint = Lint(
+            [
+                .warning(.doubleBlank, "two"), .warning(.tagNotFound, "no"), .warning(.tagNotFound, "nor"),
+                Diagnostic("odd", severity: .warning),
+            ],
+            allowed: [allowed(.tagNotFound)], lookedAt: [.files, .rows])
+        #expect(lint.shown.map(\.message) == ["two", "odd"])
+        #expect(lint.silenced.map(\.warning.message) == ["no", "nor"])
+        #expect(lint.silenced.map(\.reason) == ["So it is meant.", "So it is meant."])
+        #expect(
+            lint.silencedJSON.text.hasPrefix(
+                #"[{"file":null,"line":null,"column":null,"message":"no","remedy":null,"name":"tag-not-found","reason":"So it is meant."}"#)
+        )
+    }
+
+    @Test("an entry without a warning is one itself, unless the warning could not be noticed")
+    func unused() {
+        func unused(_ name: WarningName, _ sources: Set<WarningName.Source>) -> [String] {
+            Lint([], allowed: [allowed(name)], lookedAt: sources).shown.map(\.description)
+        }
+        let expected =
+            "c.yaml:3:5: warning: 'tag-not-found' is allowed, but there is no such warning any more. "
+            + "Remove it from 'allow', so that it says so when it comes back. [unused-allow]"
+        #expect(unused(.tagNotFound, [.files, .rows]) == [expected])
+        #expect(unused(.tagNotFound, [.files, .headers, .credentials]).isEmpty)
+        #expect(unused(.textCutOff, [.files, .headers]).isEmpty)
+        #expect(unused(.textCutOff, [.files, .rows]).count == 1)
+        #expect(unused(.secretReadable, [.files, .rows]).isEmpty)
+    }
+
+    @Test("every warning has a kebab-case name of its own, and something that it comes from")
+    func names() {
+        for name in WarningName.allCases {
+            #expect(name.rawValue.allSatisfy { $0 == "-" || $0.isLowercase } && !name.sources.isEmpty, "\(name.rawValue)")
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import Audience
+import Base
+import Content
+import Foundation
+import Runs
+
+@testable import Planning
+
+/// A folder of runs for the same ten devices.
+final class PlannedFolder {
+    let path = FileManager.default.temporaryDirectory.appendingPathComponent("volley-planned-\(UUID().uuidString)").path
+    let settings: RunSettings
+
+    init() throws {
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        var settings = RunSettings(
+            environment: .sandbox, topic: "com.example.shop", pushType: .alert, renderingRules: MessageCatalog.renderingRules)
+        settings.frequencyCaps = [FrequencyCap(pushes: 1, seconds: 3600)]
+        self.settings = settings
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    static func token(_ device: Int) -> String { "aa" + String(repeating: "0", count: 61) + "\(device)" }
+
+    /// A plan that knows what was begun until now.
+    func plan(
+        _ id: String, at moment: Timestamp = .now(), app: String = "shop", devices: Range<Int> = 0..<10, source: String = "",
+        isTest: Bool = false, _ settings: RunSettings? = nil
+    ) throws -> RunStore {
+        let writer = try RunWriter(folder: path, id: id)
+        for (index, device) in devices.enumerated() {
+            try writer.put(Recipient(token: DeviceToken(normalized: Self.token(device)), fields: []), at: index)
+        }
+        var settings = settings ?? self.settings
+        settings.place = try SendingHistory(folder: path).order().last
+        return try writer.finish(
+            RunPlan(
+                id: id, campaign: "c", app: app, campaignFile: "c.yaml", campaignSource: source, projectFile: "volley.yaml",
+                seed: RunSeed(high: 1, low: 2), fields: [], plannedAt: moment, planHash: "", rows: devices.count,
+                audience: devices.count, skipped: [:], settings: .success(settings), preview: .object([]), isTest: isTest))
+    }
+
+    /// Sends a run to its first devices, or goes on with it up to them, and ends it.
+    /// - Parameters:
+    ///   - outcome: of the last of them; the others are accepted.
+    ///   - isCutOff: whether its process is killed before it notes that it ends.
+    func send(
+        _ run: RunStore, to count: Int, last outcome: Outcome = .accepted, in environment: String = "sandbox",
+        from start: Timestamp = .now(),
+        to end: Timestamp = .now(), isCutOff: Bool = false
+    ) throws {
+        let record = SendingHistory(beside: run)
+        let life = SendingHistory.life(after: try run.life())
+        try run.lockForSending()
+        let first = try run.claims().count
+        let begun = try record.begin(
+            run, as: life, seen: run.life(), reached: run.reached(), claimed: run.claimCount(), in: environment, for: nil, at: start)
+        guard begun == .noted else { throw Diagnostic("\(begun)", file: run.path) }
+        let marks = try ClaimCounter(run, life: life, claimed: run.claimCount())
+        try run.begin(life: life, at: start, from: [.planned, .stopped])
+        _ = try record.confirm(run)
+        try run.claim(first..<count, at: start)
+        try marks.note(run.claimCount())
+        try run.record(
+            (first..<count).map {
+                Settlement(
+                    recipient: $0, outcome: $0 == count - 1 ? outcome : .accepted, status: 200, reason: "", attempts: 1, settledAt: end)
+            })
+        if !isCutOff {
+            try run.setState(count == run.plan.audience ? .finished : .stopped, at: end)
+            try record.end(run)
+        }
+        run.unlock()
+    }
+
+    func begin(_ run: RunStore) throws { try run.setState(.running, at: .now()) }
+}

@@ -1,0 +1,34 @@
+@testable import Sending
+import Base
+import Runs
+import Workspace
+import Testing
+
+@Suite("settings that a plan freezes")
+struct RunSettingsTests {
+    @Test(
+        "Apple's servers have one list of suppressed devices each, however they are named; what an authority of one's own vouches for is another server"
+    )
+    func lists() {
+        func list(_ host: String, _ authority: String? = nil) -> String {
+            FrozenEnvironment.server(host: host, port: 443, certificateAuthority: authority).listName
+        }
+        #expect(list("api.push.apple.com") == "production" && list("api.sandbox.push.apple.com") == "sandbox")
+        #expect(list("api.development.push.apple.com") == "sandbox")
+        for host in ["api.push.apple.com", "api.sandbox.push.apple.com"] { #expect(list(host, "ca.pem").hasPrefix(host)) }
+    }
+
+    @Test("an expiry counts from the start of sending, and becomes the deadline")
+    func expiry() {
+        let start = Timestamp(epochSeconds: 1_800_000_000)
+        var after = RunSettings(pushType: .alert)
+        #expect(after.expiration(startingAt: start) == nil)
+        after.expiry = .after(seconds: 60)
+        #expect(after.expiration(startingAt: start) == 1_800_000_060)
+        #expect(after.deadline(startingAt: start) == Timestamp(epochSeconds: 1_800_000_060))
+        var now = RunSettings(pushType: .alert)
+        now.expiry = .immediately
+        #expect(now.expiration(startingAt: start) == 0)
+        #expect(now.deadline(startingAt: start) == nil)
+    }
+}
