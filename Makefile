@@ -88,7 +88,7 @@ test-browser: setup ## Install Chromium if it is missing, and look at the pages 
 	$(SWIFT) test $(STRICT) --filter BrowserTests
 
 # What runs on several threads or touches raw memory; but for tests that something is fast, which it is not under a sanitizer.
-SANITIZED := --filter "(Audience|Delivery|HTTP2|Simulators|Cryptography)Tests" --skip "NameTableTests/alike" --skip "DuplicateTests/manyClasses"
+SANITIZED := --filter "(Audience|Delivery|HTTP2|Simulators|Cryptography)Tests"
 
 sanitize: servers ## Run the tests of readers and delivery under the thread and the address sanitizer
 	TSAN_OPTIONS="suppressions=$(CURDIR)/Tests/ThreadSanitizer.supp" \

@@ -27,10 +27,11 @@ import Testing
         #expect(number(of: "", in: table) == -1)
     }
 
-    @Test("many names that begin and end alike are found as fast as others", .timeLimit(.minutes(1)))
+    @Test("many names that begin and end alike are found in as few steps as others")
     func alike() {
         let names = (0..<100_000).map { "customer\(1_000_000 + $0)@mail.example.com" }
         let table = NameTable([names])
+        #expect(table.collisions < 2 * names.count)
         for index in stride(from: 0, to: names.count, by: 7) where number(of: names[index], in: table) != index {
             Issue.record("\(names[index]) is not found")
         }

@@ -128,6 +128,13 @@ struct ClassTable: ~Copyable {
         }
     }
 
+    /// How many steps finding every class takes beyond the first.
+    var collisions: Int {
+        (0...mask).reduce(0) { steps, place in
+            table[place] == 0 ? steps : steps + ((place - start(keys[Int(table[place]) - 1])) & mask)
+        }
+    }
+
     /// Another row, of class `row`, of a device of class `number`.
     /// - Returns: the device's class now.
     mutating func merge(_ row: Int, into number: Int, isNewer: Bool) throws -> Int {

@@ -12,6 +12,8 @@ final class NameTable: @unchecked Sendable {
     private let table: UnsafeMutablePointer<UInt32>
     private let mask: Int
     private let multiplier: UInt64
+    /// How many steps finding every name takes beyond the first.
+    let collisions: Int
     /// Bit n: a name begins with a byte whose lower six bits are n. Of few names most texts are none, after a single look.
     private let firstBytes: UInt64
 
@@ -54,7 +56,7 @@ final class NameTable: @unchecked Sendable {
             let collisions = Self.fill(table, mask, multiplier, entries, texts, names.count)
             if collisions < best.collisions { best = (multiplier, collisions) }
         }
-        multiplier = best.multiplier
+        (multiplier, collisions) = (best.multiplier, best.collisions)
         if best.collisions > 0 { _ = Self.fill(table, mask, multiplier, entries, texts, names.count) }
     }
 
@@ -119,7 +121,7 @@ final class NameTable: @unchecked Sendable {
         return Int(truncatingIfNeeded: product.high ^ product.low) & mask
     }
 
-    /// - Returns: how many names do not stand where their search begins.
+    /// - Returns: how many steps finding every name takes beyond the first.
     private static func fill(
         _ table: UnsafeMutablePointer<UInt32>, _ mask: Int, _ multiplier: UInt64, _ entries: UnsafeMutablePointer<Entry>,
         _ texts: UnsafeMutablePointer<UInt8>, _ count: Int
@@ -130,8 +132,10 @@ final class NameTable: @unchecked Sendable {
             let entry = entries[number]
             let text = UnsafeBufferPointer(start: texts + entry.start, count: entry.count)
             var place = place(text, entry.first, entry.last, multiplier, mask)
-            if table[place] != 0 { collisions += 1 }
-            while table[place] != 0 { place = (place + 1) & mask }
+            while table[place] != 0 {
+                place = (place + 1) & mask
+                collisions += 1
+            }
             table[place] = UInt32(number + 1)
         }
         return collisions
