@@ -39,7 +39,9 @@ package struct ScheduleFiles {
         for path in arguments where !FilePaths.exists(path) {
             throw Diagnostic("there is no such file or folder", file: path, remedy: "Name campaign files, or a folder of them.")
         }
-        (self.arguments, self.runsFolder, self.choice) = (arguments, runsFolder, choice)
+        self.arguments = arguments
+        self.runsFolder = runsFolder
+        self.choice = choice
         folders = Set(arguments.filter(Self.isFolder))
     }
 

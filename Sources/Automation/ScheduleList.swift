@@ -39,7 +39,10 @@ package struct ScheduleList {
         needsApproval: (String) -> Bool
     ) {
         ignoredFiles = reading.ignoredFiles
-        (mistakes, unscheduledFiles, self.isAtWork, self.here) = (reading.mistakes, reading.unscheduledFiles, isAtWork, here)
+        mistakes = reading.mistakes
+        unscheduledFiles = reading.unscheduledFiles
+        self.isAtWork = isAtWork
+        self.here = here
         let campaigns = Dictionary(reading.campaigns.map { ($0.name, $0) }) { first, _ in first }
         let decided = Set(scheduledRuns.map(\.key))
         var rows = scheduledRuns.map { scheduledRun in

@@ -168,8 +168,11 @@ struct EarlierRun: Sendable {
     /// nil when the file is damaged.
     init?(_ run: RunStore) {
         guard let figures = try? run.figures() else { return nil }
-        (id, plannedAt, audience) = (run.plan.id, run.plan.plannedAt, run.plan.audience)
+        id = run.plan.id
+        plannedAt = run.plan.plannedAt
+        audience = run.plan.audience
         badge = EnvironmentBadge(of: run.plan)
-        (accepted, invalidToken) = (figures.outcomes[.accepted, default: 0], figures.outcomes[.invalidToken, default: 0])
+        accepted = figures.outcomes[.accepted, default: 0]
+        invalidToken = figures.outcomes[.invalidToken, default: 0]
     }
 }

@@ -85,7 +85,8 @@ private struct LineWriter {
     private let names = Outcome.allCases.map { Array($0.name.utf8) }
 
     init(seed: RunSeed, form: CSVForm) {
-        (self.seed, self.form) = (seed, form)
+        self.seed = seed
+        self.form = form
         lineEnd = form.lineEnd
     }
 

@@ -14,7 +14,9 @@ public struct RunList: Sendable {
     ///   - isFiltered: whether others were left out on purpose.
     /// - Throws: what is no `Diagnostic`.
     public init(runs: [RunStore], broken: [Diagnostic], unfinished: [UnfinishedPlan] = [], isFiltered: Bool = false) throws {
-        (self.broken, self.unfinished, self.isFiltered) = (broken, unfinished, isFiltered)
+        self.broken = broken
+        self.unfinished = unfinished
+        self.isFiltered = isFiltered
         for run in runs {
             do { reports.append(try Report(run, isSummary: true)) } catch let error as Diagnostic { self.broken.append(error) }
             run.close()

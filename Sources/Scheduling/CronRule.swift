@@ -31,7 +31,10 @@ public struct CronRule: Hashable, Sendable, CustomStringConvertible {
         for (field, kind) in zip(fields, CronField.all) {
             bits.append(try kind.bits(field, at: text.utf8.distance(from: text.startIndex, to: field.startIndex)))
         }
-        (minutes, hours, days, months) = (bits[0], bits[1], bits[2], bits[3])
+        minutes = bits[0]
+        hours = bits[1]
+        days = bits[2]
+        months = bits[3]
         // 7 is Sunday too.
         weekdays = (bits[4] | bits[4] >> 7) & 0x7F
         daysAreFree = fields[2].hasPrefix("*")

@@ -33,7 +33,11 @@ public struct Schedule: Hashable, Sendable {
     public init(
         at: LocalTime? = nil, zone: Zone, quietHours: QuietHours? = nil, repeat: CronRule? = nil, late: LatePolicy = .usual
     ) {
-        (self.at, self.zone, self.quietHours, self.repeat, self.late) = (at, zone, quietHours, `repeat`, late)
+        self.at = at
+        self.zone = zone
+        self.quietHours = quietHours
+        self.repeat = `repeat`
+        self.late = late
     }
 
     /// Whether it names times. Without any it only has quiet hours, and is sent by hand.

@@ -8,6 +8,8 @@ public struct ScheduleMistake: Error, Hashable, Sendable {
     public var utf8Offset: Int
 
     init(_ message: String, remedy: String, at utf8Offset: Int = 0) {
-        (self.message, self.remedy, self.utf8Offset) = (message, remedy, utf8Offset)
+        self.message = message
+        self.remedy = remedy
+        self.utf8Offset = utf8Offset
     }
 }

@@ -30,7 +30,10 @@ package struct ScheduledTime {
         guard let occurrence = settings.schedule?.occurrence, run.plan.retryOf == nil, let onRecord = Self.onRecord(run, settings) else {
             return nil
         }
-        (self.run, self.occurrence, self.onRecord, self.isScheduler) = (run, occurrence, onRecord, isScheduler)
+        self.run = run
+        self.occurrence = occurrence
+        self.onRecord = onRecord
+        self.isScheduler = isScheduler
         folder = run.catalog.place
         let due = run.plan.waves.map(\.due)
         scheduledRun = ScheduledRun(

@@ -46,8 +46,12 @@ struct DeviceClass: Hashable {
     }
 
     init(selection: Int, language: Int, payloadBytes: Int, group: Int = 0, wave: Int = 0, reason: SkipReason?) {
-        (self.selection, self.language, self.payloadBytes) = (selection, language, payloadBytes)
-        (self.group, self.wave, self.reason) = (group, wave, reason)
+        self.selection = selection
+        self.language = language
+        self.payloadBytes = payloadBytes
+        self.group = group
+        self.wave = wave
+        self.reason = reason
     }
 }
 

@@ -28,7 +28,8 @@ struct KeyedHash: Sendable {
     init(key: (UInt64, UInt64)) {
         self.key = key
         var source = KeySource(key: key)
-        (wordKeys, restKeys) = (TokenKeys(&source), TokenKeys(&source))
+        wordKeys = TokenKeys(&source)
+        restKeys = TokenKeys(&source)
         otherKey = (source.next(), source.next())
     }
 
@@ -96,8 +97,10 @@ private struct TokenWords {
 
     @inline(__always) init(_ digits: UnsafeBufferPointer<UInt8>) {
         let raw = UnsafeRawBufferPointer(digits)
-        (first, second) = (Self.word(raw, 0), Self.word(raw, 16))
-        (third, fourth) = (Self.word(raw, 32), Self.word(raw, 48))
+        first = Self.word(raw, 0)
+        second = Self.word(raw, 16)
+        third = Self.word(raw, 32)
+        fourth = Self.word(raw, 48)
     }
 
     /// Two digits take up a byte.
@@ -117,7 +120,11 @@ private struct TokenKeys {
 
     init(_ source: inout KeySource) {
         func key() -> UInt128 { UInt128(source.next()) << 64 | UInt128(source.next()) }
-        (start, first, second, third, fourth) = (key(), key(), key(), key(), key())
+        start = key()
+        first = key()
+        second = key()
+        third = key()
+        fourth = key()
     }
 
     @inline(__always) func hash(_ words: TokenWords) -> UInt64 {

@@ -56,7 +56,8 @@ final class NameTable: @unchecked Sendable {
             let collisions = Self.fill(table, mask, multiplier, entries, texts, names.count)
             if collisions < best.collisions { best = (multiplier, collisions) }
         }
-        (multiplier, collisions) = (best.multiplier, best.collisions)
+        multiplier = best.multiplier
+        collisions = best.collisions
         if best.collisions > 0 { _ = Self.fill(table, mask, multiplier, entries, texts, names.count) }
     }
 

@@ -31,7 +31,9 @@ struct SimilarSpellings: Sendable {
             }
             openings.append(opening)
         }
-        (self.firstBytes, self.openings, self.folded) = (firstBytes, openings, folded)
+        self.firstBytes = firstBytes
+        self.openings = openings
+        self.folded = folded
     }
 
     /// Whether a text begins as one of the names does, but for capitals. Most do not, after a single look.

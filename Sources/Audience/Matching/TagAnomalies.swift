@@ -28,7 +28,9 @@ struct TagAnomalies {
     private static let mostJudged = 1024
 
     init(_ compiled: CompiledSelectors) {
-        (names, near, marks) = (compiled.tags, compiled.nearTags, compiled.otherMarks)
+        names = compiled.tags
+        near = compiled.nearTags
+        marks = compiled.otherMarks
     }
 
     /// A number by which a cell is remembered.

@@ -84,7 +84,8 @@ public enum TokenList {
 
         init(token: Int, reason: Int?, invalidSince: Int?) {
             used = [token] + [reason, invalidSince].compactMap(\.self)
-            (self.reason, self.invalidSince) = (reason == nil ? used.count : 1, invalidSince == nil ? used.count : used.count - 1)
+            self.reason = reason == nil ? used.count : 1
+            self.invalidSince = invalidSince == nil ? used.count : used.count - 1
         }
     }
 

@@ -65,8 +65,12 @@ extension ColumnPlan {
         for case let column? in standards + conditionColumns + fieldColumns where !columns.contains(column) { columns.append(column) }
         let cells = columns
         func cell(_ column: Int?) -> Int { column.flatMap { cells.firstIndex(of: $0) } ?? cells.count }
-        (token, registrationID, alias) = (cell(standards[0]), cell(standards[1]), cell(standards[2]))
-        (tags, language, lastActive) = (cell(standards[3]), cell(standards[4]), cell(standards[5]))
+        token = cell(standards[0])
+        registrationID = cell(standards[1])
+        alias = cell(standards[2])
+        tags = cell(standards[3])
+        language = cell(standards[4])
+        lastActive = cell(standards[5])
         registeredAt = cell(standards[6])
         conditions = conditionColumns.map(cell)
         fields = fieldColumns.map(cell) + (query.carriesTimezone ? [cell(standards[7])] : [])

@@ -13,7 +13,11 @@ struct ExportFile: Sendable {
     let names: HeaderNames?
 
     init(path: String, format: ExportFormat, header: [String], plan: ColumnPlan, otherActivity: String?) {
-        (self.path, self.format, self.header, self.plan, self.otherActivity) = (path, format, header, plan, otherActivity)
+        self.path = path
+        self.format = format
+        self.header = header
+        self.plan = plan
+        self.otherActivity = otherActivity
         if case .delimited = format.records { names = HeaderNames(header) } else { names = nil }
     }
 

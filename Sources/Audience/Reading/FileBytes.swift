@@ -19,7 +19,8 @@ struct FileBytes: ~Copyable {
     }
 
     private init(inflated: InflatingThread?, plain: consuming ByteSource?, size: Int) {
-        (self.inflated, self.size) = (inflated, size)
+        self.inflated = inflated
+        self.size = size
         self.plain = consume plain
     }
 

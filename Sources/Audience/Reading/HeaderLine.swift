@@ -23,7 +23,8 @@ struct HeaderLine {
             }
             // A doubled quote is text: it goes on behind it.
             if hasJustClosed, byte == UInt8(ascii: "\"") {
-                (isQuoted, hasJustClosed) = (true, false)
+                isQuoted = true
+                hasJustClosed = false
                 continue
             }
             hasJustClosed = false
@@ -33,10 +34,12 @@ struct HeaderLine {
                     break
                 }
             } else if byte == UInt8(ascii: "\"") {
-                (isQuoted, isBlank) = (isFieldStart, false)
+                isQuoted = isFieldStart
+                isBlank = false
             } else if let place = Self.separators.firstIndex(of: byte) {
                 counts[place] += 1
-                (isFieldStart, isBlank) = (true, false)
+                isFieldStart = true
+                isBlank = false
                 continue
             } else {
                 isBlank = false

@@ -26,16 +26,21 @@ struct DeviceRow: BitwiseCopyable {
     ///   - facts: a number of the block result's selections.
     ///   - exclusions: what excludes it.
     init(_ fingerprint: TokenFingerprint, _ moment: ActivityMoment, reason: SkipReason?, facts: Int = 0, exclusions: Exclusions = []) {
-        (self.fingerprint, self.moment) = (fingerprint, moment)
-        (self.reason, selection) = (reason.map { UInt8($0.ordinal + 1) } ?? 0, Int32(truncatingIfNeeded: facts))
+        self.fingerprint = fingerprint
+        self.moment = moment
+        self.reason = reason.map { UInt8($0.ordinal + 1) } ?? 0
+        selection = Int32(truncatingIfNeeded: facts)
         group = UInt16(truncatingIfNeeded: exclusions.rawValue)
     }
 
     /// A row that was judged.
     init(_ fingerprint: TokenFingerprint, _ moment: ActivityMoment, _ recipientCheck: RecipientCheck, selection: Int, language: Int32) {
-        (self.fingerprint, self.moment) = (fingerprint, moment)
-        (self.selection, self.language) = (Int32(truncatingIfNeeded: selection), language)
-        (payloadBytes, group) = (UInt16(clamping: recipientCheck.payloadBytes), UInt16(clamping: recipientCheck.group))
+        self.fingerprint = fingerprint
+        self.moment = moment
+        self.selection = Int32(truncatingIfNeeded: selection)
+        self.language = language
+        payloadBytes = UInt16(clamping: recipientCheck.payloadBytes)
+        group = UInt16(clamping: recipientCheck.group)
         wave = UInt16(clamping: recipientCheck.wave)
         reason = recipientCheck.reason.map { UInt8($0.ordinal + 1) } ?? 0
         hasRecord = true
@@ -112,7 +117,9 @@ struct BlockResult {
 
     init(_ block: Block, expecting state: ReadingState, _ plan: ScanPlan) {
         conditions = plan.query.conditions.map(ConditionFindings.init)
-        (number, file, bytesRead) = (block.number, block.file, block.bytesRead)
+        number = block.number
+        file = block.file
+        bytesRead = block.bytesRead
         expected = state
         self.state = state
     }

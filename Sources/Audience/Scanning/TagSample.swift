@@ -11,7 +11,9 @@ struct TagSample {
     private let ends: (UInt32, UInt32)
 
     init(fingerprint: TokenFingerprint, lastActive: Int64, tags: UInt64, token: UnsafeBufferPointer<UInt8>) {
-        (self.fingerprint, self.lastActive, self.tags) = (fingerprint, lastActive, tags)
+        self.fingerprint = fingerprint
+        self.lastActive = lastActive
+        self.tags = tags
         let raw = UnsafeRawBufferPointer(token)
         ends = (raw.loadUnaligned(as: UInt32.self), raw.loadUnaligned(fromByteOffset: raw.count - 4, as: UInt32.self))
     }

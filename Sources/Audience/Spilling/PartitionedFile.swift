@@ -58,7 +58,9 @@ struct PartitionedFile: ~Copyable {
         private var end = 0
 
         fileprivate init(_ file: ScratchFile.Reader, _ chunks: ArraySlice<Int>, _ rest: UnsafeRawBufferPointer?) {
-            (self.file, self.chunks, self.rest) = (file, chunks, rest)
+            self.file = file
+            self.chunks = chunks
+            self.rest = rest
         }
 
         deinit { chunk.deallocate() }

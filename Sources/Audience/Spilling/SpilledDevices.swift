@@ -13,7 +13,8 @@ struct SpilledDevices: ~Copyable {
 
         /// - Parameter place: nil without texts.
         init(_ fingerprint: TokenFingerprint, _ moment: ActivityMoment, class number: Int, place: Int?) {
-            (word, rest) = (fingerprint.word, fingerprint.rest)
+            word = fingerprint.word
+            rest = fingerprint.rest
             momentAndClass = moment.bits << 16 | UInt64(truncatingIfNeeded: number & 0xFFFF)
             placeAndClass = UInt64(truncatingIfNeeded: place.map { $0 + 1 } ?? 0) << 8 | UInt64(truncatingIfNeeded: number >> 16)
         }
@@ -56,7 +57,8 @@ struct SpilledDevices: ~Copyable {
     init(_ devices: borrowing DeviceTable, _ members: AliasMembers, recordLimit: Int) throws {
         spool = recordLimit == .max ? RecipientSpool() : nil
         wantedDevices = recordLimit == .max ? 0 : recordLimit
-        (places, placesBefore) = (devices.slots, devices.slots)
+        places = devices.slots
+        placesBefore = devices.slots
         var firstDevices: [(device: Int, slot: Int)] = []
         for device in 0..<devices.count {
             let (fingerprint, slot) = (devices.fingerprint(of: device), devices.slot(of: device))

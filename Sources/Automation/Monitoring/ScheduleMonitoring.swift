@@ -32,7 +32,8 @@ final class ScheduleMonitoring {
     ///   - observer: is told which file cannot be written.
     package init(_ project: Project, runsFolder: String, counting counter: PushCounter, _ observer: Observer<Diagnostic>) {
         func path(_ text: SourceText?) -> String? { text.map { FilePaths.resolve($0.value, besideFile: project.file) } }
-        (prometheus, health) = (path(project.monitoring?.prometheus), path(project.monitoring?.health))
+        prometheus = path(project.monitoring?.prometheus)
+        health = path(project.monitoring?.health)
         self.runsFolder = runsFolder
         self.counter = counter
         self.observer = observer

@@ -90,10 +90,15 @@ extension Notice {
     /// - Parameter occurrence: the time of the schedule it belongs to.
     package init(_ event: NoticeEvent, of run: RunStore, occurrence: String? = nil) {
         self.init(event)
-        (campaign, app, self.run, audience) = (run.plan.campaign, run.plan.app, run.plan.id, run.plan.audience)
-        (file, self.occurrence) = (run.plan.campaignFile, occurrence)
+        campaign = run.plan.campaign
+        app = run.plan.app
+        self.run = run.plan.id
+        audience = run.plan.audience
+        file = run.plan.campaignFile
+        self.occurrence = occurrence
         guard let status = try? run.status() else { return }
-        (state, reason) = (status.state, status.because ?? "")
+        state = status.state
+        reason = status.because ?? ""
     }
 
     /// How a run ended. What cannot be read of its figures is left out.

@@ -20,7 +20,8 @@ struct H2Load {
         self.bench = bench
         self.server = server
         let folder = try bench.makeFolder("h2load-\(server.port)")
-        (pathsFile, bodyFile) = ("\(folder)/paths", "\(folder)/body")
+        pathsFile = "\(folder)/paths"
+        bodyFile = "\(folder)/body"
         try Workbench.write(pathsFile) { line in
             for path in 0..<min(pushes, Self.mostPaths) { line("\(server.url)/3/device/\(BenchPush.token(path))\n") }
         }

@@ -16,7 +16,8 @@ final class Workbench {
         guard cores.count >= 2 else {
             throw Diagnostic("this needs two cores, one for the sender and one for the server; \(cores.count) may be used")
         }
-        (clientCore, serverCore) = (String(cores[0]), String(cores[1]))
+        clientCore = String(cores[0])
+        serverCore = String(cores[1])
         guard let own = realpath("/proc/self/exe", nil) else { throw Diagnostic("the benchmark cannot find itself") }
         defer { free(own) }
         binaries = String(String(cString: own).split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/"))

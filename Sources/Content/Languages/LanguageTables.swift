@@ -36,9 +36,13 @@ final class LanguageTables: Sendable {
     private init() {
         var reader = LanguageDataReader()
         reader.read()
-        (languages, names, pool, dateParts) = (reader.languages, reader.names, reader.pool, reader.dateParts)
+        languages = reader.languages
+        names = reader.names
+        pool = reader.pool
+        dateParts = reader.dateParts
         let index = reader.index.sorted { $0.key < $1.key }
-        (keys, numbers) = (index.map(\.key), index.map { UInt16($0.value) })
+        keys = index.map(\.key)
+        numbers = index.map { UInt16($0.value) }
         fallback = reader.index[LanguageKey("en")] ?? 0
     }
 

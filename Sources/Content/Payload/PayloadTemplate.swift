@@ -43,7 +43,8 @@ public struct PayloadTemplate: Sendable {
         byteLimit = draft.byteLimit
         serviceName = service.displayName
         warnings = findings
-        (compiled, comparisons) = (writer.compiled, writer.comparisons)
+        compiled = writer.compiled
+        comparisons = writer.comparisons
     }
 
     /// The columns that content names, as far as it can be read: for complaints about them beside those that `init` throws.

@@ -21,7 +21,9 @@ struct CivilMoment: Equatable {
         let day = Int(seconds >= 0 ? seconds / 86400 : (seconds - 86399) / 86400)
         let rest = Int(seconds) - day * 86400
         (year, month, self.day) = civilDate(fromDays: day)
-        (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60)
+        hour = rest / 3600
+        minute = rest / 60 % 60
+        second = rest % 60
     }
 
     /// nil when the text is no date. White space at either end is passed over.
@@ -30,7 +32,12 @@ struct CivilMoment: Equatable {
         scanner.trim()
         let length = scanner.end - scanner.index
         if let date = CompactDate(UnsafeBufferPointer(rebasing: bytes[scanner.index..<scanner.end])) {
-            (year, month, day, hour, minute, second) = (date.year, date.month, date.day, date.hour, date.minute, date.second)
+            year = date.year
+            month = date.month
+            day = date.day
+            hour = date.hour
+            minute = date.minute
+            second = date.second
             return
         }
         if length >= 9, length <= 14, let number = scanner.epoch() {
@@ -40,12 +47,15 @@ struct CivilMoment: Equatable {
         guard length >= 10, length <= 64, let year = scanner.digits(4), scanner.take("-"), let month = scanner.digits(2), scanner.take("-"),
             let day = scanner.digits(2), month >= 1, month <= 12, day >= 1, day <= daysInMonth(month, year: year)
         else { return nil }
-        (self.year, self.month, self.day) = (year, month, day)
+        self.year = year
+        self.month = month
+        self.day = day
         if scanner.index == scanner.end { return }
         guard scanner.take("T") || scanner.take("t") || scanner.take(" "), let hour = scanner.digits(2), hour < 24, scanner.take(":"),
             let minute = scanner.digits(2), minute < 60
         else { return nil }
-        (self.hour, self.minute) = (hour, minute)
+        self.hour = hour
+        self.minute = minute
         if scanner.take(":") {
             guard let second = scanner.digits(2), second < 61 else { return nil }
             self.second = second

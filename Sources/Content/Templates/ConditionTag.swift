@@ -27,8 +27,12 @@ struct ConditionTag {
     ///   - place: the place in the file of a scalar.
     init(_ rest: ArraySlice<Unicode.Scalar>, of word: String, start: Int, place: @escaping (Int) -> SourcePosition) {
         let tokenizer = TemplateTokenizer(rest, of: "{% %}")
-        (tokens, mistakes) = (tokenizer.tokens, tokenizer.mistakes)
-        (self.word, self.start, end, self.place) = (word, start, rest.endIndex, place)
+        tokens = tokenizer.tokens
+        mistakes = tokenizer.mistakes
+        self.word = word
+        self.start = start
+        end = rest.endIndex
+        self.place = place
     }
 
     /// The condition; nil when there is a mistake.

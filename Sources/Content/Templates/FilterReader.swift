@@ -21,7 +21,10 @@ struct FilterReader {
     ///   - end: where a missing argument would stand.
     ///   - column: for examples.
     init(_ tokens: [TemplateToken], at start: Int, end: Int, column: String) {
-        (self.tokens, self.start, self.end, self.column) = (tokens, start, end, column)
+        self.tokens = tokens
+        self.start = start
+        self.end = end
+        self.column = column
     }
 
     /// The filter; nil when there is a mistake.

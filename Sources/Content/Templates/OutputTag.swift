@@ -13,7 +13,8 @@ struct OutputTag {
     init(_ inside: ArraySlice<Unicode.Scalar>, start: Int, place: @escaping (Int) -> SourcePosition) {
         tokenizer = TemplateTokenizer(inside, of: "{{ }}")
         mistakes = tokenizer.mistakes
-        (self.start, self.place) = (start, place)
+        self.start = start
+        self.place = place
         end = inside.endIndex
     }
 

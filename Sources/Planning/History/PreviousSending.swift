@@ -23,7 +23,10 @@ package struct PreviousSending {
         guard let status = try? last.status(), let began = status.startedAt,
             let settings = try? last.plan.settings.get()
         else { return nil }
-        (run, self.began, devices, self.now) = (last.plan.id, began, last.plan.audience, now)
+        run = last.plan.id
+        self.began = began
+        devices = last.plan.audience
+        self.now = now
         remedy =
             switch status.state {
             case .finished: " `volley retry \(run) --outcome failed` sends to those for whom it failed."

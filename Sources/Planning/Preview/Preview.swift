@@ -175,6 +175,8 @@ struct PayloadBytes: Hashable, Sendable {
             seen += counts[size] ?? 0
             return seen * 2 >= total
         }
-        (min, p50, max) = (least, middle ?? most, most)
+        min = least
+        p50 = middle ?? most
+        max = most
     }
 }

@@ -15,7 +15,9 @@ struct PreviewGroups: Sendable {
         var texts: [(key: String, text: String)]
 
         init(_ message: MessageCatalog.Message, recipients: Int) {
-            (variant, language, self.recipients) = (message.variant, message.language, recipients)
+            variant = message.variant
+            language = message.language
+            self.recipients = recipients
             let content = message.content
             texts = [("title", content.title), ("subtitle", content.subtitle), ("body", content.body)].compactMap { key, text in
                 text.map { (key, $0.value) }

@@ -19,7 +19,8 @@ struct PreviewSchedule: Sendable {
 
     /// - Parameter counts: recipients by the numbers of their judgements.
     package init(_ schedule: Schedule, _ sendingTime: SendingTime, _ times: SendTimes?, _ counts: [Int: Int], now: Timestamp) {
-        (self.schedule, self.sendingTime) = (schedule, sendingTime)
+        self.schedule = schedule
+        self.sendingTime = sendingTime
         let all = times?.runWaves(counts) ?? []
         waves = sendingTime == .now ? [] : all
         let isByDevice = times?.isByDevice ?? false

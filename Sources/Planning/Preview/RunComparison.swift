@@ -24,7 +24,10 @@ struct RunComparison: Sendable {
     private static let warningChange = 1.0 / 3
 
     package init(_ plan: RunPlan, _ result: AudienceResult) {
-        (run, plannedAt, audienceThen, audienceNow) = (plan.id, plan.plannedAt, plan.audience, result.audience)
+        run = plan.id
+        plannedAt = plan.plannedAt
+        audienceThen = plan.audience
+        audienceNow = result.audience
         shifts = SkipReason.allCases.compactMap { reason in
             let shift = Shift(reason: reason, rowsThen: plan.skipped[reason, default: 0], rowsNow: result.skipped[reason, default: 0])
             func share(_ rows: Int, _ total: Int) -> Double { total == 0 ? 0 : Double(rows) / Double(total) }

@@ -31,7 +31,9 @@ struct SendTimes: Sendable {
             return schedule.quietHours?.end(from: base, in: zone) ?? base
         }
         guard isByDevice else {
-            (waves, places, fallback) = ([Wave(zone: own, due: due(in: own))], [:], 0)
+            waves = [Wave(zone: own, due: due(in: own))]
+            places = [:]
+            fallback = 0
             return
         }
         var groups: [ClockKey: [ZoneRules]] = [:]

@@ -16,7 +16,9 @@ public struct ReportPage {
     ///   - madeBy: who says so, with its version.
     ///   - madeAt: what the page shows is as of then.
     public init(_ report: Report, madeBy: String, madeAt: Timestamp) {
-        (self.report, self.madeBy, self.madeAt) = (report, madeBy, madeAt)
+        self.report = report
+        self.madeBy = madeBy
+        self.madeAt = madeAt
     }
 
     var state: RunState { report.status.state }

@@ -14,7 +14,10 @@ public struct ZoneRules: Hashable, Sendable {
 
     init(name: String, _ file: ZoneFile) {
         self.name = name
-        (transitions, offsets, firstOffset, footer) = (file.transitions, file.offsets, file.firstOffset, file.footer)
+        transitions = file.transitions
+        offsets = file.offsets
+        firstOffset = file.firstOffset
+        footer = file.footer
     }
 
     /// Universal time, which needs no database.
@@ -22,7 +25,10 @@ public struct ZoneRules: Hashable, Sendable {
 
     private init(name: String) {
         self.name = name
-        (transitions, offsets, firstOffset, footer) = ([], [], 0, nil)
+        transitions = []
+        offsets = []
+        firstOffset = 0
+        footer = nil
     }
 
     /// Seconds east of UTC.

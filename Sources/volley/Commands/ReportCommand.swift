@@ -20,7 +20,9 @@ public enum ReportCommand {
 
         /// Those that fit in every respect.
         public init(outcomes: [String] = [], language: String? = nil, variant: String? = nil) {
-            (self.outcomes, self.language, self.variant) = (outcomes, language, variant)
+            self.outcomes = outcomes
+            self.language = language
+            self.variant = variant
         }
 
         var areAll: Bool { outcomes.isEmpty && language == nil && variant == nil }

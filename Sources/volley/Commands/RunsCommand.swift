@@ -19,7 +19,10 @@ public enum RunsCommand {
 
         /// A choice of runs.
         public init(campaign: String? = nil, app: String? = nil, states: [String] = [], since: String? = nil) {
-            (self.campaign, self.app, self.states, self.since) = (campaign, app, states, since)
+            self.campaign = campaign
+            self.app = app
+            self.states = states
+            self.since = since
         }
 
         var isAll: Bool { campaign == nil && app == nil && states.isEmpty && since == nil }

@@ -21,7 +21,9 @@ final class OutputSink {
     ///   - what: what it is, for messages.
     ///   - remedy: what to do when it cannot be written.
     init(file: String?, console: Console, isPrivate: Bool = false, what: String, remedy: String) throws(Diagnostic) {
-        (self.file, self.what, self.remedy) = (file, what, remedy)
+        self.file = file
+        self.what = what
+        self.remedy = remedy
         do throws(AtomicFile.Failure) {
             guard let file, !Self.isStandardOutput(file) else {
                 target = .console(console)

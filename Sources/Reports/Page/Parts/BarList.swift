@@ -16,7 +16,11 @@ public struct BarList {
         ///   - parts: of the bar, from left to right.
         ///   - notes: paragraphs below it; what deserves a look is of the class `trouble`.
         public init(_ name: HTML, _ number: HTML, share: String = "", parts: [Part], notes: [HTML] = []) {
-            (self.name, self.number, self.share, self.parts, self.notes) = (name, number, share, parts, notes)
+            self.name = name
+            self.number = number
+            self.share = share
+            self.parts = parts
+            self.notes = notes
         }
     }
 

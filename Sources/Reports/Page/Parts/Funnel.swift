@@ -34,7 +34,8 @@ public struct Funnel {
         rows: Int, skipped: [SkipReason: Int], audience: Int, notes: [SkipReason: [Note]] = [:],
         figure: @escaping (_ path: String, _ number: Int) -> HTML
     ) {
-        (self.notes, self.figure) = (notes, figure)
+        self.notes = notes
+        self.figure = figure
         steps = [Step(name: "Rows of the export", count: rows, path: "rows")]
         let stages: [(name: String, reasons: [SkipReason])] = [
             ("Named by the campaign", [.badRow, .duplicateToken, .notMatched]), ("Conditions hold", [.filtered]),

@@ -15,7 +15,10 @@ public struct TextMatrix {
         ///   - recipients: devices that read it; nil where that is not known.
         ///   - cards: how it reads.
         public init(variant: String, language: String, recipients: Int?, cards: [HTML]) {
-            (self.variant, self.language, self.recipients, self.cards) = (variant, language, recipients, cards)
+            self.variant = variant
+            self.language = language
+            self.recipients = recipients
+            self.cards = cards
         }
     }
 
