@@ -3,18 +3,6 @@ public import Glibc
 /// A file that appears under its name only when it is whole, in place of whatever had the name. Until then it has no name, so that a process that
 /// is killed leaves nothing behind; where the file system knows no such files it has a random one. A link under its name is replaced, never followed.
 public final class AtomicFile {
-    /// Why a file cannot be written: errno.
-    public struct Failure: Error, CustomStringConvertible {
-        /// errno
-        public var code: Int32
-
-        /// - Parameter code: errno.
-        public init(code: Int32) { self.code = code }
-
-        /// The system's words.
-        public var description: String { String(cString: strerror(code)) }
-    }
-
     private let path: String
     /// The name that it has meanwhile; nil for none.
     private var temporaryPath: String?
@@ -24,13 +12,13 @@ public final class AtomicFile {
     ///   - mode: permissions, before the umask.
     ///   - isPrivate: for its owner alone, whatever the umask.
     /// - Throws: it cannot be made, for want of permission or room as a rule.
-    public init(_ path: String, mode: mode_t = 0o666, isPrivate: Bool = false) throws(Failure) {
+    public init(_ path: String, mode: mode_t = 0o666, isPrivate: Bool = false) throws(FileError) {
         self.path = path
         descriptor = Self.openWithoutName(inFolder: FilePaths.folder(of: path), mode: isPrivate ? 0o600 : mode)
         if descriptor < 0 {
             let temporaryPath = Self.randomPath(beside: path)
             descriptor = open(temporaryPath, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, isPrivate ? 0o600 : mode)
-            guard descriptor >= 0 else { throw Failure(code: errno) }
+            guard descriptor >= 0 else { throw .system(errno) }
             self.temporaryPath = temporaryPath
         }
         // A umask may take away what the owner needs.
@@ -43,25 +31,25 @@ public final class AtomicFile {
     }
 
     /// Adds to it.
-    public func write(_ bytes: [UInt8]) throws(Failure) {
+    public func write(_ bytes: [UInt8]) throws(FileError) {
         let code = WriteAll.write(bytes, to: descriptor)
-        guard code == 0 else { throw Failure(code: code) }
+        guard code == 0 else { throw .system(code) }
     }
 
     /// Gives it its name.
-    public func finish() throws(Failure) {
+    public func finish() throws(FileError) {
         let name = temporaryPath ?? Self.randomPath(beside: path)
         if temporaryPath == nil {
             // Source: open(2) about O_TMPFILE.
             guard linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0 else {
-                throw Failure(code: errno)
+                throw .system(errno)
             }
             temporaryPath = name
         }
         // Some file systems say only now that there is no room.
         let isClosed = close(descriptor) == 0
         descriptor = -1
-        guard isClosed, rename(name, path) == 0 else { throw Failure(code: errno) }
+        guard isClosed, rename(name, path) == 0 else { throw .system(errno) }
         temporaryPath = nil
     }
 

@@ -141,7 +141,7 @@ public enum FilePaths {
     /// Writes a whole file, in place of whatever has its name.
     /// - Parameter mode: permissions, before the umask.
     public static func replace(_ path: String, _ bytes: [UInt8], mode: mode_t = 0o666) throws(Diagnostic) {
-        do throws(AtomicFile.Failure) {
+        do throws(FileError) {
             let file = try AtomicFile(path, mode: mode)
             try file.write(bytes)
             try file.finish()
@@ -151,7 +151,7 @@ public enum FilePaths {
     /// Reads a small file whole.
     public static func read(_ path: String, atMost limit: Int = 1 << 20) throws(Diagnostic) -> [UInt8] {
         let bytes: [UInt8]
-        do throws(RegularFile.Failure) { bytes = try RegularFile.bytes(of: path, atMost: limit) } catch {
+        do throws(FileError) { bytes = try RegularFile.bytes(of: path, atMost: limit) } catch {
             switch error {
             case .system(let code): throw Diagnostic("the file cannot be read: \(String(cString: strerror(code)))", file: path)
             case .notAFile(let kind): throw kind.refusal(path)

@@ -2,15 +2,6 @@ import Glibc
 
 /// What folders hold.
 public enum Folder {
-    /// Why a folder cannot be read.
-    public struct Failure: Error, Hashable, Sendable {
-        /// errno
-        public var code: Int32
-
-        /// - Parameter code: errno.
-        public init(code: Int32) { self.code = code }
-    }
-
     /// The names in a folder, without `.` and `..`, sorted by their bytes.
     /// - Parameters:
     ///   - limit: of a larger folder only so many, whichever the system names first.
@@ -18,8 +9,8 @@ public enum Folder {
     /// - Throws: it is not there, or cannot be read to its end.
     public static func names(
         in folder: String, atMost limit: Int = .max, where isWanted: (String) -> Bool = { _ in true }
-    ) throws(Failure) -> [String] {
-        guard let stream = opendir(folder) else { throw Failure(code: errno) }
+    ) throws(FileError) -> [String] {
+        guard let stream = opendir(folder) else { throw .system(errno) }
         defer { closedir(stream) }
         var names: [String] = []
         // Only so an error differs from the end.
@@ -29,7 +20,7 @@ public enum Folder {
             if name != ".", name != "..", isWanted(name) { names.append(name) }
             errno = 0
         }
-        guard errno == 0 else { throw Failure(code: errno) }
+        guard errno == 0 else { throw .system(errno) }
         return names.sorted()
     }
 }

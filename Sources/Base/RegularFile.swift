@@ -3,21 +3,13 @@ import Glibc
 /// A file that others wrote, open for reading: an export, a campaign, a key. Every such file is opened here, because opening or reading anything
 /// but a regular file may wait for ever: a named pipe without a writer, a terminal, a device without an end.
 public struct RegularFile: ~Copyable {
-    /// Why there is nothing to read.
-    public enum Failure: Error, Hashable, Sendable {
-        /// An error number of the system.
-        case system(Int32)
-        /// Something else than a regular file.
-        case notAFile(FileKind)
-    }
-
     /// Open until this value ends.
     public let descriptor: Int32
     /// As it was when it was opened.
     public let stamp: FileStamp
 
     /// Opens a file; symbolic links are followed. Never waits.
-    public init(path: String) throws(Failure) {
+    public init(path: String) throws(FileError) {
         // A path that holds a NUL would be cut there by the system.
         guard !path.isEmpty, !path.utf8.contains(0) else { throw .system(ENOENT) }
         // Looked at before it is opened: opening a device may do something to it, and a socket cannot be opened at all.
@@ -50,7 +42,7 @@ public struct RegularFile: ~Copyable {
 
     /// Reads on.
     /// - Returns: how many bytes came; 0 at the end of the file.
-    public borrowing func read(into target: UnsafeMutableRawBufferPointer) throws(Failure) -> Int {
+    public borrowing func read(into target: UnsafeMutableRawBufferPointer) throws(FileError) -> Int {
         while true {
             let count = Glibc.read(descriptor, target.baseAddress, target.count)
             if count >= 0 { return count }
@@ -61,14 +53,14 @@ public struct RegularFile: ~Copyable {
 
     /// Reads a small file whole.
     /// - Parameter limit: of a longer file, at least a byte more than that comes back, and not all.
-    public static func bytes(of path: String, atMost limit: Int) throws(Failure) -> [UInt8] {
+    public static func bytes(of path: String, atMost limit: Int) throws(FileError) -> [UInt8] {
         let file = try RegularFile(path: path)
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: min(65_536, limit + 1))
         while bytes.count <= limit {
-            var failure: Failure?
+            var failure: FileError?
             let count = chunk.withUnsafeMutableBytes { room in
-                do throws(Failure) { return try file.read(into: room) } catch {
+                do throws(FileError) { return try file.read(into: room) } catch {
                     failure = error
                     return 0
                 }

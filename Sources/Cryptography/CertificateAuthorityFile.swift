@@ -7,7 +7,7 @@ public enum CertificateAuthorityFile {
     /// - Throws: `Diagnostic`: it cannot be read, or holds no certificate.
     public static func check(_ file: String) throws(Diagnostic) {
         let bytes: [UInt8]
-        do throws(RegularFile.Failure) { bytes = try RegularFile.bytes(of: file, atMost: 1 << 20) } catch {
+        do throws(FileError) { bytes = try RegularFile.bytes(of: file, atMost: 1 << 20) } catch {
             switch error {
             case .system(let code):
                 throw Diagnostic(

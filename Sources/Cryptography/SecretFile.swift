@@ -22,7 +22,7 @@ struct SecretBytes: ~Copyable {
     }
 
     /// Reads on until the end of the file or of the capacity.
-    mutating func fill(from file: borrowing RegularFile) throws(RegularFile.Failure) {
+    mutating func fill(from file: borrowing RegularFile) throws(FileError) {
         while count < storage.count {
             let got = try file.read(into: UnsafeMutableRawBufferPointer(rebasing: storage[count...]))
             if got == 0 { return }
@@ -41,7 +41,7 @@ enum SecretFile {
     static func read(_ file: String, kind: String) throws(Diagnostic) -> SecretBytes {
         let opened = try open(file, kind: kind)
         var bytes = SecretBytes(capacity: maximumBytes)
-        do throws(RegularFile.Failure) { try bytes.fill(from: opened) } catch {
+        do throws(FileError) { try bytes.fill(from: opened) } catch {
             guard case .system(let code) = error else { fatalError("an open file became something else") }
             throw Diagnostic("the \(kind) file cannot be read: \(systemMessage(code))", file: file, remedy: "Check the disk and the file.")
         }
@@ -55,7 +55,7 @@ enum SecretFile {
     }
 
     private static func open(_ file: String, kind: String) throws(Diagnostic) -> RegularFile {
-        do throws(RegularFile.Failure) { return try RegularFile(path: file) } catch {
+        do throws(FileError) { return try RegularFile(path: file) } catch {
             switch error {
             case .system(let code): throw cannotOpen(file, kind: kind, error: code)
             case .notAFile(.folder):

@@ -159,9 +159,9 @@ enum RunFile {
 
     /// The names in a folder, sorted; none when there is no such folder yet.
     static func names(in folder: String) throws -> [String] {
-        do throws(Folder.Failure) { return try Folder.names(in: folder) } catch {
-            if error.code == ENOENT { return [] }
-            throw RunDiagnostics.system("cannot list the folder of runs", path: folder, errno: error.code, activity: .reading)
+        do throws(FileError) { return try Folder.names(in: folder) } catch {
+            if error == .system(ENOENT) { return [] }
+            throw RunDiagnostics.system("cannot list the folder of runs", path: folder, errno: error.errorNumber, activity: .reading)
         }
     }
 }

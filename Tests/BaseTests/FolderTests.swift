@@ -18,7 +18,7 @@ struct FolderTests {
 
     @Test("a folder that is not there, and a file, are told by errno")
     func failures() {
-        #expect(throws: Folder.Failure(code: ENOENT)) { try Folder.names(in: "/no/such/folder") }
-        #expect(throws: Folder.Failure(code: ENOTDIR)) { try Folder.names(in: "/etc/passwd") }
+        #expect(throws: FileError.system(ENOENT)) { try Folder.names(in: "/no/such/folder") }
+        #expect(throws: FileError.system(ENOTDIR)) { try Folder.names(in: "/etc/passwd") }
     }
 }

@@ -17,8 +17,8 @@ struct RegularFileTests {
         return path
     }
 
-    private func failure(_ path: String) -> RegularFile.Failure? {
-        do throws(RegularFile.Failure) {
+    private func failure(_ path: String) -> FileError? {
+        do throws(FileError) {
             _ = try RegularFile.bytes(of: path, atMost: 10)
             return nil
         } catch { return error }

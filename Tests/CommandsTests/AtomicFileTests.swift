@@ -32,10 +32,10 @@ struct AtomicFileTests {
 
     @Test("what cannot get its name is gone, and says why")
     func failure() throws {
-        #expect(throws: AtomicFile.Failure.self) { try AtomicFile(path("nowhere/a")) }
+        #expect(throws: FileError.self) { try AtomicFile(path("nowhere/a")) }
         try FileManager.default.createDirectory(atPath: path("taken"), withIntermediateDirectories: false)
         let file = try AtomicFile(path("taken"))
-        #expect(throws: AtomicFile.Failure.self) { try file.finish() }
+        #expect(throws: FileError.self) { try file.finish() }
         withExtendedLifetime(file) {}
     }
 

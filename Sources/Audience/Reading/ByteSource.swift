@@ -35,7 +35,7 @@ struct ByteSource: ~Copyable {
     }
 
     private static func open(_ path: String) throws(Diagnostic) -> RegularFile {
-        do throws(RegularFile.Failure) { return try RegularFile(path: path) } catch {
+        do throws(FileError) { return try RegularFile(path: path) } catch {
             switch error {
             case .system(let code): throw failure(code, path)
             case .notAFile(.folder): throw FileKind.folder.refusal(path, remedy: "A glob names the files in it: \(path)/*.csv.")
@@ -68,7 +68,7 @@ struct ByteSource: ~Copyable {
 
     private mutating func readFile(into target: UnsafeMutableBufferPointer<UInt8>) throws(Diagnostic) -> Int {
         let count: Int
-        do throws(RegularFile.Failure) { count = try opened.read(into: UnsafeMutableRawBufferPointer(target)) } catch {
+        do throws(FileError) { count = try opened.read(into: UnsafeMutableRawBufferPointer(target)) } catch {
             guard case .system(let code) = error else { fatalError("an open file became something else") }
             throw Self.failure(code, file)
         }

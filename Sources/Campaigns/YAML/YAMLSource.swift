@@ -140,7 +140,7 @@ struct YAMLSource {
 /// Reads a file of at most `limit` bytes; of a longer one, more than that.
 private func readWholeFile(_ file: String, limit: Int) throws(Diagnostic) -> [UInt8] {
     guard !file.isEmpty, !file.utf8.contains(0) else { throw Diagnostic("there is no such file", file: file) }
-    do throws(RegularFile.Failure) { return try RegularFile.bytes(of: file, atMost: limit) } catch {
+    do throws(FileError) { return try RegularFile.bytes(of: file, atMost: limit) } catch {
         switch error {
         case .system(let code): throw cannotRead(file, code)
         case .notAFile(let kind): throw kind.refusal(file)

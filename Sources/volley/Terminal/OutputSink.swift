@@ -24,7 +24,7 @@ final class OutputSink {
         self.file = file
         self.what = what
         self.remedy = remedy
-        do throws(AtomicFile.Failure) {
+        do throws(FileError) {
             guard let file, !Self.isStandardOutput(file) else {
                 target = .console(console)
                 return
@@ -53,9 +53,9 @@ final class OutputSink {
         return lstat(file, &status) != 0 || status.st_mode & S_IFMT != S_IFLNK
     }
 
-    private static func openAsItIs(_ file: String) throws(AtomicFile.Failure) -> Int32 {
+    private static func openAsItIs(_ file: String) throws(FileError) -> Int32 {
         let descriptor = open(file, O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw AtomicFile.Failure(code: errno) }
+        guard descriptor >= 0 else { throw .system(errno) }
         return descriptor
     }
 
@@ -66,19 +66,19 @@ final class OutputSink {
             // Nobody reads on: as with any filter, that is a fine end.
             if console.isReaderGone { throw ReaderGone() }
         case .whole(let whole):
-            do throws(AtomicFile.Failure) { try whole.write(bytes) } catch { throw Self.failure(error, what, file, remedy) }
+            do throws(FileError) { try whole.write(bytes) } catch { throw Self.failure(error, what, file, remedy) }
         case .stream(let descriptor):
             let code = WriteAll.write(bytes, to: descriptor)
-            guard code == 0 else { throw Self.failure(.init(code: code), what, file, remedy) }
+            guard code == 0 else { throw Self.failure(.system(code), what, file, remedy) }
         }
     }
 
     func finish() throws(Diagnostic) {
         guard case .whole(let whole) = target else { return }
-        do throws(AtomicFile.Failure) { try whole.finish() } catch { throw Self.failure(error, what, file, remedy) }
+        do throws(FileError) { try whole.finish() } catch { throw Self.failure(error, what, file, remedy) }
     }
 
-    private static func failure(_ failure: AtomicFile.Failure, _ what: String, _ file: String?, _ remedy: String) -> Diagnostic {
+    private static func failure(_ failure: FileError, _ what: String, _ file: String?, _ remedy: String) -> Diagnostic {
         Diagnostic("the \(what) cannot be written: \(failure)", file: file, remedy: remedy)
     }
 }
