@@ -2,7 +2,7 @@ import Base
 import Glibc
 import Synchronization
 
-/// How many claims of a run were made (`RunStore.claimCount`), kept up beside it while it is sent (`RUN.sqlite.claimed`): after a kill it shows whether the run file
+/// How many claims of a run were made (`RunLedger.claimCount`), kept up beside it while it is sent (`RUN.sqlite.claimed`): after a kill it shows whether the run file
 /// has lost its newest part, because what SQLite laid beside it was removed or an older copy was put back. Where it is missing after a kill, nobody
 /// knows how far the run was, and it does not go on (`SendingHistory.Entry.claimed`).
 ///
@@ -18,7 +18,8 @@ public final class ClaimCounter: Sendable {
 
     private static let recordInterval = Duration.seconds(2)
 
-    private let run: RunStore
+    private let run: String
+    private let history: SendingHistory
     private let path: String
     private let life: String
     private let descriptor: Mutex<Int32>
@@ -27,7 +28,10 @@ public final class ClaimCounter: Sendable {
     /// Puts the file there, on the disk, in place of that of an earlier life.
     /// - Throws: `Diagnostic`: it cannot be written.
     public init(_ run: RunStore, life: String, claimed: Int) throws {
-        (self.run, path, self.life) = (run, Self.file(of: run.path), life)
+        self.run = run.plan.id
+        history = run.catalog.history
+        path = Self.file(of: run.path)
+        self.life = life
         unlink(path)
         let descriptor = open(path, O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw Self.failure(path, errno) }
@@ -57,7 +61,7 @@ public final class ClaimCounter: Sendable {
             last = now
             return true
         }
-        if isDue { SendingHistory(beside: run).note(claimed: claimed, of: run) }
+        if isDue { history.note(claimed: claimed, of: run, in: life) }
     }
 
     func close() {

@@ -16,16 +16,32 @@ public struct RunFolder: RunCatalog {
     public func holds(_ run: String) -> Bool { access(place(of: run), F_OK) == 0 }
 
     /// Opens a run's file.
-    public func open(_ run: String, readOnly: Bool) throws -> RunStore { try RunStore(path: place(of: run), readOnly: readOnly) }
+    public func open(_ run: String, readOnly: Bool) throws -> any RecordedRun {
+        try RunStore(path: place(of: run), readOnly: readOnly)
+    }
 
     /// Opens the file that an argument means: also by its path, or its name in the folder.
-    public func open(named argument: String, readOnly: Bool) throws -> RunStore {
+    public func open(named argument: String, readOnly: Bool) throws -> any RecordedRun {
         try RunStore(path: file(named: argument), readOnly: readOnly)
     }
 
     /// Begins a file of the folder, which is made where it is missing.
-    public func create(_ run: String, variants: VariantNames?) throws -> RunWriter {
-        try RunWriter(folder: place, id: run, variants: variants)
+    public func create(_ run: String, variants: VariantNames?, sorter: WaveSorter?) throws -> RunWriter {
+        try RunWriter(folder: place, id: run, variants: variants, sorter: sorter)
+    }
+
+    /// Files of the folder.
+    public func unfinishedPlans() throws -> [UnfinishedPlan] { try UnfinishedPlan.all(in: place) }
+
+    /// `sent.db` in the folder.
+    public var history: SendingHistory { SendingHistory(folder: place) }
+
+    /// `schedule.sqlite` in the folder.
+    public var schedule: ScheduleRecords { ScheduleRecords(folder: place) }
+
+    /// `suppressed-APP.sqlite` in the folder.
+    public func suppression(app: String, environment: String) -> SuppressionList {
+        SuppressionList(app: app, environment: environment, folder: place)
     }
 
     /// Cheap: only what was frozen is read, and no file stays open. Plans that are still being made are no runs.
@@ -84,10 +100,10 @@ public struct RunFolder: RunCatalog {
         let broken = listing.broken
         if let newest = listing.runs.last {
             // Ids begin with the moment of planning. Taking an older run for the last one would be worse than taking none.
-            if let newer = broken.first(where: { RunID.isLater(RunFile.name($0.file ?? ""), than: RunFile.name(newest.path)) }) {
+            if let newer = broken.first(where: { RunID.isLater(RunFile.name($0.file ?? ""), than: RunFile.name(newest.place)) }) {
                 throw newer
             }
-            return newest.path
+            return newest.place
         }
         if !broken.isEmpty {
             throw Diagnostic("none of the run files can be opened", file: place, remedy: "`volley runs` says what is wrong with each.")
@@ -120,8 +136,8 @@ extension RunFolder {
     /// - Throws: `Diagnostic`: the folder cannot be listed.
     func begun(
         of campaign: String, app: String, before moment: Timestamp? = nil, isEmptyCounted: Bool = true, limit: Int
-    ) throws -> [RunStore] {
-        var found: [RunStore] = []
+    ) throws -> [any RecordedRun] {
+        var found: [any RecordedRun] = []
         for name in try names(ofRunsOf: campaign).reversed() where found.count < limit {
             guard let run = try? RunStore(path: RunFile.join(place, name), readOnly: true), run.misnamed == nil, run.plan.retryOf == nil,
                 !run.plan.isTest, run.plan.app == app, isEmptyCounted || run.plan.audience > 0,
@@ -135,7 +151,7 @@ extension RunFolder {
 
     /// Runs of a campaign that processes are sending just now, or have paused; also retries and tests.
     /// - Throws: `Diagnostic`: the folder cannot be listed; whether one of them is being sent cannot be seen, or which it is.
-    public func beingSent(of campaign: String) throws -> [RunStore] {
+    public func beingSent(of campaign: String) throws -> [any RecordedRun] {
         try names(ofRunsOf: campaign).compactMap { name -> RunStore? in
             let path = RunFile.join(place, name)
             switch SendingLock.look(run: path) {
@@ -160,7 +176,7 @@ extension RunFolder {
     /// Runs of a campaign that were begun, as the record knows or their own files say, or that a process is about to send, oldest first; also retries and
     /// tests. Files that cannot be opened are passed over.
     /// - Throws: `Diagnostic`: the folder cannot be listed.
-    public func begun(of campaign: String, known: HistorySnapshot) throws -> [RunStore] {
+    public func begun(of campaign: String, known: HistorySnapshot) throws -> [any RecordedRun] {
         let begun = known.begun(of: campaign)
         return try names(ofRunsOf: campaign).compactMap { name in
             let path = RunFile.join(place, name)
@@ -191,12 +207,12 @@ extension RunFolder {
 
     /// The newest runs of an app's campaign that were begun and have an audience, newest first.
     /// - Throws: `Diagnostic`: the folder cannot be listed.
-    public func begunForSomebody(of campaign: String, app: String, limit: Int) throws -> [RunStore] {
+    public func begunForSomebody(of campaign: String, app: String, limit: Int) throws -> [any RecordedRun] {
         try begun(of: campaign, app: app, isEmptyCounted: false, limit: limit)
     }
 
     /// Those that may have reached somebody since a moment; files that cannot be opened are among the second.
-    public func runs(ofApp app: String, reachingSince since: Timestamp) throws -> (runs: [RunStore], broken: [Diagnostic]) {
+    public func runs(ofApp app: String, reachingSince since: Timestamp) throws -> (runs: [any RecordedRun], broken: [Diagnostic]) {
         let listing = try list()
         let runs = try listing.runs.filter { run in
             guard run.plan.app == app, !run.plan.isTest else { return false }
@@ -204,7 +220,7 @@ extension RunFolder {
             defer { run.close() }
             do { return try run.mayHaveReached(since: since) } catch {
                 // One that was removed meanwhile is no run any more.
-                if RunFile.kind(run.path) == .missing { return false }
+                if RunFile.kind(run.place) == .missing { return false }
                 throw error
             }
         }
@@ -213,9 +229,15 @@ extension RunFolder {
 }
 
 extension RunStore {
+    /// Where the run is, for messages: nothing is opened by it.
+    public var place: String { path }
+
+    /// The folder that the file lies in.
+    public var catalog: any RunCatalog { RunFolder(RunDiagnostics.folder(of: path)) }
+
     /// Runs of the campaign that were planned before this one, from the same folder, newest first.
     /// - Throws: `Diagnostic`: the folder cannot be listed.
-    public func earlierRuns(limit: Int = 10) throws -> [RunStore] {
+    public func earlierRuns(limit: Int) throws -> [any RecordedRun] {
         if plan.isTest || plan.retryOf != nil { return [] }
         return try RunFolder(RunDiagnostics.folder(of: path)).begun(of: plan.campaign, app: plan.app, before: plan.plannedAt, limit: limit)
     }

@@ -27,12 +27,6 @@ extension RunStore {
         ownLife.withLock { $0 = life }
     }
 
-    /// The run is not to be sent any more by this process: it was cancelled, or another one has taken over while this one stood still.
-    public struct NotSending: Error {
-        /// Whether it was cancelled; otherwise another process has it.
-        public let isCancelled: Bool
-    }
-
     /// Makes sure that no other process has begun a life of the run since this store began its own.
     func checkOwner(_ db: Database) throws {
         guard let own = ownLife.withLock({ $0 }), try String.fetchOne(db, sql: "SELECT life FROM life") != own else { return }
@@ -46,21 +40,6 @@ extension RunStore {
         let state = try String.fetchOne(db, sql: "SELECT state FROM run")
         if state == RunState.cancelled.rawValue { throw NotSending(isCancelled: true) }
         guard try String.fetchOne(db, sql: "SELECT life FROM life") == own else { throw NotSending(isCancelled: false) }
-    }
-
-    /// Whether anything says that sending was begun, as far as this file knows.
-    public func hasBegun() throws -> Bool { try status().startedAt != nil || !claims().isEmpty || !life().isEmpty }
-
-    /// Whether the run has finished: everybody has an outcome, and it never goes on.
-    func isComplete() throws -> Bool {
-        guard try status().state == .finished, try claims().contains(all: 0..<plan.audience) else { return false }
-        return try claimedWithoutOutcome().isEmpty
-    }
-
-    /// Recipients that the run has reached, or may have: it never becomes less.
-    public func reached() throws -> Int {
-        guard try !claims().isEmpty else { return 0 }
-        return try plan.audience - figures().outcomes[.unsent, default: 0]
     }
 
     /// Makes sure that nobody removed the file, or put another in its place, since it was opened: `prune` does.

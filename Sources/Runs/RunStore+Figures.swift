@@ -5,7 +5,7 @@ extension RunStore {
     /// The figures of the report. At once for a run that has ended and not changed since; otherwise the outcomes are read through,
     /// a quarter of a second for a million on one core.
     /// - Parameter withGroups: also by language and variant, for which every recipient has to be read where figures are not kept.
-    public func figures(withGroups: Bool = false) throws -> RunFigures {
+    public func figures(withGroups: Bool) throws -> RunFigures {
         // Kept figures that cannot be read are as good as none: the outcomes are the truth.
         if let figures = try read(keptFigures), figures.groups != nil || !withGroups { return figures }
         return try read(in: parts) { try countFigures($0, withGroups: withGroups) }

@@ -52,4 +52,27 @@ extension RunStore {
             }
         }
     }
+
+    /// Calls `body` with the token of each device that some outcome is recorded of.
+    public func forEachDevice(
+        withOutcome outcome: Outcome, where isWanted: (Settlement) -> Bool,
+        _ body: (_ token: UnsafeBufferPointer<UInt8>, _ settlement: Settlement) throws -> Void
+    ) throws {
+        try requireRecipients()
+        try read { db in
+            let token = try PreparedStatement(db, RunSchema.selectToken)
+            var outcomes = try OutcomeReader(db, self)
+            try forEachOutcome(db) { id, _, recorded in
+                guard recorded == outcome, let settled = try outcomes.settlement(of: id), isWanted(settled) else { return }
+                try token.bind(id, at: 1)
+                var isFound = false
+                try token.forEachRow { row in
+                    isFound = Self.isToken(row.text(0))
+                    if isFound { try body(row.text(0), settled) }
+                    return false
+                }
+                if !isFound { throw noToken(id) }
+            }
+        }
+    }
 }

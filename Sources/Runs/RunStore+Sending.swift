@@ -8,7 +8,7 @@ extension RunStore {
     /// that it is being sent and the lock file is missing, it may have been removed: its holder gets the time to put it back.
     /// - Parameter isSending: false to keep others from sending only.
     /// - Throws: `Diagnostic` when another process is sending it.
-    public func lockForSending(isSending: Bool = true) throws {
+    public func lockForSending(isSending: Bool) throws {
         try sendingLock.withLock { lock in
             guard lock == nil else { return }
             if RunFile.kind(path + ".lock") == .missing, try isOnRecordAsSent {
@@ -16,6 +16,8 @@ extension RunStore {
                 _ = grace.pause()
             }
             lock = try SendingLock(run: path, isSending: isSending)
+            // Others may have claimed while they had it.
+            forgetClaims()
         }
     }
 
@@ -26,11 +28,12 @@ extension RunStore {
             return lock != nil
         }
         if hadLock { wasLocked.withLock { $0 = true } }
+        noted.withLock { $0 = nil }
     }
 
     /// Sees to it that nobody else can take the lock because its file was removed. To be called several times a second while the run is sent.
     /// - Throws: `Diagnostic` when another process has taken it.
-    public func keepLock() throws { try sendingLock.withLock { try $0?.keep(run: path) } }
+    func keepLock() throws { try sendingLock.withLock { try $0?.keep(run: path) } }
 
     /// What the file says, whether or not a process is there.
     private var isOnRecordAsSent: Bool {
@@ -40,7 +43,7 @@ extension RunStore {
     /// Commits the claim for a range. Must return before any of its recipients goes onto the wire.
     /// - Parameter unsent: what is recorded with the claim of those of the range who get nothing, ascending.
     /// - Throws: `Diagnostic` when part of it is claimed already or is not in the audience; nothing is claimed then.
-    public func claim(_ range: Range<Int>, unsent: [Settlement] = [], at now: Timestamp) throws {
+    public func claim(_ range: Range<Int>, unsent: [Settlement], at now: Timestamp) throws {
         guard !range.isEmpty else { return }
         guard range.lowerBound >= 0, range.upperBound <= plan.audience else {
             throw broken("recipients \(range.lowerBound) to \(range.upperBound - 1) were claimed, of \(plan.audience)")
@@ -58,7 +61,20 @@ extension RunStore {
                 try forgetFigures(db)
             }
         }
+        leased.withLock { $0?.insert(range) }
     }
+
+    /// The next recipients of a leg that nobody has claimed. Who may send the run is the only one to claim, so that claims are read once.
+    public func lease(atMost limit: Int, of leg: Range<Int>) throws -> Range<Int>? {
+        try leased.withLock { leased in
+            let claims = try leased ?? claims()
+            leased = claims
+            return claims.next(atMost: limit, of: leg.clamped(to: 0..<plan.audience))
+        }
+    }
+
+    /// Claims are read again before the next range is handed out: they were made by others, or in another way.
+    func forgetClaims() { leased.withLock { $0 = nil } }
 
     func insertClaim(_ ids: Range<Int>, at now: Timestamp, _ db: Database) throws {
         let insert = try PreparedStatement(db, RunSchema.insertClaim)
@@ -85,9 +101,6 @@ extension RunStore {
     /// Records outcomes in one transaction. A recipient recorded twice is an error, except that `unsent` may be replaced; so is one that
     /// was never claimed, unless it is `unsent`.
     /// - Throws: `Diagnostic`; none of the group is recorded then.
-    public func record(_ settlements: [Settlement]) throws { try record([settlements]) }
-
-    /// The same of settlements in several parts, which are not copied together.
     public func record(_ parts: [[Settlement]]) throws {
         var (least, most) = (Int.max, Int.min)
         for part in parts {

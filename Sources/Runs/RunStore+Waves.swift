@@ -47,7 +47,8 @@ extension RunStore {
     /// - Returns: how many are unsent for this reason.
     @discardableResult
     public func `defer`(_ ids: Range<Int>, reason: OwnReason, isTooLate: Bool, at now: Timestamp) throws -> Int {
-        try write { db in
+        defer { forgetClaims() }
+        return try write { db in
             let unclaimed = ClaimSet(try claims(db).gaps(in: ids))
             if isTooLate { for range in unclaimed.ranges { try insertClaim(range, at: now, db) } }
             var board = try OutcomeBoard(db, self, ids: ids)

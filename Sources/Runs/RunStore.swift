@@ -8,7 +8,7 @@ import Synchronization
 /// The file is opened at first use. From the first write on it is in WAL mode: readers, also of other processes, never wait for the
 /// writer. Every claim and every group of outcomes is on the disk when the call returns. When the store settles down or is
 /// dropped, one file remains that can be read anywhere, a read-only folder included.
-public final class RunStore: Sendable {
+public final class RunStore: RecordedRun {
     /// The file.
     public let path: String
     /// What was frozen when the run was planned.
@@ -25,6 +25,10 @@ public final class RunStore: Sendable {
     let wasLocked = Mutex(false)
     /// The life that this store began; nil before. Nothing is claimed for another one.
     let ownLife = Mutex<String?>(nil)
+    /// What was noted beside the file for the life that this store is about to begin, or began; nil before.
+    let noted = Mutex<NotedLife?>(nil)
+    /// Who is claimed, once that was read to hand out ranges; nil when it has to be read again.
+    let leased = Mutex<ClaimSet?>(nil)
     /// Threads that may read at the same time while the run is sent.
     private let readers = Mutex(1)
     /// The file as it was when it was last compared with its digest; nil when it never was.
@@ -105,6 +109,7 @@ public final class RunStore: Sendable {
     /// - Throws: `Diagnostic` when merging fails; nothing is lost then, the file only keeps company.
     public func closeIntoOneFile() throws {
         defer { sendingLock.withLock { $0 = nil } }
+        noted.withLock { $0 = nil }
         let closing = connections.withLock { connections in
             defer { connections = Connections() }
             return connections
@@ -233,7 +238,7 @@ public final class RunStore: Sendable {
     /// - Parameters:
     ///   - cause: why it stops; nil for most states.
     ///   - expected: the states of which the run must be in one, when another process may have changed it meanwhile.
-    public func setState(_ state: RunState, cause: StopCause? = nil, at now: Timestamp, from expected: Set<RunState>? = nil) throws {
+    public func setState(_ state: RunState, cause: StopCause?, at now: Timestamp, from expected: Set<RunState>?) throws {
         if state == .running { try lockForSending() }
         try record(state, cause: cause, at: now, from: expected)
     }
@@ -247,17 +252,6 @@ public final class RunStore: Sendable {
             try write(cause == nil ? .finished : .stopped, cause, at: now, db)
             return cause
         }
-    }
-
-    /// Asks the process that sends this run for a state (`paused`, `running` again, `cancelled`) by recording it: that process looks several
-    /// times a second, and obeys.
-    /// - Throws: `Diagnostic` when no process sends the run, or it is in another state by now.
-    public func ask(for state: RunState, cause: StopCause? = nil, at now: Timestamp, from expected: Set<RunState>) throws {
-        guard isBeingSent else {
-            throw Diagnostic(
-                "no process sends this run", file: path, remedy: "`volley report \(plan.id)` shows what became of it.")
-        }
-        try record(state, cause: cause, at: now, from: expected)
     }
 
     /// Whether the file still has its name: nobody removed it or, since it was first written to, put another in its place.

@@ -26,7 +26,7 @@ public struct SendingHistory: Sendable {
         public var previousLife: String?
         /// Recipients that the run had reached, or may have, when its last life ended, or the one before as long as that goes on.
         public var reached: Int
-        /// Claims that were made (`RunStore.claimCount`), kept up while it is sent (`ClaimCounter`): a file with fewer has lost its newest part. nil when it is not known.
+        /// Claims that were made (`RunLedger.claimCount`), kept up while it is sent (`ClaimCounter`): a file with fewer has lost its newest part. nil when it is not known.
         public var claimed: Int?
         /// When its last life began.
         public var begunAt: Timestamp
@@ -47,7 +47,7 @@ public struct SendingHistory: Sendable {
         }
 
         /// The same of a run's file. Nothing came after what says that the last life got to its end.
-        public func isNewer(than run: RunStore, life: String, reached: Int, claimed: Int) throws -> Bool {
+        public func isNewer(than run: any RunLedger, life: String, reached: Int, claimed: Int) throws -> Bool {
             try isNewer(thanLife: life, reached: reached, claimed: claimed) && !(life == self.life && run.isComplete())
         }
     }
@@ -92,9 +92,6 @@ public struct SendingHistory: Sendable {
     /// - Parameter folder: of runs.
     public init(folder: String) { path = RunFile.join(folder, Self.fileName) }
 
-    /// The record beside a run.
-    public init(beside run: RunStore) { self.init(folder: RunDiagnostics.folder(of: run.path)) }
-
     /// What is known of a run; nil when it was never begun here.
     public func entry(of run: String) throws -> Entry? {
         try read { try entry(of: run, $0) } ?? nil
@@ -116,7 +113,7 @@ public struct SendingHistory: Sendable {
     }
 
     /// What the file of a run does not know of it; nil when it knows all that is known here, or was pruned.
-    public static func gap(of run: RunStore) -> Gap? { HistorySnapshot(of: run).gap(of: run) }
+    public static func gap(of run: any RecordedRun) -> Gap? { HistorySnapshot(of: run).gap(of: run) }
 
     /// All that is known of the runs of the folder, or of one: those that were begun, and plans that were cancelled.
     func entries(of run: String? = nil) throws -> (begun: [String: Entry], cancelled: Set<String>) {
@@ -130,7 +127,7 @@ public struct SendingHistory: Sendable {
 
     /// Notes that a plan is cancelled of which nothing was begun: a copy of it from before is not sent any more.
     /// - Parameter time: the time of the schedule that is its own; nil when there is none, or others may have it.
-    public func noteCancelled(_ run: RunStore, having time: Time?) throws {
+    public func noteCancelled(_ run: String, having time: Time?) throws {
         try write { db in
             try db.execute(
                 sql: """
@@ -141,7 +138,7 @@ public struct SendingHistory: Sendable {
             try db.execute(
                 sql: "INSERT OR REPLACE INTO cancelled VALUES (?, ?, ?, ?, ?)",
                 arguments: [
-                    run.plan.id, time?.campaign ?? "", time?.occurrence ?? "", time?.file ?? "", time?.realFile ?? "",
+                    run, time?.campaign ?? "", time?.occurrence ?? "", time?.file ?? "", time?.realFile ?? "",
                 ])
         }
     }
@@ -196,32 +193,20 @@ public struct SendingHistory: Sendable {
         return try begun ?? cancelled(db, "run", "WHERE \(isSame) AND run <> ? LIMIT 1", same + [run]).first
     }
 
-    /// Notes that a run is about to begin, or go on, as `life`.
-    /// - Parameters:
-    ///   - seen: the life that its file has now; blank when it has none.
-    ///   - reached: recipients that it has reached, or may have, as its file says.
-    ///   - claimed: claims that stand in its file (`RunStore.claimCount`).
-    ///   - environment: the name of the environment's lists.
-    ///   - time: the time of the schedule that it is sent for, of a retry that of the run it retries; nil when it belongs to no time.
-    ///   - siblings: other begun retries of the run that it retries, as they were looked at.
-    ///   - givenUp: retries of it that were noted, and given up before they began, as they were looked at.
-    ///   - parentLife: the life of that run when the retry was planned; nil when it is not known.
-    public func begin(
-        _ run: RunStore, as life: String, seen: String, reached: Int, claimed: Int, in environment: String, for time: Time?,
-        siblings: [String] = [], givenUp: Set<String> = [], parentLife: String? = nil, at now: Timestamp
-    ) throws -> Beginning {
+    /// Notes that a run is about to begin, or go on.
+    public func begin(_ plan: RunPlan, _ new: NewLife, at now: Timestamp) throws -> Beginning {
         try write { db in
-            let known = try entry(of: run.plan.id, db)
-            if try Self.isCancelled(run.plan.id, db) { return .isOutdated }
-            if let known, known.isNewer(thanLife: seen, reached: reached, claimed: claimed) { return .isOutdated }
-            if let time, run.plan.retryOf == nil, let other = try Self.run(having: time, besides: run.plan.id, db) {
+            let known = try entry(of: plan.id, db)
+            if try Self.isCancelled(plan.id, db) { return .isOutdated }
+            if let known, known.isNewer(thanLife: new.seen, reached: new.reached, claimed: new.claimed) { return .isOutdated }
+            if let time = new.time, plan.retryOf == nil, let other = try Self.run(having: time, besides: plan.id, db) {
                 return .timeIsTaken(by: other)
             }
-            if try isTakenOver(run.plan.id, givenUp, db) { return .isOvertaken }
-            if let parent = run.plan.retryOf {
-                let others = try Self.retries(of: parent, db).filter { $0 != run.plan.id }
-                if !Set(others).isSubset(of: siblings) { return .isOvertaken }
-                if let parentLife, let entry = try entry(of: parent, db), !entry.names(parentLife) { return .isOvertaken }
+            if try isTakenOver(plan.id, new.givenUp, db) { return .isOvertaken }
+            if let parent = plan.retryOf {
+                let others = try Self.retries(of: parent, db).filter { $0 != plan.id }
+                if !Set(others).isSubset(of: new.siblings) { return .isOvertaken }
+                if let parentLife = new.parentLife, let entry = try entry(of: parent, db), !entry.names(parentLife) { return .isOvertaken }
             }
             try db.execute(
                 sql: """
@@ -230,11 +215,11 @@ public struct SendingHistory: Sendable {
                     VALUES (?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?)
                     """,
                 arguments: [
-                    run.plan.id, run.plan.retryOf ?? "", life, seen, reached, claimed, time?.campaign ?? "", time?.occurrence ?? "",
-                    time?.file ?? "", time?.realFile ?? "", now.epochMilliseconds,
+                    plan.id, plan.retryOf ?? "", new.life, new.seen, new.reached, new.claimed, new.time?.campaign ?? "",
+                    new.time?.occurrence ?? "", new.time?.file ?? "", new.time?.realFile ?? "", now.epochMilliseconds,
                 ])
-            try LifeSequence.note(db, run.plan.id, life: life, isEnd: false, at: now)
-            try Scope(app: run.plan.app, environment: environment, isTest: run.plan.isTest).note(db, run.plan.id)
+            try LifeSequence.note(db, plan.id, life: new.life, isEnd: false, at: now)
+            try Scope(app: plan.app, environment: new.environment, isTest: plan.isTest).note(db, plan.id)
             return .noted
         }
     }
@@ -243,10 +228,10 @@ public struct SendingHistory: Sendable {
     /// does not know of it is then an older one, whatever was lost.
     /// - Parameter givenUp: as in `begin`.
     /// - Returns: false, and nothing is noted, when a retry of it began meanwhile.
-    public func confirm(_ run: RunStore, givenUp: Set<String> = []) throws -> Bool {
+    public func confirm(_ run: String, givenUp: Set<String> = []) throws -> Bool {
         try write { db in
-            guard try !isTakenOver(run.plan.id, givenUp, db) else { return false }
-            try db.execute(sql: "UPDATE beginning SET former_life = NULL WHERE run = ?", arguments: [run.plan.id])
+            guard try !isTakenOver(run, givenUp, db) else { return false }
+            try db.execute(sql: "UPDATE beginning SET former_life = NULL WHERE run = ?", arguments: [run])
             return true
         }
     }
@@ -256,24 +241,26 @@ public struct SendingHistory: Sendable {
         try Self.retries(of: run, db).contains { try !givenUp.contains($0) || entry(of: $0, db)?.previousLife == nil }
     }
 
-    /// Notes how many claims were made so far in the life that its store began: what lies beside the run, the claim counter included, may be put back to what it was.
+    /// Notes how many claims of a run were made so far in a life of it: what lies beside the run, the claim counter included, may be put back to what it was.
     /// Waits for nobody who holds the record, and what goes wrong is not said: the next note says more.
-    func note(claimed: Int, of run: RunStore) {
-        guard let life = run.ownLife.withLock({ $0 }), (try? isThere()) ?? false else { return }
+    func note(claimed: Int, of run: String, in life: String) {
+        guard (try? isThere()) ?? false else { return }
         try? write(patienceSeconds: 0) {
             try $0.execute(
                 sql: "UPDATE beginning SET claimed = ? WHERE run = ? AND life = ? AND claimed < ? AND is_over = 0",
-                arguments: [claimed, run.plan.id, life, claimed])
+                arguments: [claimed, run, life, claimed])
         }
     }
 
-    /// Notes how far a run is as the life ends that its store began; its claim counter is needed no more. Does nothing when another one has begun since.
-    public func end(_ run: RunStore) throws {
+    /// Notes how far a run is as a life of it ends. Does nothing when another one has begun since.
+    /// - Parameter life: nil where none began.
+    /// - Returns: whether it was noted.
+    func end(_ run: any RunLedger, life: String?) throws -> Bool {
         guard try isThere() else {
             throw RunDiagnostics.system("cannot write the record of what was sent", path: path, errno: ENOENT, activity: .sending)
         }
-        let (reached, claimed, life) = (try run.reached(), try run.claimCount(), run.ownLife.withLock { $0 })
-        let isNoted = try write { db in
+        let (reached, claimed) = (try run.reached(), try run.claimCount())
+        return try write { db in
             try db.execute(
                 sql: "UPDATE beginning SET reached = ?, claimed = ?, is_over = 1 WHERE run = ? AND life = ?",
                 arguments: [reached, claimed, run.plan.id, life])
@@ -286,7 +273,6 @@ public struct SendingHistory: Sendable {
             else { throw damaged("it knew of the life of \(run.plan.id) that has just ended, and does not any more") }
             return false
         }
-        if isNoted { ClaimCounter.remove(run.path) }
     }
 
     private func entry(of run: String, _ db: Database) throws -> Entry? {

@@ -30,11 +30,6 @@ public struct SuppressionList: Sendable {
         path = RunFile.join(folder, Self.prefix + Self.fileName(app) + RunFile.suffix)
     }
 
-    /// The list of the app that a run is of, beside the run.
-    public init(of run: RunStore, environment: String) {
-        self.init(app: run.plan.app, environment: environment, folder: RunDiagnostics.folder(of: run.path))
-    }
-
     /// Whether a path is named like a list.
     static func isNamed(_ path: String) -> Bool {
         let name = path.split(separator: "/").last ?? ""
@@ -150,7 +145,7 @@ public struct SuppressionList: Sendable {
     ///
     /// Those that were refused for a reason that wrong settings cause as well come into it only when the run has finished and enough others
     /// were accepted (`RunEvidence`).
-    public func suppressGone(of run: RunStore) throws -> Change {
+    public func suppressGone(of run: any RecordedRun) throws -> Change {
         // Kept with a run that has ended, and mostly 0 or few: no file is made, and no outcome read, for nothing.
         guard try run.figures().outcomes[.invalidToken, default: 0] > 0 else { return Change() }
         try run.requireRecipients()
@@ -158,27 +153,12 @@ public struct SuppressionList: Sendable {
         let evidence = try run.evidence()
         var notSuppressed = 0
         var change = try add { entries in
-            try run.read { db in
-                let token = try PreparedStatement(db, RunSchema.selectToken)
-                var outcomes = try OutcomeReader(db, run)
-                try run.forEachOutcome(db) { id, _, outcome in
-                    guard outcome == .invalidToken, let settled = try outcomes.settlement(of: id) else { return }
-                    guard evidence.suppresses(status: settled.status, hasFinished: hasFinished) else {
-                        notSuppressed += 1
-                        return
-                    }
-                    try token.bind(id, at: 1)
-                    var isFound = false
-                    try token.forEachRow { row in
-                        isFound = RunStore.isToken(row.text(0))
-                        guard isFound else { return false }
-                        try entries.add(
-                            row.text(0), settled.reason, min(settled.invalidSince ?? settled.settledAt, settled.settledAt), run: run.plan.id
-                        )
-                        return false
-                    }
-                    if !isFound { throw RunDiagnostics.damaged(run.path, "recipient \(id) has no device token") }
-                }
+            try run.forEachDevice(withOutcome: .invalidToken) { settled in
+                let suppresses = evidence.suppresses(status: settled.status, hasFinished: hasFinished)
+                if !suppresses { notSuppressed += 1 }
+                return suppresses
+            } _: { token, settled in
+                try entries.add(token, settled.reason, min(settled.invalidSince ?? settled.settledAt, settled.settledAt), run: run.plan.id)
             }
         }
         change.notSuppressed = notSuppressed

@@ -3,8 +3,9 @@ import Glibc
 
 /// A file that planning was writing, or that a process that is gone left behind: no run yet, but it may hold device tokens.
 public struct UnfinishedPlan: Hashable, Sendable {
-    /// The file.
-    public let path: String
+    /// Where it is, for messages.
+    public var place: String { path }
+    let path: String
     /// The run that it was to become.
     public let id: String
     /// Bytes.
@@ -17,7 +18,7 @@ public struct UnfinishedPlan: Hashable, Sendable {
 
     /// All of a folder, by their names. A folder that is not there yet holds none.
     /// - Throws: `Diagnostic`: the folder cannot be listed.
-    public static func all(in folder: String) throws -> [UnfinishedPlan] {
+    static func all(in folder: String) throws -> [UnfinishedPlan] {
         try RunFile.names(in: folder).filter { $0.hasSuffix(RunFile.partialSuffix) }.compactMap { name in
             let path = RunFile.join(folder, name)
             var status = stat()
@@ -48,10 +49,5 @@ public struct UnfinishedPlan: Hashable, Sendable {
             throw RunDiagnostics.system("cannot remove an unfinished plan", path: path, errno: EACCES, activity: .planning)
         }
         return true
-    }
-
-    /// Removes what a process that is gone left of one run's plan.
-    public static func remove(id: String, folder: String) throws {
-        for plan in try all(in: folder) where plan.id == id { try plan.remove() }
     }
 }

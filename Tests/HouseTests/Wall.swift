@@ -36,7 +36,7 @@ struct Wall {
                 rooms: ["PushServices"]),
             // Locks of other processes and space on a disk announce nothing; they are tried again in one place, so often and no more.
             Wall(name: "polls", pattern: #"\bu?sleep\(|\bnanosleep\("#, rooms: ["Base/Retries.swift", "Benchmarks"]),
-            Wall(name: "addresses-runs-by-path", pattern: #"\bRunStore\b"#, rooms: ["Runs", "Benchmarks"]),
+            Wall(name: "addresses-runs-by-path", pattern: #"\b(?:RunStore|RunFolder)\b"#, rooms: ["Runs", "Benchmarks"]),
         ]
     }
 

@@ -10,13 +10,11 @@ import Testing
 struct SendingHistoryTests {
     /// Begins a life of a run, as a gate does.
     private func begin(_ run: RunStore, _ record: SendingHistory, after former: String = "") throws -> ClaimCounter {
-        let life = SendingHistory.life(after: former)
-        let begun = try record.begin(
-            run, as: life, seen: former, reached: run.reached(), claimed: run.claimCount(), in: "sandbox", for: nil, at: noon)
-        #expect(begun == .noted)
-        let marks = try ClaimCounter(run, life: life, claimed: run.claimCount())
-        try run.begin(life: life, at: noon, from: [.planned, .stopped])
-        #expect(try record.confirm(run))
+        let new = try NewLife(after: former, reached: run.reached(), claimed: run.claimCount(), in: "sandbox")
+        #expect(try record.begin(run.plan, new, at: noon) == .noted)
+        let marks = try ClaimCounter(run, life: new.life, claimed: run.claimCount())
+        try run.begin(life: new.life, at: noon, from: [.planned, .stopped])
+        #expect(try record.confirm(run.plan.id))
         return marks
     }
 
@@ -29,7 +27,7 @@ struct SendingHistoryTests {
     func takenBack() throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 20)
-        let record = SendingHistory(beside: run)
+        let record = run.catalog.history
         let marks = try begin(run, record)
         try run.claim(0..<12, at: noon)
         try marks.note(run.claimCount())
@@ -56,10 +54,10 @@ struct SendingHistoryTests {
     func unreadable() throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 20)
-        _ = try begin(run, SendingHistory(beside: run))
+        _ = try begin(run, run.catalog.history)
         run.close()
         writeBytes(Array(repeating: 7, count: 8192), folder.path + "/sent.db")
-        let known = HistorySnapshot(folder: folder.path)
+        let known = HistorySnapshot(of: RunFolder(folder.path))
         guard case .unreadable(let why)? = known.gap(of: run) else {
             Issue.record("\(String(describing: known.gap(of: run)))")
             return
@@ -73,7 +71,7 @@ struct SendingHistoryTests {
     func noted() throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 20)
-        let record = SendingHistory(beside: run)
+        let record = run.catalog.history
         let marks = try begin(run, record)
         try run.claim(0..<5, at: noon)
         try marks.note(5)
@@ -81,7 +79,7 @@ struct SendingHistoryTests {
         let (file, marked) = (readBytes(run.path), readBytes(ClaimCounter.file(of: run.path)))
         try run.claim(5..<9, at: noon)
         try marks.note(9)
-        record.note(claimed: 9, of: run)
+        try record.note(claimed: 9, of: run.plan.id, in: run.life())
         #expect(SendingHistory.gap(of: run) == nil)
         run.close()
         writeBytes(file, run.path)
@@ -93,21 +91,21 @@ struct SendingHistoryTests {
     func replaced() throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 20)
-        let record = SendingHistory(beside: run)
+        let record = run.catalog.history
         _ = try begin(run, record)
         try run.setState(.stopped, cause: .described("x"), at: noon)
-        try record.end(run)
+        try run.endLife()
         let older = readBytes(record.path)
         _ = try begin(run, record, after: run.life())
         let present = readBytes(record.path)
         writeBytes(older, record.path)
-        #expect(diagnostic { try record.end(run) }?.message.contains("it knew of the life of") == true)
+        #expect(diagnostic { try run.endLife() }?.message.contains("it knew of the life of") == true)
         writeBytes(present, record.path)
         try run.setState(.stopped, cause: .described("x"), at: noon)
-        try record.end(run)
+        try run.endLife()
         let former = try RunStore(path: run.path)
         former.ownLife.withLock { $0 = "1-0" }
-        try record.end(former)
+        try former.endLife()
         #expect(try record.entry(of: run.plan.id)?.claimed == 0)
     }
 }

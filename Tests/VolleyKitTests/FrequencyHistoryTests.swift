@@ -99,7 +99,7 @@ extension PlannedFolder {
     /// Devices of a run that may get no more.
     fileprivate func capped(_ run: RunStore) throws -> [Int]? {
         let history = FrequencyHistory(app: "shop", environment: .sandbox, caps: settings.frequencyCaps, now: .now())
-        guard let capped = try history.cappedDevices(for: run) else { return nil }
+        guard let capped = try history.cappedDevices(for: run, in: run.catalog) else { return nil }
         return (0..<10).filter { device in
             Array(PlannedFolder.token(device).utf8).withUnsafeBufferPointer { capped.contains(token: $0) }
         }

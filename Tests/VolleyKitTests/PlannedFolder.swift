@@ -50,18 +50,15 @@ final class PlannedFolder {
         from start: Timestamp = .now(),
         to end: Timestamp = .now(), isCutOff: Bool = false
     ) throws {
-        let record = SendingHistory(beside: run)
-        let life = SendingHistory.life(after: try run.life())
         try run.lockForSending()
         let first = try run.claims().count
-        let begun = try record.begin(
-            run, as: life, seen: run.life(), reached: run.reached(), claimed: run.claimCount(), in: environment, for: nil, at: start)
+        let new = try NewLife(after: run.life(), reached: run.reached(), claimed: run.claimCount(), in: environment)
+        let begun = try run.note(new, at: start)
         guard begun == .noted else { throw Diagnostic("\(begun)", file: run.path) }
-        let marks = try ClaimCounter(run, life: life, claimed: run.claimCount())
-        try run.begin(life: life, at: start, from: [.planned, .stopped])
-        _ = try record.confirm(run)
+        try run.begin(life: new.life, at: start, from: [.planned, .stopped])
+        _ = try run.confirm(givenUp: [])
         try run.claim(first..<count, at: start)
-        try marks.note(run.claimCount())
+        try run.note(claimed: run.claimCount())
         try run.record(
             (first..<count).map {
                 Settlement(
@@ -69,7 +66,7 @@ final class PlannedFolder {
             })
         if !isCutOff {
             try run.setState(count == run.plan.audience ? .finished : .stopped, at: end)
-            try record.end(run)
+            try run.endLife()
         }
         run.unlock()
     }

@@ -1,5 +1,6 @@
 import Base
 import Foundation
+import Runs
 import Scheduling
 import Testing
 
@@ -32,7 +33,7 @@ final class ScheduleFilesTests {
     }
 
     private func files(_ arguments: [String]? = nil) throws -> ScheduleFiles {
-        try ScheduleFiles(arguments ?? [folder.path], runsFolder: base.appendingPathComponent("runs").path, options: .init())
+        try ScheduleFiles(arguments ?? [folder.path], catalog: RunFolder(base.appendingPathComponent("runs").path), options: .init())
     }
 
     @Test("what looks like a campaign in a folder and is not read is named: folders within it, other endings")

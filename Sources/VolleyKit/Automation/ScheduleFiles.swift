@@ -1,6 +1,7 @@
 package import Base
 import Campaigns
 import Glibc
+package import Runs
 import Scheduling
 
 /// The campaign files that `volley schedule` looks after: those that were named, and those of named folders.
@@ -24,7 +25,7 @@ package struct ScheduleFiles {
 
     private let arguments: [String]
     private let options: CommonOptions
-    private let runsFolder: String
+    private let catalog: any RunCatalog
     private let folders: Set<String>
     /// What was last seen in each folder.
     private var seen: [String: Set<String>] = [:]
@@ -33,11 +34,11 @@ package struct ScheduleFiles {
 
     /// - Parameter arguments: files and folders.
     /// - Throws: `Diagnostic`: one of them is not there.
-    package init(_ arguments: [String], runsFolder: String, options: CommonOptions) throws(Diagnostic) {
+    package init(_ arguments: [String], catalog: any RunCatalog, options: CommonOptions) throws(Diagnostic) {
         for path in arguments where !FilePaths.exists(path) {
             throw Diagnostic("there is no such file or folder", file: path, remedy: "Name campaign files, or a folder of them.")
         }
-        (self.arguments, self.runsFolder, self.options) = (arguments, runsFolder, options)
+        (self.arguments, self.catalog, self.options) = (arguments, catalog, options)
         folders = Set(arguments.filter(Self.isFolder))
     }
 
@@ -110,10 +111,10 @@ package struct ScheduleFiles {
 
     /// Two folders of runs would have two records.
     private func check(_ context: CampaignContext) throws(Diagnostic) {
-        let folder = FilePaths.absolute(context.runsFolder(options))
-        guard folder == FilePaths.absolute(runsFolder) else {
+        let folder = FilePaths.absolute(context.catalog(options).place)
+        guard folder == FilePaths.absolute(catalog.place) else {
             throw Diagnostic(
-                "its runs belong into \(folder), and this volley schedule works with \(runsFolder)", file: context.campaign.file,
+                "its runs belong into \(folder), and this volley schedule works with \(catalog.place)", file: context.campaign.file,
                 remedy: "Start another volley schedule for it, or name a folder for all with --runs.")
         }
     }

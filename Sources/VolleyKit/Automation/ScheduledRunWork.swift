@@ -7,15 +7,15 @@ import Scheduling
 
 /// What is done for one scheduled run: planning, looking, sending. Blocks its thread, and leaves deciding to the scheduler.
 struct ScheduledRunWork: Sendable {
-    let runsFolder: String
+    let catalog: any RunCatalog
     let options: CommonOptions
     let attendance: ScheduleAttendance
     let heartbeats: Heartbeats
     /// What it has sent.
     let counter = PushCounter()
 
-    package init(runsFolder: String, options: CommonOptions, attendance: ScheduleAttendance, heartbeats: Heartbeats) {
-        self.runsFolder = runsFolder
+    package init(catalog: any RunCatalog, options: CommonOptions, attendance: ScheduleAttendance, heartbeats: Heartbeats) {
+        self.catalog = catalog
         self.options = options
         self.attendance = attendance
         self.heartbeats = heartbeats
@@ -32,8 +32,6 @@ struct ScheduledRunWork: Sendable {
         /// The process is to end.
         case interrupted
     }
-
-    private var catalog: any RunCatalog { RunFolder(runsFolder) }
 
     /// Plans a campaign from its file and its exports as they are now, into the scheduled run's run.
     /// - Parameters:
@@ -64,8 +62,8 @@ struct ScheduledRunWork: Sendable {
             planner.isUnattended = true
             planner.credentialWarnings = try context.placingCredentials { try Gateway.check(settings, now: now) }
             // Left by a process that was killed; nobody else plans this run.
-            try UnfinishedPlan.remove(id: scheduledRun.run ?? "", folder: runsFolder)
-            let (run, _) = try planner.plan(settings, runsFolder: runsFolder, id: scheduledRun.run)
+            try catalog.removeUnfinishedPlan(of: scheduledRun.run ?? "")
+            let (run, _) = try planner.plan(settings, in: catalog, id: scheduledRun.run)
             defer { run.close() }
             return .planned(needsApproval: try needsApproval(run))
         } catch is CancellationError {
@@ -79,7 +77,7 @@ struct ScheduledRunWork: Sendable {
     func examine(_ scheduledRun: ScheduledRun) -> Scheduler.Finding {
         guard let id = scheduledRun.run, catalog.holds(id) else { return .nothing }
         do {
-            let run = try catalog.open(id, readOnly: true)
+            let run = try catalog.open(id)
             defer { run.close() }
             if run.isBeingSent { return .elsewhere }
             // What its file says of its state is not how it was.
@@ -99,11 +97,11 @@ struct ScheduledRunWork: Sendable {
         }
     }
 
-    private func needsApproval(_ run: RunStore) throws -> Bool {
+    private func needsApproval(_ run: any RecordedRun) throws -> Bool {
         try gate(run, run.plan.settings.get()).lacksApproval(CurrentProject.all(of: run, options))
     }
 
-    private func gate(_ run: RunStore, _ settings: RunSettings) -> SendPermission {
+    private func gate(_ run: any RecordedRun, _ settings: RunSettings) -> SendPermission {
         SendPermission(run: run, settings: settings, options: options, isScheduler: true)
     }
 
@@ -161,5 +159,5 @@ struct ScheduledRunWork: Sendable {
             }, notices: attendance.observer.notices, cancellation: attendance.cancellation)
     }
 
-    private static func missed(of run: RunStore) -> String { (try? Report(run, isSummary: true).missedSentence) ?? "" }
+    private static func missed(of run: any RecordedRun) -> String { (try? Report(run, isSummary: true).missedSentence) ?? "" }
 }

@@ -6,7 +6,7 @@ package import Runs
 
 /// A run that may be sent now, and what somebody who decides about it should know. Nothing is sent before `send`.
 package struct SendProposal {
-    package let run: RunStore
+    package let run: any RecordedRun
     package let settings: RunSettings
     /// What volley.yaml, keys and certificates showed.
     package let warnings: [Diagnostic]
@@ -46,33 +46,33 @@ package enum Discarded: Equatable, Sendable {
 /// - Parameter isKept: whether the plan stays when it may not: otherwise no word names it.
 /// - Throws: `SendPermission.Refused` or what else is in the way. Nothing was sent.
 package func propose(
-    _ run: RunStore, isKept: Bool = true, _ options: CommonOptions, _ context: SendingContext
+    _ run: any RecordedRun, isKept: Bool = true, _ options: CommonOptions, _ context: SendingContext
 ) throws -> SendProposal {
     if let refused = try SendPermission(run, options, isKept: isKept).refusal(of: .begin) { throw refused }
     return SendProposal(try RunToSend(run, options, context), .begin, options)
 }
 
 /// Looks whether a test may be sent, of which nobody is asked.
-package func proposeTest(_ run: RunStore, _ options: CommonOptions, _ context: SendingContext) throws -> SendProposal {
+package func proposeTest(_ run: any RecordedRun, _ options: CommonOptions, _ context: SendingContext) throws -> SendProposal {
     SendProposal(try RunToSend(run, options, context), .begin, options)
 }
 
 /// Looks whether a run that has begun may go on.
 /// - Throws: why not. Nothing was sent.
-package func proposeToGoOn(_ run: RunStore, _ options: CommonOptions, _ context: SendingContext) throws -> SendProposal {
+package func proposeToGoOn(_ run: any RecordedRun, _ options: CommonOptions, _ context: SendingContext) throws -> SendProposal {
     try SendPermission(run, options).check(.goOn)
     return SendProposal(try RunToSend(run, options, context), .goOn, options)
 }
 
 /// Whether a plan waits for somebody to approve it.
-package func needsApproval(_ run: RunStore, _ options: CommonOptions) throws -> Bool {
+package func needsApproval(_ run: any RecordedRun, _ options: CommonOptions) throws -> Bool {
     let gate = try SendPermission(run, options)
     return try run.status().state == .planned && gate.lacksApproval(CurrentProject.all(of: run, options))
 }
 
 /// Removes a plan that nobody asked for and nobody sent, unless others have to do with it by now: it was cancelled, approved, or begun.
 @discardableResult
-package func discard(_ run: RunStore) throws -> Discarded {
+package func discard(_ run: any RecordedRun) throws -> Discarded {
     do {
         if try run.status().state == .planned, try run.approval() == nil {
             try run.remove()
@@ -83,7 +83,7 @@ package func discard(_ run: RunStore) throws -> Discarded {
 }
 
 /// What has become of a plan that stays.
-package func kept(_ run: RunStore) throws -> Discarded.Kept {
+package func kept(_ run: any RecordedRun) throws -> Discarded.Kept {
     if try run.hasBegun() || run.sendingSince != nil { return .begun }
     return try run.status().state == .planned ? .planned : .cancelled
 }

@@ -3,6 +3,7 @@ import Base
 import Campaigns
 import Content
 import Reports
+import Runs
 public import VolleyKit
 
 /// `volley preview`: who would get a campaign, and what. Nothing is written or sent.
@@ -14,8 +15,8 @@ public enum PreviewCommand {
     {
         Interruption.install()
         let now = Timestamp.now()
-        let preview = try VolleyKit.preview(campaign: file, samples: samples, options, console.planning, at: now) { folder in
-            try ResultFileCheck.check(page, option: "--html", what: "page", runsFolder: folder)
+        let preview = try VolleyKit.preview(campaign: file, samples: samples, options, console.planning, at: now) { catalog in
+            try ResultFileCheck.check(page, option: "--html", what: "page", runsFolder: catalog.place)
             try checkEnding(of: page)
         }
         if let page { try write(PreviewPage(preview: preview, madeAt: now), to: page, console) }

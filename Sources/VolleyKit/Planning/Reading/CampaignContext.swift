@@ -3,7 +3,7 @@ import Base
 package import Campaigns
 import Content
 import Glibc
-import Runs
+package import Runs
 
 /// The options that most commands share.
 public struct CommonOptions: Sendable {
@@ -125,8 +125,8 @@ package struct CampaignContext {
         return Diagnostic("there is no app '\(name.value)' in \(project.file)", at: name.position, remedy: remedy)
     }
 
-    /// The folder of run files.
-    func runsFolder(_ options: CommonOptions) -> String { project.runsFolder(options) }
+    /// Where its runs are kept.
+    func catalog(_ options: CommonOptions) -> any RunCatalog { project.catalog(options) }
 
     /// The way to the app's server from this machine.
     func route(_ settings: RunSettings, _ options: CommonOptions) throws(Diagnostic) -> ProxyRoute {
@@ -147,15 +147,14 @@ extension Project {
         return try Project.read(file: path).0
     }
 
-    /// The folder of run files: `--runs`, or that of volley.yaml.
-    package func runsFolder(_ options: CommonOptions) -> String {
-        options.runs ?? FilePaths.resolve(runs, besideFile: file)
+    /// Where runs are kept: the folder that `--runs` names, or that of volley.yaml.
+    package func catalog(_ options: CommonOptions) -> any RunCatalog {
+        RunFolder(options.runs ?? FilePaths.resolve(runs, besideFile: file))
     }
 
-    /// The folder of run files for commands that can do without volley.yaml.
-    package static func runsFolder(_ options: CommonOptions) throws -> String {
-        if let runs = options.runs { return runs }
-        if let project = try find(with: options) { return project.runsFolder(options) }
-        return "runs"
+    /// Where runs are kept, for commands that can do without volley.yaml.
+    package static func catalog(_ options: CommonOptions) throws -> any RunCatalog {
+        if let runs = options.runs { return RunFolder(runs) }
+        return try find(with: options)?.catalog(options) ?? RunFolder("runs")
     }
 }

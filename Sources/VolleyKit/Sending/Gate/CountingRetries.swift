@@ -3,7 +3,7 @@ import Runs
 
 extension RunChain {
     /// The runs that retry `id` and may have sent, or may still: all but plans that were cancelled before anything of them was sent.
-    func standingRetries(of id: String) throws -> [RunStore] {
+    func standingRetries(of id: String) throws -> [any RecordedRun] {
         try retries(of: id).filter { try $0.countsAsRetry() }
     }
 
@@ -21,7 +21,7 @@ extension RunChain {
     }
 }
 
-extension RunStore {
+extension RecordedRun {
     /// Whether this retry may have sent, or may still: not when it was cancelled before anything of it was sent.
     func countsAsRetry() throws -> Bool {
         defer { close() }

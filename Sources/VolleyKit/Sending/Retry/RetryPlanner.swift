@@ -5,14 +5,14 @@ import Runs
 
 /// From a run that has ended to a new one for those of its recipients that ended in certain outcomes.
 struct RetryPlanner {
-    let run: RunStore
+    let run: any RecordedRun
     let outcomes: Set<Outcome>
     package let now: Timestamp
 
     /// Makes the new run, with the campaign and the settings of the first as they were frozen. Whom an earlier retry took over is left out.
     /// - Returns: nil when nobody is left.
     /// - Throws: `Diagnostic`: the disk is full, a run file is damaged.
-    func plan() throws -> RunStore? {
+    func plan() throws -> (any RecordedRun)? {
         let first = run.plan
         let seed = RunSeed.random()
         let id = RunID.make(campaign: first.campaign, now: now, seed: seed)
@@ -68,13 +68,13 @@ struct RetryPlanner {
 
     private func tokensOfRetries() throws -> Set<DeviceToken> {
         var tokens: Set<DeviceToken> = []
-        let (chain, record) = (try RunChain(of: run), SendingHistory(beside: run))
+        let (chain, record) = (try RunChain(of: run), run.catalog.history)
         let retries = try chain.standingRetries(of: run.plan.id)
         let givenUp = try chain.abandonedRetries(of: run.plan.id, record)
         let sent = try record.retries(of: run.plan.id).filter { !givenUp.contains($0) }
         if let gone = sent.first(where: { id in !retries.contains { $0.plan.id == id } }) {
             if run.catalog.holds(gone) {
-                do { _ = try run.catalog.open(gone, readOnly: true) } catch {
+                do { _ = try run.catalog.open(gone) } catch {
                     throw Diagnostic(
                         "the run was retried as \(gone), and whom that reached cannot be read: \((error as? Diagnostic)?.message ?? "\(error)")",
                         file: run.catalog.place(of: gone),
