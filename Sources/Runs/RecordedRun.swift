@@ -2,7 +2,7 @@ public import Base
 
 /// A run as a catalogue keeps it: its account, and beside it what reports, gates, approvals and pruning need, which sending itself does not know.
 ///
-/// Above this room every run is one of these. There is one kind of them as yet, the run file (`RunStore`); runs in PostgreSQL become the second.
+/// Above this room every run is one of these. There is one kind of them as yet, the run file (`SQLiteRun`); runs in PostgreSQL become the second.
 public protocol RecordedRun: RunLedger {
     /// The runs that are kept where this one is.
     var catalog: any RunCatalog { get }

@@ -184,7 +184,7 @@ extension SuppressionList {
         let (runs, broken) = (found.runs, found.broken)
         #expect(runs.count == 1 && broken.isEmpty)
         #expect(try RunFolder(folder.path).file(named: "last").hasSuffix("a-1111.sqlite"))
-        let mistake = diagnostic { _ = try RunStore(path: RunFolder(folder.path).file(named: "suppressed-shop")) }
+        let mistake = diagnostic { _ = try SQLiteRun(path: RunFolder(folder.path).file(named: "suppressed-shop")) }
         #expect(mistake?.message == "this is a list of suppressed devices, not a run")
     }
 
@@ -215,7 +215,7 @@ extension SuppressionList {
     /// - Parameter accepted: of the 38 whose devices are not gone, two of whose tokens APNs calls bad.
     private func endedRun(
         _ folder: TemporaryFolder, _ state: RunState = .finished, reason: String = "", accepted: Int = 31
-    ) throws -> RunStore {
+    ) throws -> SQLiteRun {
         let run = try makeRun(folder, audience: 40)
         try run.setState(.running, at: noon)
         try run.claim(0..<40, at: noon)
@@ -314,7 +314,7 @@ extension SuppressionList {
         try run.begin(life: "3-c", at: noon, from: [.stopped])
         try run.setState(.finished, at: noon)
         try run.closeIntoOneFile()
-        let evidence = try RunStore(path: run.path, readOnly: true).evidence()
+        let evidence = try SQLiteRun(path: run.path, readOnly: true).evidence()
         #expect(evidence.lives.map(\.accepted) == [45, 0] && evidence.settingsEvidence?.ambiguous == 5)
         let change = try run.catalog.suppression(app: run.plan.app, environment: "production").suppressGone(of: run)
         #expect(change.added == 0 && change.notSuppressed == 5)

@@ -27,7 +27,7 @@ final class PlannedFolder {
     func plan(
         _ id: String, at moment: Timestamp = .now(), app: String = "shop", devices: Range<Int> = 0..<10, source: String = "",
         isTest: Bool = false, _ settings: RunSettings? = nil
-    ) throws -> RunStore {
+    ) throws -> SQLiteRun {
         let writer = try RunWriter(folder: path, id: id)
         for (index, device) in devices.enumerated() {
             try writer.put(Recipient(token: DeviceToken(normalized: Self.token(device)), fields: []), at: index)
@@ -46,7 +46,7 @@ final class PlannedFolder {
     ///   - outcome: of the last of them; the others are accepted.
     ///   - isCutOff: whether its process is killed before it notes that it ends.
     func send(
-        _ run: RunStore, to count: Int, last outcome: Outcome = .accepted, in environment: String = "sandbox",
+        _ run: SQLiteRun, to count: Int, last outcome: Outcome = .accepted, in environment: String = "sandbox",
         from start: Timestamp = .now(),
         to end: Timestamp = .now(), isCutOff: Bool = false
     ) throws {
@@ -71,5 +71,5 @@ final class PlannedFolder {
         run.unlock()
     }
 
-    func begin(_ run: RunStore) throws { try run.setState(.running, at: .now()) }
+    func begin(_ run: SQLiteRun) throws { try run.setState(.running, at: .now()) }
 }

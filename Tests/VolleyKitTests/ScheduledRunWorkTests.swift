@@ -14,7 +14,7 @@ import Testing
 struct ScheduledRunWorkTests {
     private static let now = Timestamp.now()
 
-    private func plan(in folder: String) throws -> RunStore {
+    private func plan(in folder: String) throws -> SQLiteRun {
         let settings = RunSettings(
             environment: .sandbox, topic: "com.example.shop", pushType: .alert, renderingRules: MessageCatalog.renderingRules)
         let writer = try RunWriter(folder: folder, id: "r")

@@ -48,7 +48,7 @@ struct WaveSendingTests {
     /// A planned run in a folder of its own, with the server that it is sent to.
     private final class Bench {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("volley-waves-\(UUID().uuidString)")
-        let run: RunStore
+        let run: SQLiteRun
         let settings: RunSettings
         private let gateway: Gateway
         private let messages: MessageCatalog

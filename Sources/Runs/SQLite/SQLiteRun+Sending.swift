@@ -3,7 +3,7 @@ import GRDB
 import Glibc
 import Synchronization
 
-extension RunStore {
+extension SQLiteRun {
     /// Takes the right to send this run until the store settles down: two processes that resume one run would send pushes twice. Where the file says
     /// that it is being sent and the lock file is missing, it may have been removed: its holder gets the time to put it back.
     /// - Parameter isSending: false to keep others from sending only.

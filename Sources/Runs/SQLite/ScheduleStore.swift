@@ -48,7 +48,7 @@ public final class ScheduleStore: Sendable {
     /// Leaves one file behind. Nothing may be asked afterwards.
     public func close() {
         try? database.close()
-        try? RunStore.leaveWAL(path)
+        try? SQLiteRun.leaveWAL(path)
     }
 
     /// What a folder's schedule says, whether or not a process is writing it; nothing when there is none.

@@ -17,12 +17,12 @@ public struct RunFolder: RunCatalog {
 
     /// Opens a run's file.
     public func open(_ run: String, readOnly: Bool) throws -> any RecordedRun {
-        try RunStore(path: place(of: run), readOnly: readOnly)
+        try SQLiteRun(path: place(of: run), readOnly: readOnly)
     }
 
     /// Opens the file that an argument means: also by its path, or its name in the folder.
     public func open(named argument: String, readOnly: Bool) throws -> any RecordedRun {
-        try RunStore(path: file(named: argument), readOnly: readOnly)
+        try SQLiteRun(path: file(named: argument), readOnly: readOnly)
     }
 
     /// Begins a file of the folder, which is made where it is missing.
@@ -50,7 +50,7 @@ public struct RunFolder: RunCatalog {
         for name in try RunFile.names(in: place) where RunFile.isRun(name) {
             let path = RunFile.join(place, name)
             do {
-                let run = try RunStore(path: path, readOnly: true)
+                let run = try SQLiteRun(path: path, readOnly: true)
                 if let mistake = run.misnamed {
                     let isBeside = RunFile.kind(place(of: run.plan.id)) == .file
                     isBeside ? found.copies.append(mistake) : found.broken.append(mistake)
@@ -139,7 +139,7 @@ extension RunFolder {
     ) throws -> [any RecordedRun] {
         var found: [any RecordedRun] = []
         for name in try names(ofRunsOf: campaign).reversed() where found.count < limit {
-            guard let run = try? RunStore(path: RunFile.join(place, name), readOnly: true), run.misnamed == nil, run.plan.retryOf == nil,
+            guard let run = try? SQLiteRun(path: RunFile.join(place, name), readOnly: true), run.misnamed == nil, run.plan.retryOf == nil,
                 !run.plan.isTest, run.plan.app == app, isEmptyCounted || run.plan.audience > 0,
                 moment.map({ run.plan.plannedAt < $0 }) ?? true, let status = try? run.status(), status.startedAt != nil
             else { continue }
@@ -152,13 +152,13 @@ extension RunFolder {
     /// Runs of a campaign that processes are sending just now, or have paused; also retries and tests.
     /// - Throws: `Diagnostic`: the folder cannot be listed; whether one of them is being sent cannot be seen, or which it is.
     public func beingSent(of campaign: String) throws -> [any RecordedRun] {
-        try names(ofRunsOf: campaign).compactMap { name -> RunStore? in
+        try names(ofRunsOf: campaign).compactMap { name -> SQLiteRun? in
             let path = RunFile.join(place, name)
             switch SendingLock.look(run: path) {
             case .free: return nil
             case .held(let since):
                 guard since > 0 else { return nil }
-                do { return try RunStore(path: path, readOnly: true) } catch {
+                do { return try SQLiteRun(path: path, readOnly: true) } catch {
                     if RunFile.kind(path) == .missing { return nil }
                     throw Self.mayBeSending(campaign, path)
                 }
@@ -180,7 +180,7 @@ extension RunFolder {
         let begun = known.begun(of: campaign)
         return try names(ofRunsOf: campaign).compactMap { name in
             let path = RunFile.join(place, name)
-            guard let run = try? RunStore(path: path, readOnly: true), run.misnamed == nil else { return nil }
+            guard let run = try? SQLiteRun(path: path, readOnly: true), run.misnamed == nil else { return nil }
             if begun[run.plan.id] != nil || SendingLock.isSending(run: path) { return run }
             // The record may have been put back from a backup, or be gone.
             defer { run.close() }
@@ -228,7 +228,7 @@ extension RunFolder {
     }
 }
 
-extension RunStore {
+extension SQLiteRun {
     /// Where the run is, for messages: nothing is opened by it.
     public var place: String { path }
 

@@ -2,7 +2,7 @@ public import Base
 import GRDB
 
 /// What happens to waves while a run is being sent, on record so that whoever resumes the run knows.
-extension RunStore {
+extension SQLiteRun {
     /// The waves to whom it became too late, by their first ids.
     public func skippedWaves() throws -> Set<Int> {
         guard !plan.waves.isEmpty else { return [] }

@@ -23,7 +23,7 @@ struct GroupTally {
     /// - Parameters:
     ///   - ids: a part of the audience that follows those counted before.
     ///   - claims: of the whole run.
-    mutating func count(_ db: Database, _ run: RunStore, _ ids: Range<Int>, _ claims: ClaimSet) throws {
+    mutating func count(_ db: Database, _ run: SQLiteRun, _ ids: Range<Int>, _ claims: ClaimSet) throws {
         var claims = claims.ranges[...]
         var outcomes = try OutcomeReader(db, run)
         let select = try PreparedStatement(db, "SELECT id, language, variant FROM recipient WHERE id >= ? AND id < ? ORDER BY id")

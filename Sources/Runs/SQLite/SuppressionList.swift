@@ -116,7 +116,7 @@ public struct SuppressionList: Sendable {
                 try select.bind(environment, at: 1)
                 try select.forEachRow { row in
                     let token = row.text(0)
-                    guard RunStore.isToken(token) else { throw SuppressionDiagnostics.damaged(path, "a device token cannot be read") }
+                    guard SQLiteRun.isToken(token) else { throw SuppressionDiagnostics.damaged(path, "a device token cannot be read") }
                     body(token, Timestamp(epochMilliseconds: Int64(row.number(1))))
                     return true
                 }
@@ -277,7 +277,7 @@ extension SuppressedDevice {
     /// - Throws: `Diagnostic` for a token that is none: the file is damaged.
     fileprivate init(_ row: PreparedStatement.Row, _ path: String) throws {
         let token = row.text(0)
-        guard RunStore.isToken(token) else { throw SuppressionDiagnostics.damaged(path, "a device token cannot be read") }
+        guard SQLiteRun.isToken(token) else { throw SuppressionDiagnostics.damaged(path, "a device token cannot be read") }
         self.token = DeviceToken(normalized: String(decoding: token, as: UTF8.self))
         invalidSince = Timestamp(epochMilliseconds: Int64(row.number(1)))
         reason = String(decoding: row.text(2), as: UTF8.self)

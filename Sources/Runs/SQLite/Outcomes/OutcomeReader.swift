@@ -3,7 +3,7 @@ import GRDB
 
 /// Outcomes as they stand in a run file, found by recipient; quick when asked in the order of ids. Valid as long as the access that made it.
 struct OutcomeReader {
-    private let run: RunStore
+    private let run: SQLiteRun
     private let select: PreparedStatement
     private let selectSince: PreparedStatement
     private let reasons: [Int: String]
@@ -12,7 +12,7 @@ struct OutcomeReader {
     private var block = -1
     private var isThere = false
 
-    init(_ db: Database, _ run: RunStore) throws {
+    init(_ db: Database, _ run: SQLiteRun) throws {
         self.run = run
         select = try PreparedStatement(db, RunSchema.selectOutcomeBlock)
         selectSince = try PreparedStatement(db, RunSchema.selectInvalidSince)
@@ -71,7 +71,7 @@ struct OutcomeReader {
     }
 }
 
-extension RunStore {
+extension SQLiteRun {
     /// Calls `body` with every outcome there is, in the order of ids. Reasons are those of `OutcomeReasons`.
     /// - Parameter ids: a part of the audience; nil for all of it.
     /// - Throws: `Diagnostic` for what no recipient can have.

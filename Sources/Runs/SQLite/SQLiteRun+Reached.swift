@@ -2,7 +2,7 @@ public import Base
 import GRDB
 
 /// Which devices a run has pushed to: what caps of how often look back at.
-extension RunStore {
+extension SQLiteRun {
     /// Whether it may have pushed to somebody since a moment, or is about to.
     public func mayHaveReached(since moment: Timestamp) throws -> Bool {
         if sendingSince != nil { return true }

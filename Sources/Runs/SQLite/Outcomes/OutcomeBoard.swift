@@ -10,7 +10,7 @@ struct OutcomeBoard {
         case settledTwice
     }
 
-    private let run: RunStore
+    private let run: SQLiteRun
     private let select: PreparedStatement
     private let upsert: PreparedStatement
     /// The blocks that may be touched.
@@ -21,7 +21,7 @@ struct OutcomeBoard {
     private var touched: [Int] = []
 
     /// - Parameter ids: those that may be changed, of the run's audience.
-    init(_ db: Database, _ run: RunStore, ids: Range<Int>) throws {
+    init(_ db: Database, _ run: SQLiteRun, ids: Range<Int>) throws {
         self.run = run
         select = try PreparedStatement(db, RunSchema.selectOutcomeBlock)
         upsert = try PreparedStatement(db, RunSchema.upsertOutcomeBlock)

@@ -27,7 +27,7 @@ struct RunView {
     }
 }
 
-extension RunStore {
+extension SQLiteRun {
     /// Recipients of a part at least. Opening the file and starting a thread take as long as counting a thousand.
     private static let leastPart = 200 * OutcomeBlock.slots
 

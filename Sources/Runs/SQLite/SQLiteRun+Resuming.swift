@@ -3,7 +3,7 @@ import GRDB
 
 /// What goes on with a run that was stopped, paused, interrupted or killed. Settled stays settled; who is unsent is sent; who is unknown is
 /// sent again or not, as the campaign says.
-extension RunStore {
+extension SQLiteRun {
     /// Looks at the whole file before anything is sent from it again: pages, claims, outcomes, recipients.
     /// - Throws: `Diagnostic` when it is damaged.
     public func checkIntegrity() throws {

@@ -87,7 +87,7 @@ struct SendingLock: ~Copyable {
     }
 }
 
-extension RunStore {
+extension SQLiteRun {
     /// Whether some process has the right to send this run, or may have, as that cannot be seen; also while it is paused.
     public var isBeingSent: Bool { if case .free = SendingLock.look(run: path) { false } else { true } }
 

@@ -4,7 +4,7 @@ struct RequiredFiles: Sendable {
     private let files: [(path: String, identity: RunFile.Identity?)]
 
     /// As they are now, while the run is on record as being sent, and open.
-    init(_ run: RunStore) {
+    init(_ run: SQLiteRun) {
         let paths = [run.path, run.path + "-wal", run.path + "-shm", ClaimCounter.file(of: run.path), run.catalog.history.path]
         files = paths.map { ($0, RunFile.identity($0)) }
     }

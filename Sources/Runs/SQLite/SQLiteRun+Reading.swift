@@ -1,7 +1,7 @@
 public import Base
 import GRDB
 
-extension RunStore {
+extension SQLiteRun {
     /// Recipients with ids in `range`, in order; ids beyond the audience are left out.
     /// - Throws: `Diagnostic` when one is missing or is no recipient: the file is damaged.
     public func recipients(_ range: Range<Int>) throws -> [Recipient] {

@@ -29,7 +29,7 @@ enum RunPruning {
             try write(new, from: path, figures, plan, now)
             try RunFile.synchronize(new)
             // What cannot be read must not take the place of what can.
-            try RunStore(path: new, readOnly: true).closeIntoOneFile()
+            try SQLiteRun(path: new, readOnly: true).closeIntoOneFile()
             guard rename(new, path) == 0 else {
                 throw RunDiagnostics.system("cannot replace the run file", path: path, errno: errno, activity: .planning)
             }
@@ -87,7 +87,7 @@ enum RunPruning {
     }
 }
 
-extension RunStore {
+extension SQLiteRun {
     /// Bytes of the file.
     public var fileSize: Int { RunFile.size(path) }
 

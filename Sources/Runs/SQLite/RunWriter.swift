@@ -161,7 +161,7 @@ public final class RunWriter {
 
     /// Stores the plan, makes everything durable, and gives the file its name.
     /// - Throws: `Diagnostic`: the disk is full, there is a run of that id.
-    public func finish(_ plan: RunPlan) throws -> RunStore {
+    public func finish(_ plan: RunPlan) throws -> SQLiteRun {
         try flush()
         precondition(plan.id == id && plan.audience == slots && sorter == nil, "the plan is of another run")
         try write { db in
@@ -182,7 +182,7 @@ public final class RunWriter {
         RunFile.remove(path)
         disown()
         try RunFile.synchronize(folder)
-        let run = try RunStore(path: final)
+        let run = try SQLiteRun(path: final)
         run.noteUnchanged()
         return run
     }

@@ -3,7 +3,7 @@ import GRDB
 import Synchronization
 
 /// Whether this file is the run that it says it is, and its lives: each beginning, and each going on, is one.
-extension RunStore {
+extension SQLiteRun {
     /// The life that began last; blank before the first, and in runs of older versions.
     public func life() throws -> String {
         try read { db in

@@ -8,7 +8,7 @@ import Synchronization
 /// The file is opened at first use. From the first write on it is in WAL mode: readers, also of other processes, never wait for the
 /// writer. Every claim and every group of outcomes is on the disk when the call returns. When the store settles down or is
 /// dropped, one file remains that can be read anywhere, a read-only folder included.
-public final class RunStore: RecordedRun {
+public final class SQLiteRun: RecordedRun {
     /// The file.
     public let path: String
     /// What was frozen when the run was planned.

@@ -27,7 +27,7 @@ public final class ClaimCounter: Sendable {
 
     /// Puts the file there, on the disk, in place of that of an earlier life.
     /// - Throws: `Diagnostic`: it cannot be written.
-    public init(_ run: RunStore, life: String, claimed: Int) throws {
+    public init(_ run: SQLiteRun, life: String, claimed: Int) throws {
         self.run = run.plan.id
         history = run.catalog.history
         path = Self.file(of: run.path)

@@ -1,7 +1,7 @@
 public import Base
 import GRDB
 
-extension RunStore {
+extension SQLiteRun {
     /// The figures of the report. At once for a run that has ended and not changed since; otherwise the outcomes are read through,
     /// a quarter of a second for a million on one core.
     /// - Parameter withGroups: also by language and variant, for which every recipient has to be read where figures are not kept.

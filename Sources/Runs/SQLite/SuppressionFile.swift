@@ -15,7 +15,7 @@ enum SuppressionFile {
             let result = try database.read { db -> Value? in try check(db, path) ? try body(db) : nil }
             try database.close()
             // Whoever wrote last could not tidy up while this was reading.
-            if RunFile.kind(path + "-wal") == .file { try? inTurn(path) { try RunStore.leaveWAL(path) } }
+            if RunFile.kind(path + "-wal") == .file { try? inTurn(path) { try SQLiteRun.leaveWAL(path) } }
             return result
         }
     }
@@ -30,7 +30,7 @@ enum SuppressionFile {
             do {
                 try inTurn(path) {
                     try database.close()
-                    try RunStore.leaveWAL(path)
+                    try SQLiteRun.leaveWAL(path)
                 }
             } catch {
                 // What went wrong first says more.
@@ -119,7 +119,7 @@ enum SuppressionFile {
         }
         let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
         guard version <= SuppressionSchema.version else { throw SuppressionDiagnostics.newer(path, version: version) }
-        if try RunStore.isCutOff(db, path: path) { throw SuppressionDiagnostics.damaged(path, "its end is missing") }
+        if try SQLiteRun.isCutOff(db, path: path) { throw SuppressionDiagnostics.damaged(path, "its end is missing") }
         return true
     }
 

@@ -21,7 +21,7 @@ enum RunUpgrade {
         try database.write { try upgrade($0, path) }
         try database.close()
         // A process that was killed has left it with company.
-        try RunStore.leaveWAL(path)
+        try SQLiteRun.leaveWAL(path)
         _ = consume lock
     }
 
