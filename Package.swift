@@ -143,7 +143,9 @@ let package = Package(
         .testTarget(
             name: "PushServicesTests", dependencies: ["Base", "PushServices"], exclude: ["apns_answers.csv"], swiftSettings: strict),
         tests("Delivery", ["Base", "Cryptography", "HTTP2", "PushServices", "Delivery", "Reports", "Simulators", "TestServers"]),
-        tests("Runs", ["Base", "Runs", "Scheduling"]),
+        // What every kind of ledger is held to, and the plainest of them.
+        .target(name: "LedgerConformance", dependencies: ["Base", "Runs"], path: "Tests/LedgerConformance", swiftSettings: strict),
+        tests("Runs", ["Base", "LedgerConformance", "Runs", "Scheduling"]),
         .testTarget(
             name: "ReportsTests", dependencies: ["Base", "PushServices", "Runs", "Reports", "Scheduling"], exclude: ["stop_causes.tsv"],
             swiftSettings: strict),

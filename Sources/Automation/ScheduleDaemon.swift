@@ -71,7 +71,7 @@ package final class ScheduleDaemon {
     ///   - lock: the right to be the only one.
     /// - Throws: `Diagnostic`: the record cannot be used.
     package init(
-        files: ScheduleFiles, project: Project, runsFolder: String, lock: ScheduleLock, in choice: ProjectChoice,
+        files: ScheduleFiles, project: Project, catalog: any RunCatalog, lock: ScheduleLock, in choice: ProjectChoice,
         _ attendance: ScheduleAttendance
     ) throws {
         self.files = files
@@ -81,10 +81,10 @@ package final class ScheduleDaemon {
         observer = attendance.observer
         cancellation = attendance.cancellation
         watchdog = WatchdogThread(heartbeats)
-        work = ScheduledRunWork(runsFolder: runsFolder, choice: choice, attendance: attendance, heartbeats: heartbeats)
-        store = try ScheduleStore(folder: runsFolder)
+        work = ScheduledRunWork(catalog: catalog, choice: choice, attendance: attendance, heartbeats: heartbeats)
+        store = try catalog.schedule.open()
         notices = Notices(project, patience: .long, observer.notices)
-        monitoring = ScheduleMonitoring(project, runsFolder: runsFolder, counting: work.counter, observer.monitoring)
+        monitoring = ScheduleMonitoring(project, catalog, counting: work.counter, observer.monitoring)
         let since = Timestamp.now().adding(seconds: -Scheduler.lookBackSeconds - 2 * 86_400)
         scheduler = Scheduler(scheduledRuns: try store.scheduledRuns(since: since), campaigns: try store.campaigns()) { campaign, now in
             RunID.make(campaign: campaign, now: now, seed: .random())
@@ -171,7 +171,7 @@ package final class ScheduleDaemon {
     }
 
     private func startWatchdog() throws(Diagnostic) -> WorkerThread<Void> {
-        let (project, folder, counter, observer, notices) = (project, work.runsFolder, work.counter, observer, notices)
+        let (project, catalog, counter, observer, notices) = (project, work.catalog, work.counter, observer, notices)
         return try watchdog.start(
             tell: { silence in
                 var notice = Notice(.stuck)
@@ -180,7 +180,7 @@ package final class ScheduleDaemon {
                 observer(.notice(notice))
                 notices.post(notice)
             },
-            write: { ScheduleMonitoring(project, runsFolder: folder, counting: counter, observer.monitoring).writeHealth($0, at: .now()) })
+            write: { ScheduleMonitoring(project, catalog, counting: counter, observer.monitoring).writeHealth($0, at: .now()) })
     }
 
     private func startLooker() throws(Diagnostic) -> WorkerThread<Void> {

@@ -3,6 +3,7 @@ import Planning
 package import Base
 import Campaigns
 import Glibc
+package import Runs
 import Scheduling
 
 /// The campaign files that `volley schedule` looks after: those that were named, and those of named folders.
@@ -26,7 +27,7 @@ package struct ScheduleFiles {
 
     private let arguments: [String]
     private let choice: ProjectChoice
-    private let runsFolder: String
+    private let catalog: any RunCatalog
     private let folders: Set<String>
     /// What was last seen in each folder.
     private var seen: [String: Set<String>] = [:]
@@ -35,12 +36,12 @@ package struct ScheduleFiles {
 
     /// - Parameter arguments: files and folders.
     /// - Throws: `Diagnostic`: one of them is not there.
-    package init(_ arguments: [String], runsFolder: String, in choice: ProjectChoice) throws(Diagnostic) {
+    package init(_ arguments: [String], catalog: any RunCatalog, in choice: ProjectChoice) throws(Diagnostic) {
         for path in arguments where !FilePaths.exists(path) {
             throw Diagnostic("there is no such file or folder", file: path, remedy: "Name campaign files, or a folder of them.")
         }
         self.arguments = arguments
-        self.runsFolder = runsFolder
+        self.catalog = catalog
         self.choice = choice
         folders = Set(arguments.filter(Self.isFolder))
     }
@@ -114,10 +115,10 @@ package struct ScheduleFiles {
 
     /// Two folders of runs would have two records.
     private func check(_ context: CampaignContext) throws(Diagnostic) {
-        let folder = FilePaths.absolute(context.runsFolder)
-        guard folder == FilePaths.absolute(runsFolder) else {
+        let folder = FilePaths.absolute(context.catalog.place)
+        guard folder == FilePaths.absolute(catalog.place) else {
             throw Diagnostic(
-                "its runs belong into \(folder), and this volley schedule works with \(runsFolder)", file: context.campaign.file,
+                "its runs belong into \(folder), and this volley schedule works with \(catalog.place)", file: context.campaign.file,
                 remedy: "Start another volley schedule for it, or name a folder for all with --runs.")
         }
     }

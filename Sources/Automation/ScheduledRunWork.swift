@@ -9,15 +9,15 @@ import Scheduling
 
 /// What is done for one scheduled run: planning, looking, sending. Blocks its thread, and leaves deciding to the scheduler.
 struct ScheduledRunWork: Sendable {
-    let runsFolder: String
+    let catalog: any RunCatalog
     let choice: ProjectChoice
     let attendance: ScheduleAttendance
     let heartbeats: Heartbeats
     /// What it has sent.
     let counter = PushCounter()
 
-    package init(runsFolder: String, choice: ProjectChoice, attendance: ScheduleAttendance, heartbeats: Heartbeats) {
-        self.runsFolder = runsFolder
+    package init(catalog: any RunCatalog, choice: ProjectChoice, attendance: ScheduleAttendance, heartbeats: Heartbeats) {
+        self.catalog = catalog
         self.choice = choice
         self.attendance = attendance
         self.heartbeats = heartbeats
@@ -34,8 +34,6 @@ struct ScheduledRunWork: Sendable {
         /// The process is to end.
         case interrupted
     }
-
-    private var catalog: any RunCatalog { RunFolder(runsFolder) }
 
     /// Plans a campaign from its file and its exports as they are now, into the scheduled run's run.
     /// - Parameters:
@@ -67,7 +65,7 @@ struct ScheduledRunWork: Sendable {
     func examine(_ scheduledRun: ScheduledRun) -> Scheduler.Finding {
         guard let id = scheduledRun.run, catalog.holds(id) else { return .nothing }
         do {
-            let run = try catalog.open(id, readOnly: true)
+            let run = try catalog.open(id)
             defer { run.close() }
             if run.isBeingSent { return .elsewhere }
             // What its file says of its state is not how it was.
@@ -137,5 +135,5 @@ struct ScheduledRunWork: Sendable {
             }, cancellation: attendance.cancellation)
     }
 
-    private static func missed(of run: RunStore) -> String { (try? Report(run, isSummary: true).missedSentence) ?? "" }
+    private static func missed(of run: any RecordedRun) -> String { (try? Report(run, isSummary: true).missedSentence) ?? "" }
 }

@@ -5,7 +5,7 @@ package import Runs
 
 /// A run that was planned just now.
 package struct PlannedRun {
-    package let run: RunStore
+    package let run: any RecordedRun
     package let preview: Preview
     /// volley.yaml as it was planned with.
     package let project: Project
@@ -29,18 +29,18 @@ package func plan(
     _ campaign: CampaignFile, for purpose: PlanningPurpose, _ attendance: PlanningAttendance, at now: Timestamp
 ) throws -> PlannedRun {
     let context = try CampaignContext.read(campaign, now: now)
-    let folder = context.runsFolder
+    let catalog = context.catalog
     var planner = try Planner(context: context, attendance, now: now)
     let settings = try RunSettings(context)
     switch purpose {
-    case .keeping: planner.sendingTime = try .ofPlanning(context, now: now, runsFolder: folder)
+    case .keeping: planner.sendingTime = try .ofPlanning(context, now: now, in: catalog)
     case .sending(let ignoresSchedule):
-        planner.sendingTime = try .ofSending(context, isNow: ignoresSchedule, now: now, runsFolder: folder)
+        planner.sendingTime = try .ofSending(context, isNow: ignoresSchedule, now: now, in: catalog)
         // What it could not be sent without is said before anything is planned.
         _ = try context.route(settings)
         planner.credentialWarnings = try context.placingCredentials { try AppCredentials.check(settings, now: now) }
     }
-    let (run, preview) = try planner.plan(settings, runsFolder: folder)
+    let (run, preview) = try planner.plan(settings, in: catalog)
     return PlannedRun(run: run, preview: preview, project: context.project)
 }
 
@@ -48,11 +48,11 @@ package func plan(
 /// - Throws: as `plan`; that no test device can be sent to.
 package func planTest(
     _ campaign: CampaignFile, _ attendance: PlanningAttendance, at now: Timestamp
-) throws -> RunStore {
+) throws -> any RecordedRun {
     let context = try CampaignContext.read(campaign, now: now)
     let settings = try RunSettings(context)
     _ = try context.route(settings)
     _ = try context.placingCredentials { try AppCredentials.check(settings, now: now) }
     let planner = TestPlanner(context: context, attendance: attendance, now: now)
-    return try planner.plan(settings, runsFolder: context.runsFolder)
+    return try planner.plan(settings, in: context.catalog)
 }

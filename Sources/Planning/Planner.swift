@@ -33,20 +33,18 @@ struct Planner {
     /// Who would get it. Writes nothing.
     /// - Parameters:
     ///   - samples: of each text that anybody gets.
-    ///   - runsFolder: where earlier runs and the list of suppressed devices lie, if there are any.
-    func preview(samples: Int, runsFolder: String) throws -> Preview {
-        let list = SuppressionList(
-            app: context.app.name.value, environment: try RunSettings(context).environment.listName, folder: runsFolder)
-        return try scan(samples: samples, sendTimes(), writer: nil, suppressing: list, runsFolder: runsFolder).preview
+    ///   - catalog: earlier runs and the list of suppressed devices, if there are any.
+    func preview(samples: Int, in catalog: any RunCatalog) throws -> Preview {
+        let list = catalog.suppression(app: context.app.name.value, environment: try RunSettings(context).environment.listName)
+        return try scan(samples: samples, sendTimes(), writer: nil, suppressing: list, in: catalog).preview
     }
 
     /// Why somebody would get it, or not.
-    func explanation(of subject: TraceSubject, runsFolder: String) throws -> Explanation {
-        let list = SuppressionList(
-            app: context.app.name.value, environment: try RunSettings(context).environment.listName, folder: runsFolder)
+    func explanation(of subject: TraceSubject, in catalog: any RunCatalog) throws -> Explanation {
+        let list = catalog.suppression(app: context.app.name.value, environment: try RunSettings(context).environment.listName)
         var query = try context.audienceQuery(now: now)
         query.suppressed = try list.suppressedDevices()
-        query.capped = try history().cappedDevices(beside: query.suppressed, runsFolder: runsFolder)
+        query.capped = try history().cappedDevices(beside: query.suppressed, in: catalog)
         let messages = context.messages
         attendance.observer(.readingSomewhere)
         defer { attendance.observer(.readingEnds) }
@@ -61,19 +59,19 @@ struct Planner {
 
     /// Freezes the audience into a run file. Nothing of it remains when this throws.
     /// - Parameter id: a name that was chosen before; nil makes one.
-    func plan(_ settings: RunSettings, runsFolder: String, id: String? = nil) throws -> (run: RunStore, preview: Preview) {
+    func plan(_ settings: RunSettings, in catalog: any RunCatalog, id: String? = nil) throws -> (run: any RecordedRun, preview: Preview) {
         let begin = SuspendingClock.now
-        let place = try SendingHistory(folder: runsFolder).order().last
-        let beside = try RunFolder(runsFolder).idsBeingSent(of: context.campaign.name.value)
+        let place = try catalog.history.order().last
+        let beside = try catalog.idsBeingSent(of: context.campaign.name.value)
         let seed = RunSeed.random()
         let id = id ?? RunID.make(campaign: context.campaign.name.value, now: now, seed: seed)
         let times = try sendTimes()
-        let writer = try RunWriter(folder: runsFolder, id: id, variants: context.messages.variantsOfDevices, sorter: times?.sorter)
-        let list = SuppressionList(app: context.app.name.value, environment: settings.environment.listName, folder: runsFolder)
-        let (preview, fields) = try scan(samples: 1, times, writer: writer, suppressing: list, runsFolder: runsFolder)
+        let writer = try catalog.create(id, variants: context.messages.variantsOfDevices, sorter: times?.sorter)
+        let list = catalog.suppression(app: context.app.name.value, environment: settings.environment.listName)
+        let (preview, fields) = try scan(samples: 1, times, writer: writer, suppressing: list, in: catalog)
         var settings = settings
         (settings.schedule, settings.place, settings.beside) = (frozenSchedule, place, beside)
-        settings.runsFolder = FilePaths.absolute(runsFolder)
+        settings.runsFolder = FilePaths.absolute(catalog.place)
         settings.realCampaignFile = FilePaths.absolute(context.campaign.file)
         // What is demanded now stays demanded, wherever the file that says so is later.
         settings.needsApproval =
@@ -96,23 +94,23 @@ struct Planner {
     }
 
     /// For each text that anybody gets the first of its recipients, with the cells that templates name. Writes nothing.
-    func examples(runsFolder: String) throws -> [Recipient] {
-        let list = SuppressionList(
-            app: context.app.name.value, environment: try RunSettings(context).environment.listName, folder: runsFolder)
-        return try scan(samples: 1, nil, writer: nil, suppressing: list, runsFolder: runsFolder, compares: false).preview.samples.map(
+    func examples(in catalog: any RunCatalog) throws -> [Recipient] {
+        let list = catalog.suppression(app: context.app.name.value, environment: try RunSettings(context).environment.listName)
+        return try scan(samples: 1, nil, writer: nil, suppressing: list, in: catalog, compares: false).preview.samples.map(
             \.recipient)
     }
 
     /// - Parameter compares: whether the audience is held against that of the last run.
     private func scan(
-        samples: Int, _ times: SendTimes?, writer: RunWriter?, suppressing list: SuppressionList, runsFolder: String, compares: Bool = true
+        samples: Int, _ times: SendTimes?, writer: RunWriter?, suppressing list: SuppressionList, in catalog: any RunCatalog,
+        compares: Bool = true
     ) throws -> (preview: Preview, fields: [String]) {
         var query = try context.audienceQuery(now: now)
         let clocks = try deviceClocks(times)
         query.carriesTimezone = clocks != nil
         let suppressed = try list.suppressedDevices()
         query.suppressed = suppressed
-        let capped = try history().cappedDevices(beside: suppressed, runsFolder: runsFolder)
+        let capped = try history().cappedDevices(beside: suppressed, in: catalog)
         query.capped = capped
         let deviceMemory = try attendance.memory?.forDevices(besides: (suppressed?.bytes ?? 0) + (capped?.bytes ?? 0)) ?? .max
         let messages = context.messages
@@ -131,7 +129,7 @@ struct Planner {
         }
         // What is counted and shown is what is still there.
         try query.sources.checkUnchanged()
-        let earlier = try compares ? earlierRuns(runsFolder) : nil
+        let earlier = try compares ? earlierRuns(catalog) : nil
         defer { earlier?.close() }
         let comparison = earlier?.last.map { RunComparison($0, result) }
         if writer != nil { try checkShrinking(comparison) }
@@ -178,9 +176,9 @@ struct Planner {
         ]
     }
 
-    private func earlierRuns(_ runsFolder: String) throws -> EarlierRuns {
+    private func earlierRuns(_ catalog: any RunCatalog) throws -> EarlierRuns {
         try EarlierRuns(
-            of: context.campaign.name.value, app: context.app.name.value, in: RunSettings(context).environment, folder: runsFolder, now: now
+            of: context.campaign.name.value, app: context.app.name.value, in: RunSettings(context).environment, catalog: catalog, now: now
         )
     }
 

@@ -2,6 +2,7 @@ package import Audience
 package import Base
 import Campaigns
 import Content
+package import Runs
 
 /// Who would get a campaign, and what. Writes nothing.
 /// - Parameters:
@@ -10,13 +11,13 @@ import Content
 /// - Throws: `Diagnostics`, `Diagnostic`: what is wrong with the campaign, volley.yaml or the exports.
 package func preview(
     _ campaign: CampaignFile, samples: Int?, _ attendance: PlanningAttendance, at now: Timestamp,
-    checking check: (_ runsFolder: String) throws -> Void = { _ in }
+    checking check: (_ catalog: any RunCatalog) throws -> Void = { _ in }
 ) throws -> Preview {
     let context = try CampaignContext.read(campaign, now: now)
-    try check(context.runsFolder)
+    try check(context.catalog)
     var planner = try Planner(context: context, attendance, now: now)
     planner.sendingTime = .ofPreview(context.campaign, now: now)
-    return try planner.preview(samples: samples ?? (context.messages.hasChoice ? 1 : 3), runsFolder: context.runsFolder)
+    return try planner.preview(samples: samples ?? (context.messages.hasChoice ? 1 : 3), in: context.catalog)
 }
 
 /// Why somebody would get a campaign, or not, step by step.
@@ -25,5 +26,5 @@ package func explain(
 ) throws -> Explanation {
     let context = try CampaignContext.read(campaign, now: now)
     return try Planner(context: context, attendance, now: now).explanation(
-        of: subject, runsFolder: context.runsFolder)
+        of: subject, in: context.catalog)
 }

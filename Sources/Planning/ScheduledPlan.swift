@@ -30,7 +30,7 @@ package struct ScheduledPlan {
     ///   - run: the run's id; what a killed process left of it is removed first.
     ///   - queuedAt: since when it has waited for its turn.
     /// - Throws: as `plan`. Nothing of the run remains.
-    package func plan(into run: String?, queuedAt: Timestamp, _ attendance: PlanningAttendance) throws -> RunStore {
+    package func plan(into run: String?, queuedAt: Timestamp, _ attendance: PlanningAttendance) throws -> any RecordedRun {
         var settings = try RunSettings(context)
         settings.isOfScheduler = true
         _ = try context.route(settings)
@@ -39,7 +39,7 @@ package struct ScheduledPlan {
         planner.queuedAt = queuedAt
         planner.isUnattended = true
         planner.credentialWarnings = try context.placingCredentials { try AppCredentials.check(settings, now: now) }
-        try UnfinishedPlan.remove(id: run ?? "", folder: context.runsFolder)
-        return try planner.plan(settings, runsFolder: context.runsFolder, id: run).run
+        try context.catalog.removeUnfinishedPlan(of: run ?? "")
+        return try planner.plan(settings, in: context.catalog, id: run).run
     }
 }

@@ -19,14 +19,14 @@ struct TestPlanner {
 
     /// Makes the run.
     /// - Throws: `Diagnostic`: the app has no test devices, or none of them can be sent to; what planning throws.
-    func plan(_ settings: RunSettings, runsFolder: String) throws -> RunStore {
+    func plan(_ settings: RunSettings, in catalog: any RunCatalog) throws -> any RecordedRun {
         guard !context.app.testDevices.isEmpty else {
             throw Diagnostic(
                 "the app '\(context.app.name.value)' has no test devices", at: context.app.name.position,
                 remedy: "Add them to it, for example: test_devices: [{name: Anna's iPhone, token: 7276…, language: de}].")
         }
         try checkWhoseDevices()
-        let examples = try examples(runsFolder)
+        let examples = try examples(catalog)
         let pushes = context.app.testDevices.flatMap { device in
             messages(for: device).map { Push(device: device, message: $0, fields: fields(device, $0, examples)) }
         }
@@ -36,7 +36,7 @@ struct TestPlanner {
                 "no test device can be sent to", at: context.app.name.position,
                 remedy: "Give them cells for the columns of the templates, for example: cells: {first_name: Anna}.")
         }
-        return try write(sendable, skipped, settings, runsFolder)
+        return try write(sendable, skipped, settings, catalog)
     }
 
     /// A test needs no approval: where one is demanded, only those are test devices whom the file names that demands it.
@@ -68,15 +68,14 @@ struct TestPlanner {
     }
 
     /// For each text a recipient who reads it, or else whoever comes first. None when the devices' own cells are enough.
-    private func examples(_ runsFolder: String) throws -> [Recipient?] {
+    private func examples(_ catalog: any RunCatalog) throws -> [Recipient?] {
         let all = context.messages.messages
         let columns = context.messages.columns.map(\.value)
         guard context.app.testDevices.contains(where: { device in columns.contains { device.cells[$0] == nil } }) else {
             attendance.observer(.warnings(context.warnings))
             return all.map { _ in nil }
         }
-        let recipients = try Planner(context: context, attendance, now: now).examples(
-            runsFolder: runsFolder)
+        let recipients = try Planner(context: context, attendance, now: now).examples(in: catalog)
         var chooser = MessageChooser(context.messages)
         let numbers = recipients.map { chooser.message(of: $0) }
         return all.indices.map { message in
@@ -111,11 +110,11 @@ struct TestPlanner {
     // MARK: - The run
 
     private func write(
-        _ pushes: [Push], _ skipped: [SkipReason: Int], _ settings: RunSettings, _ runsFolder: String
-    ) throws -> RunStore {
+        _ pushes: [Push], _ skipped: [SkipReason: Int], _ settings: RunSettings, _ catalog: any RunCatalog
+    ) throws -> any RecordedRun {
         let seed = RunSeed.random()
         let id = RunID.make(campaign: context.campaign.name.value, now: now, seed: seed)
-        let writer = try RunWriter(folder: runsFolder, id: id)
+        let writer = try catalog.create(id)
         for (slot, push) in pushes.enumerated() {
             try writer.put(
                 Recipient(
@@ -124,7 +123,7 @@ struct TestPlanner {
         }
         var settings = settings
         settings.needsApproval = false
-        settings.runsFolder = FilePaths.absolute(runsFolder)
+        settings.runsFolder = FilePaths.absolute(catalog.place)
         settings.key = settings.key?.fingerprinted()
         // One text would replace the other on the device before anybody has read it.
         if Set(pushes.map(\.device.token)).count < pushes.count { settings.collapseID = nil }

@@ -28,7 +28,7 @@ public struct Report: Sendable {
     ///   - earlier: earlier runs of the campaign to compare it with, the newest first; those that cannot be read are left out.
     ///   - isSummary: leaves out what tells languages and variants apart, for which every recipient may have to be read.
     /// - Throws: `Diagnostic` when the run file is damaged or cannot be read.
-    public init(_ run: RunStore, chain: RunChain? = nil, earlier: [RunStore] = [], isSummary: Bool = false) throws {
+    public init(_ run: any RecordedRun, chain: RunChain? = nil, earlier: [any RecordedRun] = [], isSummary: Bool = false) throws {
         path = run.place
         plan = run.plan
         status = try run.status()
@@ -40,7 +40,7 @@ public struct Report: Sendable {
         prunedAt = run.prunedAt
         testPushes = try run.plan.isTest && run.prunedAt == nil ? TestPush.all(of: run) : []
         let links = chain.map { $0.runs.count > 1 ? $0.runs : [] } ?? []
-        let known = links.isEmpty && earlier.isEmpty ? nil : HistorySnapshot(beside: run)
+        let known = links.isEmpty && earlier.isEmpty ? nil : HistorySnapshot(of: run.catalog)
         self.chain = links.map {
             ChainLink(
                 id: $0.plan.id, retryOf: $0.plan.retryOf, hasBegun: (try? $0.hasBegun()) ?? false, audience: $0.plan.audience,
@@ -166,7 +166,7 @@ struct EarlierRun: Sendable {
     var badge: EnvironmentBadge?
 
     /// nil when the file is damaged.
-    init?(_ run: RunStore) {
+    init?(_ run: any RecordedRun) {
         guard let figures = try? run.figures() else { return nil }
         id = run.plan.id
         plannedAt = run.plan.plannedAt

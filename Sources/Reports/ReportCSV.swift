@@ -35,7 +35,7 @@ public enum ReportCSV {
     /// - Throws: `Diagnostic` when the run file is damaged or its recipients were pruned; whatever `write` throws.
     @discardableResult
     public static func write(
-        _ run: RunStore, _ filter: Filter = Filter(), as form: CSVForm = .plain, to write: ([UInt8]) throws -> Void
+        _ run: any RecordedRun, _ filter: Filter = Filter(), as form: CSVForm = .plain, to write: ([UInt8]) throws -> Void
     ) throws -> Int {
         var line = LineWriter(seed: run.plan.seed, form: form)
         line.bytes.reserveCapacity(chunk + 4096)

@@ -13,7 +13,7 @@ public struct RunList: Sendable {
     ///   - unfinished: plans that are being made, or that a process left behind that is gone.
     ///   - isFiltered: whether others were left out on purpose.
     /// - Throws: what is no `Diagnostic`.
-    public init(runs: [RunStore], broken: [Diagnostic], unfinished: [UnfinishedPlan] = [], isFiltered: Bool = false) throws {
+    public init(runs: [any RecordedRun], broken: [Diagnostic], unfinished: [UnfinishedPlan] = [], isFiltered: Bool = false) throws {
         self.broken = broken
         self.unfinished = unfinished
         self.isFiltered = isFiltered
@@ -33,7 +33,7 @@ public struct RunList: Sendable {
         }
         let unfinished = unfinished.map { plan in
             JSONValue.object(pairs: [
-                ("run", .string(plan.id)), ("file", .string(plan.path)), ("bytes", .integer(Int64(plan.size))),
+                ("run", .string(plan.id)), ("file", .string(plan.place)), ("bytes", .integer(Int64(plan.size))),
                 ("changed_at", .string(plan.changedAt.description)), ("is_being_made", .bool(plan.isOwned)),
             ])
         }
@@ -74,7 +74,7 @@ public struct RunList: Sendable {
     }
 
     private static func line(_ plan: UnfinishedPlan) -> String {
-        "\(plan.path) (\(TextFormat.bytes(plan.size))) "
+        "\(plan.place) (\(TextFormat.bytes(plan.size))) "
             + (plan.isOwned ? "is being made." : "was left behind and may hold device tokens; `volley prune --keep 90d` removes it.")
     }
 

@@ -76,6 +76,16 @@ public struct ClaimSet: Hashable, Sendable {
         return found
     }
 
+    /// The first ids of a range that are not in it, as many in a row as there are, and at most so many; nil when all are in it.
+    public func next(atMost limit: Int, of ids: Range<Int>) -> Range<Int>? {
+        var next = ids.lowerBound
+        if let claimed = range(around: next) { next = claimed.upperBound }
+        guard next < ids.upperBound else { return nil }
+        let index = firstIndex(endingAfter: next)
+        let end = min(ids.upperBound, index < ranges.count ? ranges[index].lowerBound : ids.upperBound)
+        return next..<min(end, next + max(1, limit))
+    }
+
     /// The first range that ends behind an id; the number of ranges when all end before.
     private func firstIndex(endingAfter id: Int) -> Int {
         var (low, high) = (0, ranges.count)

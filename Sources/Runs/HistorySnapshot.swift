@@ -5,15 +5,12 @@ public import Base
 public struct HistorySnapshot: Sendable {
     private let known: Result<(begun: [String: SendingHistory.Entry], cancelled: Set<String>), Diagnostic>
 
-    /// Of all runs of a folder.
-    public init(folder: String) { known = Self.reading { try SendingHistory(folder: folder).entries() } }
-
-    /// Of all runs of the folder that a run lies in.
-    public init(beside run: RunStore) { self.init(folder: RunDiagnostics.folder(of: run.path)) }
+    /// Of all runs of a catalogue.
+    public init(of catalog: any RunCatalog) { known = Self.reading { try catalog.history.entries() } }
 
     /// Of one run.
-    init(of run: RunStore) {
-        let (id, record) = (run.plan.id, SendingHistory(beside: run))
+    init(of run: any RecordedRun) {
+        let (id, record) = (run.plan.id, run.catalog.history)
         known = Self.reading { try record.entries(of: id) }
     }
 
@@ -31,7 +28,7 @@ public struct HistorySnapshot: Sendable {
     }
 
     /// What the file of a run does not know of it; nil when it knows all that was known, or was pruned.
-    public func gap(of run: RunStore) -> SendingHistory.Gap? {
+    public func gap(of run: any RecordedRun) -> SendingHistory.Gap? {
         guard run.prunedAt == nil else { return nil }
         // In this order: a process that sends the run claims first, and marks it afterwards.
         switch known {

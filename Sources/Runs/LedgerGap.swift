@@ -11,18 +11,18 @@ public struct LedgerGap {
     public let isUnreadable: Bool
 
     /// nil when the file knows all that is known.
-    public init?(of run: RunStore) { self.init(of: run, SendingHistory.gap(of: run)) }
+    public init?(of run: any RecordedRun) { self.init(of: run, SendingHistory.gap(of: run)) }
 
     /// The same for one of many.
-    public init?(of run: RunStore, among runs: HistorySnapshot) { self.init(of: run, runs.gap(of: run)) }
+    public init?(of run: any RecordedRun, among runs: HistorySnapshot) { self.init(of: run, runs.gap(of: run)) }
 
-    private init?(of run: RunStore, _ gap: SendingHistory.Gap?) {
+    private init?(of run: any RecordedRun, _ gap: SendingHistory.Gap?) {
         guard let gap else { return nil }
         isKnown = gap.isKnown
         switch gap {
         case .certain:
             isUnreadable = false
-            diagnostic = Self.isOutdated(run, (try? SendingHistory(beside: run).entry(of: run.plan.id))?.begunAt)
+            diagnostic = Self.isOutdated(run, (try? run.catalog.history.entry(of: run.plan.id))?.begunAt)
         case .possible:
             isUnreadable = false
             diagnostic = Self.marksAreMissing(run)
@@ -42,7 +42,7 @@ public struct LedgerGap {
     /// Where a run is shown: what is certainly untrue is not.
     /// - Returns: what may be untrue.
     /// - Throws: what is.
-    public static func doubt(about run: RunStore) throws -> Diagnostic? {
+    public static func doubt(about run: any RecordedRun) throws -> Diagnostic? {
         guard let gap = LedgerGap(of: run) else { return nil }
         if gap.isKnown { throw gap.diagnostic }
         return gap.diagnostic
@@ -51,16 +51,16 @@ public struct LedgerGap {
     // MARK: - In words
 
     /// - Parameter moment: when the life began of which the file knows nothing; nil when that is not known.
-    public static func isOutdated(_ run: RunStore, _ moment: Timestamp?) -> Diagnostic {
+    public static func isOutdated(_ run: any RecordedRun, _ moment: Timestamp?) -> Diagnostic {
         Diagnostic(
             "this file is an older copy of the run: more was sent\(moment.map { " (last from \($0) on)" } ?? "") than it knows of",
-            file: run.path, remedy: "Put the newest file of the run back. From this one devices would get the push a second time.")
+            file: run.place, remedy: "Put the newest file of the run back. From this one devices would get the push a second time.")
     }
 
-    private static func marksAreMissing(_ run: RunStore) -> Diagnostic {
+    private static func marksAreMissing(_ run: any RecordedRun) -> Diagnostic {
         Diagnostic(
-            "this file may be an older copy of the run: how far that was when its process ended stands in \(ClaimCounter.file(of: run.path)), which is "
-                + "missing or damaged", file: run.path,
+            "this file may be an older copy of the run: how far that was when its process ended stands in \(ClaimCounter.file(of: run.place)), which is "
+                + "missing or damaged", file: run.place,
             remedy: "Put that file back, and the newest file of the run. Without them devices could get the push a second time.")
     }
 }

@@ -1,5 +1,4 @@
 public import Base
-import GRDB
 
 /// The order in which runs of a folder began to be sent, went on, and ended, whatever the clock said then: `SendingHistory` numbers each of these.
 public struct LifeSequence: Sendable {
@@ -14,7 +13,7 @@ public struct LifeSequence: Sendable {
         public init(number: Int, life: String) { (self.number, self.life) = (number, life) }
     }
 
-    private struct Event {
+    struct Event {
         let number: Int, run: String, life: String
         let isEnd: Bool
         let at: Timestamp
@@ -23,7 +22,7 @@ public struct LifeSequence: Sendable {
     private let events: [Event]
     private let byRun: [String: [Event]]
 
-    private init(_ events: [Event]) { (self.events, byRun) = (events, Dictionary(grouping: events, by: \.run)) }
+    init(_ events: [Event]) { (self.events, byRun) = (events, Dictionary(grouping: events, by: \.run)) }
 
     /// Where the next beginning comes after.
     public var last: Place { events.last.map { Place(number: $0.number, life: $0.life) } ?? Place(number: 0, life: "") }
@@ -72,49 +71,5 @@ public struct LifeSequence: Sendable {
         place.number == 0 || events.contains { $0.number == place.number && $0.life == place.life }
     }
 
-    // MARK: - In the record
-
-    private static let table = "life_event"
-
-    /// nil when a value cannot be read.
-    init?(_ db: Database) throws {
-        guard try db.tableExists(Self.table) else {
-            self.init([])
-            return
-        }
-        var events: [Event] = []
-        for row in try Row.fetchAll(db, sql: "SELECT number, run, life, is_end, at FROM \(Self.table) ORDER BY number") {
-            guard let number = Int.fromDatabaseValue(row[0]), let run = String.fromDatabaseValue(row[1]),
-                let life = String.fromDatabaseValue(row[2]), let isEnd = Bool.fromDatabaseValue(row[3]),
-                let at = Int64.fromDatabaseValue(row[4])
-            else { return nil }
-            events.append(Event(number: number, run: run, life: life, isEnd: isEnd, at: Timestamp(epochMilliseconds: at)))
-        }
-        self.init(events)
-    }
-
     init() { self.init([]) }
-
-    /// Notes in the record's transaction that a life begins, or has ended.
-    static func note(_ db: Database, _ run: String, life: String, isEnd: Bool, at now: Timestamp) throws {
-        try db.execute(
-            sql: """
-                CREATE TABLE IF NOT EXISTS \(table) (  -- lives of runs, in the order in which they began and ended
-                    number INTEGER NOT NULL PRIMARY KEY, run TEXT NOT NULL, life TEXT NOT NULL, is_end INTEGER NOT NULL,
-                    at INTEGER NOT NULL  -- epoch milliseconds
-                )
-                """)
-        try db.execute(
-            sql: "INSERT INTO \(table) (run, life, is_end, at) VALUES (?, ?, ?, ?)", arguments: [run, life, isEnd, now.epochMilliseconds])
-    }
-}
-
-extension SendingHistory {
-    /// In which order runs of the folder began and ended.
-    public func order() throws -> LifeSequence {
-        try read { db in
-            guard let order = try LifeSequence(db) else { throw damaged("the order in which runs began cannot be read") }
-            return order
-        } ?? LifeSequence()
-    }
 }

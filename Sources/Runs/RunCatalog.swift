@@ -18,30 +18,46 @@ public protocol RunCatalog: Sendable {
 
     /// Opens a run by its id.
     /// - Throws: `Diagnostic`: missing, no run, damaged, of a newer version, not permitted.
-    func open(_ run: String, readOnly: Bool) throws -> RunStore
+    func open(_ run: String, readOnly: Bool) throws -> any RecordedRun
 
     /// Opens the run that a command's argument means: its id, `last` for the one planned last, or what names it where runs are files.
     /// - Throws: `Diagnostic` when there is none, with the nearest id when it looks misspelt; else as `open` does.
-    func open(named argument: String, readOnly: Bool) throws -> RunStore
+    func open(named argument: String, readOnly: Bool) throws -> any RecordedRun
 
     /// Begins to write a run.
-    /// - Parameter variants: what tells devices' variants; nil when all get the same.
-    /// - Throws: `Diagnostic`: nothing can be written there.
-    func create(_ run: String, variants: VariantNames?) throws -> RunWriter
+    /// - Parameters:
+    ///   - variants: what tells devices' variants; nil when all get the same.
+    ///   - sorter: brings recipients into the order of waves; nil when all go out together, in the order in which they come.
+    /// - Throws: `Diagnostic`: nothing can be written there; there is a run of that id.
+    func create(_ run: String, variants: VariantNames?, sorter: WaveSorter?) throws -> RunWriter
+
+    /// Plans that are being written, or that a process that is gone left behind, by their ids.
+    /// - Throws: `Diagnostic`: they cannot be listed.
+    func unfinishedPlans() throws -> [UnfinishedPlan]
+
+    /// What was ever begun to be sent from here.
+    var history: SendingHistory { get }
+
+    /// What became of the times of schedules whose runs are kept here.
+    var schedule: ScheduleRecords { get }
+
+    /// The devices of an app that get no more pushes.
+    /// - Parameter environment: which of the app's lists: `production`, `sandbox`, `simulator`, or `host:port`.
+    func suppression(app: String, environment: String) -> SuppressionList
 
     /// Runs of a campaign that were begun, as the record knows or they say themselves, or that a process is about to send, oldest first; also retries and
     /// tests. What cannot be opened is passed over.
     /// - Throws: `Diagnostic`: they cannot be listed.
-    func begun(of campaign: String, known: HistorySnapshot) throws -> [RunStore]
+    func begun(of campaign: String, known: HistorySnapshot) throws -> [any RecordedRun]
 
     /// The newest runs of an app's campaign that were begun and have an audience, newest first.
     /// - Parameter limit: how many at most.
     /// - Throws: `Diagnostic`: they cannot be listed.
-    func begunForSomebody(of campaign: String, app: String, limit: Int) throws -> [RunStore]
+    func begunForSomebody(of campaign: String, app: String, limit: Int) throws -> [any RecordedRun]
 
     /// Runs of a campaign that processes are sending just now, or have paused; also retries and tests.
     /// - Throws: `Diagnostic`: they cannot be listed; whether one of them is being sent cannot be seen, or which it is.
-    func beingSent(of campaign: String) throws -> [RunStore]
+    func beingSent(of campaign: String) throws -> [any RecordedRun]
 
     /// Ids of the runs of a campaign that processes are sending just now, or have paused, or may have.
     /// - Throws: `Diagnostic`: they cannot be listed.
@@ -50,13 +66,13 @@ public protocol RunCatalog: Sendable {
     /// Runs of an app that may have reached somebody since a moment, oldest first. Tests, and plans that nobody has begun to send, reach nobody.
     /// Plans whose recipients are gone (`volley prune`) know nobody any more. What cannot be opened is among the second.
     /// - Throws: `Diagnostic`: they cannot be listed.
-    func runs(ofApp app: String, reachingSince since: Timestamp) throws -> (runs: [RunStore], broken: [Diagnostic])
+    func runs(ofApp app: String, reachingSince since: Timestamp) throws -> (runs: [any RecordedRun], broken: [Diagnostic])
 }
 
 /// What a catalogue holds.
 public struct RunListing: Sendable {
     /// Oldest first, then by id.
-    public var runs: [RunStore] = []
+    public var runs: [any RecordedRun] = []
     /// What is wrong with those that could not be opened.
     public var broken: [Diagnostic] = []
     /// What is wrong with copies, under other names, of runs that are there as well: they count for nothing.
@@ -66,10 +82,20 @@ public struct RunListing: Sendable {
     public init() {}
 }
 
-extension RunStore {
-    /// Where the run is, for messages: nothing is opened by it.
-    public var place: String { path }
+extension RunCatalog {
+    /// Whether there is such a place already; where there is none, there are no runs.
+    public var isThere: Bool { FilePaths.exists(place) }
 
-    /// The runs that are kept where this one is.
-    public var catalog: any RunCatalog { RunFolder(RunDiagnostics.folder(of: path)) }
+    /// Opens a run by its id, for reading.
+    public func open(_ run: String) throws -> any RecordedRun { try open(run, readOnly: true) }
+
+    /// Begins to write a run all of whose recipients go out together.
+    public func create(_ run: String, variants: VariantNames? = nil) throws -> RunWriter {
+        try create(run, variants: variants, sorter: nil)
+    }
+
+    /// Removes what a process that is gone left of a run's plan.
+    public func removeUnfinishedPlan(of run: String) throws {
+        for plan in try unfinishedPlans() where plan.id == run { try plan.remove() }
+    }
 }

@@ -1,15 +1,15 @@
 /// A run and its retries, in the order in which they were planned: each sends to some of the recipients of an earlier one again.
 public struct RunChain: Sendable {
     /// At least the run that was asked for. Each is opened for reading.
-    public let runs: [RunStore]
-    private let asked: RunStore
+    public let runs: [any RecordedRun]
+    private let asked: any RecordedRun
 
     /// Looks in the run's folder for those that it retries, and that retry it. Files there that cannot be opened are passed over.
     /// - Throws: `Diagnostic`: the folder cannot be listed.
-    public init(of run: RunStore) throws { self.init(of: run, among: try RunFolder(RunDiagnostics.folder(of: run.path)).list().runs) }
+    public init(of run: any RecordedRun) throws { self.init(of: run, among: try run.catalog.list().runs) }
 
     /// Looks for them among the runs of a folder.
-    public init(of run: RunStore, among all: [RunStore]) {
+    public init(of run: any RecordedRun, among all: [any RecordedRun]) {
         let byID = Dictionary(all.map { ($0.plan.id, $0) }) { first, _ in first }
         var first = run
         var ids: Set<String> = []
@@ -33,5 +33,5 @@ public struct RunChain: Sendable {
     }
 
     /// The runs that retry `id`.
-    public func retries(of id: String) -> [RunStore] { runs.filter { $0.plan.retryOf == id } }
+    public func retries(of id: String) -> [any RecordedRun] { runs.filter { $0.plan.retryOf == id } }
 }

@@ -2,10 +2,10 @@ package import Base
 
 /// Recipients of a run that ended in certain outcomes, and that no retry of it took over.
 package struct RunRemainder {
-    package let run: RunStore
+    package let run: any RecordedRun
     package let outcomes: Set<Outcome>
 
-    package init(of run: RunStore, outcomes: Set<Outcome>) {
+    package init(of run: any RecordedRun, outcomes: Set<Outcome>) {
         self.run = run
         self.outcomes = outcomes
     }
@@ -32,13 +32,13 @@ package struct RunRemainder {
 
     private func tokensOfRetries() throws -> Set<DeviceToken> {
         var tokens: Set<DeviceToken> = []
-        let (chain, record) = (try RunChain(of: run), SendingHistory(beside: run))
+        let (chain, record) = (try RunChain(of: run), run.catalog.history)
         let retries = try chain.standingRetries(of: run.plan.id)
         let givenUp = try chain.abandonedRetries(of: run.plan.id, record)
         let sent = try record.retries(of: run.plan.id).filter { !givenUp.contains($0) }
         if let gone = sent.first(where: { id in !retries.contains { $0.plan.id == id } }) {
             if run.catalog.holds(gone) {
-                do { _ = try run.catalog.open(gone, readOnly: true) } catch {
+                do { _ = try run.catalog.open(gone) } catch {
                     throw Diagnostic(
                         "the run was retried as \(gone), and whom that reached cannot be read: \((error as? Diagnostic)?.message ?? "\(error)")",
                         file: run.catalog.place(of: gone),
@@ -58,7 +58,7 @@ package struct RunRemainder {
 
 extension RunRemainder {
     /// How those of a cancelled run are sent to that were not, and that no retry took over; nil when there are none, or that cannot be known.
-    package static func remedyForUnsent(_ run: RunStore) -> String? {
+    package static func remedyForUnsent(_ run: any RecordedRun) -> String? {
         guard (try? run.status().state) == .cancelled else { return nil }
         guard let count = try? RunRemainder(of: run, outcomes: [.unsent]).count(), count > 0 else { return nil }
         let devices = count == 1 ? "the device that was never sent to" : "the \(TextFormat.count(count)) devices that were never sent to"

@@ -16,4 +16,16 @@ public struct StoredPush {
     public var mayHaveArrived = false
     /// The attempts that are recorded of it.
     public var attempts = 0
+
+    /// What sending needs of a recipient.
+    public init(
+        id: Int, token: UnsafeBufferPointer<UInt8>, cells: EscapedCells, language: UnsafeBufferPointer<UInt8>,
+        variant: UnsafeBufferPointer<UInt8>
+    ) {
+        self.id = id
+        self.token = token
+        self.cells = cells
+        self.language = language
+        self.variant = variant
+    }
 }

@@ -21,7 +21,7 @@ package func approver(_ name: String) throws -> String {
 
 /// What can be approved: a plan that is as it was previewed, and goes where volley.yaml sends it; or a run that has stopped, when approval was
 /// demanded only after it was begun, or is paused then.
-package func checkApprovable(_ run: RunStore, in choice: ProjectChoice) throws -> RunSettings {
+package func checkApprovable(_ run: any RecordedRun, in choice: ProjectChoice) throws -> RunSettings {
     let state = try run.status().state
     let isStopped =
         try [.stopped, .paused, .cancelled].contains(state) && run.hasBegun() && run.approval() == nil
@@ -46,7 +46,7 @@ package func checkApprovable(_ run: RunStore, in choice: ProjectChoice) throws -
 /// Records that somebody agrees that a run be sent, exactly as it is. It was looked at before (`checkApprovable`).
 /// - Returns: what was recorded, and what went wrong beside it.
 /// - Throws: `Diagnostic`: it was replaced, or another command holds it.
-package func approve(_ run: RunStore, by name: String, at now: Timestamp) throws -> (approval: RunApproval, warning: String?) {
+package func approve(_ run: any RecordedRun, by name: String, at now: Timestamp) throws -> (approval: RunApproval, warning: String?) {
     // A run that has stopped may be pruned at any time, which puts another file in its place; a plan may not, and may be about to begin. Nor may one
     // that a process has paused.
     if try run.status().state != .planned, run.sendingSince == nil { try run.lockForSending(isSending: false) }

@@ -6,7 +6,7 @@ package import Runs
 /// Ends a run for good: who was not sent to stays unsent. A process that sends it awaits the answers that are under way, and ends.
 /// - Returns: what went wrong beside it, in sentences: it is cancelled all the same.
 /// - Throws: `Diagnostic`: it is over, or another command holds it.
-package func cancel(_ run: RunStore) throws -> [String] {
+package func cancel(_ run: any RecordedRun) throws -> [String] {
     var warnings: [String] = []
     // So long another command may be at work with the run without sending it: while it begins, is retried or is pruned.
     var retries = Retries(atMost: 250, milliseconds: 20)
@@ -16,7 +16,7 @@ package func cancel(_ run: RunStore) throws -> [String] {
 
 /// - Returns: false when another command is at work with the run just now.
 /// - Throws: why it cannot be cancelled; when it `isLast`, also that another command is at work with it.
-private func cancel(_ run: RunStore, isLast: Bool, _ warnings: inout [String]) throws -> Bool {
+private func cancel(_ run: any RecordedRun, isLast: Bool, _ warnings: inout [String]) throws -> Bool {
     let state = try run.status().state
     guard state != .finished, state != .cancelled else {
         throw Diagnostic(
@@ -26,7 +26,7 @@ private func cancel(_ run: RunStore, isLast: Bool, _ warnings: inout [String]) t
         // The process that sends it would not see what is written here.
         if let gap = LedgerGap(of: run), !gap.isUnreadable { throw gap.diagnostic }
         if state == .running || state == .paused {
-            try run.ask(for: .cancelled, cause: .cancelled, at: .now(), from: [.running, .paused])
+            try run.give(.cancel, at: .now())
             return true
         }
     }
@@ -47,12 +47,12 @@ private func cancel(_ run: RunStore, isLast: Bool, _ warnings: inout [String]) t
 
 /// Of a plan of which nothing was begun the record beside it says that it is cancelled, as a copy of its file would say nothing of that. A time that
 /// `volley schedule` has planned it for is not planned again either.
-private func noteCancelled(_ run: RunStore, _ warnings: inout [String]) {
+private func noteCancelled(_ run: any RecordedRun, _ warnings: inout [String]) {
     do {
-        let record = SendingHistory(beside: run)
+        let record = run.catalog.history
         // One that was noted, and not begun, may have been killed between the two.
         guard try !run.hasBegun(), try record.entry(of: run.plan.id).map({ try $0.previousLife == run.life() }) ?? true else { return }
-        let (scheduledRuns, _) = try ScheduleStore.read(folder: run.catalog.place, since: Timestamp(epochMilliseconds: 0))
+        let (scheduledRuns, _) = try run.catalog.schedule.read()
         let settings = try run.plan.settings.get()
         let time = ScheduledTime.onRecord(run, settings)
         // schedule.sqlite may have been lost.
@@ -61,6 +61,6 @@ private func noteCancelled(_ run: RunStore, _ warnings: inout [String]) {
         }
         let isFired = settings.isOfScheduler && run.plan.retryOf == nil
         let hasTime = scheduledRuns.contains { $0.run == run.plan.id } || isFired && others.isEmpty
-        try record.noteCancelled(run, having: hasTime ? time : nil)
+        try record.noteCancelled(run.plan.id, having: hasTime ? time : nil)
     } catch { warnings.append("That it is cancelled stands in its file only, not in the record beside it. \(error)") }
 }

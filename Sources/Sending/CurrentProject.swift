@@ -23,14 +23,14 @@ package struct CurrentProject {
 
     /// The file that counts: the one that was named, or else the plan's own.
     /// - Throws: what is wrong with the file; that there is none.
-    package init(of run: RunStore, in choice: ProjectChoice) throws {
+    package init(of run: any RecordedRun, in choice: ProjectChoice) throws {
         guard let file = choice.file ?? Self.own(run).first else { throw Self.isMissing(run) }
         try self.init(run.plan, file: file)
     }
 
     /// All by which a run is judged: the one that was named does not replace the plan's own.
     /// - Throws: what is wrong with one of them; that there is none.
-    static func all(of run: RunStore, in choice: ProjectChoice) throws -> [CurrentProject] {
+    static func all(of run: any RecordedRun, in choice: ProjectChoice) throws -> [CurrentProject] {
         let first = try CurrentProject(of: run, in: choice)
         let others = try own(run).filter { !FilePaths.areOneFile($0, first.project.file) }.map { try CurrentProject(run.plan, file: $0) }
         // A file that was found, and not named, may be another project's.
@@ -38,12 +38,12 @@ package struct CurrentProject {
     }
 
     /// The plan's own. Where that is gone, its folder was moved perhaps: those count that are found from here, and from the run.
-    private static func own(_ run: RunStore) -> [String] {
+    private static func own(_ run: any RecordedRun) -> [String] {
         if FilePaths.exists(run.plan.projectFile) { return [run.plan.projectFile] }
         return ["", run.catalog.place].compactMap { Project.find(startingAt: $0) }
     }
 
-    private static func isMissing(_ run: RunStore) -> Diagnostic {
+    private static func isMissing(_ run: any RecordedRun) -> Diagnostic {
         Diagnostic(
             "volley.yaml is no longer at \(run.plan.projectFile), where it was when this was planned, and there is none in this folder, in that of "
                 + "the run, or above them: whether the run may still go where it was planned to, and needs approval, is not known",

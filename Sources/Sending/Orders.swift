@@ -8,24 +8,24 @@ package import Runs
 
 /// Lets a run wait until it is woken. The process that sends it awaits the answers that are under way, and then waits.
 /// - Throws: `Diagnostic`: nobody sends it.
-package func pause(_ run: RunStore, at now: Timestamp) throws {
+package func pause(_ run: any RecordedRun, at now: Timestamp) throws {
     let state = try run.status().state
     guard run.isBeingSent, state == .running else {
         throw Diagnostic(
             "the run is \(state.rawValue); only a run that is being sent can be paused", file: run.place,
             remedy: state == .planned ? "It sends nothing by itself." : "`volley report \(run.plan.id)` shows how far it is.")
     }
-    try run.ask(for: .paused, at: now, from: [.running])
+    try run.give(.pause, at: now)
 }
 
 /// Lets a run that a process has paused go on there, if it might begin now.
 /// - Throws: `Diagnostic`: it is not paused; why it may not go on.
-package func wake(_ run: RunStore, in choice: ProjectChoice) throws {
+package func wake(_ run: any RecordedRun, in choice: ProjectChoice) throws {
     guard try run.status().state == .paused else {
         throw Diagnostic(
             "this run is being sent by another volley", file: run.place,
             remedy: "Nothing is left to do; `volley report \(run.plan.id)` shows how far it is.")
     }
     try SendPermission(run, in: choice).check(.goOn)
-    try run.ask(for: .running, at: .now(), from: [.paused])
+    try run.give(.goOn, at: .now())
 }

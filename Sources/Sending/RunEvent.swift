@@ -9,7 +9,7 @@ package enum RunEvent: Sendable {
     /// Whether it may be sent is looked at.
     case checking
     /// It is on record as running, and is about to be sent.
-    case started(RunStore)
+    case started(any RecordedRun)
     /// From now on pushes may be on their way.
     case begins
     case destination(Destination)
@@ -25,7 +25,7 @@ package enum RunEvent: Sendable {
     /// It was asked to end, and waits for the answers that are under way.
     case draining
     /// Nothing more of it is sent, and its end is on record.
-    case ended(RunStore)
+    case ended(any RecordedRun)
     /// The last entries are made, and the file is closed.
     case closing
     case closed

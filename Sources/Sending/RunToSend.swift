@@ -9,7 +9,7 @@ import Runs
 
 /// A run with everything that sending it needs, from its file and from the credentials that this names.
 struct RunToSend {
-    let run: RunStore
+    let run: any RecordedRun
     let gateway: Gateway
     let route: ProxyRoute
     let settings: RunSettings
@@ -20,7 +20,9 @@ struct RunToSend {
     /// What volley.yaml, keys and certificates showed that is worth a warning.
     let warnings: [Diagnostic]
 
-    package init(run: RunStore, gateway: Gateway, route: ProxyRoute, settings: RunSettings, messages: MessageCatalog, project: Project) {
+    package init(
+        run: any RecordedRun, gateway: Gateway, route: ProxyRoute, settings: RunSettings, messages: MessageCatalog, project: Project
+    ) {
         self.run = run
         self.gateway = gateway
         self.route = route
@@ -32,7 +34,7 @@ struct RunToSend {
 
     /// Opens what the run names.
     /// - Throws: `Diagnostic`: credentials or proxy cannot be used, the run file does not hold what a plan froze.
-    package init(_ run: RunStore, in choice: ProjectChoice, _ context: SendingContext) throws {
+    package init(_ run: any RecordedRun, in choice: ProjectChoice, _ context: SendingContext) throws {
         self.run = run
         settings = try run.plan.settings.get()
         guard settings.renderingRules == MessageCatalog.renderingRules else {
@@ -83,14 +85,14 @@ struct RunToSend {
         _ step: SendGate.Step, through gate: SendPermission, _ attendance: RunAttendance
     ) throws -> RunEnd {
         var stage = RunSender(
-            run: run, endpoint: gateway.endpoint, credentials: gateway.credentials, route: route, settings: settings, messages: messages,
+            run: run, catalog: run.catalog, endpoint: gateway.endpoint, credentials: gateway.credentials, route: route, settings: settings,
+            messages: messages,
             attendance: attendance)
         stage.threads = attendance.context.threads
         run.expectReaders(stage.renderers)
         let sender = try stage.sender()
         attendance.observer(.checking)
         let pass = try gate.pass(step)
-        (stage.claimCounter, stage.files) = (pass.claimCounter, pass.files)
         stage.refusal = { try gate.refusal(of: .goOn)?.diagnostic as? Diagnostic }
         attendance.observer(.started(run))
         let end = stage.send(with: sender)

@@ -7,7 +7,7 @@ package import Runs
 
 /// A run that may be sent now, and what somebody who decides about it should know. Nothing is sent before `send`.
 package struct SendProposal {
-    package let run: RunStore
+    package let run: any RecordedRun
     package let settings: RunSettings
     /// What volley.yaml, keys and certificates showed.
     package let warnings: [Diagnostic]
@@ -61,27 +61,27 @@ package enum Discarded: Equatable, Sendable {
 /// - Parameter isKept: whether the plan stays when it may not: otherwise no word names it.
 /// - Throws: `SendPermission.Refused` or what else is in the way. Nothing was sent.
 package func propose(
-    _ run: RunStore, isKept: Bool = true, in choice: ProjectChoice, _ context: SendingContext
+    _ run: any RecordedRun, isKept: Bool = true, in choice: ProjectChoice, _ context: SendingContext
 ) throws -> SendProposal {
     if let refused = try SendPermission(run, in: choice, isKept: isKept).refusal(of: .begin) { throw refused }
     return SendProposal(try RunToSend(run, in: choice, context), .begin, in: choice)
 }
 
 /// Looks whether a test may be sent, of which nobody is asked.
-package func proposeTest(_ run: RunStore, in choice: ProjectChoice, _ context: SendingContext) throws -> SendProposal {
+package func proposeTest(_ run: any RecordedRun, in choice: ProjectChoice, _ context: SendingContext) throws -> SendProposal {
     SendProposal(try RunToSend(run, in: choice, context), .begin, in: choice)
 }
 
 /// Looks whether a run that has begun may go on.
 /// - Throws: why not. Nothing was sent.
-package func proposeToGoOn(_ run: RunStore, in choice: ProjectChoice, _ context: SendingContext) throws -> SendProposal {
+package func proposeToGoOn(_ run: any RecordedRun, in choice: ProjectChoice, _ context: SendingContext) throws -> SendProposal {
     try SendPermission(run, in: choice).check(.goOn)
     return SendProposal(try RunToSend(run, in: choice, context), .goOn, in: choice)
 }
 
 /// Looks whether `volley schedule` may send a run at its time, or go on with it.
 /// - Throws: why not. Nothing was sent.
-package func proposeScheduled(_ run: RunStore, in choice: ProjectChoice, _ context: SendingContext) throws -> SendProposal {
+package func proposeScheduled(_ run: any RecordedRun, in choice: ProjectChoice, _ context: SendingContext) throws -> SendProposal {
     let step: SendGate.Step = try run.status().state == .planned ? .begin : .goOn
     // What was changed is not even read.
     try SendPermission(run, in: choice, isScheduler: true).check(step)
@@ -89,14 +89,14 @@ package func proposeScheduled(_ run: RunStore, in choice: ProjectChoice, _ conte
 }
 
 /// Whether a plan waits for somebody to approve it.
-package func needsApproval(_ run: RunStore, in choice: ProjectChoice) throws -> Bool {
+package func needsApproval(_ run: any RecordedRun, in choice: ProjectChoice) throws -> Bool {
     let gate = try SendPermission(run, in: choice)
     return try run.status().state == .planned && gate.lacksApproval(CurrentProject.all(of: run, in: choice))
 }
 
 /// Removes a plan that nobody asked for and nobody sent, unless others have to do with it by now: it was cancelled, approved, or begun.
 @discardableResult
-package func discard(_ run: RunStore) throws -> Discarded {
+package func discard(_ run: any RecordedRun) throws -> Discarded {
     do {
         if try run.status().state == .planned, try run.approval() == nil {
             try run.remove()
@@ -107,7 +107,7 @@ package func discard(_ run: RunStore) throws -> Discarded {
 }
 
 /// What has become of a plan that stays.
-package func kept(_ run: RunStore) throws -> Discarded.Kept {
+package func kept(_ run: any RecordedRun) throws -> Discarded.Kept {
     if try run.hasBegun() || run.sendingSince != nil { return .begun }
     return try run.status().state == .planned ? .planned : .cancelled
 }

@@ -1,5 +1,6 @@
 import Base
 package import Campaigns
+package import Runs
 
 /// Which volley.yaml and which folder of runs count, as far as somebody said.
 public struct ProjectChoice: Sendable {
@@ -22,15 +23,14 @@ extension Project {
         return try Project.read(file: path).0
     }
 
-    /// The folder of run files: the one that was chosen, or that of volley.yaml.
-    package func runsFolder(_ choice: ProjectChoice) -> String {
-        choice.runs ?? FilePaths.resolve(runs, besideFile: file)
+    /// Where runs are kept: the folder that was chosen, or that of volley.yaml.
+    package func catalog(_ choice: ProjectChoice) -> any RunCatalog {
+        RunFolder(choice.runs ?? FilePaths.resolve(runs, besideFile: file))
     }
 
-    /// The folder of run files for commands that can do without volley.yaml.
-    package static func runsFolder(_ choice: ProjectChoice) throws -> String {
-        if let runs = choice.runs { return runs }
-        if let project = try find(with: choice) { return project.runsFolder(choice) }
-        return "runs"
+    /// Where runs are kept, for commands that can do without volley.yaml.
+    package static func catalog(_ choice: ProjectChoice) throws -> any RunCatalog {
+        if let runs = choice.runs { return RunFolder(runs) }
+        return try find(with: choice)?.catalog(choice) ?? RunFolder("runs")
     }
 }

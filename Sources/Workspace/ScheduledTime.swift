@@ -5,9 +5,9 @@ package import Scheduling
 
 /// The time of a schedule that a run belongs to. It goes out once, sent by `volley schedule` or by a person at a terminal.
 package struct ScheduledTime {
-    package let run: RunStore
+    package let run: any RecordedRun
     private let occurrence: LocalTime
-    package let folder: String
+    package let catalog: any RunCatalog
     package let scheduledRun: ScheduledRun
     /// `volley schedule` itself asks: it records what becomes of its times.
     package let isScheduler: Bool
@@ -18,7 +18,7 @@ package struct ScheduledTime {
     package let onRecord: SendingHistory.Time
 
     /// The time of a run, of a retry that of the run it retries, as the record of what was sent knows it; nil when there is none.
-    package static func onRecord(_ run: RunStore, _ settings: RunSettings) -> SendingHistory.Time? {
+    package static func onRecord(_ run: any RecordedRun, _ settings: RunSettings) -> SendingHistory.Time? {
         guard let occurrence = settings.schedule?.occurrence, !run.plan.isTest else { return nil }
         return .init(
             campaign: run.plan.campaign, occurrence: "\(occurrence)", file: run.plan.campaignFile,
@@ -26,7 +26,7 @@ package struct ScheduledTime {
     }
 
     /// nil for a run that belongs to no time: a test, a run sent with `--now`, and a retry, whose time is that of the run it retries.
-    package init?(_ run: RunStore, _ settings: RunSettings, isScheduler: Bool) {
+    package init?(_ run: any RecordedRun, _ settings: RunSettings, isScheduler: Bool) {
         guard let occurrence = settings.schedule?.occurrence, run.plan.retryOf == nil, let onRecord = Self.onRecord(run, settings) else {
             return nil
         }
@@ -34,7 +34,7 @@ package struct ScheduledTime {
         self.occurrence = occurrence
         self.onRecord = onRecord
         self.isScheduler = isScheduler
-        folder = run.catalog.place
+        catalog = run.catalog
         let due = run.plan.waves.map(\.due)
         scheduledRun = ScheduledRun(
             key: .init(campaign: run.plan.campaign, occurrence: "\(occurrence)"), file: run.plan.campaignFile, run: run.plan.id,
@@ -44,8 +44,7 @@ package struct ScheduledTime {
 
     /// Whether `volley schedule` is at work, and sends this run by itself.
     package var isForSchedule: Bool {
-        guard ScheduleLock.isHeld(folder: folder),
-            let (scheduledRuns, _) = try? ScheduleStore.read(folder: folder, since: Timestamp(epochMilliseconds: 0))
+        guard catalog.schedule.isAtWork, let (scheduledRuns, _) = try? catalog.schedule.read()
         else { return false }
         return scheduledRuns.contains { $0.key == scheduledRun.key && $0.run == run.plan.id && $0.state.isOpen }
     }
@@ -73,36 +72,36 @@ package struct ScheduledTime {
     }
 
     private func withStore<Value>(_ body: (ScheduleStore) throws -> Value) throws -> Value {
-        let store = try ScheduleStore(folder: folder)
+        let store = try catalog.schedule.open()
         defer { store.close() }
         return try body(store)
     }
 
     /// Why a campaign cannot go out at a time, as a run has it; nil when the time is free, as far as the records know.
-    package static func refusal(_ campaign: Campaign, _ occurrence: LocalTime, runsFolder folder: String) throws -> Diagnostic? {
+    package static func refusal(_ campaign: Campaign, _ occurrence: LocalTime, in catalog: any RunCatalog) throws -> Diagnostic? {
         let name = campaign.name.value
-        let (scheduledRuns, _) = try ScheduleStore.read(folder: folder, since: Timestamp(epochMilliseconds: 0))
+        let (scheduledRuns, _) = try catalog.schedule.read()
         if let scheduledRun = scheduledRuns.first(where: {
             $0.key == .init(campaign: name, occurrence: "\(occurrence)") && $0.state != .skipped
         }) {
-            return isTaken(name, occurrence, by: scheduledRun, folder: folder)
+            return isTaken(name, occurrence, by: scheduledRun, in: catalog)
         }
         let time = SendingHistory.Time(
             campaign: name, occurrence: "\(occurrence)", file: FilePaths.named(campaign.file), realFile: FilePaths.absolute(campaign.file))
         let other =
-            try SendingHistory(folder: folder).run(having: time, besides: "")
-            ?? runsByTheirFiles(campaign.source, campaign.app.value, occurrence, campaign: name, in: folder).last {
+            try catalog.history.run(having: time, besides: "")
+            ?? runsByTheirFiles(campaign.source, campaign.app.value, occurrence, campaign: name, in: catalog).last {
                 // Of one elsewhere only the devices tell whether it is the same campaign, once they are planned.
                 $0.plan.campaign == name || FilePaths.folder(of: $0.plan.campaignFile) == FilePaths.folder(of: time.file)
             }?.plan.id
-        return other.map { isTaken(name, occurrence, by: $0, folder: folder) }
+        return other.map { isTaken(name, occurrence, by: $0, in: catalog) }
     }
 
     /// The run that has the time, as its own file says: of the same campaign, where the records were put back from a backup, or of one that was renamed and
     /// moved, as at least half of the devices of the smaller are the other's too.
     package func runByItsFile() throws -> String? {
         let others = try Self.runsByTheirFiles(
-            run.plan.campaignSource, run.plan.app, occurrence, campaign: run.plan.campaign, in: folder
+            run.plan.campaignSource, run.plan.app, occurrence, campaign: run.plan.campaign, in: catalog
         ).filter {
             $0.plan.id != run.plan.id
         }
@@ -120,13 +119,15 @@ package struct ScheduledTime {
     }
 
     /// Runs that were begun, or cancelled, for a time by a campaign, or by one that differs in its name only and does not stand any more where it stood.
-    private static func runsByTheirFiles(_ source: String, _ app: String, _ occurrence: LocalTime, campaign: String, in folder: String)
+    private static func runsByTheirFiles(
+        _ source: String, _ app: String, _ occurrence: LocalTime, campaign: String, in catalog: any RunCatalog
+    )
         throws
-        -> [RunStore]
+        -> [any RecordedRun]
     {
         func nameless(_ source: String) -> [Substring] { source.split(whereSeparator: \.isNewline).filter { !$0.hasPrefix("name:") } }
-        let (text, record) = (nameless(source), SendingHistory(folder: folder))
-        return try RunFolder(folder).list().runs.filter { other in
+        let (text, record) = (nameless(source), catalog.history)
+        return try catalog.list().runs.filter { other in
             defer { other.close() }
             let plan = other.plan
             guard plan.app == app, plan.retryOf == nil, !plan.isTest,
@@ -141,34 +142,36 @@ package struct ScheduledTime {
     // MARK: - Words
 
     /// Why the time is another run's.
-    package func isTaken(by other: String) -> Diagnostic { Self.isTaken(run.plan.campaign, occurrence, by: other, folder: folder) }
+    package func isTaken(by other: String) -> Diagnostic { Self.isTaken(run.plan.campaign, occurrence, by: other, in: catalog) }
 
-    package func isTaken(by other: ScheduledRun) -> Diagnostic { Self.isTaken(run.plan.campaign, occurrence, by: other, folder: folder) }
+    package func isTaken(by other: ScheduledRun) -> Diagnostic { Self.isTaken(run.plan.campaign, occurrence, by: other, in: catalog) }
 
-    private static func isTaken(_ campaign: String, _ occurrence: LocalTime, by other: ScheduledRun, folder: String) -> Diagnostic {
+    private static func isTaken(_ campaign: String, _ occurrence: LocalTime, by other: ScheduledRun, in catalog: any RunCatalog)
+        -> Diagnostic
+    {
         guard let run = other.run else {
             return Diagnostic(
                 "'\(campaign)' was fired already for \(occurrence.words); nothing was sent",
                 remedy: "A time goes out once. Give the campaign another time for another push.")
         }
-        guard other.state == .planning, !RunFolder(folder).holds(run) else {
-            return isTaken(campaign, occurrence, by: run, folder: folder)
+        guard other.state == .planning, !catalog.holds(run) else {
+            return isTaken(campaign, occurrence, by: run, in: catalog)
         }
         return Diagnostic(
             "`volley schedule` has begun to plan '\(campaign)' for \(occurrence.words), as \(run); nothing was sent",
-            remedy: ScheduleLock.isHeld(folder: folder)
+            remedy: catalog.schedule.isAtWork
                 ? "`volley schedule --list` shows what it waits for."
                 : "Start `volley schedule` again: it goes on with it, or skips it.")
     }
 
-    private static func isTaken(_ campaign: String, _ occurrence: LocalTime, by run: String, folder: String) -> Diagnostic {
+    private static func isTaken(_ campaign: String, _ occurrence: LocalTime, by run: String, in catalog: any RunCatalog) -> Diagnostic {
         Diagnostic(
-            "'\(campaign)' was fired already for \(occurrence.words), as \(run); nothing was sent", remedy: remedy(run, folder, campaign))
+            "'\(campaign)' was fired already for \(occurrence.words), as \(run); nothing was sent", remedy: remedy(run, catalog, campaign))
     }
 
     /// What to do instead, for those that the other run has not reached.
-    private static func remedy(_ other: String, _ folder: String, _ campaign: String) -> String {
-        guard let first = try? RunFolder(folder).open(other, readOnly: true),
+    private static func remedy(_ other: String, _ catalog: any RunCatalog, _ campaign: String) -> String {
+        guard let first = try? catalog.open(other),
             let state = try? first.status().state
         else { return "The file of that run is not there; whom it reached is not known. Give the campaign another time for another push." }
         if let gap = LedgerGap(of: first) { return "\(gap.diagnostic)" }
@@ -184,10 +187,10 @@ package struct ScheduledTime {
     }
 
     /// Also by the record: the file may have lost that it began, and its recipients, since.
-    private static func hasNeverBegun(_ run: RunStore) -> Bool {
+    private static func hasNeverBegun(_ run: any RecordedRun) -> Bool {
         do {
             guard try !run.hasBegun() else { return false }
-            return try SendingHistory(beside: run).entry(of: run.plan.id).map { try $0.previousLife == run.life() } ?? true
+            return try run.catalog.history.entry(of: run.plan.id).map { try $0.previousLife == run.life() } ?? true
         } catch { return false }
     }
 }

@@ -16,7 +16,7 @@ struct ScheduleMonitoringTests {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let file = folder.appendingPathComponent("volley.yaml")
         try Data("\(lines)\napps: {shop: {topic: a.b, environment: simulator}}\n".utf8).write(to: file)
-        return ScheduleMonitoring(try Project.read(file: file.path).0, runsFolder: folder.path, counting: PushCounter(), .silent)
+        return ScheduleMonitoring(try Project.read(file: file.path).0, RunFolder(folder.path), counting: PushCounter(), .silent)
     }
 
     private func status(isUp: Bool = true, mistakes: [String: Diagnostics] = [:]) throws -> ScheduleMonitoring.Status {

@@ -16,7 +16,7 @@ import Testing
 struct ScheduledRunWorkTests {
     private static let now = Timestamp.now()
 
-    private func plan(in folder: String) throws -> RunStore {
+    private func plan(in folder: String) throws -> SQLiteRun {
         let settings = RunSettings(
             environment: .sandbox, topic: "com.example.shop", pushType: .alert, renderingRules: MessageCatalog.renderingRules)
         let writer = try RunWriter(folder: folder, id: "r")
@@ -36,7 +36,7 @@ struct ScheduledRunWorkTests {
             key: .init(campaign: "c", occurrence: "2026-12-01T09:00"), file: "c.yaml", run: "r", state: .sending, begins: .distantPast,
             ends: .distantPast, changedAt: .distantPast)
         return try ScheduledRunWork(
-            runsFolder: folder, choice: .init(), attendance: ScheduleAttendance(observer: .silent, cancellation: Cancellation()),
+            catalog: RunFolder(folder), choice: .init(), attendance: ScheduleAttendance(observer: .silent, cancellation: Cancellation()),
             heartbeats: Heartbeats()
         )
         .examine(scheduledRun)
@@ -49,10 +49,10 @@ struct ScheduledRunWorkTests {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let run = try plan(in: folder)
         let plan = try Data(contentsOf: URL(fileURLWithPath: run.path))
-        let record = SendingHistory(beside: run), life = SendingHistory.life(after: "")
-        #expect(try record.begin(run, as: life, seen: "", reached: 0, claimed: 0, in: "sandbox", for: nil, at: Self.now) == .noted)
-        try run.begin(life: life, at: Self.now, from: [.planned])
-        #expect(try record.confirm(run))
+        let new = NewLife(after: "", reached: 0, claimed: 0, in: "sandbox")
+        #expect(try run.note(new, at: Self.now) == .noted)
+        try run.begin(life: new.life, at: Self.now, from: [.planned])
+        #expect(try run.confirm(givenUp: []))
         run.close()
         try Data(plan).write(to: URL(fileURLWithPath: run.path))
         for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: run.path + suffix) }

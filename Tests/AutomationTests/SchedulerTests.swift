@@ -356,7 +356,8 @@ struct SchedulerTests {
         let scheduledRun = ScheduledRun(
             key: Self.nine, file: "/a.yaml", run: "r", state: .sending, begins: .distantPast, ends: .distantPast, changedAt: .distantPast)
         let finding = try ScheduledRunWork(
-            runsFolder: folder.path, choice: .init(), attendance: ScheduleAttendance(observer: .silent, cancellation: Cancellation()),
+            catalog: RunFolder(folder.path), choice: .init(),
+            attendance: ScheduleAttendance(observer: .silent, cancellation: Cancellation()),
             heartbeats: Heartbeats()
         )
         .examine(scheduledRun)

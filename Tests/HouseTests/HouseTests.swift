@@ -50,7 +50,7 @@ struct HouseTests {
             "asks-and-prints": "print(1)", "exits-and-signals": "exit(2)", "shared-state": "static let all = Mutex(0)",
             "knows-apns": "let x = \"BadDeviceToken\"",
             "knows-sqlite": "import GRDB", "decides-by-text": "if reason == other {}", "polls": "usleep(5)",
-            "addresses-runs-by-path": "RunStore(path: p)",
+            "addresses-runs-by-path": "SQLiteRun(path: p)",
         ]
         for wall in Wall.all {
             let text = try #require(hole[wall.name])

@@ -29,14 +29,14 @@ struct Wall {
                 name: "knows-apns", pattern: #"(?i)apns|\baps\b|/3/device|BadDeviceToken|AuthKey"#,
                 rooms: ["PushServices/APNs", "PushServices/PushServices.swift", "Simulators", "Benchmarks"],
                 readsLiterals: true),
-            Wall(name: "knows-sqlite", pattern: #"\bimport (?:GRDB|GRDBSQLite|SQLite3)\b"#, rooms: ["Runs", "Benchmarks"]),
+            Wall(name: "knows-sqlite", pattern: #"\bimport (?:GRDB|GRDBSQLite|SQLite3)\b"#, rooms: ["Runs/SQLite", "Benchmarks"]),
             Wall(
                 name: "decides-by-text", pattern: #"\breason [!=]= |\breason\.(?:isEmpty|hasPrefix|contains)|\bsettings\["#,
                 // What a service's reasons mean is decided there, once.
                 rooms: ["PushServices"]),
             // Locks of other processes and space on a disk announce nothing; they are tried again in one place, so often and no more.
             Wall(name: "polls", pattern: #"\bu?sleep\(|\bnanosleep\("#, rooms: ["Base/Retries.swift", "Benchmarks"]),
-            Wall(name: "addresses-runs-by-path", pattern: #"\bRunStore\b"#, rooms: ["Runs", "Benchmarks"]),
+            Wall(name: "addresses-runs-by-path", pattern: #"\b(?:SQLiteRun|RunFolder)\b"#, rooms: ["Runs/SQLite", "Benchmarks"]),
         ]
     }
 

@@ -29,7 +29,7 @@ import Testing
         #expect(runs.compactMap { $0["run"]?.stringValue } == ["20261101-120000-welcome-0a1b", "20261201-090000-spring-sale-7f3a"])
         #expect(runs.map { $0["state"] } == [.string("planned"), .string("finished")])
         let path = folder.path + "/20261201-090000-spring-sale-7f3a.sqlite"
-        #expect(runs.last == (try Report(RunStore(path: path, readOnly: true), isSummary: true).json))
+        #expect(runs.last == (try Report(SQLiteRun(path: path, readOnly: true), isSummary: true).json))
         #expect(broken.map { $0["file"] } == [.string(folder.path + "/notes.sqlite")])
         #expect(broken.first?["message"] == .string("this is not a run file"))
     }

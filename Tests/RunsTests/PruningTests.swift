@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct PruningTests {
     /// Ended, with languages, variants, cells and every kind of text about recipients.
-    private func endedRun(_ folder: TemporaryFolder, count: Int = 700) throws -> RunStore {
+    private func endedRun(_ folder: TemporaryFolder, count: Int = 700) throws -> SQLiteRun {
         let writer = try RunWriter(folder: folder.path, id: "20261201-090000-sale-0001")
         for id in 0..<count {
             try writer.put(
@@ -46,7 +46,7 @@ import Testing
         _ = try ClaimCounter(run, life: "1-a", claimed: 650)
         try run.prune(at: noon.adding(seconds: 86_400))
         for word in ["feedc0de", "registration-", "alias-", "cell-"] { #expect(!contents(folder).contains(word), "\(word)") }
-        let pruned = try RunStore(path: run.path, readOnly: true)
+        let pruned = try SQLiteRun(path: run.path, readOnly: true)
         #expect(pruned.prunedAt == noon.adding(seconds: 86_400))
         #expect(pruned.fileSize < size)
         #expect(try pruned.figures(withGroups: true) == figures)
@@ -61,7 +61,7 @@ import Testing
     func refusals() throws {
         let folder = try TemporaryFolder()
         try endedRun(folder).prune(at: noon)
-        let run = try RunStore(path: folder.path + "/20261201-090000-sale-0001.sqlite")
+        let run = try SQLiteRun(path: folder.path + "/20261201-090000-sale-0001.sqlite")
         let uses: [() throws -> Void] = [
             { _ = try run.recipients(0..<1) }, { try run.forEachPush(in: 0..<1) { _ in } }, { try run.forEachResult { _, _, _, _ in } },
             { try run.forEachStoredResult { _ in } }, { try run.forEachUnsettledPush(in: 0..<1, resendsUnknown: true) { _ in } },
@@ -81,7 +81,7 @@ import Testing
     func obstacles() throws {
         let folder = try TemporaryFolder()
         let run = try endedRun(folder)
-        let sender = try RunStore(path: run.path)
+        let sender = try SQLiteRun(path: run.path)
         try sender.setState(.running, at: noon)
         #expect(throws: Diagnostic.self) { try run.prune(at: noon) }
         try sender.setState(.finished, at: noon)
@@ -90,7 +90,7 @@ import Testing
         _ = shell("mkdir '\(run.path).pruning'")
         #expect(throws: Diagnostic.self) { try run.prune(at: noon) }
         _ = shell("rmdir '\(run.path).pruning'")
-        let again = try RunStore(path: run.path, readOnly: true)
+        let again = try SQLiteRun(path: run.path, readOnly: true)
         #expect(again.prunedAt == nil)
         try again.checkIntegrity()
     }
@@ -101,31 +101,31 @@ import Testing
         let run = try endedRun(folder)
         let seen = try run.status()
         run.close()
-        let sender = try RunStore(path: run.path)
+        let sender = try SQLiteRun(path: run.path)
         try sender.setState(.running, at: noon.adding(seconds: 120))
         try sender.setState(.finished, at: noon.adding(seconds: 180))
         try sender.closeIntoOneFile()
         sender.close()
         let error = #expect(throws: Diagnostic.self) { try run.prune(at: noon.adding(seconds: 86_400), ifStill: seen) }
         #expect(error?.message == "the run was gone on with meanwhile")
-        let again = try RunStore(path: run.path)
+        let again = try SQLiteRun(path: run.path)
         #expect(again.prunedAt == nil)
         try again.checkIntegrity()
         try again.prune(at: noon.adding(seconds: 86_400), ifStill: again.status())
-        #expect(try RunStore(path: run.path).prunedAt != nil)
+        #expect(try SQLiteRun(path: run.path).prunedAt != nil)
     }
 
     @Test("a run that was killed is pruned as it was seen")
     func killed() throws {
         let folder = try TemporaryFolder()
         let run = try endedRun(folder)
-        let sender = try RunStore(path: run.path)
+        let sender = try SQLiteRun(path: run.path)
         try sender.setState(.running, at: noon.adding(seconds: 120))
         sender.close()
         let seen = try run.status()
         #expect(seen.state == .stopped && seen.finishedAt == nil)
         try run.prune(at: noon.adding(seconds: 86_400), ifStill: seen)
-        #expect(try RunStore(path: run.path).prunedAt != nil)
+        #expect(try SQLiteRun(path: run.path).prunedAt != nil)
     }
 
     @Test("what an interrupted pruning left behind is no run, and the next one takes its place")
@@ -144,8 +144,8 @@ import Testing
         let folder = try TemporaryFolder()
         let run = try endedRun(folder)
         _ = shell("mkdir '\(folder.path)/other'; mv '\(run.path)' '\(folder.path)/other/real'; ln -s other/real '\(run.path)'")
-        try RunStore(path: run.path).prune(at: noon)
-        #expect(try RunStore(path: run.path).prunedAt == noon)
+        try SQLiteRun(path: run.path).prune(at: noon)
+        #expect(try SQLiteRun(path: run.path).prunedAt == noon)
         #expect(shell("readlink '\(run.path)'") == "other/real\n")
     }
 }

@@ -4,7 +4,7 @@ import Testing
 
 /// What is bound straight to SQLite comes back as it was.
 @Suite struct RecordingTests {
-    private func outcomes(_ run: RunStore) throws -> [Settlement?] {
+    private func outcomes(_ run: SQLiteRun) throws -> [Settlement?] {
         var found: [Settlement?] = []
         try run.forEachResult { _, _, outcome, _ in found.append(outcome) }
         return found

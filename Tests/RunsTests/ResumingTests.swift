@@ -8,7 +8,7 @@ import Testing
 @Suite("what is left of a run")
 struct ResumingTests {
     /// 20 recipients, 0 to 11 claimed: 0 accepted, 1 unsent, 2 unknown, 3 failed, the rest without an outcome.
-    private func brokenOff(_ folder: TemporaryFolder) throws -> RunStore {
+    private func brokenOff(_ folder: TemporaryFolder) throws -> SQLiteRun {
         let run = try makeRun(folder, audience: 20)
         try run.claim(0..<8, at: noon)
         try run.claim(8..<12, at: noon)
@@ -19,7 +19,7 @@ struct ResumingTests {
         return run
     }
 
-    private func open(_ run: RunStore, _ range: Range<Int>, resendsUnknown: Bool) throws -> [Int] {
+    private func open(_ run: SQLiteRun, _ range: Range<Int>, resendsUnknown: Bool) throws -> [Int] {
         var ids: [Int] = []
         try run.forEachUnsettledPush(in: range, resendsUnknown: resendsUnknown) { push in
             ids.append(push.id)
@@ -75,15 +75,15 @@ struct ResumingTests {
     func ask() throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 2)
-        let other = try RunStore(path: run.path)
-        #expect(diagnostic { try other.ask(for: .paused, at: noon, from: [.planned]) }?.message == "no process sends this run")
+        let other = try SQLiteRun(path: run.path)
+        #expect(diagnostic { try other.give(.pause, at: noon) }?.message == "no process sends this run")
         try run.setState(.running, at: noon)
         #expect(other.isBeingSent)
-        try other.ask(for: .paused, at: noon, from: [.running])
+        try other.give(.pause, at: noon)
         #expect(try run.status().state == .paused)
         #expect(
-            diagnostic { try other.ask(for: .paused, at: noon, from: [.running]) }?.message.contains("paused by now") == true)
-        try other.ask(for: .running, at: noon, from: [.paused])
+            diagnostic { try other.give(.pause, at: noon) }?.message.contains("paused by now") == true)
+        try other.give(.goOn, at: noon)
         #expect(try run.status().state == .running && run.status().finishedAt == nil)
         try run.setState(.finished, at: noon)
         try run.closeIntoOneFile()

@@ -51,7 +51,7 @@ struct RunSettingsTests {
             let run = try writer.finish(plan)
             run.close()
             #expect(try run.plan.settings.get() == original)
-            #expect(try RunStore(path: run.path).plan.settings.get() == original)
+            #expect(try SQLiteRun(path: run.path).plan.settings.get() == original)
         }
     }
 

@@ -9,18 +9,16 @@ import Testing
 @Suite("the record of what was sent")
 struct SendingHistoryTests {
     /// Begins a life of a run, as a gate does.
-    private func begin(_ run: RunStore, _ record: SendingHistory, after former: String = "") throws -> ClaimCounter {
-        let life = SendingHistory.life(after: former)
-        let begun = try record.begin(
-            run, as: life, seen: former, reached: run.reached(), claimed: run.claimCount(), in: "sandbox", for: nil, at: noon)
-        #expect(begun == .noted)
-        let marks = try ClaimCounter(run, life: life, claimed: run.claimCount())
-        try run.begin(life: life, at: noon, from: [.planned, .stopped])
-        #expect(try record.confirm(run))
+    private func begin(_ run: SQLiteRun, _ record: SendingHistory, after former: String = "") throws -> ClaimCounter {
+        let new = try NewLife(after: former, reached: run.reached(), claimed: run.claimCount(), in: "sandbox")
+        #expect(try record.begin(run.plan, new, at: noon) == .noted)
+        let marks = try ClaimCounter(run, life: new.life, claimed: run.claimCount())
+        try run.begin(life: new.life, at: noon, from: [.planned, .stopped])
+        #expect(try record.confirm(run.plan.id))
         return marks
     }
 
-    private func copy(_ run: RunStore) -> [UInt8] {
+    private func copy(_ run: SQLiteRun) -> [UInt8] {
         try? run.closeIntoOneFile()
         return readBytes(run.path)
     }
@@ -29,14 +27,14 @@ struct SendingHistoryTests {
     func takenBack() throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 20)
-        let record = SendingHistory(beside: run)
+        let record = run.catalog.history
         let marks = try begin(run, record)
         try run.claim(0..<12, at: noon)
         try marks.note(run.claimCount())
         try run.record((0..<12).map { settled($0, .unsent, status: 0, attempts: 0) })
         #expect(try run.claimCount() == 12)
         let before = copy(run)
-        #expect(SendingHistory.gap(of: try RunStore(path: run.path)) == nil)
+        #expect(SendingHistory.gap(of: try SQLiteRun(path: run.path)) == nil)
         // All are claimed already; nothing but this count tells that they may have been pushed.
         _ = try run.reopen(0..<7, resendsUnknown: false)
         try marks.note(run.claimCount())
@@ -45,21 +43,21 @@ struct SendingHistoryTests {
         let after = copy(run)
         run.close()
         writeBytes(before, run.path)
-        #expect(SendingHistory.gap(of: try RunStore(path: run.path)) == .certain)
+        #expect(SendingHistory.gap(of: try SQLiteRun(path: run.path)) == .certain)
         writeBytes(after, run.path)
-        #expect(SendingHistory.gap(of: try RunStore(path: run.path)) == nil)
+        #expect(SendingHistory.gap(of: try SQLiteRun(path: run.path)) == nil)
         unlink(ClaimCounter.file(of: run.path))
-        #expect(SendingHistory.gap(of: try RunStore(path: run.path)) == .possible)
+        #expect(SendingHistory.gap(of: try SQLiteRun(path: run.path)) == .possible)
     }
 
     @Test("a record that cannot be read says nothing of any run, and that is no word that nothing is missing")
     func unreadable() throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 20)
-        _ = try begin(run, SendingHistory(beside: run))
+        _ = try begin(run, run.catalog.history)
         run.close()
         writeBytes(Array(repeating: 7, count: 8192), folder.path + "/sent.db")
-        let known = HistorySnapshot(folder: folder.path)
+        let known = HistorySnapshot(of: RunFolder(folder.path))
         guard case .unreadable(let why)? = known.gap(of: run) else {
             Issue.record("\(String(describing: known.gap(of: run)))")
             return
@@ -73,7 +71,7 @@ struct SendingHistoryTests {
     func noted() throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 20)
-        let record = SendingHistory(beside: run)
+        let record = run.catalog.history
         let marks = try begin(run, record)
         try run.claim(0..<5, at: noon)
         try marks.note(5)
@@ -81,33 +79,33 @@ struct SendingHistoryTests {
         let (file, marked) = (readBytes(run.path), readBytes(ClaimCounter.file(of: run.path)))
         try run.claim(5..<9, at: noon)
         try marks.note(9)
-        record.note(claimed: 9, of: run)
+        try record.note(claimed: 9, of: run.plan.id, in: run.life())
         #expect(SendingHistory.gap(of: run) == nil)
         run.close()
         writeBytes(file, run.path)
         writeBytes(marked, ClaimCounter.file(of: run.path))
-        #expect(SendingHistory.gap(of: try RunStore(path: run.path)) == .certain)
+        #expect(SendingHistory.gap(of: try SQLiteRun(path: run.path)) == .certain)
     }
 
     @Test("the end of a life that the record does not know any more is said to be damage; one that another life has followed is nobody's")
     func replaced() throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 20)
-        let record = SendingHistory(beside: run)
+        let record = run.catalog.history
         _ = try begin(run, record)
         try run.setState(.stopped, cause: .described("x"), at: noon)
-        try record.end(run)
+        try run.endLife()
         let older = readBytes(record.path)
         _ = try begin(run, record, after: run.life())
         let present = readBytes(record.path)
         writeBytes(older, record.path)
-        #expect(diagnostic { try record.end(run) }?.message.contains("it knew of the life of") == true)
+        #expect(diagnostic { try run.endLife() }?.message.contains("it knew of the life of") == true)
         writeBytes(present, record.path)
         try run.setState(.stopped, cause: .described("x"), at: noon)
-        try record.end(run)
-        let former = try RunStore(path: run.path)
+        try run.endLife()
+        let former = try SQLiteRun(path: run.path)
         former.ownLife.withLock { $0 = "1-0" }
-        try record.end(former)
+        try former.endLife()
         #expect(try record.entry(of: run.plan.id)?.claimed == 0)
     }
 }

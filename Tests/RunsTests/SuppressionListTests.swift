@@ -184,7 +184,7 @@ extension SuppressionList {
         let (runs, broken) = (found.runs, found.broken)
         #expect(runs.count == 1 && broken.isEmpty)
         #expect(try RunFolder(folder.path).file(named: "last").hasSuffix("a-1111.sqlite"))
-        let mistake = diagnostic { _ = try RunStore(path: RunFolder(folder.path).file(named: "suppressed-shop")) }
+        let mistake = diagnostic { _ = try SQLiteRun(path: RunFolder(folder.path).file(named: "suppressed-shop")) }
         #expect(mistake?.message == "this is a list of suppressed devices, not a run")
     }
 
@@ -215,7 +215,7 @@ extension SuppressionList {
     /// - Parameter accepted: of the 38 whose devices are not gone, two of whose tokens APNs calls bad.
     private func endedRun(
         _ folder: TemporaryFolder, _ state: RunState = .finished, reason: String = "", accepted: Int = 31
-    ) throws -> RunStore {
+    ) throws -> SQLiteRun {
         let run = try makeRun(folder, audience: 40)
         try run.setState(.running, at: noon)
         try run.claim(0..<40, at: noon)
@@ -242,7 +242,7 @@ extension SuppressionList {
     func suppressGone() throws {
         let folder = try TemporaryFolder()
         let run = try endedRun(folder)
-        let list = SuppressionList(of: run, environment: "production")
+        let list = run.catalog.suppression(app: run.plan.app, environment: "production")
         #expect(try list.suppressGone(of: run).added == 4)
         #expect(try list.summary == known + settingsEvidence)
         let before = try list.all
@@ -258,7 +258,7 @@ extension SuppressionList {
     func notFinished(state: RunState, reason: String) throws {
         let folder = try TemporaryFolder()
         let run = try endedRun(folder, state, reason: reason)
-        let list = SuppressionList(of: run, environment: "production")
+        let list = run.catalog.suppression(app: run.plan.app, environment: "production")
         let change = try list.suppressGone(of: run)
         #expect(change.added == 2 && change.notSuppressed == 2)
         #expect(try list.summary == known)
@@ -272,7 +272,7 @@ extension SuppressionList {
     func tooFewAccepted(accepted: Int) throws {
         let folder = try TemporaryFolder()
         let run = try endedRun(folder, accepted: accepted)
-        let list = SuppressionList(of: run, environment: "production")
+        let list = run.catalog.suppression(app: run.plan.app, environment: "production")
         #expect(try list.suppressGone(of: run).notSuppressed == 2)
         #expect(try list.summary == known)
     }
@@ -295,7 +295,7 @@ extension SuppressionList {
         try retry.record(
             (0..<accepted.itself).map { settled($0) } + [settled(accepted.itself, .invalidToken, status: 400, reason: "BadDeviceToken")])
         try retry.setState(.finished, at: noon)
-        let list = SuppressionList(of: retry, environment: "production")
+        let list = retry.catalog.suppression(app: retry.plan.app, environment: "production")
         #expect(try list.suppressGone(of: retry).added == accepted.suppressed)
     }
 
@@ -314,9 +314,9 @@ extension SuppressionList {
         try run.begin(life: "3-c", at: noon, from: [.stopped])
         try run.setState(.finished, at: noon)
         try run.closeIntoOneFile()
-        let evidence = try RunStore(path: run.path, readOnly: true).evidence()
+        let evidence = try SQLiteRun(path: run.path, readOnly: true).evidence()
         #expect(evidence.lives.map(\.accepted) == [45, 0] && evidence.settingsEvidence?.ambiguous == 5)
-        let change = try SuppressionList(of: run, environment: "production").suppressGone(of: run)
+        let change = try run.catalog.suppression(app: run.plan.app, environment: "production").suppressGone(of: run)
         #expect(change.added == 0 && change.notSuppressed == 5)
     }
 
@@ -339,7 +339,7 @@ extension SuppressionList {
             try retry.finish(
                 at: noon, unless: { RunEvidence($0.tokenEvidence, retried: retried).settingsEvidence == nil ? nil : .described("settings") }
             ) == nil)
-        let list = SuppressionList(of: retry, environment: "production")
+        let list = retry.catalog.suppression(app: retry.plan.app, environment: "production")
         let change = try list.suppressGone(of: retry)
         #expect(change.added == 1 && change.notSuppressed == 1)
     }
@@ -348,7 +348,7 @@ extension SuppressionList {
     func nothing() throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 3)
-        #expect(try SuppressionList(of: run, environment: "production").suppressGone(of: run) == SuppressionList.Change())
+        #expect(try run.catalog.suppression(app: run.plan.app, environment: "production").suppressGone(of: run) == SuppressionList.Change())
         #expect(folder.names == ["run.sqlite"])
     }
 }

@@ -32,7 +32,7 @@ struct FrequencyHistoryTests {
         first.close()
         // What it accepted, and what it may have sent.
         #expect(try folder.capped(second) == [0, 1])
-        let again = try RunStore(path: first.path)
+        let again = try SQLiteRun(path: first.path)
         try folder.begin(again)
         #expect(try folder.capped(again) == [8, 9])
         #expect(try folder.capped(second) == [0, 1])
@@ -97,9 +97,9 @@ struct FrequencyHistoryTests {
 
 extension PlannedFolder {
     /// Devices of a run that may get no more.
-    fileprivate func capped(_ run: RunStore) throws -> [Int]? {
+    fileprivate func capped(_ run: SQLiteRun) throws -> [Int]? {
         let history = FrequencyHistory(app: "shop", environment: .sandbox, caps: settings.frequencyCaps, now: .now())
-        guard let capped = try history.cappedDevices(for: run) else { return nil }
+        guard let capped = try history.cappedDevices(for: run, in: run.catalog) else { return nil }
         return (0..<10).filter { device in
             Array(PlannedFolder.token(device).utf8).withUnsafeBufferPointer { capped.contains(token: $0) }
         }

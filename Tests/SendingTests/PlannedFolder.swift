@@ -27,7 +27,7 @@ final class PlannedFolder {
     func plan(
         _ id: String, at moment: Timestamp = .now(), app: String = "shop", devices: Range<Int> = 0..<10, source: String = "",
         isTest: Bool = false, _ settings: RunSettings? = nil
-    ) throws -> RunStore {
+    ) throws -> SQLiteRun {
         let writer = try RunWriter(folder: path, id: id)
         for (index, device) in devices.enumerated() {
             try writer.put(Recipient(token: DeviceToken(normalized: Self.token(device)), fields: []), at: index)
@@ -46,22 +46,19 @@ final class PlannedFolder {
     ///   - outcome: of the last of them; the others are accepted.
     ///   - isCutOff: whether its process is killed before it notes that it ends.
     func send(
-        _ run: RunStore, to count: Int, last outcome: Outcome = .accepted, in environment: String = "sandbox",
+        _ run: SQLiteRun, to count: Int, last outcome: Outcome = .accepted, in environment: String = "sandbox",
         from start: Timestamp = .now(),
         to end: Timestamp = .now(), isCutOff: Bool = false
     ) throws {
-        let record = SendingHistory(beside: run)
-        let life = SendingHistory.life(after: try run.life())
         try run.lockForSending()
         let first = try run.claims().count
-        let begun = try record.begin(
-            run, as: life, seen: run.life(), reached: run.reached(), claimed: run.claimCount(), in: environment, for: nil, at: start)
+        let new = try NewLife(after: run.life(), reached: run.reached(), claimed: run.claimCount(), in: environment)
+        let begun = try run.note(new, at: start)
         guard begun == .noted else { throw Diagnostic("\(begun)", file: run.path) }
-        let marks = try ClaimCounter(run, life: life, claimed: run.claimCount())
-        try run.begin(life: life, at: start, from: [.planned, .stopped])
-        _ = try record.confirm(run)
+        try run.begin(life: new.life, at: start, from: [.planned, .stopped])
+        _ = try run.confirm(givenUp: [])
         try run.claim(first..<count, at: start)
-        try marks.note(run.claimCount())
+        try run.note(claimed: run.claimCount())
         try run.record(
             (first..<count).map {
                 Settlement(
@@ -69,10 +66,10 @@ final class PlannedFolder {
             })
         if !isCutOff {
             try run.setState(count == run.plan.audience ? .finished : .stopped, at: end)
-            try record.end(run)
+            try run.endLife()
         }
         run.unlock()
     }
 
-    func begin(_ run: RunStore) throws { try run.setState(.running, at: .now()) }
+    func begin(_ run: SQLiteRun) throws { try run.setState(.running, at: .now()) }
 }

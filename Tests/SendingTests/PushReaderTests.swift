@@ -16,7 +16,7 @@ struct PushReaderTests {
     /// A planned run in a folder of its own, which goes with it.
     private final class PlannedRun {
         let folder: String
-        let store: RunStore
+        let store: SQLiteRun
 
         /// - Parameter messages: decide into which variants recipients fall.
         init(

@@ -15,7 +15,7 @@ struct SupersedingRunsTests {
         var unknown: [String] = []
     }
 
-    private func found(_ run: RunStore, _ folder: PlannedFolder, _ settings: RunSettings? = nil) throws -> Found {
+    private func found(_ run: SQLiteRun, _ folder: PlannedFolder, _ settings: RunSettings? = nil) throws -> Found {
         guard let found = try SupersedingRuns(of: run, settings ?? folder.settings) else { return Found() }
         return Found(runs: found.runs.map(\.plan.id), reached: found.reached, toCome: found.toCome, unknown: found.unknown.map(\.id))
     }
@@ -51,7 +51,7 @@ struct SupersedingRunsTests {
         stopped.close()
         let other = try folder.plan(Self.second)
         try folder.send(other, to: 10)
-        let again = try RunStore(path: stopped.path)
+        let again = try SQLiteRun(path: stopped.path)
         #expect(try found(again, folder) == Found(runs: [Self.second], reached: 10))
         var settings = folder.settings
         settings.unknownPolicy = .skip
@@ -98,14 +98,14 @@ struct SupersedingRunsTests {
         // The clock is set back by an hour between a plan and a run that is planned later, and begun.
         let plan = try folder.plan(Self.first, at: .now().adding(seconds: 3600)), later = try folder.plan(Self.second)
         var settings = folder.settings
-        settings.place = try SendingHistory(beside: plan).order().last
+        settings.place = try plan.catalog.history.order().last
         try folder.send(later, to: 10)
         #expect(try found(plan, folder, settings) == Found(runs: [Self.second], reached: 10))
         // It was set back after a run had ended, which a plan that is made now knows of.
         let ahead = try folder.plan("20261101-090000-c-c000")
         try folder.send(ahead, to: 10, from: .now().adding(seconds: 1800), to: .now().adding(seconds: 1900))
         let next = try folder.plan("20261101-090000-c-d000")
-        settings.place = try SendingHistory(beside: plan).order().last
+        settings.place = try plan.catalog.history.order().last
         #expect(try found(next, folder, settings) == Found())
         for run in [plan, later, ahead, next] { run.close() }
     }
@@ -119,7 +119,7 @@ struct SupersedingRunsTests {
         try FileManager.default.moveItem(atPath: other.path, toPath: folder.path + "/elsewhere")
         var settings = folder.settings
         #expect(try found(plan, folder, settings) == Found(unknown: [Self.second]))
-        settings.place = try SendingHistory(beside: plan).order().last
+        settings.place = try plan.catalog.history.order().last
         #expect(try found(plan, folder, settings) == Found())
         plan.close()
     }

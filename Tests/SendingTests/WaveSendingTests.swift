@@ -49,7 +49,7 @@ struct WaveSendingTests {
     /// A planned run in a folder of its own, with the server that it is sent to.
     private final class Bench {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("volley-waves-\(UUID().uuidString)")
-        let run: RunStore
+        let run: SQLiteRun
         let settings: RunSettings
         private let gateway: Gateway
         private let messages: MessageCatalog
@@ -100,7 +100,7 @@ struct WaveSendingTests {
 
         func send(_ clock: WaitClock, from states: Set<RunState> = [.planned], refusing refusal: Diagnostic? = nil) throws -> RunEnd {
             var stage = RunSender(
-                run: run, endpoint: gateway.endpoint, credentials: gateway.credentials,
+                run: run, catalog: run.catalog, endpoint: gateway.endpoint, credentials: gateway.credentials,
                 route: try ProxyRoute(nil, to: settings.environment), settings: settings, messages: messages,
                 attendance: RunAttendance(context: SendingContext(), observer: .silent, cancellation: try Cancellation()))
             stage.clock = clock
@@ -190,7 +190,7 @@ struct WaveSendingTests {
         let isAsked = Atomic(false)
         let clock = try TestClock("2026-11-30 23:00").clock { now in
             guard now >= noon, !isAsked.exchange(true, ordering: .relaxed) else { return }
-            try? run.ask(for: .cancelled, cause: .cancelled, at: .now(), from: [.running])
+            try? run.give(.cancel, at: .now())
         }
         #expect(try bench.send(clock) == .cancelled)
         #expect(try run.figures().outcomes.filter { $0.value > 0 } == [.accepted: 30, .unsent: 50])

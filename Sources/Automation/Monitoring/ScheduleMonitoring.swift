@@ -23,18 +23,18 @@ final class ScheduleMonitoring {
     private let observer: Observer<Diagnostic>
     private let counter: PushCounter
     private let prometheus: String?, health: String?
-    private let runsFolder: String
+    private let catalog: any RunCatalog
     private var hasFailed: Set<String> = []
     private var figures: [String: RunFigures?] = [:]
 
     /// - Parameters:
     ///   - counter: the pushes of this process.
     ///   - observer: is told which file cannot be written.
-    package init(_ project: Project, runsFolder: String, counting counter: PushCounter, _ observer: Observer<Diagnostic>) {
+    package init(_ project: Project, _ catalog: any RunCatalog, counting counter: PushCounter, _ observer: Observer<Diagnostic>) {
         func path(_ text: SourceText?) -> String? { text.map { FilePaths.resolve($0.value, besideFile: project.file) } }
         prometheus = path(project.monitoring?.prometheus)
         health = path(project.monitoring?.health)
-        self.runsFolder = runsFolder
+        self.catalog = catalog
         self.counter = counter
         self.observer = observer
     }
@@ -51,7 +51,7 @@ final class ScheduleMonitoring {
 
     private func replace(_ file: String, with text: String) {
         do throws(Diagnostic) {
-            try ResultFileCheck.check(file, option: "monitoring", what: "file of `monitoring`", runsFolder: runsFolder)
+            try ResultFileCheck.check(file, option: "monitoring", what: "file of `monitoring`", runsFolder: catalog.place)
             try FilePaths.replace(file, Array(text.utf8), mode: 0o644)
             hasFailed.remove(file)
         } catch {
@@ -164,7 +164,7 @@ final class ScheduleMonitoring {
     }
 
     private func figures(of run: String) -> RunFigures? {
-        guard let run = try? RunFolder(runsFolder).open(run, readOnly: true) else { return nil }
+        guard let run = try? catalog.open(run) else { return nil }
         defer { run.close() }
         return try? run.figures()
     }

@@ -88,7 +88,7 @@ package struct Notice: Sendable {
 extension Notice {
     /// Something about a run.
     /// - Parameter occurrence: the time of the schedule it belongs to.
-    package init(_ event: NoticeEvent, of run: RunStore, occurrence: String? = nil) {
+    package init(_ event: NoticeEvent, of run: any RecordedRun, occurrence: String? = nil) {
         self.init(event)
         campaign = run.plan.campaign
         app = run.plan.app
@@ -102,7 +102,7 @@ extension Notice {
     }
 
     /// How a run ended. What cannot be read of its figures is left out.
-    package init(ofEndedRun run: RunStore, occurrence: String? = nil) {
+    package init(ofEndedRun run: any RecordedRun, occurrence: String? = nil) {
         self.init(.stopped, of: run, occurrence: occurrence)
         if state == .finished { event = .finished }
         guard let report = try? Report(run), let figures = try? run.figures() else { return }

@@ -161,7 +161,7 @@ extension Notices {
     }
 
     /// Tells of one thing in a command that ends with it.
-    package static func tell(_ event: NoticeEvent, of run: RunStore, _ project: Project, _ observer: NoticeObserver) {
+    package static func tell(_ event: NoticeEvent, of run: any RecordedRun, _ project: Project, _ observer: NoticeObserver) {
         let notices = Notices(project, patience: .short, observer)
         notices.post(Notice(event, of: run))
         notices.finish(withinSeconds: longestFlushSeconds)

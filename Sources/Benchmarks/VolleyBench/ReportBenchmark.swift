@@ -55,7 +55,7 @@ struct ReportBenchmark {
 
     /// A run that has ended, but for its last recipient.
     /// - Returns: also the seconds that comparing its digest took at its beginning, and counting at its end.
-    private func makeRun(_ folder: String) throws -> (RunStore, beginning: Double, ending: Double) {
+    private func makeRun(_ folder: String) throws -> (SQLiteRun, beginning: Double, ending: Double) {
         let writer = try RunWriter(folder: folder, id: "bench")
         for id in 0..<recipients {
             try writer.put(
@@ -71,7 +71,7 @@ struct ReportBenchmark {
                 audience: recipients, skipped: [.notMatched: recipients * 2], settings: .success(PlannedRun.settings), preview: .object([]))
         )
         // The one that was planned is known to be unchanged.
-        let run = try RunStore(path: made.path)
+        let run = try SQLiteRun(path: made.path)
         made.close()
         let beginning = try seconds { try run.checkUnchanged() }
         let start = Timestamp.now()

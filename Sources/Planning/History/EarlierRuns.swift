@@ -5,7 +5,7 @@ package import Runs
 /// What was sent of an app's campaign before, as the files of its runs know it, and the record beside them.
 package struct EarlierRuns {
     /// The newest that have an audience, newest first, as far back as one that reached somebody.
-    private let runs: [RunStore]
+    private let runs: [any RecordedRun]
     private let now: Timestamp
     private let environment: FrozenEnvironment
     /// When it was sent last to somebody; else when it was to be.
@@ -15,11 +15,12 @@ package struct EarlierRuns {
 
     /// - Throws: `Diagnostic`: the folder of runs cannot be listed.
     package init(
-        of campaign: String, app: String, in environment: FrozenEnvironment, folder: String, now: Timestamp, besides own: String? = nil
+        of campaign: String, app: String, in environment: FrozenEnvironment, catalog: any RunCatalog, now: Timestamp,
+        besides own: String? = nil
     )
         throws
     {
-        let all = try RunFolder(folder).begunForSomebody(of: campaign, app: app, limit: 10).filter { $0.plan.id != own }
+        let all = try catalog.begunForSomebody(of: campaign, app: app, limit: 10).filter { $0.plan.id != own }
         // Older ones are not asked: what they reached is counted from their files.
         var sendings: [PreviousSending?] = []
         for run in all where sendings.last.map({ $0?.accepted == 0 }) ?? true { sendings.append(PreviousSending(of: run, now: now)) }
@@ -28,13 +29,13 @@ package struct EarlierRuns {
         lastSending = known.last.map { $0.accepted == 0 ? known[0] : $0 }
         self.now = now
         self.environment = environment
-        let record = HistorySnapshot(folder: folder)
+        let record = HistorySnapshot(of: catalog)
         let earliest = now.adding(seconds: -Double(PreviousSending.hours * 3600))
         unaccounted = record.begun(of: campaign).filter { id, entry in
             guard id != own, entry.begunAt >= earliest, let scope = entry.scope, !scope.isTest, scope.app == app,
                 scope.environment == environment.listName, !environment.isSimulator
             else { return false }
-            guard let run = try? RunFolder(folder).open(id, readOnly: true) else { return true }
+            guard let run = try? catalog.open(id) else { return true }
             defer { run.close() }
             return !run.isBeingSent && record.gap(of: run)?.isKnown ?? false
         }.map { (id: $0.key, begunAt: $0.value.begunAt) }.max { $0.begunAt < $1.begunAt }
@@ -61,7 +62,7 @@ package struct EarlierRuns {
             at: context.campaign.audience.position, remedy: "Put its file back, with those beside it: `volley runs` shows what is there.")
     }
 
-    private func unfinishedWarning(_ run: RunStore, _ context: CampaignContext) -> Diagnostic? {
+    private func unfinishedWarning(_ run: any RecordedRun, _ context: CampaignContext) -> Diagnostic? {
         guard let state = try? run.status().state, [.running, .paused, .stopped].contains(state) else { return nil }
         guard LedgerGap(of: run) == nil, let claims = try? run.claims(), !claims.isEmpty,
             run.isBeingSent || claims.count < run.plan.audience || (try? run.figures().outcomes[.unsent, default: 0]) ?? 0 > 0

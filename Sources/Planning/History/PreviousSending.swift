@@ -19,7 +19,7 @@ package struct PreviousSending {
     private let now: Timestamp
 
     /// nil when the last run's file cannot be read.
-    init?(of last: RunStore, now: Timestamp) {
+    init?(of last: any RecordedRun, now: Timestamp) {
         guard let status = try? last.status(), let began = status.startedAt,
             let settings = try? last.plan.settings.get()
         else { return nil }

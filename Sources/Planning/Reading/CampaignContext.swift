@@ -13,8 +13,8 @@ package struct CampaignContext {
     package var app: App
     var messages: MessageCatalog
     var warnings: [Diagnostic]
-    /// The folder of run files.
-    package var runsFolder: String
+    /// Where its runs are kept.
+    package var catalog: any RunCatalog
 
     /// Reads a campaign file and its volley.yaml.
     /// - Throws: every mistake of both at once.
@@ -54,7 +54,7 @@ package struct CampaignContext {
         }
         return CampaignContext(
             campaign: campaign, project: project, app: app, messages: messages, warnings: warnings,
-            runsFolder: project.runsFolder(named.project))
+            catalog: project.catalog(named.project))
     }
 
     /// What lists, exports and their columns have to say of a campaign that has other mistakes already.

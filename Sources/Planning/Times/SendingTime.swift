@@ -1,6 +1,7 @@
 import Workspace
 import Base
 import Campaigns
+import Runs
 import Scheduling
 
 /// When a campaign is to go out, as whoever sends it decided.
@@ -15,33 +16,33 @@ enum SendingTime: Hashable, Sendable {
 
 extension SendingTime {
     /// What `volley send FILE` does, unless its time was sent already: that says more than that it is too late, and `--now` would reach everybody again.
-    static func ofSending(_ context: CampaignContext, isNow: Bool, now: Timestamp, runsFolder: String) throws -> SendingTime {
-        try unlessSentAlready(context.campaign, runsFolder) { () throws(Diagnostic) in
+    static func ofSending(_ context: CampaignContext, isNow: Bool, now: Timestamp, in catalog: any RunCatalog) throws -> SendingTime {
+        try unlessSentAlready(context.campaign, catalog) { () throws(Diagnostic) in
             try ofSending(context.campaign, isNow: isNow, now: now)
         }
     }
 
     /// What `volley plan FILE` freezes, unless that time was sent already.
-    static func ofPlanning(_ context: CampaignContext, now: Timestamp, runsFolder: String) throws -> SendingTime {
-        try unlessSentAlready(context.campaign, runsFolder) { () throws(Diagnostic) in try ofPlanning(context.campaign, now: now) }
+    static func ofPlanning(_ context: CampaignContext, now: Timestamp, in catalog: any RunCatalog) throws -> SendingTime {
+        try unlessSentAlready(context.campaign, catalog) { () throws(Diagnostic) in try ofPlanning(context.campaign, now: now) }
     }
 
     private static func unlessSentAlready(
-        _ campaign: Campaign, _ runsFolder: String, _ decide: () throws(Diagnostic) -> SendingTime
+        _ campaign: Campaign, _ catalog: any RunCatalog, _ decide: () throws(Diagnostic) -> SendingTime
     ) throws -> SendingTime {
         do throws(Diagnostic) {
             let sendingTime = try decide()
             guard case .at(let occurrence) = sendingTime else { return sendingTime }
-            if let taken = try refusal(campaign, occurrence.localTime, runsFolder) { throw taken }
+            if let taken = try refusal(campaign, occurrence.localTime, catalog) { throw taken }
             return sendingTime
         } catch {
             guard let schedule = campaign.schedule, schedule.repeat == nil, let at = schedule.at else { throw error }
-            throw try refusal(campaign, at, runsFolder) ?? error
+            throw try refusal(campaign, at, catalog) ?? error
         }
     }
 
-    private static func refusal(_ campaign: Campaign, _ time: LocalTime, _ runsFolder: String) throws(Diagnostic) -> Diagnostic? {
-        do { return try ScheduledTime.refusal(campaign, time, runsFolder: runsFolder) } catch {
+    private static func refusal(_ campaign: Campaign, _ time: LocalTime, _ catalog: any RunCatalog) throws(Diagnostic) -> Diagnostic? {
+        do { return try ScheduledTime.refusal(campaign, time, in: catalog) } catch {
             throw error as? Diagnostic ?? Diagnostic("\(error)")
         }
     }

@@ -7,7 +7,7 @@ import Runs
 /// What the reader's thread does: run file to batches of payloads, claimed before they are handed on. Large claims are rendered by several threads; one
 /// claims, and hands over in order.
 struct PushReader: Sendable {
-    let run: RunStore
+    let run: any RunLedger
     let messages: MessageCatalog
     /// nil when pushes go out as fast as they can.
     let pace: Pace?
@@ -19,7 +19,7 @@ struct PushReader: Sendable {
     package let now: @Sendable () -> Timestamp
     /// Devices that may get no more; nil when there are none.
     let capped: CappedDevices?
-    /// Is told how many claims were made (`RunStore.claimCount`), before any of those recipients goes onto the wire; false when that could not be noted.
+    /// Is told how many claims were made (`RunLedger.claimCount`), before any of those recipients goes onto the wire; false when that could not be noted.
     var onClaimed: @Sendable (Int) -> Bool = { _ in true }
     /// Is told of capped recipients once they are recorded as unsent.
     let onCapped: @Sendable ([Settlement]) -> Void
@@ -38,7 +38,7 @@ struct PushReader: Sendable {
     private static let batchSize = 1000
 
     package init(
-        run: RunStore, messages: MessageCatalog, pace: Pace?, resendsUnknown: Bool = true, allowance: ClaimBudget? = nil,
+        run: any RunLedger, messages: MessageCatalog, pace: Pace?, resendsUnknown: Bool = true, allowance: ClaimBudget? = nil,
         now: @escaping @Sendable () -> Timestamp = { .now() }, capped: CappedDevices? = nil,
         onCapped: @escaping @Sendable ([Settlement]) -> Void = { _ in },
         onEarlierAttempts: @escaping @Sendable ([Int: Int]) -> Void = { _ in }, onInDoubt: @escaping @Sendable ([Int]) -> Void = { _ in }
@@ -69,24 +69,20 @@ struct PushReader: Sendable {
             }
         }
         let team = RangeTeam("render") { range, renderer in Result { try render(range, isClaimed: false, renderer) } }
-        for range in claimed.gaps(in: ids) {
-            if let left = try claim(range, &claims, renderedBy: team, into: batches) { return left }
-        }
-        return []
+        return try claim(ids, &claims, renderedBy: team, into: batches)
     }
 
     /// Who was never claimed.
     /// - Parameter claims: that were made so far.
-    /// - Returns: who was claimed but not handed over, where that was the end; nil when all are through.
+    /// - Returns: who was claimed but not handed over.
     private func claim(
-        _ ids: Range<Int>, _ claims: inout Int, renderedBy team: RangeTeam<Rendered>, into batches: BoundedQueue<PushBatch>
-    ) throws -> [Int]? {
-        var next = ids.lowerBound
-        while next < ids.upperBound {
+        _ leg: Range<Int>, _ claims: inout Int, renderedBy team: RangeTeam<Rendered>, into batches: BoundedQueue<PushBatch>
+    ) throws -> [Int] {
+        while let next = try run.lease(atMost: claimSize, of: leg) {
             let size = allowance?.wait(forAtMost: claimSize) { batches.isClosed } ?? claimSize
             // Whoever gets nothing anyway must not be gone through when nobody is sent to any more.
             if batches.isClosed { return [] }
-            let claim = next..<min(next + size, ids.upperBound)
+            let claim = next.prefix(size)
             // All of it before the claim: whoever cannot be read must not be claimed.
             let rendered = Rendered(try team.run(parts.parts(of: claim)))
             try run.claim(claim, unsent: rendered.capped, at: now())
@@ -95,9 +91,8 @@ struct PushReader: Sendable {
             guard onClaimed(claims) else { return rendered.batches.flatMap { $0.pushes.map(\.recipient) } }
             let left = handOver(rendered.batches[...], to: batches)
             if !left.isEmpty { return left }
-            next = claim.upperBound
         }
-        return nil
+        return []
     }
 
     /// Who was claimed before and is not settled.

@@ -30,23 +30,15 @@ extension RunSender {
 
     /// Does what another process recorded as wanted.
     private func carryOutOrders(_ control: SendControl, _ state: SendState) {
-        if let loss = loss(during: .sending) {
+        if let loss = run.loss(during: .sending) {
             control.interrupt()
             return state.fail(.ledger(loss))
         }
-        switch try? run.status().state {
-        case .paused: control.interrupt(.paused)
-        case .cancelled: control.interrupt(.cancelled)
-        default: break
+        switch try? run.order() {
+        case .pause: control.interrupt(.paused)
+        case .cancel: control.interrupt(.cancelled)
+        case .goOn, nil: break
         }
-    }
-
-    /// Why the run may not be sent any longer, as its file, what belongs to it, or the right to send it is gone; nil while all are there.
-    func loss(during activity: RunActivity) -> LedgerStop? {
-        guard run.isInPlace else { return .fileLost(run.place, during: activity) }
-        if let missing = files?.missing { return .accountFileLost(missing, during: activity) }
-        do { try run.keepLock() } catch { return .lockLost("\(error)", during: activity) }
-        return nil
     }
 
     /// Waits until the run goes on (nil) or ends.
@@ -56,13 +48,13 @@ extension RunSender {
             attendance.cancellation.wait(milliseconds: SendControl.longestRest)
             attendance.observer(.tick)
             if attendance.cancellation.isRequested { return .interrupted }
-            if let loss = loss(during: .paused) { return .stopped(.ledger(loss)) }
-            switch try? run.status().state {
-            case .running:
+            if let loss = run.loss(during: .paused) { return .stopped(.ledger(loss)) }
+            switch try? run.order() {
+            case .goOn:
                 attendance.observer(.resumed)
                 return nil
-            case .cancelled: return .cancelled
-            default: continue
+            case .cancel: return .cancelled
+            case .pause, nil: continue
             }
         }
     }

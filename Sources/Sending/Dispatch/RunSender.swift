@@ -14,7 +14,9 @@ import Synchronization
 /// The order that makes a run accountable: a claim is committed before its recipients are handed on, and nothing
 /// reaches the wire but what was handed on. See docs/architecture.md.
 package struct RunSender: Sendable {
-    let run: RunStore
+    let run: any RunLedger
+    /// The runs beside it: of how often their devices were pushed to.
+    let catalog: any RunCatalog
     let endpoint: Endpoint
     let credentials: Credentials
     let route: ProxyRoute
@@ -23,10 +25,6 @@ package struct RunSender: Sendable {
     let attendance: RunAttendance
     /// By which a run in waves waits.
     var clock = WaitClock.system
-    /// Is told what is claimed.
-    var claimCounter: ClaimCounter?
-    /// What must stay in its place as long as it is sent.
-    var files: RequiredFiles?
     /// Threads that deliver at most; nil for as many as there are cores.
     var threads: Int?
     /// Says why the run may not go on after it has waited; nil when it may.
@@ -46,7 +44,7 @@ package struct RunSender: Sendable {
     func sender() throws -> Sender {
         // What expires "after 4 hours" does so after the run began, however often it is resumed; in waves after each of them.
         let delivery = try Sender(senderSettings(startingAt: try run.status().startedAt ?? Timestamp.now()))
-        try history.check(for: run)
+        try history.check(for: run.plan, in: catalog)
         attendance.observer(
             .destination(
                 .init(
@@ -154,7 +152,7 @@ package struct RunSender: Sendable {
         with delivery: Sender, _ ids: Range<Int>, until moment: Timestamp? = nil, after earlier: inout EarlierSendings?
     ) throws -> (SendEnd, SendControl.StopRequest?) {
         let capped: CappedDevices?
-        do { capped = try history.cappedDevices(for: run) } catch { return (.stopped(.described("\(error)")), nil) }
+        do { capped = try history.cappedDevices(for: run, in: catalog) } catch { return (.stopped(.described("\(error)")), nil) }
         // That may have taken a while.
         if let moment, clock.now() >= moment { return (.interrupted, .quietHours) }
         let batches = BoundedQueue<PushBatch>(capacity: queuedBatches)
@@ -245,13 +243,13 @@ package struct RunSender: Sendable {
             }, onEarlierAttempts: state.noteAttempts, onInDoubt: state.noteInDoubt)
         reader.furtherMessages = furtherMessages
         reader.onClaimed = { claimed in
-            do { try claimCounter?.note(claimed) } catch {
+            do { try run.note(claimed: claimed) } catch {
                 state.fail(.ledger(.claimNotNoted("\(error)")))
                 return false
             }
             return true
         }
-        do { return try reader.read(ids, into: batches) } catch let end as RunStore.NotSending {
+        do { return try reader.read(ids, into: batches) } catch let end as NotSending {
             control.interrupt(.cancelled)
             if !end.isCancelled { state.fail(.ledger(.takenOver)) }
             return []

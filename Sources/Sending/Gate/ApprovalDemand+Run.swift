@@ -4,7 +4,7 @@ import Runs
 
 extension ApprovalDemand {
     /// As it is now, for a run that was planned before.
-    init(of run: RunStore, _ settings: RunSettings) {
+    init(of run: any RecordedRun, _ settings: RunSettings) {
         let file = run.plan.campaignFile
         let folder = FilePaths.folder(of: file)
         guard FilePaths.exists(run.plan.projectFile) else {

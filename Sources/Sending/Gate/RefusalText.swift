@@ -7,7 +7,7 @@ import Workspace
 
 /// Why a run may not begin, go on or be retried, and what to do instead. A remedy never reaches again whom the run has reached.
 enum RefusalText {
-    static func hasBegun(_ run: RunStore, _ moment: Timestamp?) -> Diagnostic {
+    static func hasBegun(_ run: any RecordedRun, _ moment: Timestamp?) -> Diagnostic {
         Diagnostic(
             "this plan was sent already\(moment.map { ": sending began at \($0)" } ?? ""), and the file is a copy from before",
             file: run.place,
@@ -15,7 +15,7 @@ enum RefusalText {
     }
 
     /// The run is in a state that does not fit.
-    static func state(_ run: RunStore, _ state: RunState, _ step: SendGate.Step) -> Diagnostic {
+    static func state(_ run: any RecordedRun, _ state: RunState, _ step: SendGate.Step) -> Diagnostic {
         let id = run.plan.id
         switch (step, state) {
         case (.begin, _):
@@ -40,7 +40,7 @@ enum RefusalText {
         }
     }
 
-    static func neverBegun(_ run: RunStore, _ settings: RunSettings, _ step: SendGate.Step) -> Diagnostic {
+    static func neverBegun(_ run: any RecordedRun, _ settings: RunSettings, _ step: SendGate.Step) -> Diagnostic {
         let fact =
             switch step {
             case .begin: "this plan was given up before anything of it was sent"
@@ -56,25 +56,25 @@ enum RefusalText {
     }
 
     /// The command for those whom a retry was made for, as far as no other took them over: of the default those who are unknown might get it twice.
-    private static func anotherRetry(_ run: RunStore, _ settings: RunSettings) -> String {
+    private static func anotherRetry(_ run: any RecordedRun, _ settings: RunSettings) -> String {
         let outcomes = Outcome.allCases.filter((settings.retriedOutcomes ?? [.failed]).contains).map(\.name)
         return "volley retry \(run.plan.retryOf ?? "") --outcome \(outcomes.joined(separator: ","))"
     }
 
-    static func isOvertaken(_ run: RunStore) -> Diagnostic {
+    static func isOvertaken(_ run: any RecordedRun) -> Diagnostic {
         Diagnostic(
             "another command began to send this run, a retry of it, or the run that it retries, at the same moment", file: run.place,
             remedy: "Nothing was sent; try again.")
     }
 
-    static func siblingHasSent(_ run: RunStore, _ settings: RunSettings, _ sibling: String) -> Diagnostic {
+    static func siblingHasSent(_ run: any RecordedRun, _ settings: RunSettings, _ sibling: String) -> Diagnostic {
         Diagnostic(
             "another retry of \(run.plan.retryOf ?? ""), \(sibling), has sent to devices of this one", file: run.place,
             remedy:
                 "`volley cancel \(run.plan.id)` gives this one up; `\(anotherRetry(run, settings))` plans another, for those who are left.")
     }
 
-    static func siblingIsUnreadable(_ run: RunStore, _ sibling: String, _ error: any Error) -> Diagnostic {
+    static func siblingIsUnreadable(_ run: any RecordedRun, _ sibling: String, _ error: any Error) -> Diagnostic {
         Diagnostic(
             "\(sibling), another retry of \(run.plan.retryOf ?? ""), was sent, and whom it reached cannot be read: "
                 + "\((error as? Diagnostic)?.message ?? "\(error)")", file: run.place,
@@ -82,7 +82,7 @@ enum RefusalText {
     }
 
     /// For a run that was begun, when it, or what it needs, was changed.
-    static func remedyForChanges(_ run: RunStore, _ settings: RunSettings) throws -> String {
+    static func remedyForChanges(_ run: any RecordedRun, _ settings: RunSettings) throws -> String {
         let reached = try ReportsToExclude(of: run)
         let start = "Take the change back, then go on; nothing more was sent."
         return reached.isNobody
@@ -90,7 +90,7 @@ enum RefusalText {
     }
 
     /// How a new plan leaves out whom runs have reached, or why that cannot be said.
-    private static func leavingOut(_ reached: ReportsToExclude, _ run: RunStore, _ settings: RunSettings) -> String {
+    private static func leavingOut(_ reached: ReportsToExclude, _ run: any RecordedRun, _ settings: RunSettings) -> String {
         if let unknown = reached.unknown.first { return "whom \(unknown.id) reached is not known: \(unknown.why). \(unknown.remedy)" }
         if let id = reached.underway.first {
             return
@@ -113,7 +113,7 @@ enum RefusalText {
     }
 
     /// Beside what the campaign excludes already: a second key is refused, and one in its place would let the others through.
-    private static func excluding(_ files: [String], _ run: RunStore) -> String {
+    private static func excluding(_ files: [String], _ run: any RecordedRun) -> String {
         let audience = (try? Campaign.read(source: run.plan.campaignSource, file: run.plan.campaignFile, now: .now()))?.0.audience
         let present = audience?.excludedDevices.map(\.value) ?? []
         let list = (present + files).map(FilePaths.inYAML)
@@ -124,7 +124,8 @@ enum RefusalText {
 
     /// - Parameter others: those that have reached devices that are left of `run`.
     /// - Parameter isKept: whether the plan stays when it is refused.
-    static func isSuperseded(_ run: RunStore, _ settings: RunSettings, _ others: SupersedingRuns, isKept: Bool) throws -> Diagnostic {
+    static func isSuperseded(_ run: any RecordedRun, _ settings: RunSettings, _ others: SupersedingRuns, isKept: Bool) throws -> Diagnostic
+    {
         let isPlan = try run.plan.retryOf == nil && !run.hasBegun()
         let ids = others.runs.isEmpty ? others.unknown.map(\.id) : others.runs.map(\.plan.id)
         let (who, has, be) =
@@ -153,7 +154,7 @@ enum RefusalText {
     }
 
     /// Who is excluded takes no place of an alias, so that the next device gets it: one that was not reached, of a person who was.
-    private static func roomInAliases(_ first: RunStore) -> String {
+    private static func roomInAliases(_ first: any RecordedRun) -> String {
         guard let count = first.plan.skipped[.aliasLimit], count > 0 else { return "" }
         return
             " `alias_limit` left out \(TextFormat.devices(count)), which may take the places of those: look at "
@@ -161,7 +162,7 @@ enum RefusalText {
     }
 
     /// - Parameter demand: of the volley.yaml of the campaign's folder, which need not be the one that the run was planned with.
-    static func needsApproval(_ run: RunStore, _ step: SendGate.Step, _ demand: ApprovalDemand) -> Diagnostic {
+    static func needsApproval(_ run: any RecordedRun, _ step: SendGate.Step, _ demand: ApprovalDemand) -> Diagnostic {
         let id = run.plan.id
         let demands =
             switch demand {
@@ -187,7 +188,7 @@ enum RefusalText {
     /// - Parameters:
     ///   - retry: the last one.
     ///   - id: that of a retry whose file is not there.
-    static func isRetried(_ run: RunStore, by retry: RunStore?, else id: String?) throws -> Diagnostic {
+    static func isRetried(_ run: any RecordedRun, by retry: (any RecordedRun)?, else id: String?) throws -> Diagnostic {
         let isOver = try retry?.status().state == .finished
         return Diagnostic(
             "the run was cancelled and then retried\((retry?.plan.id ?? id).map { " as \($0)" } ?? "")", file: run.place,
@@ -197,7 +198,7 @@ enum RefusalText {
                     : "Go on with that one: the two would send the same pushes."))
     }
 
-    static func parentWentOn(_ run: RunStore, _ settings: RunSettings) -> Diagnostic {
+    static func parentWentOn(_ run: any RecordedRun, _ settings: RunSettings) -> Diagnostic {
         Diagnostic(
             "the run \(run.plan.retryOf ?? "") went on after this retry of it was planned: the two would send the same pushes",
             file: run.place,
@@ -206,7 +207,7 @@ enum RefusalText {
     }
 
     /// - Parameter other: a run of the same campaign.
-    static func runsBesideAnother(_ run: RunStore, _ other: RunStore) -> Diagnostic {
+    static func runsBesideAnother(_ run: any RecordedRun, _ other: any RecordedRun) -> Diagnostic {
         Diagnostic(
             "another run of '\(run.plan.campaign)', \(other.plan.id), is being sent; nothing was sent", file: run.place,
             remedy:
@@ -214,7 +215,7 @@ enum RefusalText {
                 + "another name of the campaign.")
     }
 
-    static func isTooLate(_ run: RunStore, _ settings: RunSettings) -> Diagnostic {
+    static func isTooLate(_ run: any RecordedRun, _ settings: RunSettings) -> Diagnostic {
         Diagnostic(
             "it is too late for every device of this plan (late: \(settings.schedule?.late ?? .send)); nothing was sent", file: run.place,
             remedy: "`volley send \(run.plan.campaignFile) --now` plans anew and sends at once, to everybody.")

@@ -4,7 +4,7 @@ import Scheduling
 
 /// Which runs of a campaign count for one of them, and from when on.
 struct RelatedRuns {
-    let run: RunStore
+    let run: any RecordedRun
     let known: HistorySnapshot
     /// All runs of the campaign that are on record.
     private let begun: [String: SendingHistory.Entry]
@@ -21,17 +21,17 @@ struct RelatedRuns {
     private let first: (plan: RunPlan, settings: RunSettings)
 
     /// Looks in the run's folder.
-    package init(_ run: RunStore, _ settings: RunSettings) throws {
+    package init(_ run: any RecordedRun, _ settings: RunSettings) throws {
         let isFresh = try Self.isFresh(run)
         try self.init(
-            run, settings, chain: isFresh ? nil : RunChain(of: run), known: HistorySnapshot(beside: run),
-            order: SendingHistory(beside: run).order())
+            run, settings, chain: isFresh ? nil : RunChain(of: run), known: HistorySnapshot(of: run.catalog),
+            order: run.catalog.history.order())
     }
 
     /// - Parameters:
     ///   - chain: of the run; nil when nothing of it was begun (`isFresh`).
     ///   - known: what is known of the runs of its folder, and `order` of their beginnings.
-    package init(_ run: RunStore, _ settings: RunSettings, chain: RunChain?, known: HistorySnapshot, order: LifeSequence) throws {
+    package init(_ run: any RecordedRun, _ settings: RunSettings, chain: RunChain?, known: HistorySnapshot, order: LifeSequence) throws {
         (self.run, self.chain, self.known, self.order) = (run, chain, known, order)
         isFresh = chain == nil
         begun = known.begun(of: run.plan.campaign)
@@ -44,23 +44,23 @@ struct RelatedRuns {
     }
 
     /// Whether nothing of a run was begun, nor of one that it retries.
-    static func isFresh(_ run: RunStore) throws -> Bool { try run.plan.retryOf == nil && !run.hasBegun() }
+    static func isFresh(_ run: any RecordedRun) throws -> Bool { try run.plan.retryOf == nil && !run.hasBegun() }
 
     /// Whether another run of the campaign counts for this one, whatever it did.
-    func counts(_ other: RunStore) throws -> Bool {
+    func counts(_ other: any RecordedRun) throws -> Bool {
         guard other.plan.app == run.plan.app, !other.plan.isTest, !isOfChain(other.plan.id) else { return false }
         let theirs = try other.plan.settings.get()
         return theirs.environment.listName == environment && !isOther(theirs.schedule?.occurrence.map { "\($0)" })
     }
 
     /// Whether, before more of the run is sent, it must be known whom another one has reached.
-    func asks(about other: RunStore) throws -> Bool {
+    func asks(about other: any RecordedRun) throws -> Bool {
         guard other.plan.id != run.plan.id, let start = try start(of: other), try counts(other) else { return false }
         return try other.hasBegun() && other.mayHaveReached(since: start)
     }
 
     /// From when on what it did came later than the run; nil when nothing did.
-    func start(of other: RunStore) throws -> Timestamp? {
+    func start(of other: any RecordedRun) throws -> Timestamp? {
         // What was on its way while the run was planned may have come before or after.
         if first.settings.beside.contains(other.plan.id), try isFresh || !other.claimedWithoutOutcome().isEmpty {
             return Timestamp(epochMilliseconds: 0)
@@ -82,7 +82,7 @@ struct RelatedRuns {
             guard !there.contains(id), !isOfChain(id), !(entry.retryOf.map(isOfChain) ?? false), entry.previousLife != "",
                 entry.scope.map(counts) ?? true, !isOther(entry.occurrence), isAsked(id)
             else { return nil }
-            return .withoutFile(id, in: run.catalog.place)
+            return .withoutFile(id, in: run.catalog)
         }
     }
 

@@ -10,7 +10,7 @@ struct ReportsToExclude {
     /// Those of which nobody knows whom they reached.
     private(set) var unknown: [UnknownRecipients] = []
     /// The first run of the first chain that is there.
-    let first: RunStore
+    let first: any RecordedRun
 
     /// Whether nobody was reached.
     var isNobody: Bool { ids.isEmpty && underway.isEmpty && unknown.isEmpty }
@@ -18,7 +18,7 @@ struct ReportsToExclude {
     /// Looks in the run's folder, and in the record beside it.
     /// - Parameter others: runs of other chains in the same folder, and those of which nobody knows whom they reached.
     /// - Throws: `Diagnostic`: the folder or the record cannot be read.
-    package init(of run: RunStore, and others: SupersedingRuns? = nil) throws {
+    package init(of run: any RecordedRun, and others: SupersedingRuns? = nil) throws {
         let chain = try RunChain(of: run)
         first = chain.runs.first ?? run
         try add(chain, beside: run)
@@ -32,8 +32,8 @@ struct ReportsToExclude {
 
     private func isKnown(_ id: String) -> Bool { ids.contains(id) || underway.contains(id) || unknown.contains { $0.id == id } }
 
-    private mutating func add(_ chain: RunChain, beside run: RunStore) throws {
-        let record = SendingHistory(beside: run)
+    private mutating func add(_ chain: RunChain, beside run: any RecordedRun) throws {
+        let record = run.catalog.history
         defer { chain.close() }
         for link in chain.runs {
             guard try link.hasBegun() || Self.mayHaveSent(link.plan.id, record) else { continue }
@@ -47,7 +47,7 @@ struct ReportsToExclude {
                 ids.append(link.plan.id)
             }
         }
-        for id in try Self.missing(chain, record) { unknown.append(.withoutFile(id, in: run.catalog.place)) }
+        for id in try Self.missing(chain, record) { unknown.append(.withoutFile(id, in: run.catalog)) }
     }
 
     /// Runs that belong to the chain and that it lacks: those above its first, and retries that were begun.
@@ -88,12 +88,12 @@ struct UnknownRecipients: Hashable {
         UnknownRecipients(id: id, why: "its recipients were pruned", remedy: "Its report, if it was kept as CSV, says who got it.")
     }
 
-    /// - Parameter folder: of runs, where the file should be.
-    static func withoutFile(_ id: String, in folder: String) -> UnknownRecipients {
-        let isThere = FilePaths.exists(FilePaths.join(folder, "\(id).sqlite"))
+    /// - Parameter catalog: where it should be.
+    static func withoutFile(_ id: String, in catalog: any RunCatalog) -> UnknownRecipients {
+        let isThere = catalog.holds(id)
         return UnknownRecipients(
             id: id, why: "its file \(isThere ? "cannot be read" : "is not there")",
-            remedy: isThere ? "Make it readable for this user." : "Put it back into \(folder).")
+            remedy: isThere ? "Make it readable for this user." : "Put it back into \(catalog.place).")
     }
 }
 

@@ -6,11 +6,11 @@ import Workspace
 extension ScheduledTime {
     /// Whose the time is, and why it cannot be this run's.
     func look(_ step: SendGate.Step) throws -> (SendGate.Facts.Time, Diagnostic?) {
-        let (scheduledRuns, campaigns) = try ScheduleStore.read(folder: folder, since: Timestamp(epochMilliseconds: 0))
+        let (scheduledRuns, campaigns) = try catalog.schedule.read()
         let present = scheduledRuns.first { $0.key == scheduledRun.key }
         if let present, present.run != run.plan.id, isScheduler || present.state != .skipped { return (.taken, isTaken(by: present)) }
         // What was begun is known without the schedule's record, and under the campaign's former name.
-        if let other = try SendingHistory(folder: folder).run(having: onRecord, besides: run.plan.id) {
+        if let other = try catalog.history.run(having: onRecord, besides: run.plan.id) {
             return (.taken, isTaken(by: other))
         }
         if step == .begin,
@@ -19,7 +19,7 @@ extension ScheduledTime {
             return (.taken, isTaken(by: other))
         }
         let isOwn = present?.run == run.plan.id
-        if !isScheduler, step == .begin, ScheduleLock.isHeld(folder: folder),
+        if !isScheduler, step == .begin, catalog.schedule.isAtWork,
             campaigns.contains(where: { $0.name == run.plan.campaign && !$0.times.isEmpty })
         {
             return (.taken, isForSchedule(isOwn: isOwn))

@@ -7,7 +7,7 @@ import Runs
 
 /// Drives `SendGate` for a run: looks, claims and records as it says. Every way to send goes through `pass`, every retry through `retrying`.
 package struct SendPermission {
-    let run: RunStore
+    let run: any RecordedRun
     let settings: RunSettings
     let choice: ProjectChoice
     /// Whether `volley schedule` asks, rather than a person.
@@ -40,7 +40,7 @@ package struct SendPermission {
         }
     }
 
-    private var record: SendingHistory { SendingHistory(beside: run) }
+    private var record: SendingHistory { run.catalog.history }
     private var time: ScheduledTime? { ScheduledTime(run, settings, isScheduler: isScheduler) }
 
     // MARK: - Before anybody is asked
@@ -67,7 +67,6 @@ package struct SendPermission {
         var seen = Inspection(facts: .unknown)
         var failure: (any Error)?
         var life = ""
-        var claimCounter: ClaimCounter?
         /// Whether it went well; what went wrong is kept for the end.
         func isDone(_ body: () throws -> Void) -> Bool {
             do { try body() } catch { failure = failure ?? error }
@@ -84,21 +83,16 @@ package struct SendPermission {
                 }
                 action = gate.saw(seen.facts)
             case .claimTime: action = gate.timeClaimed(isDone { before = try time?.claim() })
-            case .record:
-                action = gate.recorded(
-                    isDone {
-                        life = try note(seen)
-                        claimCounter = try ClaimCounter(run, life: life, claimed: seen.claimed)
-                    })
+            case .record: action = gate.recorded(isDone { life = try note(seen) })
             case .begin: action = gate.began(isDone { try run.begin(life: life, at: .now(), from: Self.states(for: step)) })
             case .confirm:
                 action = gate.confirmed(
-                    isDone { if try !record.confirm(run, givenUp: seen.givenUp) { throw RefusalText.isOvertaken(run) } })
+                    isDone { if try !run.confirm(givenUp: seen.givenUp) { throw RefusalText.isOvertaken(run) } })
                 if failure != nil { try? run.setState(.stopped, cause: .ledger(.beginNotNoted), at: .now()) }
             case .returnTime:
                 try? time?.returnTime(before)
                 action = gate.timeReturned()
-            case .admit: return SendPermit(run: run, record: record, time: time, claimCounter: claimCounter)
+            case .admit: return SendPermit(run: run, time: time)
             case .refuse(let why):
                 if why != .isBusy { run.unlock() }
                 throw try failure ?? refused(why, seen, step).diagnostic
@@ -123,13 +117,14 @@ package struct SendPermission {
 
     /// Notes beside the runs that the run is about to begin, or go on.
     private func note(_ seen: Inspection) throws -> String {
-        let life = SendingHistory.life(after: seen.life)
-        switch try record.begin(
-            run, as: life, seen: seen.life, reached: seen.reached, claimed: seen.claimed,
-            in: settings.environment.listName, for: ScheduledTime.onRecord(run, settings), siblings: seen.siblings, givenUp: seen.givenUp,
-            parentLife: settings.parentLife, at: .now())
-        {
-        case .noted: return life
+        var new = NewLife(
+            after: seen.life, reached: seen.reached, claimed: seen.claimed, in: settings.environment.listName,
+            for: ScheduledTime.onRecord(run, settings))
+        new.siblings = seen.siblings
+        new.givenUp = seen.givenUp
+        new.parentLife = settings.parentLife
+        switch try run.note(new, at: .now()) {
+        case .noted: return new.life
         case .isOutdated: throw outdated()
         case .isOvertaken: throw RefusalText.isOvertaken(run)
         case .timeIsTaken(let other): throw time?.isTaken(by: other) ?? outdated()
@@ -211,7 +206,7 @@ package struct SendPermission {
 
     /// Another run of the campaign that a process is sending: everybody would get it twice. One for a time of a schedule may go beside others, as each time
     /// goes out once, and so may a retry.
-    private func runBeingSentBeside() throws -> RunStore? {
+    private func runBeingSentBeside() throws -> (any RecordedRun)? {
         guard run.plan.retryOf == nil, !run.plan.isTest, time == nil else { return nil }
         return try run.catalog.beingSent(of: run.plan.campaign).first { other in
             defer { other.close() }
@@ -233,7 +228,7 @@ package struct SendPermission {
         for sibling in siblings {
             var isShared = false
             do {
-                let other = try run.catalog.open(sibling, readOnly: true)
+                let other = try run.catalog.open(sibling)
                 defer { other.close() }
                 try other.forEachResult { _, recipient, _, _ in isShared = isShared || own.contains(recipient.token) }
             } catch { throw RefusalText.siblingIsUnreadable(run, sibling, error) }
@@ -241,12 +236,12 @@ package struct SendPermission {
         }
     }
 
-    private func retries() throws -> [RunStore] { try RunChain(of: run).standingRetries(of: run.plan.id) }
+    private func retries() throws -> [any RecordedRun] { try RunChain(of: run).standingRetries(of: run.plan.id) }
 
     private func parentWentOn() throws -> Bool {
         guard let id = run.plan.retryOf else { return false }
         if let life = settings.parentLife, let entry = try record.entry(of: id) { return !entry.names(life) }
-        guard run.catalog.holds(id), let parent = try? run.catalog.open(id, readOnly: true) else { return false }
+        guard run.catalog.holds(id), let parent = try? run.catalog.open(id) else { return false }
         defer { parent.close() }
         let status = try parent.status()
         // It was over when the retry was planned. That its lock is held says nothing: a command may be about to resume it, and find the retry.
@@ -283,7 +278,7 @@ package struct SendPermission {
 extension SendPermission {
     /// With the settings that the plan froze.
     /// - Throws: `Diagnostic`: these cannot be read.
-    init(_ run: RunStore, in choice: ProjectChoice, isScheduler: Bool = false, isKept: Bool = true) throws {
+    init(_ run: any RecordedRun, in choice: ProjectChoice, isScheduler: Bool = false, isKept: Bool = true) throws {
         try self.init(
             run: run, settings: run.plan.settings.get(), choice: choice, isScheduler: isScheduler, isKept: isKept)
     }

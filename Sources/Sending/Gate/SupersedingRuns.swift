@@ -8,7 +8,7 @@ import Scheduling
 /// by somebody else.
 struct SupersedingRuns {
     /// Those that have, or that are being sent to them, in the order of planning.
-    private(set) var runs: [RunStore] = []
+    private(set) var runs: [any RecordedRun] = []
     /// Devices of the run that they have reached, or may have.
     private(set) var reached = 0
     /// Further ones that they are being sent to.
@@ -24,7 +24,7 @@ struct SupersedingRuns {
     /// as each time of a schedule goes out once, those for other times, and for a plan of a time also those for none.
     /// - Returns: nil when there are none.
     /// - Throws: `Diagnostic`: the folder, the record of what was sent, or a file of the campaign cannot be read.
-    init?(of run: RunStore, _ settings: RunSettings) throws {
+    init?(of run: any RecordedRun, _ settings: RunSettings) throws {
         if run.plan.isTest { return nil }
         let search = try RelatedRuns(run, settings)
         defer { search.chain?.close() }
@@ -46,7 +46,7 @@ struct SupersedingRuns {
         if runs.isEmpty, unknown.isEmpty { return nil }
     }
 
-    private mutating func look(at other: RunStore, _ search: RelatedRuns, _ devices: inout Devices) throws {
+    private mutating func look(at other: any RecordedRun, _ search: RelatedRuns, _ devices: inout Devices) throws {
         if let gap = search.known.gap(of: other) {
             if gap != .cancelled, search.isAsked(other.plan.id), let gap = LedgerGap(of: other) {
                 unknown.append(UnknownRecipients(other.plan.id, gap))
@@ -65,15 +65,15 @@ struct SupersedingRuns {
 
     /// Devices of a run that is still to be sent to them, by hashes of their tokens.
     private struct Devices {
-        private let run: RunStore
+        private let run: any RecordedRun
         private let settings: RunSettings
         private var left: Set<Int>?
         private(set) var reached: Set<Int> = [], toCome: Set<Int> = []
 
-        init(_ run: RunStore, _ settings: RunSettings) { (self.run, self.settings) = (run, settings) }
+        init(_ run: any RecordedRun, _ settings: RunSettings) { (self.run, self.settings) = (run, settings) }
 
         /// - Returns: whether another run has reached any of them since a moment or, when it is about to be sent, will.
-        mutating func note(_ other: RunStore, since start: Timestamp, isAbout: Bool) throws -> Bool {
+        mutating func note(_ other: any RecordedRun, since start: Timestamp, isAbout: Bool) throws -> Bool {
             let own = try left ?? run.devicesLeft(settings)
             left = own
             var isAny = false
@@ -88,10 +88,10 @@ struct SupersedingRuns {
     }
 }
 
-extension RunStore {
+extension RecordedRun {
     /// Whether a process sends `other`, or is about to and took its lock before this run's was taken: of two that have not begun, the one that had it first
     /// begins.
-    func yields(to other: RunStore) throws -> Bool {
+    func yields(to other: any RecordedRun) throws -> Bool {
         guard let theirs = other.sendingSince else { return false }
         guard let own = sendingSince, try ![.running, .paused].contains(other.status().state) else { return true }
         return (theirs, other.plan.id) < (own, plan.id)
@@ -104,7 +104,7 @@ extension RunStore {
         let lost = try resendsUnknown ? [] : claimedWithoutOutcome()
         for start in stride(from: 0, to: plan.audience, by: 10_000) {
             let range = start..<min(start + 10_000, plan.audience)
-            try forEachUnsettledPush(in: range, resendsUnknown: resendsUnknown, closing: OwnReason.final) { push in
+            try forEachUnsettledPush(in: range, resendsUnknown: resendsUnknown, closing: OwnReason.final, withTraits: false) { push in
                 // Claimed, and never settled: recorded as unknown when the run goes on.
                 if push.mayHaveArrived, lost.contains(where: { $0.contains(push.id) }) { return }
                 left.insert(UnsafeRawBufferPointer(push.token).hashed)

@@ -36,15 +36,15 @@ package struct PruneSelection {
     }
 
     /// Each with the status that it was chosen by: it may be gone on with while somebody is asked.
-    package private(set) var chosen: [(run: RunStore, status: RunStatus)] = []
-    package private(set) var left: [(run: RunStore, why: PruneObstacle)] = []
+    package private(set) var chosen: [(run: any RecordedRun, status: RunStatus)] = []
+    package private(set) var left: [(run: any RecordedRun, why: PruneObstacle)] = []
     /// Ended too recently.
     package private(set) var recent = 0
     package private(set) var prunedBefore = 0
 
-    package init(_ runs: [RunStore], endedBefore limit: Timestamp, includesStopped: Bool) throws {
+    package init(_ runs: [any RecordedRun], endedBefore limit: Timestamp, includesStopped: Bool) throws {
         let retries = Dictionary(grouping: runs) { $0.plan.retryOf ?? "" }
-        let known = runs.first.map { HistorySnapshot(beside: $0) }
+        let known = runs.first.map { HistorySnapshot(of: $0.catalog) }
         var askers = Askers(runs, retries)
         for run in runs {
             defer { run.close() }
@@ -78,7 +78,7 @@ package struct PruneSelection {
 
     /// - Parameter retries: the runs that retry it.
     private static func obstacle(
-        _ run: RunStore, _ status: RunStatus, _ gap: SendingHistory.Gap?, _ retries: [RunStore]
+        _ run: any RecordedRun, _ status: RunStatus, _ gap: SendingHistory.Gap?, _ retries: [any RecordedRun]
     ) throws -> PruneObstacle? {
         if run.isBeingSent { return .underway }
         if let gap { return PruneObstacle(gap) }
@@ -96,13 +96,13 @@ package struct PruneSelection {
 
     /// Runs of which more can be sent, also by a retry, and which then ask whom others of their campaign have reached.
     private struct Askers {
-        private let runs: [String: [RunStore]]
-        private let all: [RunStore]
-        private let retries: [String: [RunStore]]
+        private let runs: [String: [any RecordedRun]]
+        private let all: [any RecordedRun]
+        private let retries: [String: [any RecordedRun]]
         private var found: [String: [RelatedRuns]] = [:]
         private var order: LifeSequence?
 
-        init(_ runs: [RunStore], _ retries: [String: [RunStore]]) {
+        init(_ runs: [any RecordedRun], _ retries: [String: [any RecordedRun]]) {
             (all, self.runs, self.retries) = (runs, Dictionary(grouping: runs, by: \.plan.campaign), retries)
         }
 
@@ -112,7 +112,7 @@ package struct PruneSelection {
             for run in runs[campaign, default: []] where run.prunedAt == nil && !run.plan.isTest {
                 defer { run.close() }
                 guard let known, try goesOn(run) else { continue }
-                let order = try order ?? SendingHistory(beside: run).order()
+                let order = try order ?? run.catalog.history.order()
                 self.order = order
                 searches.append(
                     try RelatedRuns(
@@ -123,7 +123,7 @@ package struct PruneSelection {
             return searches
         }
 
-        private func goesOn(_ run: RunStore) throws -> Bool {
+        private func goesOn(_ run: any RecordedRun) throws -> Bool {
             switch try run.status().state {
             case .planned, .running, .paused, .stopped: true
             case .cancelled: try run.hasBegun()
@@ -133,7 +133,7 @@ package struct PruneSelection {
     }
 
     /// Whether a retry of a run, or one of that, can still be sent or gone on with.
-    private static func hasOpenRetry(_ id: String, _ retries: [String: [RunStore]]) throws -> Bool {
+    private static func hasOpenRetry(_ id: String, _ retries: [String: [any RecordedRun]]) throws -> Bool {
         try (retries[id] ?? []).contains { retry in
             defer { retry.close() }
             switch try retry.status().state {
@@ -148,14 +148,14 @@ package struct PruneSelection {
     }
 
     /// Whether what a retry holds decides who another retry of the same run goes to.
-    private static func isNeeded(for parent: RunStore, _ retries: [RunStore]) throws -> Bool {
+    private static func isNeeded(for parent: any RecordedRun, _ retries: [any RecordedRun]) throws -> Bool {
         defer { parent.close() }
         guard parent.prunedAt == nil, [.finished, .cancelled].contains(try parent.status().state) else { return false }
         return try isRetriable(parent, retries.filter { try $0.countsAsRetry() })
     }
 
     /// Whether devices could be sent to again that no retry has taken over. Of one that was pruned nobody knows whom it has: then there is no other.
-    private static func isRetriable(_ run: RunStore, _ retries: [RunStore]) throws -> Bool {
+    private static func isRetriable(_ run: any RecordedRun, _ retries: [any RecordedRun]) throws -> Bool {
         let open: Set<Outcome> = [.failed, .unknown, .unsent]
         let outcomes = try run.figures().outcomes
         guard !run.plan.isTest, open.contains(where: { outcomes[$0, default: 0] > 0 }), retries.allSatisfy({ $0.prunedAt == nil }) else {

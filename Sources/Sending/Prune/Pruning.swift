@@ -45,24 +45,24 @@ package struct Pruning {
         }
         for plan in abandonedPlans where !cancellation.isRequested {
             do { if try plan.remove() { removed.append(plan) } } catch {
-                failures.append(error as? Diagnostic ?? Diagnostic("\(error)", file: plan.path))
+                failures.append(error as? Diagnostic ?? Diagnostic("\(error)", file: plan.place))
             }
         }
     }
 }
 
 extension Pruning {
-    /// Looks which runs of a folder are to be pruned.
+    /// Looks which runs are to be pruned.
     /// - Parameters:
     ///   - keepSeconds: runs that ended less long ago are left as they are.
     ///   - includesStopped: also runs that could be resumed or retried.
     ///   - isDryRun: only says what would be done.
-    package init(folder: String, keepSeconds: Int, includesStopped: Bool, isDryRun: Bool, at now: Timestamp) throws {
-        let found = FilePaths.exists(folder) ? try RunFolder(folder).list() : RunListing()
+    package init(of catalog: any RunCatalog, keepSeconds: Int, includesStopped: Bool, isDryRun: Bool, at now: Timestamp) throws {
+        let found = catalog.isThere ? try catalog.list() : RunListing()
         let selection = try PruneSelection(
             found.runs, endedBefore: now.adding(seconds: -Double(keepSeconds)), includesStopped: includesStopped)
         // No run, and of no use to anybody, however recent they are.
-        let abandonedPlans = try UnfinishedPlan.all(in: folder).filter { !$0.isOwned }
+        let abandonedPlans = try catalog.unfinishedPlans().filter { !$0.isOwned }
         self.init(isDryRun: isDryRun, selection: selection, abandonedPlans: abandonedPlans, broken: found.broken + found.copies)
     }
 }

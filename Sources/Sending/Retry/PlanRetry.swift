@@ -4,12 +4,12 @@ package import Runs
 
 /// A run for those of an earlier one that ended in certain outcomes.
 package struct PlannedRetry {
-    package let run: RunStore
+    package let run: any RecordedRun
     /// Devices that may have got the push already.
     package let mayRepeat: Int
     /// That it would go out in quiet hours.
     package let warnings: [Diagnostic]
-    fileprivate let parent: RunStore
+    fileprivate let parent: any RecordedRun
 
     /// Looks whether it may be sent now. Whoever approved the first run approved these devices and this text.
     /// - Throws: as `propose`.
@@ -22,7 +22,8 @@ package struct PlannedRetry {
 /// Makes the new run. Until it has its file, which shows whom it takes over, nobody else may take them.
 /// - Returns: nil when nobody is left.
 /// - Throws: `Diagnostic`: the run is a test, may not be retried now, or its file is damaged.
-package func planRetry(of run: RunStore, outcomes: Set<Outcome>, in choice: ProjectChoice, at now: Timestamp) throws -> PlannedRetry? {
+package func planRetry(of run: any RecordedRun, outcomes: Set<Outcome>, in choice: ProjectChoice, at now: Timestamp) throws -> PlannedRetry?
+{
     if run.plan.isTest {
         throw Diagnostic("the run is a test, which is not retried", file: run.place, remedy: "Send another: volley send FILE --test.")
     }

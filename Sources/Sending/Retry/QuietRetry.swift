@@ -7,7 +7,7 @@ import Workspace
 enum QuietRetry {
     /// - Parameter retry: not sent yet.
     /// - Returns: the warning; nil when nobody is in quiet hours.
-    static func warning(_ retry: RunStore, _ settings: RunSettings, at now: Timestamp) throws -> Diagnostic? {
+    static func warning(_ retry: any RecordedRun, _ settings: RunSettings, at now: Timestamp) throws -> Diagnostic? {
         guard let schedule = settings.schedule, let quiet = schedule.quietHours else { return nil }
         let hasZone = retry.plan.fields.last == ExportColumns.Standard.timezone.rawValue
         var isQuiet: [String: Bool] = [:]

@@ -6,14 +6,14 @@ import Workspace
 
 /// From a run that has ended to a new one for those of its recipients that ended in certain outcomes.
 struct RetryPlanner {
-    let run: RunStore
+    let run: any RecordedRun
     let outcomes: Set<Outcome>
     package let now: Timestamp
 
     /// Makes the new run, with the campaign and the settings of the first as they were frozen. Whom an earlier retry took over is left out.
     /// - Returns: nil when nobody is left.
     /// - Throws: `Diagnostic`: the disk is full, a run file is damaged.
-    func plan() throws -> RunStore? {
+    func plan() throws -> (any RecordedRun)? {
         let first = run.plan
         let seed = RunSeed.random()
         let id = RunID.make(campaign: first.campaign, now: now, seed: seed)

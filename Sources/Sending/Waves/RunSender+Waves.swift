@@ -95,13 +95,13 @@ extension RunSender {
             if attendance.cancellation.isRequested { return (.interrupted, wasPaused) }
             progress.seconds = max(0, seconds(until: moment))
             attendance.observer(.waitingProgress(progress))
-            if let loss = loss(during: .waiting) { return (.stopped(.ledger(loss)), wasPaused) }
-            switch try? run.status().state {
-            case .paused:
+            if let loss = run.loss(during: .waiting) { return (.stopped(.ledger(loss)), wasPaused) }
+            switch try? run.order() {
+            case .pause:
                 if let end = waitWhilePaused() { return (end, true) }
                 wasPaused = true
-            case .cancelled: return (.cancelled, wasPaused)
-            default: break
+            case .cancel: return (.cancelled, wasPaused)
+            case .goOn, nil: break
             }
         }
         return (nil, wasPaused)

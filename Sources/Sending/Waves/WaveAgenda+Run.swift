@@ -5,7 +5,7 @@ import Scheduling
 
 extension WaveAgenda {
     /// What is left of a run's waves.
-    package init(of run: RunStore, _ settings: RunSettings) throws {
+    package init(of run: any RunLedger, _ settings: RunSettings) throws {
         let (skipped, claims) = (try run.skippedWaves(), try run.claims())
         let waves = try run.plan.waves.map { wave in
             let isOver =
@@ -29,11 +29,11 @@ extension WaveAgenda {
     }
 }
 
-extension RunStore {
+extension RunLedger {
     /// The clock of a wave's devices.
     func zone(of wave: RunWave) throws(Diagnostic) -> ZoneRules {
         do throws(ZoneDatabase.Mistake) { return try ZoneDatabase.system.zone(named: wave.zone) } catch {
-            throw Diagnostic(error.message, file: path, remedy: error.remedy)
+            throw Diagnostic(error.message, file: place, remedy: error.remedy)
         }
     }
 }

@@ -21,7 +21,7 @@ public enum ApproveCommand {
                 remedy: "Add --yes to approve without a question. Nothing was approved.")
         }
         Interruption.install()
-        let run = try RunFolder(Project.runsFolder(options.project)).open(named: argument, readOnly: false)
+        let run = try Project.catalog(options.project).open(named: argument, readOnly: false)
         let settings = try checkApprovable(run, in: options.project)
         if options.isJSON { console.say(text(run, settings)) } else { try console.out(text(run, settings) + "\n") }
         if let earlier = try run.approval() { console.say("Approved before by \(earlier.name), \(earlier.approvedAt).") }
@@ -40,19 +40,19 @@ public enum ApproveCommand {
         return console.answer(options.isJSON ? answer.indentedText : text, done: done)
     }
 
-    private static func next(_ run: RunStore, _ settings: RunSettings) throws -> String {
+    private static func next(_ run: any RecordedRun, _ settings: RunSettings) throws -> String {
         let id = run.plan.id
         guard try run.status().state == .planned else { return "Go on with it: volley resume \(id)" }
         if ScheduledTime(run, settings, isScheduler: false)?.isForSchedule ?? false { return "volley schedule sends it at its time." }
         return "Send it with: volley send --plan \(id)"
     }
 
-    private static func text(_ run: RunStore, _ settings: RunSettings) -> String {
+    private static func text(_ run: any RecordedRun, _ settings: RunSettings) -> String {
         [run.plan.previewText, "Planned       \(run.plan.plannedAt) as \(run.plan.id)", "Topic         \(settings.topic)"]
             .joined(separator: "\n")
     }
 
-    private static func question(_ run: RunStore, _ settings: RunSettings, _ name: String) -> String {
+    private static func question(_ run: any RecordedRun, _ settings: RunSettings, _ name: String) -> String {
         let devices = TextFormat.devices(run.plan.audience)
         return "Approve '\(run.plan.campaign)' for \(devices) of \(run.plan.app) (\(settings.environment.name)) as \(name)?"
     }

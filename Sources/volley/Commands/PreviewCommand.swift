@@ -4,6 +4,7 @@ import Campaigns
 import Content
 import Reports
 import Planning
+import Runs
 
 /// `volley preview`: who would get a campaign, and what. Nothing is written or sent.
 public enum PreviewCommand {
@@ -15,8 +16,8 @@ public enum PreviewCommand {
         Interruption.install()
         let now = Timestamp.now()
         let preview = try Planning.preview(CampaignFile(file, in: options.project), samples: samples, console.planning(options), at: now) {
-            folder in
-            try ResultFileCheck.check(page, option: "--html", what: "page", runsFolder: folder)
+            catalog in
+            try ResultFileCheck.check(page, option: "--html", what: "page", runsFolder: catalog.place)
             try checkEnding(of: page)
         }
         if let page { try write(PreviewPage(preview: preview, madeAt: now), to: page, console) }

@@ -23,7 +23,7 @@ public enum PruneCommand {
         Interruption.install()
         let now = Timestamp.now()
         var pruning = try Pruning(
-            folder: Project.runsFolder(options.project), keepSeconds: seconds, includesStopped: includesStopped, isDryRun: isDryRun, at: now
+            of: Project.catalog(options.project), keepSeconds: seconds, includesStopped: includesStopped, isDryRun: isDryRun, at: now
         )
         let (selection, abandonedPlans) = (pruning.selection, pruning.abandonedPlans)
         if !selection.chosen.isEmpty || !abandonedPlans.isEmpty, !isDryRun {
@@ -55,7 +55,7 @@ extension Pruning {
         let plans = isDone ? removed : abandonedPlans
         guard !plans.isEmpty else { return [] }
         return ["\(Self.plans(plans.count)), left behind by processes that are gone, \(isDone ? "removed" : "would be removed"):"]
-            + plans.map { "  \($0.path), \(TextFormat.bytes($0.size))" }
+            + plans.map { "  \($0.place), \(TextFormat.bytes($0.size))" }
     }
 
     static func runs(_ count: Int) -> String { TextFormat.counted(count, "run") }
@@ -108,7 +108,7 @@ extension Pruning {
         return .object(pairs: [
             ("dry_run", .bool(isDryRun)), ("pruned", .array(pruned)), ("left", .array(left)), ("recent", number(selection.recent)),
             ("pruned_before", number(selection.prunedBefore)), ("failed", .array(failures.map(\.json))),
-            ("unfinished", .array((isDone ? removed : abandonedPlans).map { .string($0.path) })),
+            ("unfinished", .array((isDone ? removed : abandonedPlans).map { .string($0.place) })),
             ("broken", .array(broken.map(\.json))),
         ])
     }

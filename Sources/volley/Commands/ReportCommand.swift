@@ -46,11 +46,11 @@ public enum ReportCommand {
                 remedy: "Add --format csv.")
         }
         let filter = try filter(lines)
-        let folder = try Project.runsFolder(options.project)
-        try ResultFileCheck.check(output, option: "--output", what: "report", runsFolder: folder)
+        let catalog = try Project.catalog(options.project)
+        try ResultFileCheck.check(output, option: "--output", what: "report", runsFolder: catalog.place)
         try checkEnding(of: output, format)
-        let run = try RunFolder(folder).open(named: argument, readOnly: true)
-        let before = try earlier.map { try RunFolder(folder).open(named: $0, readOnly: true) }
+        let run = try catalog.open(named: argument, readOnly: true)
+        let before = try earlier.map { try catalog.open(named: $0, readOnly: true) }
         if before != nil, format == .csv {
             throw Diagnostic("a comparison has no lines for a CSV", remedy: "Take --format text, json or html, or each run's own CSV.")
         }
@@ -101,7 +101,8 @@ public enum ReportCommand {
         }
     }
 
-    private static func document(_ run: RunStore, _ before: RunStore?, _ format: Format, isFile: Bool, _ console: Console) throws -> String
+    private static func document(_ run: any RecordedRun, _ before: (any RecordedRun)?, _ format: Format, isFile: Bool, _ console: Console)
+        throws -> String
     {
         let (width, colour) = (isFile ? 100 : console.width, !isFile && console.colour)
         let (maker, now) = ("Volley \(volleyVersion)", Timestamp.now())

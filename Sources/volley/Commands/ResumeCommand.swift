@@ -11,7 +11,7 @@ public enum ResumeCommand {
     /// - Parameter argument: a run's id, a path to its file, or `last`.
     public static func run(_ argument: String, options: CommonOptions, console: Console) throws -> ExitStatus {
         Interruption.install()
-        let run = try RunFolder(Project.runsFolder(options.project)).open(named: argument, readOnly: false)
+        let run = try Project.catalog(options.project).open(named: argument, readOnly: false)
         if run.sendingSince != nil {
             try wake(run, in: options.project)
             return RunAnswer.show(run, .running, "\(run.plan.id) goes on in the process that paused it.", options, console)
@@ -24,7 +24,7 @@ public enum ResumeCommand {
     }
 
     /// Says what is left to do, and what of it may reach a device twice.
-    private static func announce(_ run: RunStore, _ settings: RunSettings, _ console: Console) throws {
+    private static func announce(_ run: any RecordedRun, _ settings: RunSettings, _ console: Console) throws {
         // Counted once: that reads every outcome.
         let outcomes = try run.figures().outcomes
         let (unknown, unsent) = (outcomes[.unknown, default: 0], outcomes[.unsent, default: 0])

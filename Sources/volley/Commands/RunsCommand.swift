@@ -32,12 +32,12 @@ public enum RunsCommand {
     public static func run(_ wanted: Wanted = Wanted(), options: CommonOptions, console: Console) throws -> ExitStatus {
         let states = try states(wanted.states)
         let since = try wanted.since.map { try moment($0, now: .now()) }
-        let folder = try Project.runsFolder(options.project)
-        let found = FilePaths.exists(folder) ? try RunFolder(folder).list() : RunListing()
+        let catalog = try Project.catalog(options.project)
+        let found = catalog.isThere ? try catalog.list() : RunListing()
         var (runs, broken) = (found.runs, found.broken + found.copies)
-        let unfinished = wanted.isAll ? try UnfinishedPlan.all(in: folder) : []
+        let unfinished = wanted.isAll ? try catalog.unfinishedPlans() : []
         let isEmpty = runs.isEmpty && broken.isEmpty && unfinished.isEmpty
-        let known = HistorySnapshot(folder: folder)
+        let known = HistorySnapshot(of: catalog)
         runs = try runs.filter { run in
             guard wanted.campaign.map({ $0 == run.plan.campaign }) ?? true, wanted.app.map({ $0 == run.plan.app }) ?? true,
                 since.map({ run.plan.plannedAt >= $0 }) ?? true
@@ -59,7 +59,7 @@ public enum RunsCommand {
         if options.isJSON {
             try console.out(list.json)
         } else if isEmpty {
-            console.say("There are no runs in \(folder).")
+            console.say("There are no runs in \(catalog.place).")
         } else {
             try console.out(list.text(width: console.width, colour: console.colour))
         }

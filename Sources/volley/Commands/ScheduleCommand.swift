@@ -12,16 +12,16 @@ public enum ScheduleCommand {
     /// - Parameter paths: campaign files, and folders of them.
     public static func run(_ paths: [String], options: CommonOptions, console: Console) throws -> ExitStatus {
         Interruption.install()
-        let (project, folder) = try project(paths, options)
-        let files = try ScheduleFiles(paths, runsFolder: folder, in: options.project)
-        let lock = try ScheduleLock(folder: folder)
+        let (project, catalog) = try project(paths, options)
+        let files = try ScheduleFiles(paths, catalog: catalog, in: options.project)
+        let lock = try catalog.schedule.lock()
         let observer = console.scheduleObserver
         let daemon = try ScheduleDaemon(
-            files: files, project: project, runsFolder: folder, lock: lock, in: options.project,
+            files: files, project: project, catalog: catalog, lock: lock, in: options.project,
             ScheduleAttendance(
                 observer: observer, cancellation: Interruption.process, context: SendingContext(threads: options.threads),
                 memory: options.memory))
-        observer(.started(record: FilePaths.join(folder, ScheduleStore.fileName)))
+        observer(.started(record: catalog.schedule.place))
         switch try daemon.run() {
         case .cancelled: return .interrupted
         case .recordLost: return .stopped
@@ -30,24 +30,24 @@ public enum ScheduleCommand {
 
     /// Shows what comes next, whether or not a process is at work.
     public static func list(_ paths: [String], options: CommonOptions, console: Console) throws -> ExitStatus {
-        let (project, folder) = try project(paths, options)
-        let files = try ScheduleFiles(paths, runsFolder: folder, in: options.project)
+        let (project, catalog) = try project(paths, options)
+        let files = try ScheduleFiles(paths, catalog: catalog, in: options.project)
         let now = Timestamp.now()
-        let (scheduledRuns, records) = try ScheduleStore.read(folder: folder, since: now.adding(seconds: -ScheduleList.daysBack * 86_400))
+        let (scheduledRuns, records) = try catalog.schedule.read(since: now.adding(seconds: -ScheduleList.daysBack * 86_400))
         let list = ScheduleList(
-            files.read(now: now), scheduledRuns: scheduledRuns, records: records, isAtWork: ScheduleLock.isHeld(folder: folder),
+            files.read(now: now), scheduledRuns: scheduledRuns, records: records, isAtWork: catalog.schedule.isAtWork,
             here: ZoneDatabase.system.machineZone, now: now, needsApproval: { project.app(named: $0)?.needsApproval ?? false })
         try options.isJSON ? console.out(list.json) : console.out(list.text(colour: console.colour))
         return .done
     }
 
     /// One volley.yaml says where runs are kept, whom to tell, and what to keep up to date: `--config`, or that of the first file or folder.
-    private static func project(_ paths: [String], _ options: CommonOptions) throws -> (Project, String) {
+    private static func project(_ paths: [String], _ options: CommonOptions) throws -> (Project, any RunCatalog) {
         guard let first = paths.first, let path = options.project.file ?? Project.find(startingAt: ScheduleFiles.startingFolder(of: first))
         else {
             throw Diagnostic("there is no volley.yaml beside these campaigns or above", remedy: "Name one with --config.")
         }
         let project = try Project.read(file: path).0
-        return (project, project.runsFolder(options.project))
+        return (project, project.catalog(options.project))
     }
 }

@@ -95,7 +95,7 @@ public enum SendCommand {
     }
 
     /// What became of a plan that somebody did not want to send.
-    private static func afterNo(_ run: RunStore, _ discarded: Discarded) -> String {
+    private static func afterNo(_ run: any RecordedRun, _ discarded: Discarded) -> String {
         switch discarded {
         case .gone: "Nothing was sent, and the plan is gone."
         case .kept(.begun):
@@ -107,7 +107,7 @@ public enum SendCommand {
 
     private static func sendPlan(_ argument: String, _ isConfirmed: Bool, _ options: CommonOptions, _ console: Console) throws -> ExitStatus
     {
-        let run = try RunFolder(Project.runsFolder(options.project)).open(named: argument, readOnly: false)
+        let run = try Project.catalog(options.project).open(named: argument, readOnly: false)
         let attendance = console.running(options)
         let proposal: SendProposal
         do { proposal = try propose(run, in: options.project, attendance.context) } catch let refused as SendPermission.Refused {

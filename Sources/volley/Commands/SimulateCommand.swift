@@ -5,6 +5,7 @@ import Base
 import Campaigns
 import Cryptography
 import Reports
+import Runs
 import Sending
 
 /// `volley simulate`: the APNs simulator by itself, until Ctrl-C.
@@ -45,7 +46,8 @@ public enum SimulateCommand {
     /// Prints where it listens (with `--json` as one document), serves until Ctrl-C, then says what it saw.
     public static func run(_ settings: Settings, options: CommonOptions, console: Console) throws -> ExitStatus {
         Interruption.install()
-        try ResultFileCheck.check(settings.ledgerFile, option: "--ledger", what: "ledger", runsFolder: Project.runsFolder(options.project))
+        try ResultFileCheck.check(
+            settings.ledgerFile, option: "--ledger", what: "ledger", runsFolder: Project.catalog(options.project).place)
         var configuration = SimulatorConfiguration()
         configuration.port = settings.port
         configuration.ledgerFile = settings.ledgerFile

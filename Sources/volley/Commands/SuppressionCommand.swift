@@ -83,7 +83,7 @@ public enum SuppressionCommand {
     ) throws -> ExitStatus {
         let list = try self.list(app, options).list
         let file = output.flatMap { $0 == "-" || OutputSink.isStandardOutput($0) ? nil : $0 }
-        try ResultFileCheck.check(file, option: "--output", what: "list", runsFolder: Project.runsFolder(options.project))
+        try ResultFileCheck.check(file, option: "--output", what: "list", runsFolder: Project.catalog(options.project).place)
         guard output != nil || !console.outputIsTerminal else {
             throw Diagnostic(
                 "an export holds whole device tokens, which a terminal should not show",
@@ -185,7 +185,7 @@ public enum SuppressionCommand {
         }
         let app = try project.app(calledOrOnly: name)
         let environment = try RunSettings(app, projectFile: project.file, pushType: .alert).environment
-        return (SuppressionList(app: app.name.value, environment: environment.listName, folder: project.runsFolder(options.project)), app)
+        return (project.catalog(options.project).suppression(app: app.name.value, environment: environment.listName), app)
     }
 
     // MARK: - In words

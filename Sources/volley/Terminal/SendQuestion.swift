@@ -16,9 +16,9 @@ struct SendQuestion {
 
     /// For a run that is about to begin.
     /// - Throws: `Diagnostic`: the folder of runs cannot be listed.
-    init(_ run: RunStore, _ settings: RunSettings, now: Timestamp) throws {
+    init(_ run: any RecordedRun, _ settings: RunSettings, now: Timestamp) throws {
         let earlier = try EarlierRuns(
-            of: run.plan.campaign, app: run.plan.app, in: settings.environment, folder: run.catalog.place, now: now,
+            of: run.plan.campaign, app: run.plan.app, in: settings.environment, catalog: run.catalog, now: now,
             besides: run.plan.id)
         defer { earlier.close() }
         let unaccounted = earlier.unaccounted.map {

@@ -2,7 +2,7 @@ import Delivery
 
 /// All plans are of one campaign: what one of them has reached matters to the others.
 extension RunFolderModel {
-    /// As `RunStore.yields`: of two that have not begun the one that had its lock first begins.
+    /// As `SQLiteRun.yields`: of two that have not begun the one that had its lock first begins.
     private func yields(_ path: Path, to other: Path) -> Bool {
         guard let theirs = locks[other], theirs.isSending else { return false }
         guard let own = locks[path], own.isSending, files[other]?.state != .underway else { return true }

@@ -41,7 +41,7 @@ struct RunFolderModel {
         /// Whether a recipient is still to be sent to, with `unknown: skip`.
         func isLeft(_ device: Int) -> Bool { outcomes[device].map { $0 == .unsent } ?? !claimed.contains(device) }
 
-        /// As `RunStore.claimCount`.
+        /// As `SQLiteRun.claimCount`.
         var claimCount: Int { claimed.count + takenBack }
 
         var hasBegun: Bool { hasStart || !claimed.isEmpty || life != 0 }
@@ -205,7 +205,7 @@ struct RunFolderModel {
         return file.life + 1
     }
 
-    /// As `RunStore.begin`.
+    /// As `SQLiteRun.begin`.
     mutating func begin(_ path: Path, as life: Int, _ step: SendGate.Step) -> Bool {
         guard let state = files[path]?.state, step == .begin ? state == .planned : state == .underway || state == .cancelled else {
             return false

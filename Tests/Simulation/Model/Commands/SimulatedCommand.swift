@@ -153,7 +153,7 @@ struct SimulatedCommand {
             return nil
         }
         let claim = Array(next.prefix(random.between(1, 3)))
-        // As `RunStore.claim` asks first.
+        // As `SQLiteRun.claim` asks first.
         guard file.life == life else {
             end([], as: nil, &folder)
             return nil

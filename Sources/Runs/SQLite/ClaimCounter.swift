@@ -1,0 +1,92 @@
+import Base
+import Glibc
+import Synchronization
+
+/// How many claims of a run were made (`RunLedger.claimCount`), kept up beside it while it is sent (`RUN.sqlite.claimed`): after a kill it shows whether the run file
+/// has lost its newest part, because what SQLite laid beside it was removed or an older copy was put back. Where it is missing after a kill, nobody
+/// knows how far the run was, and it does not go on (`SendingHistory.Entry.claimed`).
+///
+/// A few bytes of fixed width, overwritten in place: a mark survives the process at once, costs no transaction, and waits for no other run. It
+/// survives the machine's power a moment later: the run file is synchronised with every claim, and a mark that is lost only shows less.
+///
+/// As it may be put back to what it was together with the run file, the record itself (`SendingHistory`) is told every two seconds.
+public final class ClaimCounter: Sendable {
+    private static let digits = 20
+
+    /// The file of a run.
+    public static func file(of run: String) -> String { run + ".claimed" }
+
+    private static let recordInterval = Duration.seconds(2)
+
+    private let run: String
+    private let history: SendingHistory
+    private let path: String
+    private let life: String
+    private let descriptor: Mutex<Int32>
+    private let recordedAt = Mutex(ContinuousClock.now)
+
+    /// Puts the file there, on the disk, in place of that of an earlier life.
+    /// - Throws: `Diagnostic`: it cannot be written.
+    public init(_ run: SQLiteRun, life: String, claimed: Int) throws {
+        self.run = run.plan.id
+        history = run.catalog.history
+        path = Self.file(of: run.path)
+        self.life = life
+        unlink(path)
+        let descriptor = open(path, O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw Self.failure(path, errno) }
+        self.descriptor = Mutex(descriptor)
+        try note(claimed)
+        // Whatever the umask is, a later command has to read it.
+        guard fchmod(descriptor, 0o600) == 0, fsync(descriptor) == 0 else { throw Self.failure(path, errno) }
+        try RunFile.synchronize(RunDiagnostics.folder(of: path))
+    }
+
+    deinit { close() }
+
+    /// Notes that so many claims were made. Must return before the last of them goes onto the wire.
+    /// - Throws: `Diagnostic`: it cannot be written.
+    public func note(_ claimed: Int) throws {
+        let code: Int32 = descriptor.withLock { descriptor in
+            guard descriptor >= 0 else { return EBADF }
+            let text = Self.text(life, claimed)
+            // So few bytes of a file are written whole or not at all.
+            let count = pwrite(descriptor, text, text.count, 0)
+            return count == text.count ? 0 : count < 0 ? errno : EIO
+        }
+        guard code == 0 else { throw Self.failure(path, code) }
+        let isDue = recordedAt.withLock { last in
+            let now = ContinuousClock.now
+            guard now - last >= Self.recordInterval else { return false }
+            last = now
+            return true
+        }
+        if isDue { history.note(claimed: claimed, of: run, in: life) }
+    }
+
+    func close() {
+        descriptor.withLock { descriptor in
+            if descriptor >= 0 { Glibc.close(descriptor) }
+            descriptor = -1
+        }
+    }
+
+    private static func text(_ life: String, _ claimed: Int) -> [UInt8] {
+        Array("\(life) \(TextFormat.zeroPadded(claimed, digits: digits))\n".utf8)
+    }
+
+    /// How many claims of a run were made so far, in a life of it; nil when the file is missing, of another life, or cannot be read.
+    static func claimed(_ run: String, life: String) -> Int? {
+        guard let bytes = try? RegularFile.bytes(of: file(of: run), atMost: 200) else { return nil }
+        let words = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isWhitespace)
+        guard words.count == 2, words[0] == life else { return nil }
+        return Int(words[1])
+    }
+
+    /// Removes what lies beside a run that needs it no more.
+    static func remove(_ run: String) { unlink(file(of: run)) }
+
+    private static func failure(_ path: String, _ code: Int32) -> Diagnostic {
+        RunDiagnostics.system("cannot note how many devices are claimed", path: path, errno: code, activity: .sending)
+    }
+}

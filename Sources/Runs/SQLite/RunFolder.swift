@@ -1,0 +1,244 @@
+public import Base
+import Glibc
+
+/// A folder of run files.
+public struct RunFolder: RunCatalog {
+    /// The folder's path.
+    public let place: String
+
+    /// - Parameter path: of the folder. One that is not there yet holds no runs.
+    public init(_ path: String) { place = path }
+
+    /// The path of a run's file.
+    public func place(of run: String) -> String { RunFile.path(run, in: place) }
+
+    /// Whether something lies under the name of a run's file.
+    public func holds(_ run: String) -> Bool { access(place(of: run), F_OK) == 0 }
+
+    /// Opens a run's file.
+    public func open(_ run: String, readOnly: Bool) throws -> any RecordedRun {
+        try SQLiteRun(path: place(of: run), readOnly: readOnly)
+    }
+
+    /// Opens the file that an argument means: also by its path, or its name in the folder.
+    public func open(named argument: String, readOnly: Bool) throws -> any RecordedRun {
+        try SQLiteRun(path: file(named: argument), readOnly: readOnly)
+    }
+
+    /// Begins a file of the folder, which is made where it is missing.
+    public func create(_ run: String, variants: VariantNames?, sorter: WaveSorter?) throws -> RunWriter {
+        try RunWriter(folder: place, id: run, variants: variants, sorter: sorter)
+    }
+
+    /// Files of the folder.
+    public func unfinishedPlans() throws -> [UnfinishedPlan] { try UnfinishedPlan.all(in: place) }
+
+    /// `sent.db` in the folder.
+    public var history: SendingHistory { SendingHistory(folder: place) }
+
+    /// `schedule.sqlite` in the folder.
+    public var schedule: ScheduleRecords { ScheduleRecords(folder: place) }
+
+    /// `suppressed-APP.sqlite` in the folder.
+    public func suppression(app: String, environment: String) -> SuppressionList {
+        SuppressionList(app: app, environment: environment, folder: place)
+    }
+
+    /// Cheap: only what was frozen is read, and no file stays open. Plans that are still being made are no runs.
+    public func list() throws -> RunListing {
+        var found = RunListing()
+        for name in try RunFile.names(in: place) where RunFile.isRun(name) {
+            let path = RunFile.join(place, name)
+            do {
+                let run = try SQLiteRun(path: path, readOnly: true)
+                if let mistake = run.misnamed {
+                    let isBeside = RunFile.kind(place(of: run.plan.id)) == .file
+                    isBeside ? found.copies.append(mistake) : found.broken.append(mistake)
+                } else {
+                    found.runs.append(run)
+                }
+            } catch let error as Diagnostic {
+                // One that was removed meanwhile is no run any more.
+                if RunFile.kind(path) != .missing { found.broken.append(error) }
+            }
+        }
+        found.runs.sort { ($0.plan.plannedAt, $0.plan.id) < ($1.plan.plannedAt, $1.plan.id) }
+        return found
+    }
+
+    /// The file that a command's RUN argument means: a run's id, a path to its file, or `last`, the one planned last.
+    /// - Throws: `Diagnostic` when there is none, with the nearest id when it looks misspelt.
+    func file(named argument: String) throws -> String {
+        if argument == "last" { return try last() }
+        let byID = place(of: argument)
+        if !argument.contains("/") {
+            switch RunFile.kind(byID) {
+            // What is no file is refused when it is opened.
+            case .file, .other: return byID
+            case .folder, .missing, .forbidden: break
+            }
+            if RunFile.kind(RunFile.join(place, argument + RunFile.partialSuffix)) == .file {
+                throw RunDiagnostics.unfinishedPlan(RunFile.join(place, argument + RunFile.partialSuffix))
+            }
+        }
+        switch RunFile.kind(argument) {
+        case .file, .other: return argument
+        case .folder where argument.contains("/"): throw RunDiagnostics.isFolder(argument)
+        case .forbidden: throw RunDiagnostics.notPermitted(argument, toWrite: false)
+        default: break
+        }
+        if argument.contains("/") { throw RunDiagnostics.missing(argument) }
+        // The name of a file of the folder, as completion or a listing gives it.
+        if argument.hasSuffix(RunFile.suffix), RunFile.kind(RunFile.join(place, argument)) == .file {
+            return RunFile.join(place, argument)
+        }
+        throw try unknownRun(argument)
+    }
+
+    private func last() throws -> String {
+        let listing = try list()
+        let broken = listing.broken
+        if let newest = listing.runs.last {
+            // Ids begin with the moment of planning. Taking an older run for the last one would be worse than taking none.
+            if let newer = broken.first(where: { RunID.isLater(RunFile.name($0.file ?? ""), than: RunFile.name(newest.place)) }) {
+                throw newer
+            }
+            return newest.place
+        }
+        if !broken.isEmpty {
+            throw Diagnostic("none of the run files can be opened", file: place, remedy: "`volley runs` says what is wrong with each.")
+        }
+        throw noRuns
+    }
+
+    private var noRuns: Diagnostic {
+        Diagnostic("there are no runs yet", file: place, remedy: "`volley plan` and `volley send` make one; --runs names another folder.")
+    }
+
+    private func unknownRun(_ argument: String) throws -> Diagnostic {
+        let ids = try RunFile.names(in: place).filter(RunFile.isRun).map { String($0.dropLast(RunFile.suffix.count)) }
+        if ids.isEmpty { return noRuns }
+        let nearest = nearestName(to: argument, among: ids)
+        return Diagnostic(
+            "there is no run \"\(argument)\" in \(place)",
+            remedy: nearest.map { "Did you mean \($0)?" } ?? "`volley runs` lists the runs there are.")
+    }
+}
+
+extension RunFolder {
+    /// The newest runs of an app's campaign that were begun, newest first. Retries and tests, which go to a part of an audience or to other devices, do not count, and files
+    /// that cannot be opened are passed over.
+    /// - Parameters:
+    ///   - app: several projects may keep their runs in one folder.
+    ///   - moment: only runs that were planned before; nil for all.
+    ///   - isEmptyCounted: whether runs count in whose audience nobody was.
+    ///   - limit: how many at most.
+    /// - Throws: `Diagnostic`: the folder cannot be listed.
+    func begun(
+        of campaign: String, app: String, before moment: Timestamp? = nil, isEmptyCounted: Bool = true, limit: Int
+    ) throws -> [any RecordedRun] {
+        var found: [any RecordedRun] = []
+        for name in try names(ofRunsOf: campaign).reversed() where found.count < limit {
+            guard let run = try? SQLiteRun(path: RunFile.join(place, name), readOnly: true), run.misnamed == nil, run.plan.retryOf == nil,
+                !run.plan.isTest, run.plan.app == app, isEmptyCounted || run.plan.audience > 0,
+                moment.map({ run.plan.plannedAt < $0 }) ?? true, let status = try? run.status(), status.startedAt != nil
+            else { continue }
+            run.close()
+            found.append(run)
+        }
+        return found
+    }
+
+    /// Runs of a campaign that processes are sending just now, or have paused; also retries and tests.
+    /// - Throws: `Diagnostic`: the folder cannot be listed; whether one of them is being sent cannot be seen, or which it is.
+    public func beingSent(of campaign: String) throws -> [any RecordedRun] {
+        try names(ofRunsOf: campaign).compactMap { name -> SQLiteRun? in
+            let path = RunFile.join(place, name)
+            switch SendingLock.look(run: path) {
+            case .free: return nil
+            case .held(let since):
+                guard since > 0 else { return nil }
+                do { return try SQLiteRun(path: path, readOnly: true) } catch {
+                    if RunFile.kind(path) == .missing { return nil }
+                    throw Self.mayBeSending(campaign, path)
+                }
+            case .hidden: throw Self.mayBeSending(campaign, path)
+            }
+        }.filter { $0.misnamed == nil }
+    }
+
+    private static func mayBeSending(_ campaign: String, _ path: String) -> Diagnostic {
+        Diagnostic(
+            "another run of '\(campaign)' may be being sent: this user may not read its file or its lock", file: path,
+            remedy: "Nothing was sent. Ask who owns that file, or send as that user: two runs at once would reach everybody twice.")
+    }
+
+    /// Runs of a campaign that were begun, as the record knows or their own files say, or that a process is about to send, oldest first; also retries and
+    /// tests. Files that cannot be opened are passed over.
+    /// - Throws: `Diagnostic`: the folder cannot be listed.
+    public func begun(of campaign: String, known: HistorySnapshot) throws -> [any RecordedRun] {
+        let begun = known.begun(of: campaign)
+        return try names(ofRunsOf: campaign).compactMap { name in
+            let path = RunFile.join(place, name)
+            guard let run = try? SQLiteRun(path: path, readOnly: true), run.misnamed == nil else { return nil }
+            if begun[run.plan.id] != nil || SendingLock.isSending(run: path) { return run }
+            // The record may have been put back from a backup, or be gone.
+            defer { run.close() }
+            return (try? run.hasBegun()) ?? true ? run : nil
+        }
+    }
+
+    /// Ids of the runs of a campaign that processes are sending just now, or have paused, or may have.
+    /// - Throws: `Diagnostic`: the folder cannot be listed.
+    public func idsBeingSent(of campaign: String) throws -> [String] {
+        try names(ofRunsOf: campaign).compactMap { name in
+            switch SendingLock.look(run: RunFile.join(place, name)) {
+            case .free, .held(since: 0): nil
+            case .held, .hidden: String(name.dropLast(RunFile.suffix.count))
+            }
+        }
+    }
+
+    private func names(ofRunsOf campaign: String) throws -> [String] {
+        try RunFile.names(in: place).filter { name in
+            RunFile.isRun(name) && RunID.campaign(of: name.dropLast(RunFile.suffix.count)).map { $0 == campaign } ?? false
+        }
+    }
+
+    /// The newest runs of an app's campaign that were begun and have an audience, newest first.
+    /// - Throws: `Diagnostic`: the folder cannot be listed.
+    public func begunForSomebody(of campaign: String, app: String, limit: Int) throws -> [any RecordedRun] {
+        try begun(of: campaign, app: app, isEmptyCounted: false, limit: limit)
+    }
+
+    /// Those that may have reached somebody since a moment; files that cannot be opened are among the second.
+    public func runs(ofApp app: String, reachingSince since: Timestamp) throws -> (runs: [any RecordedRun], broken: [Diagnostic]) {
+        let listing = try list()
+        let runs = try listing.runs.filter { run in
+            guard run.plan.app == app, !run.plan.isTest else { return false }
+            // Nothing stays open: there may be more runs than a process may open files.
+            defer { run.close() }
+            do { return try run.mayHaveReached(since: since) } catch {
+                // One that was removed meanwhile is no run any more.
+                if RunFile.kind(run.place) == .missing { return false }
+                throw error
+            }
+        }
+        return (runs, listing.broken)
+    }
+}
+
+extension SQLiteRun {
+    /// Where the run is, for messages: nothing is opened by it.
+    public var place: String { path }
+
+    /// The folder that the file lies in.
+    public var catalog: any RunCatalog { RunFolder(RunDiagnostics.folder(of: path)) }
+
+    /// Runs of the campaign that were planned before this one, from the same folder, newest first.
+    /// - Throws: `Diagnostic`: the folder cannot be listed.
+    public func earlierRuns(limit: Int) throws -> [any RecordedRun] {
+        if plan.isTest || plan.retryOf != nil { return [] }
+        return try RunFolder(RunDiagnostics.folder(of: path)).begun(of: plan.campaign, app: plan.app, before: plan.plannedAt, limit: limit)
+    }
+}

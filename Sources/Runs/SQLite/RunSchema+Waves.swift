@@ -1,0 +1,48 @@
+import Base
+import GRDB
+
+extension RunSchema {
+    /// In plans that have sending times. Files without these tables have none.
+    static let waveTables = """
+        CREATE TABLE wave (                      -- who goes out when, in sending order
+            first_id INTEGER PRIMARY KEY,
+            count INTEGER NOT NULL,
+            zone TEXT NOT NULL,                  -- whose clock counts for them; others that agree with it are in the wave too
+            due_at INTEGER NOT NULL
+        );
+        CREATE TABLE skipped_wave (              -- those to whom it became too late: they stay unsent
+            first_id INTEGER PRIMARY KEY,
+            skipped_at INTEGER NOT NULL
+        );
+        """
+
+    static func insert(_ waves: [RunWave], into db: Database) throws {
+        guard !waves.isEmpty else { return }
+        try db.execute(sql: waveTables)
+        for wave in waves {
+            try db.execute(
+                sql: "INSERT INTO wave VALUES (?, ?, ?, ?)",
+                arguments: [wave.ids.lowerBound, wave.ids.count, wave.zone, wave.due.epochMilliseconds])
+        }
+    }
+
+    /// nil when they are not what `insert` wrote: without a gap, from the first recipient to the last.
+    static func waves(from db: Database, audience: Int) throws -> [RunWave]? {
+        guard try db.tableExists("wave") else { return [] }
+        var waves: [RunWave] = []
+        for row in try Row.fetchAll(db, sql: "SELECT first_id, count, zone, due_at FROM wave ORDER BY first_id") {
+            guard let first = row[0] as Int?, let count = row[1] as Int?, let zone = row[2] as String?, let due = row[3] as Int64?,
+                first == waves.last?.ids.upperBound ?? 0, count > 0, count <= audience - first
+            else { return nil }
+            waves.append(RunWave(ids: first..<first + count, zone: zone, due: Timestamp(epochMilliseconds: due)))
+        }
+        return waves.last?.ids.upperBound == audience ? waves : nil
+    }
+
+    /// What the plan's digest holds of them; blank without any.
+    static func waveText(of db: Database) throws -> String {
+        guard try db.tableExists("wave") else { return "" }
+        let sql = "SELECT first_id || ',' || count || ',' || quote(zone) || ',' || due_at FROM wave ORDER BY first_id"
+        return "\nwaves\n" + (try String.fetchAll(db, sql: sql)).joined(separator: "\n")
+    }
+}

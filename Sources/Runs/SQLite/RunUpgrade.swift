@@ -1,0 +1,117 @@
+import Base
+import GRDB
+import Glibc
+
+/// Makes a run file of this format of an older one, where it lies and all at once, so that everything else knows one format only.
+///
+/// Format 1 did not know `retry_of`, 2 no variants, digests and approvals, 3 kept a row for each outcome, 4 a sentence about why a run stopped.
+enum RunUpgrade {
+    /// - Throws: `Diagnostic`: another process sends the run, or the file cannot be written; it stays as it was then.
+    static func run(_ path: String) throws {
+        guard access(path, W_OK) == 0, access(RunDiagnostics.folder(of: path), W_OK) == 0 else {
+            throw Diagnostic(
+                "an older Volley wrote this run, and the file has to be written once before this one can read it", file: path,
+                remedy: "Copy it to a folder that may be written.")
+        }
+        // An older Volley that is sending it knows nothing of the new format.
+        let lock = try lock(path)
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(10)
+        let database = try DatabaseQueue(path: path, configuration: configuration)
+        try database.write { try upgrade($0, path) }
+        try database.close()
+        // A process that was killed has left it with company.
+        try SQLiteRun.leaveWAL(path)
+        _ = consume lock
+    }
+
+    /// Others that convert it just now need a few seconds for each million of recipients.
+    private static func lock(_ path: String) throws -> SendingLock {
+        var retries = Retries(atMost: 100, milliseconds: 50)
+        repeat {
+            if let lock = try? SendingLock(run: path, isSending: false) { return lock }
+        } while retries.pause()
+        return try SendingLock(run: path, isSending: false)
+    }
+
+    private static func upgrade(_ db: Database, _ path: String) throws {
+        let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
+        guard version < RunSchema.version else { return }
+        if version < 4 { try upgradeOutcomes(db, of: version, path) }
+        try upgradeStopCause(db)
+        try RunSchema.mark(db)
+    }
+
+    private static func upgradeOutcomes(_ db: Database, of version: Int, _ path: String) throws {
+        try db.execute(sql: "DROP VIEW IF EXISTS result")
+        if version < 2 { try add("retry_of TEXT NOT NULL DEFAULT ''", to: "run", db) }
+        if version < 3 {
+            try add("variant TEXT NOT NULL DEFAULT ''", to: "recipient", db)
+            for column in ["preview_text TEXT", "is_test INTEGER", "recipients_digest TEXT", "digest TEXT"] {
+                try add(column + " NOT NULL DEFAULT \(column.hasSuffix("TEXT") ? "''" : "0")", to: "run", db)
+            }
+            try db.execute(sql: RunSchema.approvalTable)
+        }
+        try db.execute(sql: "ALTER TABLE outcome RENAME TO older_outcome")
+        try db.execute(sql: "DROP TABLE outcome_name")
+        try RunSchema.seal(db)
+        try copyOutcomes(db, path)
+        try db.execute(sql: "DROP TABLE older_outcome")
+    }
+
+    private static func upgradeStopCause(_ db: Database) throws {
+        try db.execute(sql: "ALTER TABLE run RENAME COLUMN reason TO stop_cause")
+        let cause: StopCause
+        switch try String.fetchOne(db, sql: "SELECT stop_cause FROM run") ?? "" {
+        case "": return
+        case "interrupted": cause = .interrupted
+        case "cancelled": cause = .cancelled
+        case let words: cause = .described(words)
+        }
+        try db.execute(sql: "UPDATE run SET stop_cause = ?", arguments: [RunSchema.text(cause)])
+    }
+
+    private static func add(_ column: String, to table: String, _ db: Database) throws {
+        try db.execute(sql: "ALTER TABLE \(table) ADD COLUMN \(column)")
+    }
+
+    private static func copyOutcomes(_ db: Database, _ path: String) throws {
+        let upsert = try PreparedStatement(db, RunSchema.upsertOutcomeBlock)
+        var reasons = try OutcomeReasons(db)
+        var words = [UInt64](repeating: 0, count: OutcomeBlock.words)
+        var block = 0, isTouched = false
+        func store() throws {
+            guard isTouched else { return }
+            try upsert.bind(block, at: 1)
+            try words.map(\.bigEndian).withUnsafeBytes { bytes in
+                try upsert.bind(blob: bytes, at: 2)
+                try upsert.execute()
+            }
+            for index in words.indices { words[index] = 0 }
+            isTouched = false
+        }
+        let select = try PreparedStatement(
+            db, "SELECT recipient_id, outcome, status, reason, attempts, latency_ms, settled_at FROM older_outcome ORDER BY recipient_id")
+        try select.forEachRow { row in
+            let id = row.number(0)
+            guard id >= 0, let outcome = Outcome(rawValue: row.number(1)) else {
+                throw RunDiagnostics.damaged(path, "the outcome of recipient \(id) cannot be read")
+            }
+            if id / OutcomeBlock.slots != block {
+                try store()
+                block = id / OutcomeBlock.slots
+            }
+            let reason = String(decoding: row.text(3), as: UTF8.self)
+            let settled = Settlement(
+                recipient: id, outcome: outcome, status: row.number(2), reason: reason, attempts: row.number(4),
+                latencyMilliseconds: row.number(5), settledAt: Timestamp(epochMilliseconds: Int64(row.number(6))))
+            let slot = OutcomeSlot(settled, reason: try reasons.number(of: reason))
+            let place = id % OutcomeBlock.slots * OutcomeSlot.words
+            (words[place], words[place + 1], isTouched) = (slot.high, slot.low, true)
+            return true
+        }
+        try store()
+        try db.execute(
+            sql: "INSERT INTO invalid_since SELECT recipient_id, invalid_since FROM older_outcome WHERE invalid_since IS NOT NULL")
+    }
+}

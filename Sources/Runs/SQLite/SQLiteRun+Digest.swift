@@ -1,0 +1,103 @@
+import Base
+import GRDB
+import Glibc
+import Synchronization
+
+/// Whether a plan is still what was previewed, and who agreed to it.
+extension SQLiteRun {
+    /// Whether its plan has a digest, and can be approved; plans of older versions have none.
+    public var hasDigest: Bool { !digest.isEmpty }
+
+    /// Compares all that was planned, every recipient included, with its digest: some 0.3 µs a recipient, shared among the cores. Does nothing for a
+    /// plan without one.
+    /// - Throws: `Diagnostic` when campaign, settings or recipients were changed after planning.
+    public func checkUnchanged() throws { try checkUnchanged(in: parts) }
+
+    /// - Parameter parts: of all ids, each read by a thread of its own.
+    func checkUnchanged(in parts: [Range<Int>]) throws {
+        try requireRecipients()
+        guard hasDigest, !isKnownUnchanged else { return }
+        let stamp = stamp
+        try read(in: parts) { view in
+            let db = view.db
+            guard let row = try Row.fetchOne(db, sql: "SELECT digest, recipients_digest FROM run"), let digest = row[0] as String?,
+                let recipients = row[1] as String?
+            else { throw RunDiagnostics.damaged(path, "its digest cannot be read") }
+            // In this order: the recipients' own digest is covered by the run's.
+            guard try RunSchema.digest(of: db) == digest else { throw changed("campaign, settings or preview are") }
+            guard try recipientsDigest(view) == recipients else { throw changed("recipients are") }
+        }
+        noteUnchanged(stamp)
+    }
+
+    /// Whether nobody has written to the file since it was found to be, or made, what was planned.
+    private var isKnownUnchanged: Bool { unchangedAt.withLock { $0 != nil && $0 == stamp } }
+
+    /// What changes when a process writes to the file, or to the log that SQLite keeps beside it.
+    private var stamp: [FileStamp?] { [path, path + "-wal"].map { FileStamp(path: $0) } }
+
+    /// Notes that all that was planned is in the file as it is now.
+    func noteUnchanged() { noteUnchanged(stamp) }
+
+    private func noteUnchanged(_ stamp: [FileStamp?]) { unchangedAt.withLock { $0 = stamp } }
+
+    private func recipientsDigest(_ view: RunView) throws -> String {
+        let parts = try view.read { [self] db, ids in
+            var digest = RecipientsDigest()
+            let select = try PreparedStatement(db, RunSchema.selectDigestedRows)
+            let (first, end) = bounds(of: ids)
+            try select.bind(first, at: 1)
+            try select.bind(end, at: 2)
+            try select.forEachRow { row in
+                digest.add(row.number(0), row.digested)
+                return true
+            }
+            return digest
+        }
+        return parts.reduce(into: RecipientsDigest()) { $0.add($1) }.text
+    }
+
+    private func changed(_ what: String) -> Diagnostic {
+        Diagnostic(
+            "the run file was changed after it was planned: its \(what) not what was previewed", file: path,
+            remedy: "Plan the campaign again; nothing is sent from this file.")
+    }
+
+    /// Who agreed last to exactly this plan; nil when nobody has.
+    public func approval() throws -> RunApproval? {
+        guard hasDigest else { return nil }
+        return try read { db in
+            let sql = """
+                SELECT approved_by, approved_at FROM approval WHERE digest = (SELECT digest FROM run) ORDER BY rowid DESC LIMIT 1
+                """
+            guard let row = try Row.fetchOne(db, sql: sql), let name = row[0] as String?, let moment = row[1] as Int64? else { return nil }
+            return RunApproval(name: name, approvedAt: Timestamp(epochMilliseconds: moment))
+        }
+    }
+
+    /// Records that somebody agreed to this plan. Whoever calls this has seen to it that the plan is unchanged.
+    /// - Throws: `Diagnostic` when it is being sent, or has ended for good, or it is of a version without approvals.
+    public func approve(_ approval: RunApproval) throws {
+        guard hasDigest else {
+            throw Diagnostic("a plan of this older format cannot be approved", file: path, remedy: "Plan the campaign again.")
+        }
+        try write { db in
+            let state = try String.fetchOne(db, sql: "SELECT state FROM run") ?? "damaged"
+            // Approval may be demanded only after a run was begun. Nothing goes out while it is paused, or no process sends it.
+            let isStopped = [RunState.stopped, .running, .cancelled].contains { $0.rawValue == state } && sendingSince == nil
+            guard isStopped || [RunState.planned, .paused].contains(where: { $0.rawValue == state }) else {
+                throw Diagnostic(
+                    "the run is \(state), and only a plan can be approved", file: path,
+                    remedy: "`volley report \(plan.id)` shows how far it is.")
+            }
+            try db.execute(
+                sql: "INSERT INTO approval (approved_by, approved_at, digest) SELECT ?, ?, digest FROM run",
+                arguments: [approval.name, approval.approvedAt.epochMilliseconds])
+        }
+    }
+}
+
+extension PreparedStatement.Row {
+    /// The texts of a row of `RunSchema.selectDigestedRows`, valid until the next one.
+    var digested: RecipientsDigest.Row { (text(1), text(2), text(3), text(4), text(5), text(6)) }
+}

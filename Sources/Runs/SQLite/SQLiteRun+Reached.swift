@@ -1,0 +1,78 @@
+public import Base
+import GRDB
+
+/// Which devices a run has pushed to: what caps of how often look back at.
+extension SQLiteRun {
+    /// Whether it may have pushed to somebody since a moment, or is about to.
+    public func mayHaveReached(since moment: Timestamp) throws -> Bool {
+        if sendingSince != nil { return true }
+        let status = try status()
+        guard status.startedAt != nil, status.state != .paused else { return status.state == .paused }
+        // One that was cut off has no end; whom it claimed when says nothing of when it pushed to them.
+        return status.finishedAt.map { $0 >= moment } ?? true
+    }
+
+    /// Calls `body` with the token (lower-case hex digits, lent) of every device that this run reaches: when it got the push, or may have, and whether
+    /// it is still to be sent to it, as a process sends the run or will go on with it (paused).
+    /// - Parameter closing: reasons for which those who are unsent will get nothing any more.
+    /// - Throws: `Diagnostic` when somebody's outcome or token cannot be read.
+    public func forEachReached(
+        closing: Set<OwnReason>, _ body: (_ token: UnsafeBufferPointer<UInt8>, _ at: Timestamp?, _ isToCome: Bool) throws -> Void
+    ) throws {
+        let goesOn = try sendingSince != nil || status().state == .paused
+        try read { db in
+            var outcomes = try OutcomeReader(db, self)
+            let closed = try OutcomeReasons.numbers(of: closing, db)
+            let claims = try StatementCursor(db, sql: "SELECT last_id, claimed_at, first_id FROM claim ORDER BY first_id") {
+                (
+                    ids: Int(
+                        Int64(sqliteStatement: $0, index: 2))...max(
+                            Int(Int64(sqliteStatement: $0, index: 2)), Int(Int64(sqliteStatement: $0, index: 0))),
+                    at: Int64(sqliteStatement: $0, index: 1)
+                )
+            }
+            var claim = try claims.next()
+            try PreparedStatement(db, "SELECT id, device_token FROM recipient ORDER BY id").forEachRow { row in
+                let (id, token) = (row.number(0), row.text(1))
+                while let ended = claim, ended.ids.upperBound < id { claim = try claims.next() }
+                // Blank after `volley prune`.
+                guard !token.isEmpty else { return true }
+                guard Self.isToken(token) else { throw noToken(id) }
+                if let slot = try outcomes.slot(of: id) {
+                    guard let outcome = slot.outcome else { throw unreadableOutcome(of: id) }
+                    if outcome == .accepted || outcome == .unknown { try body(token, slot.settledAt, false) }
+                    if outcome == .unsent, goesOn, !closed.contains(slot.reason) { try body(token, nil, true) }
+                } else if let claim, claim.ids.contains(id) {
+                    // It may have got the push then, whatever has become of the process that claimed it.
+                    try body(token, Timestamp(epochMilliseconds: claim.at), goesOn)
+                } else if goesOn {
+                    try body(token, nil, true)
+                }
+                return true
+            }
+        }
+    }
+
+    /// Calls `body` with the token of each device that some outcome is recorded of.
+    public func forEachDevice(
+        withOutcome outcome: Outcome, where isWanted: (Settlement) -> Bool,
+        _ body: (_ token: UnsafeBufferPointer<UInt8>, _ settlement: Settlement) throws -> Void
+    ) throws {
+        try requireRecipients()
+        try read { db in
+            let token = try PreparedStatement(db, RunSchema.selectToken)
+            var outcomes = try OutcomeReader(db, self)
+            try forEachOutcome(db) { id, _, recorded in
+                guard recorded == outcome, let settled = try outcomes.settlement(of: id), isWanted(settled) else { return }
+                try token.bind(id, at: 1)
+                var isFound = false
+                try token.forEachRow { row in
+                    isFound = Self.isToken(row.text(0))
+                    if isFound { try body(row.text(0), settled) }
+                    return false
+                }
+                if !isFound { throw noToken(id) }
+            }
+        }
+    }
+}

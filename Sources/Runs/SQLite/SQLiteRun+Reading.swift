@@ -1,0 +1,166 @@
+public import Base
+import GRDB
+
+extension SQLiteRun {
+    /// Recipients with ids in `range`, in order; ids beyond the audience are left out.
+    /// - Throws: `Diagnostic` when one is missing or is no recipient: the file is damaged.
+    public func recipients(_ range: Range<Int>) throws -> [Recipient] {
+        let range = range.clamped(to: 0..<plan.audience)
+        guard !range.isEmpty else { return [] }
+        try requireRecipients()
+        return try read { db in
+            var recipients: [Recipient] = []
+            recipients.reserveCapacity(range.count)
+            let rows = try recipientCursor(db, range)
+            while let (id, recipient) = try rows.next() {
+                guard id == range.lowerBound + recipients.count else { break }
+                recipients.append(recipient)
+            }
+            guard recipients.count == range.count else { throw missingRecipient(range.lowerBound + recipients.count) }
+            return recipients
+        }
+    }
+
+    /// Calls `body` with what sending needs of each recipient with an id in `range`, in order; ids beyond the audience are left out. Nothing is
+    /// allocated per recipient.
+    ///
+    /// `body` must not use this store.
+    /// - Parameter withTraits: whether language and variant are read too.
+    /// - Throws: `Diagnostic` when one is missing or is no recipient: the file is damaged. Whatever `body` throws.
+    public func forEachPush(in range: Range<Int>, withTraits: Bool = false, _ body: (StoredPush) throws -> Void) throws {
+        let range = range.clamped(to: 0..<plan.audience)
+        guard !range.isEmpty else { return }
+        try requireRecipients()
+        try read { db in
+            let select = try PreparedStatement(db, RunSchema.selectPushes(traits(withTraits)))
+            try select.bind(range.lowerBound, at: 1)
+            try select.bind(range.upperBound, at: 2)
+            var next = range.lowerBound
+            try forEachPush(of: select, withTraits) { push in
+                guard push.id == next else { return false }
+                try body(push)
+                next += 1
+                return true
+            }
+            guard next == range.upperBound else { throw missingRecipient(next) }
+        }
+    }
+
+    func traits(_ areWanted: Bool) -> PushTraits { areWanted ? .languageAndVariant : .none }
+
+    /// Calls `body` with every row of a select of pushes until it returns false.
+    func forEachPush(of select: PreparedStatement, _ withTraits: Bool, _ body: (StoredPush) throws -> Bool) throws {
+        var cells = EscapedCells()
+        let none = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
+        try select.forEachRow { row in
+            let (id, token, fields) = (row.number(0), row.text(1), row.text(2))
+            guard Self.isToken(token) else { throw noToken(id) }
+            func push() -> StoredPush {
+                StoredPush(
+                    id: id, token: token, cells: cells, language: withTraits ? row.text(3) : none, variant: withTraits ? row.text(4) : none)
+            }
+            if cells.locate(in: fields) { return try body(push()) }
+            return try withNormalForm(of: fields, recipient: id) { fields in
+                guard cells.locate(in: fields) else { throw noFields(id) }
+                return try body(push())
+            }
+        }
+    }
+
+    /// Somebody edited the file, or another program wrote it: what JSON allows is read, and written the way Volley does.
+    private func withNormalForm(
+        of fields: UnsafeBufferPointer<UInt8>, recipient: Int, _ body: (UnsafeBufferPointer<UInt8>) throws -> Bool
+    ) throws -> Bool {
+        // Up to a NUL, as every other reading of the file ends there.
+        guard let cells = FieldsCell.decode(String(decoding: fields.prefix { $0 != 0 }, as: UTF8.self)) else { throw noFields(recipient) }
+        var buffer: [UInt8] = []
+        var text = FieldsCell.encode(cells, buffer: &buffer)
+        return try text.withUTF8(body)
+    }
+
+    /// Calls `body` for every recipient in id order with its bytes as they stand in the file: nothing is allocated per recipient.
+    ///
+    /// What `body` sees is the file at one moment, whatever a sender records meanwhile. `body` must not use this store.
+    /// - Throws: `Diagnostic` when a recipient is missing or is none: the file is damaged, or its recipients were pruned. Whatever `body` throws.
+    public func forEachStoredResult(_ body: (StoredResult) throws -> Void) throws {
+        try requireRecipients()
+        try read { db in
+            var claims = try claims(db).ranges[...]
+            var outcomes = try OutcomeReader(db, self)
+            var expected = 0
+            try PreparedStatement(db, RunSchema.selectResults).forEachRow { row in
+                let id = row.number(0)
+                guard id == expected else { throw missingRecipient(expected) }
+                expected += 1
+                while let claim = claims.first, claim.upperBound <= id { claims.removeFirst() }
+                let (slot, token) = (try outcomes.slot(of: id), row.text(1))
+                guard Self.isToken(token) else { throw noToken(id) }
+                if let slot, slot.outcome == nil { throw unreadableOutcome(of: id) }
+                try body(
+                    StoredResult(
+                        id: id, token: token, registrationID: row.text(2), alias: row.text(3), language: row.text(4), variant: row.text(5),
+                        isClaimed: claims.first?.contains(id) ?? false, slot: slot,
+                        reason: try slot.map { try outcomes.reason($0, of: id) } ?? ""))
+                return true
+            }
+            guard expected == plan.audience else { throw missingRecipient(expected) }
+        }
+    }
+
+    /// Calls `body` for every recipient in id order, in constant memory; nil where no outcome is recorded, with whether it was claimed.
+    ///
+    /// What `body` sees is the file at one moment, whatever a sender records meanwhile. `body` must not use this store.
+    public func forEachResult(_ body: (_ id: Int, _ recipient: Recipient, _ outcome: Settlement?, _ isClaimed: Bool) throws -> Void) throws
+    {
+        try requireRecipients()
+        try read { db in
+            var claims = try claims(db).ranges[...]
+            var outcomes = try OutcomeReader(db, self)
+            let rows = try recipientCursor(db, 0..<plan.audience)
+            var expected = 0
+            while let (id, recipient) = try rows.next() {
+                guard id == expected else { throw missingRecipient(expected) }
+                expected += 1
+                while let claim = claims.first, claim.upperBound <= id { claims.removeFirst() }
+                let isClaimed = claims.first?.contains(id) ?? false
+                try body(id, recipient, try outcomes.settlement(of: id), isClaimed)
+            }
+            guard expected == plan.audience else { throw missingRecipient(expected) }
+        }
+    }
+
+    private func recipientCursor(_ db: Database, _ range: Range<Int>) throws -> StatementCursor<(Int, Recipient)> {
+        try StatementCursor(db, sql: RunSchema.selectRecipients, arguments: [range.lowerBound, range.upperBound]) {
+            [self] statement in
+            let id = Int(Int64(sqliteStatement: statement, index: 0))
+            var token = String(sqliteStatement: statement, index: 1)
+            guard token.withUTF8(Self.isToken) else { throw noToken(id) }
+            guard let fields = FieldsCell.decode(String(sqliteStatement: statement, index: 5)) else { throw noFields(id) }
+            let recipient = Recipient(
+                token: DeviceToken(normalized: token), registrationID: String(sqliteStatement: statement, index: 2),
+                alias: String(sqliteStatement: statement, index: 3), language: String(sqliteStatement: statement, index: 4),
+                variant: String(sqliteStatement: statement, index: 6), fields: fields)
+            return (id, recipient)
+        }
+    }
+
+    /// The file may have been damaged or edited, and what is no hex must not get into a request's path.
+    static func isToken(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard DeviceToken.digitRange.contains(text.count) else { return false }
+        for byte in text {
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"): continue
+            default: return false
+            }
+        }
+        return true
+    }
+
+    func noToken(_ id: Int) -> Diagnostic { RunDiagnostics.damaged(path, "recipient \(id) has no device token") }
+
+    private func noFields(_ id: Int) -> Diagnostic { RunDiagnostics.damaged(path, "the fields of recipient \(id) cannot be read") }
+
+    func missingRecipient(_ id: Int) -> Diagnostic {
+        RunDiagnostics.damaged(path, "recipient \(id) of \(plan.audience) is missing")
+    }
+}

@@ -1,0 +1,107 @@
+public import Base
+import GRDB
+
+/// What goes on with a run that was stopped, paused, interrupted or killed. Settled stays settled; who is unsent is sent; who is unknown is
+/// sent again or not, as the campaign says.
+extension SQLiteRun {
+    /// Looks at the whole file before anything is sent from it again: pages, claims, outcomes, recipients.
+    /// - Throws: `Diagnostic` when it is damaged.
+    public func checkIntegrity() throws {
+        try requireRecipients()
+        try read(in: parts) { view in
+            let db = view.db
+            let findings = try String.fetchAll(db, sql: "PRAGMA quick_check(1)")
+            if findings != ["ok"] { throw RunDiagnostics.damaged(path, findings.first ?? "it cannot be checked") }
+            // Ids are dense, so that two numbers tell whether one is missing.
+            let ids = try Row.fetchOne(db, sql: "SELECT count(*), coalesce(max(id), -1), coalesce(min(id), 0) FROM recipient")
+            guard let ids, ids[0] == plan.audience, ids[1] == plan.audience - 1, ids[2] == 0 else {
+                throw RunDiagnostics.damaged(path, "some of its \(plan.audience) recipients are missing")
+            }
+            // Reads every outcome.
+            let tally = try tally(view).figures
+            guard tally.sentUnclaimed == 0 else { throw RunDiagnostics.damaged(path, "a claim is missing") }
+            _ = try figures(of: tally, db)
+        }
+    }
+
+    /// Calls `body` with what sending needs of each recipient with an id in `range` that is not settled, in order, as `forEachPush` does.
+    /// - Parameters:
+    ///   - resendsUnknown: whether who is recorded as unknown counts as not settled.
+    ///   - closing: reasons for which those who are unsent get nothing any more.
+    ///   - withTraits: whether language and variant are read too.
+    public func forEachUnsettledPush(
+        in range: Range<Int>, resendsUnknown: Bool, closing: Set<OwnReason> = [], withTraits: Bool = false,
+        _ body: (StoredPush) throws -> Void
+    ) throws {
+        try requireRecipients()
+        try read { db in
+            var outcomes = try OutcomeReader(db, self)
+            let closed = try OutcomeReasons.numbers(of: closing, db)
+            var open: [(id: Int, slot: OutcomeSlot?)] = []
+            for id in range.clamped(to: 0..<plan.audience) {
+                let slot = try outcomes.slot(of: id)
+                if slot.map({ Self.isOpen($0, resendsUnknown, closed) }) ?? true { open.append((id, slot)) }
+            }
+            guard let first = open.first?.id, let last = open.last?.id else { return }
+            let select = try PreparedStatement(db, RunSchema.selectPushes(traits(withTraits)))
+            try select.bind(first, at: 1)
+            try select.bind(last + 1, at: 2)
+            var rest = open[...]
+            try forEachPush(of: select, withTraits) { push in
+                if push.id == rest.first?.id {
+                    let slot = rest.removeFirst().slot
+                    var push = push
+                    (push.mayHaveArrived, push.attempts) = (slot?.outcome != .unsent, slot?.attempts ?? 0)
+                    try body(push)
+                }
+                return true
+            }
+            if let missing = rest.first { throw missingRecipient(missing.id) }
+        }
+    }
+
+    /// Takes back the outcomes of recipients that are about to be sent again, so that they are claimed and nothing else: a crash leaves them
+    /// unknown. Must return before any of them goes onto the wire.
+    /// - Parameter ids: ascending.
+    /// - Returns: the attempts that were recorded of them, where there were any.
+    public func reopen(_ ids: some BidirectionalCollection<Int>, resendsUnknown: Bool) throws -> [Int: Int] {
+        guard let first = ids.first, let last = ids.last else { return [:] }
+        return try write { db in
+            try checkSending(db)
+            var attempts: [Int: Int] = [:]
+            var board = try OutcomeBoard(db, self, ids: first..<last + 1)
+            for id in ids {
+                let slot = try board.slot(of: id)
+                guard !slot.isEmpty, Self.isOpen(slot, resendsUnknown) else { continue }
+                if slot.attempts > 0 { attempts[id] = slot.attempts }
+                try board.clear(id)
+            }
+            try board.store()
+            try db.execute(sql: "CREATE TABLE IF NOT EXISTS taken_back (recipients INTEGER NOT NULL  -- ever, each as often as it was\n)")
+            try db.execute(sql: "UPDATE taken_back SET recipients = recipients + ?", arguments: [ids.count])
+            if db.changesCount == 0 { try db.execute(sql: "INSERT INTO taken_back VALUES (?)", arguments: [ids.count]) }
+            try forgetFigures(db)
+            return attempts
+        }
+    }
+
+    /// Whether somebody of whom this is recorded is sent to again.
+    /// - Parameter closed: numbers of reasons for which those who are unsent get nothing any more.
+    static func isOpen(_ slot: OutcomeSlot, _ resendsUnknown: Bool, _ closed: Set<Int> = []) -> Bool {
+        slot.outcome == .unsent && !closed.contains(slot.reason) || resendsUnknown && slot.outcome == .unknown
+    }
+
+    /// Records as unknown who was claimed and has no outcome: what a killed process left behind.
+    /// - Returns: how many they were.
+    public func recordLost(at now: Timestamp) throws -> Int {
+        var count = 0
+        for range in try claimedWithoutOutcome() {
+            for start in stride(from: range.lowerBound, to: range.upperBound, by: 10_000) {
+                let ids = start..<min(start + 10_000, range.upperBound)
+                try record(ids.map { Settlement(recipient: $0, outcome: .unknown, own: .interrupted, settledAt: now) })
+                count += ids.count
+            }
+        }
+        return count
+    }
+}

@@ -1,0 +1,224 @@
+public import Base
+import GRDB
+import Glibc
+import Synchronization
+
+extension SQLiteRun {
+    /// Takes the right to send this run until the store settles down: two processes that resume one run would send pushes twice. Where the file says
+    /// that it is being sent and the lock file is missing, it may have been removed: its holder gets the time to put it back.
+    /// - Parameter isSending: false to keep others from sending only.
+    /// - Throws: `Diagnostic` when another process is sending it.
+    public func lockForSending(isSending: Bool) throws {
+        try sendingLock.withLock { lock in
+            guard lock == nil else { return }
+            if RunFile.kind(path + ".lock") == .missing, try isOnRecordAsSent {
+                var grace = Retries(atMost: 1, milliseconds: SendingLock.graceMilliseconds)
+                _ = grace.pause()
+            }
+            lock = try SendingLock(run: path, isSending: isSending)
+            // Others may have claimed while they had it.
+            forgetClaims()
+        }
+    }
+
+    /// Gives the right to send back, and leaves the file open.
+    public func unlock() {
+        let hadLock = sendingLock.withLock { lock in
+            defer { lock = nil }
+            return lock != nil
+        }
+        if hadLock { wasLocked.withLock { $0 = true } }
+        noted.withLock { $0 = nil }
+    }
+
+    /// Sees to it that nobody else can take the lock because its file was removed. To be called several times a second while the run is sent.
+    /// - Throws: `Diagnostic` when another process has taken it.
+    func keepLock() throws { try sendingLock.withLock { try $0?.keep(run: path) } }
+
+    /// What the file says, whether or not a process is there.
+    private var isOnRecordAsSent: Bool {
+        get throws { try read { ["running", "paused"].contains(try String.fetchOne($0, sql: "SELECT state FROM run") ?? "") } }
+    }
+
+    /// Commits the claim for a range. Must return before any of its recipients goes onto the wire.
+    /// - Parameter unsent: what is recorded with the claim of those of the range who get nothing, ascending.
+    /// - Throws: `Diagnostic` when part of it is claimed already or is not in the audience; nothing is claimed then.
+    public func claim(_ range: Range<Int>, unsent: [Settlement], at now: Timestamp) throws {
+        guard !range.isEmpty else { return }
+        guard range.lowerBound >= 0, range.upperBound <= plan.audience else {
+            throw broken("recipients \(range.lowerBound) to \(range.upperBound - 1) were claimed, of \(plan.audience)")
+        }
+        try write { db in
+            try checkSending(db)
+            if let earlier = try claims(db, around: range).ranges(in: range).last {
+                throw broken("recipient \(earlier.lowerBound) is claimed already, perhaps by another volley that sends this run")
+            }
+            try forgetDeferral(of: range, db)
+            try insertClaim(range, at: now, db)
+            if let first = unsent.first, let last = unsent.last {
+                try record([unsent], first.recipient..<last.recipient + 1, db)
+            } else {
+                try forgetFigures(db)
+            }
+        }
+        leased.withLock { $0?.insert(range) }
+    }
+
+    /// The next recipients of a leg that nobody has claimed. Who may send the run is the only one to claim, so that claims are read once.
+    public func lease(atMost limit: Int, of leg: Range<Int>) throws -> Range<Int>? {
+        try leased.withLock { leased in
+            let claims = try leased ?? claims()
+            leased = claims
+            return claims.next(atMost: limit, of: leg.clamped(to: 0..<plan.audience))
+        }
+    }
+
+    /// Claims are read again before the next range is handed out: they were made by others, or in another way.
+    func forgetClaims() { leased.withLock { $0 = nil } }
+
+    func insertClaim(_ ids: Range<Int>, at now: Timestamp, _ db: Database) throws {
+        let insert = try PreparedStatement(db, RunSchema.insertClaim)
+        try insert.bind(ids.lowerBound, at: 1)
+        try insert.bind(ids.upperBound - 1, at: 2)
+        try insert.bind(Int(now.epochMilliseconds), at: 3)
+        try insert.execute()
+    }
+
+    /// Takes out what is recorded of recipients who were never claimed: that they were passed over. Once they are claimed they may be on the wire, and a
+    /// crash must leave them unknown.
+    private func forgetDeferral(of ids: Range<Int>, _ db: Database) throws {
+        var deferred: [Int] = []
+        try forEachOutcome(db, in: ids) { id, _, outcome in
+            guard outcome == .unsent else { throw broken("recipient \(id) is \(outcome) but was never claimed") }
+            deferred.append(id)
+        }
+        guard let first = deferred.first, let last = deferred.last else { return }
+        var board = try OutcomeBoard(db, self, ids: first..<last + 1)
+        for id in deferred { try board.clear(id) }
+        try board.store()
+    }
+
+    /// Records outcomes in one transaction. A recipient recorded twice is an error, except that `unsent` may be replaced; so is one that
+    /// was never claimed, unless it is `unsent`.
+    /// - Throws: `Diagnostic`; none of the group is recorded then.
+    public func record(_ parts: [[Settlement]]) throws {
+        var (least, most) = (Int.max, Int.min)
+        for part in parts {
+            for settled in part { (least, most) = (min(least, settled.recipient), max(most, settled.recipient)) }
+        }
+        guard least <= most else { return }
+        for id in [least, most] where !(0..<plan.audience).contains(id) { throw broken("recipient \(id) was settled, of \(plan.audience)") }
+        try write { db in try record(parts, least..<most + 1, db) }
+    }
+
+    private func record(_ parts: [[Settlement]], _ ids: Range<Int>, _ db: Database) throws {
+        var claimed = ClaimedIDs(try claims(db, around: ids))
+        var board = try OutcomeBoard(db, self, ids: ids)
+        var reasons = try OutcomeReasons(db)
+        for part in parts {
+            for settled in part {
+                guard claimed.contains(settled.recipient) || settled.outcome == .unsent else {
+                    throw broken("recipient \(settled.recipient) is \(settled.outcome) but was never claimed")
+                }
+                let reason = settled.reason.isEmpty ? 0 : try reasons.number(of: settled.reason)
+                do { try board.record(OutcomeSlot(settled, reason: reason), of: settled.recipient) } catch is OutcomeBoard.Refusal {
+                    throw broken("recipient \(settled.recipient) was settled twice")
+                }
+                if let since = settled.invalidSince { try keep(since, of: settled.recipient, db) }
+            }
+        }
+        try board.store()
+        try forgetFigures(db)
+    }
+
+    private func keep(_ invalidSince: Timestamp, of id: Int, _ db: Database) throws {
+        let insert = try PreparedStatement(db, RunSchema.upsertInvalidSince)
+        try insert.bind(id, at: 1)
+        try insert.bind(Int(invalidSince.epochMilliseconds), at: 2)
+        try insert.execute()
+    }
+
+    /// Claims, for many questions about ids that lie close together.
+    private struct ClaimedIDs {
+        private let claims: ClaimSet
+        /// The claim that answered last.
+        private var last = 0..<0
+
+        init(_ claims: ClaimSet) { self.claims = claims }
+
+        @inline(__always) mutating func contains(_ id: Int) -> Bool { last.contains(id) || isFound(id) }
+
+        private mutating func isFound(_ id: Int) -> Bool {
+            guard let claim = claims.range(around: id) else { return false }
+            last = claim
+            return true
+        }
+    }
+
+    /// The claims that overlap a range, whole.
+    private func claims(_ db: Database, around ids: Range<Int>) throws -> ClaimSet {
+        let select = try PreparedStatement(db, RunSchema.selectClaimsFromLast)
+        try select.bind(ids.upperBound - 1, at: 1)
+        var found = ClaimSet()
+        try select.forEachRow { row in
+            let (first, last) = (row.number(0), row.number(1))
+            guard first <= last, last < plan.audience, last < found.ranges.first?.lowerBound ?? .max else {
+                throw RunDiagnostics.damaged(path, "a claim cannot be read")
+            }
+            guard last >= ids.lowerBound else { return false }
+            found.insert(first..<last + 1)
+            return true
+        }
+        return found
+    }
+
+    /// Who is claimed.
+    public func claims() throws -> ClaimSet { try read(claims) }
+
+    /// Claims that were ever made: every claimed recipient, and each as often again as it was taken back to be sent to once more. It never becomes less,
+    /// and is more after each call that allows a push.
+    public func claimCount() throws -> Int {
+        try read { db in
+            let again = try db.tableExists("taken_back") ? Int.fetchOne(db, sql: "SELECT recipients FROM taken_back") ?? 0 : 0
+            return try again + claims(db).count
+        }
+    }
+
+    /// Recipients that were claimed and have no outcome: after a crash, those that may or may not have been pushed. Ascending.
+    public func claimedWithoutOutcome() throws -> [Range<Int>] {
+        try read { db in
+            var gaps: [Range<Int>] = []
+            var outcomes = try OutcomeReader(db, self)
+            for claim in try claims(db).ranges {
+                for id in claim where try outcomes.slot(of: id) == nil {
+                    if let last = gaps.indices.last, gaps[last].upperBound == id {
+                        gaps[last] = gaps[last].lowerBound..<id + 1
+                    } else {
+                        gaps.append(id..<id + 1)
+                    }
+                }
+            }
+            return gaps
+        }
+    }
+
+    /// Who is claimed.
+    func claims(_ db: Database) throws -> ClaimSet {
+        let rows = try StatementCursor(db, sql: "SELECT first_id, last_id FROM claim ORDER BY first_id") {
+            (Int(Int64(sqliteStatement: $0, index: 0)), Int(Int64(sqliteStatement: $0, index: 1)))
+        }
+        var claims = ClaimSet()
+        while let (first, last) = try rows.next() {
+            guard first <= last, first >= claims.ranges.last?.upperBound ?? 0, last < plan.audience else {
+                throw RunDiagnostics.damaged(path, "its claims overlap")
+            }
+            claims.insert(first..<last + 1)
+        }
+        return claims
+    }
+
+    /// An invariant that the caller broke: sending must stop at once, and the file stays as it was.
+    fileprivate func broken(_ what: String) -> Diagnostic {
+        Diagnostic("the account of this run does not add up: \(what)", file: path, remedy: "Nothing more is sent. Please report this.")
+    }
+}

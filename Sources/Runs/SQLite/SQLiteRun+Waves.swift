@@ -1,0 +1,81 @@
+public import Base
+import GRDB
+
+/// What happens to waves while a run is being sent, on record so that whoever resumes the run knows.
+extension SQLiteRun {
+    /// The waves to whom it became too late, by their first ids.
+    public func skippedWaves() throws -> Set<Int> {
+        guard !plan.waves.isEmpty else { return [] }
+        return try read { db in Set(try Int.fetchAll(db, sql: "SELECT first_id FROM skipped_wave")) }
+    }
+
+    /// When recipients were claimed last, of the whole run or of some of it; nil when none were.
+    public func lastClaim() throws -> Timestamp? {
+        try read { db in
+            try Int64.fetchOne(db, sql: "SELECT max(claimed_at) FROM claim").map(Timestamp.init(epochMilliseconds:))
+        }
+    }
+
+    /// When the first of some recipients were claimed; nil when none were.
+    public func firstClaim(of ids: Range<Int>) throws -> Timestamp? {
+        try read { db in
+            try Int64.fetchOne(
+                db, sql: "SELECT min(claimed_at) FROM claim WHERE last_id >= ? AND first_id < ?",
+                arguments: [ids.lowerBound, ids.upperBound]
+            ).map(Timestamp.init(epochMilliseconds:))
+        }
+    }
+
+    /// Whether there is nothing left to send to some recipients: all are claimed, and none of their outcomes is open.
+    /// - Parameter closing: reasons for which those who are unsent will get nothing any more.
+    public func isSettled(_ ids: Range<Int>, resendsUnknown: Bool, closing: Set<OwnReason> = []) throws -> Bool {
+        try read { db in
+            guard try claims(db).contains(all: ids) else { return false }
+            var outcomes = try OutcomeReader(db, self)
+            let closed = try OutcomeReasons.numbers(of: closing, db)
+            for id in ids {
+                guard let slot = try outcomes.slot(of: id), !Self.isOpen(slot, resendsUnknown, closed) else { return false }
+            }
+            return true
+        }
+    }
+
+    /// Records as unsent whoever of some recipients was never sent to: they wait for another time, and can be claimed then, or it is too late for them.
+    /// Whoever is unknown remains so.
+    /// - Parameters:
+    ///   - isTooLate: whether they stay unsent when the run goes on, and so are claimed in the same transaction; they are a whole wave then.
+    /// - Returns: how many are unsent for this reason.
+    @discardableResult
+    public func `defer`(_ ids: Range<Int>, reason: OwnReason, isTooLate: Bool, at now: Timestamp) throws -> Int {
+        defer { forgetClaims() }
+        return try write { db in
+            let unclaimed = ClaimSet(try claims(db).gaps(in: ids))
+            if isTooLate { for range in unclaimed.ranges { try insertClaim(range, at: now, db) } }
+            var board = try OutcomeBoard(db, self, ids: ids)
+            var reasons = try OutcomeReasons(db)
+            let number = try reasons.number(of: reason.rawValue)
+            var count = 0
+            for id in ids {
+                let slot = try board.slot(of: id)
+                let isUnsent = slot.outcome == .unsent
+                guard isUnsent || unclaimed.contains(id) else { continue }
+                // Whoever waits already has waited since then.
+                if isUnsent, !isTooLate, number == slot.reason {
+                    count += 1
+                    continue
+                }
+                let unsent = Settlement(
+                    recipient: id, outcome: .unsent, own: reason, attempts: slot.isEmpty ? 0 : slot.attempts, settledAt: now)
+                do { try board.record(OutcomeSlot(unsent, reason: number), of: id) } catch is OutcomeBoard.Refusal { continue }
+                count += 1
+            }
+            try board.store()
+            if isTooLate {
+                try db.execute(
+                    sql: "INSERT OR REPLACE INTO skipped_wave VALUES (?, ?)", arguments: [ids.lowerBound, now.epochMilliseconds])
+            }
+            try forgetFigures(db)
+            return count
+        }
+    }
+}

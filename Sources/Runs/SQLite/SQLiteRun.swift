@@ -1,0 +1,298 @@
+public import Base
+import GRDB
+import Glibc
+import Synchronization
+
+/// A run file: one SQLite database that holds the whole truth about a run. May be used from several threads.
+///
+/// The file is opened at first use. From the first write on it is in WAL mode: readers, also of other processes, never wait for the
+/// writer. Every claim and every group of outcomes is on the disk when the call returns. When the store settles down or is
+/// dropped, one file remains that can be read anywhere, a read-only folder included.
+public final class SQLiteRun: RecordedRun {
+    /// The file.
+    public let path: String
+    /// What was frozen when the run was planned.
+    public let plan: RunPlan
+    /// When its recipients were removed; nil when they are there.
+    public let prunedAt: Timestamp?
+    /// What the plan is recognised by; blank when an older version made it.
+    let digest: String
+    private let isReadOnly: Bool
+    private let identity: RunFile.Identity?
+    private let connections = Mutex(Connections())
+    let sendingLock = Mutex<SendingLock?>(nil)
+    /// Whether it had the lock, and gave it back.
+    let wasLocked = Mutex(false)
+    /// The life that this store began; nil before. Nothing is claimed for another one.
+    let ownLife = Mutex<String?>(nil)
+    /// What was noted beside the file for the life that this store is about to begin, or began; nil before.
+    let noted = Mutex<NotedLife?>(nil)
+    /// Who is claimed, once that was read to hand out ranges; nil when it has to be read again.
+    let leased = Mutex<ClaimSet?>(nil)
+    /// Threads that may read at the same time while the run is sent.
+    private let readers = Mutex(1)
+    /// The file as it was when it was last compared with its digest; nil when it never was.
+    let unchangedAt = Mutex<[FileStamp?]?>(nil)
+
+    /// What is open; at most one of the two.
+    private struct Connections {
+        var reading: DatabasePool?
+        var writing: DatabasePool?
+    }
+
+    /// Opens a run file.
+    /// - Throws: `Diagnostic`: missing, not a run file, damaged, of a newer version, not permitted.
+    public init(path: String, readOnly: Bool = false) throws {
+        // A link would have a lock of its own, and two processes could send the run.
+        let path = RunFile.withoutLink(path)
+        self.path = path
+        isReadOnly = readOnly
+        identity = RunFile.identity(path)
+        if path.hasSuffix(RunFile.partialSuffix) { throw RunDiagnostics.unfinishedPlan(path) }
+        switch RunFile.kind(path) {
+        case .file, .other: try RunFile.checkKind(ofDatabase: path, wanted: "a run file")
+        case .folder: throw RunDiagnostics.isFolder(path)
+        case .missing: throw RunDiagnostics.missing(path)
+        case .forbidden: throw RunDiagnostics.notPermitted(path, toWrite: false)
+        }
+        (plan, digest, prunedAt) = try RunDiagnostics.translating(path, .reading) {
+            try InterruptedChange.takingBack(path) {
+                if let checked = try Self.reading(path, { try Self.checkedPlan($0, path: path) }) { return checked }
+                try RunUpgrade.run(path)
+                guard let checked = try Self.reading(path, { try Self.checkedPlan($0, path: path) }) else {
+                    throw RunDiagnostics.damaged(path, "its format cannot be converted")
+                }
+                return checked
+            }
+        }
+    }
+
+    deinit { close() }
+
+    private static func reading<T>(_ path: String, _ body: (Database) throws -> T) throws -> T {
+        var configuration = Configuration()
+        configuration.readonly = true
+        configuration.busyMode = .timeout(10)
+        let database = try DatabaseQueue(path: path, configuration: configuration)
+        let result = try database.read(body)
+        try database.close()
+        return result
+    }
+
+    private static func checkedVersion(_ db: Database, path: String) throws -> Int {
+        guard try Int.fetchOne(db, sql: "PRAGMA application_id") == RunSchema.applicationID else { throw RunDiagnostics.notARun(path) }
+        let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
+        guard version <= RunSchema.version else { throw RunDiagnostics.newer(path, version: version) }
+        if try isCutOff(db, path: path) { throw RunDiagnostics.damaged(path, "its end is missing") }
+        return version
+    }
+
+    /// nil for a file of an older format.
+    private static func checkedPlan(_ db: Database, path: String) throws -> (plan: RunPlan, digest: String, prunedAt: Timestamp?)? {
+        guard try checkedVersion(db, path: path) == RunSchema.version else { return nil }
+        guard let plan = try RunSchema.plan(from: db, path: path), let digest = try String.fetchOne(db, sql: "SELECT digest FROM run")
+        else {
+            throw RunDiagnostics.damaged(path, "its plan cannot be read")
+        }
+        return (plan, digest, try RunPruning.moment(db))
+    }
+
+    /// SQLite notices missing pages by itself, but not that the last one is incomplete. In WAL mode pages may still be in the other file.
+    static func isCutOff(_ db: Database, path: String) throws -> Bool {
+        guard try String.fetchOne(db, sql: "PRAGMA journal_mode") != "wal", let pages = try Int.fetchOne(db, sql: "PRAGMA page_count"),
+            let pageSize = try Int.fetchOne(db, sql: "PRAGMA page_size")
+        else { return false }
+        return RunFile.size(path) < pages * pageSize
+    }
+
+    /// Merges everything into the one file, closes it, and gives back the right to send. The next use opens it again.
+    /// - Throws: `Diagnostic` when merging fails; nothing is lost then, the file only keeps company.
+    public func closeIntoOneFile() throws {
+        defer { sendingLock.withLock { $0 = nil } }
+        noted.withLock { $0 = nil }
+        let closing = connections.withLock { connections in
+            defer { connections = Connections() }
+            return connections
+        }
+        try RunDiagnostics.translating(path, .sending) {
+            try closing.reading?.close()
+            guard let writing = closing.writing else {
+                unlock()
+                // Another command that wrote while this one had the lock may have left that to it.
+                let isLeftToIt = wasLocked.withLock { $0 } && RunFile.kind(path + "-wal") != .missing && !isBeingSent
+                return isLeftToIt ? try Self.leaveWAL(path) : ()
+            }
+            try writing.close()
+            // Who sends the run keeps it open, and leaves one file behind in the end.
+            try Self.leaveWAL(path, isPatient: sendingLock.withLock { $0 != nil } || !isBeingSent)
+        }
+    }
+
+    /// The same, for those who cannot do anything about a failure: the next one to open the file merges it.
+    public func close() { try? closeIntoOneFile() }
+
+    /// Removes a plan that nobody wants to send.
+    /// - Throws: `Diagnostic` when sending has begun: what was sent must stay on record.
+    public func remove() throws {
+        try closeIntoOneFile()
+        // Nobody may begin to send it meanwhile.
+        let lock = try SendingLock(run: path, isSending: false)
+        guard try status(.free).startedAt == nil else {
+            throw Diagnostic("sending has begun, so the run cannot be removed", file: path, remedy: "Cancel it instead.")
+        }
+        close()
+        RunFile.remove(path)
+        ClaimCounter.remove(path)
+        _ = consume lock
+        try RunFile.synchronize(RunDiagnostics.folder(of: path))
+    }
+
+    /// Back to a single file that needs no company to be read, unless another process has it open, and keeps it open.
+    /// - Parameter isPatient: whether to wait for other commands that have it open.
+    static func leaveWAL(_ path: String, isPatient: Bool = true) throws {
+        // Another command that reads it is done by then.
+        var retries = Retries(atMost: isPatient ? 49 : 0, milliseconds: 10)
+        repeat {
+            do {
+                let database = try DatabaseQueue(path: path)
+                let leaving = Result { try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = DELETE") } }
+                // Two that leave at the same time must not keep one another from it.
+                try database.close()
+                return try leaving.get()
+            } catch let error as DatabaseError {
+                // Also while it is opened: another one may leave just then.
+                guard error.resultCode == .SQLITE_BUSY || error.resultCode == .SQLITE_LOCKED else { throw error }
+            }
+        } while retries.pause()
+    }
+
+    /// Reading alone leaves the file as it is; the first write turns it into a WAL database until `closeIntoOneFile`.
+    private func pool(toWrite: Bool) throws -> DatabasePool {
+        try connections.withLock { connections in
+            if let pool = connections.writing ?? (toWrite ? nil : connections.reading) { return pool }
+            // A reader that holds a lock would keep the file out of WAL mode.
+            connections.reading = nil
+            var configuration = Configuration()
+            configuration.readonly = !toWrite
+            configuration.busyMode = .timeout(10)
+            // Recipients are read, and outcomes written, once and in order: a larger cache would only hold what nobody asks for again.
+            configuration.prepareDatabase { try $0.execute(sql: "PRAGMA cache_size = -1000") }
+            // While sending, the thread that claims and the one that looks for a word from elsewhere take turns, unless others read beside them.
+            if toWrite { configuration.maximumReaderCount = readers.withLock { $0 } }
+            let pool = try DatabasePool(path: path, configuration: configuration)
+            if toWrite {
+                // GRDB opens the reader when it is first asked for, which might be when the process may open no more files.
+                try pool.read { _ = try Int.fetchOne($0, sql: "SELECT count(*) FROM run") }
+                // GRDB chooses NORMAL for WAL, which may lose the last commits with the power: a lost claim could send a push twice.
+                try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
+                connections.writing = pool
+            } else {
+                connections.reading = pool
+            }
+            return pool
+        }
+    }
+
+    /// So many threads will read at the same time while the run is sent: takes effect before the first write, or not at all.
+    public func expectReaders(_ count: Int) { readers.withLock { $0 = max(1, count) } }
+
+    /// A consistent view of the file as it is now.
+    func read<T>(_ body: (Database) throws -> T) throws -> T {
+        try RunDiagnostics.translating(path, .reading) { try pool(toWrite: false).read(body) }
+    }
+
+    /// One transaction, on the disk when it returns.
+    func write<T>(_ body: (Database) throws -> T) throws -> T {
+        if isReadOnly { throw Diagnostic("the run file was opened for reading only", file: path) }
+        // Its figures are all there is: nothing may make them be counted anew.
+        try requireRecipients()
+        return try RunDiagnostics.translating(path, .sending) { try pool(toWrite: true).write(body) }
+    }
+
+    /// The state, why it stopped, when sending began and ended. A run that says it is running while no process sends it was cut off: it is stopped, without
+    /// an end.
+    public func status() throws -> RunStatus { try status(SendingLock.look(run: path)) }
+
+    /// - Parameter lock: as far as the caller knows: it may hold the lock itself, and not send.
+    func status(_ lock: @autoclosure () -> SendingLock.Sight) throws -> RunStatus {
+        try read { db in
+            guard let row = try Row.fetchOne(db, sql: "SELECT state, stop_cause, started_at, finished_at FROM run"),
+                let state = (row[0] as String?).flatMap(RunState.init)
+            else { throw RunDiagnostics.damaged(path, "its state cannot be read") }
+            var status = RunStatus(
+                state: state, cause: RunSchema.stopCause(row[1] as String? ?? ""),
+                startedAt: (row[2] as Int64?).map(Timestamp.init(epochMilliseconds:)),
+                finishedAt: (row[3] as Int64?).map(Timestamp.init(epochMilliseconds:)))
+            guard state == .running else { return status }
+            switch lock() {
+            case .free: (status.state, status.cause) = (.stopped, .ledger(.processGone))
+            case .hidden: status.isSenderHidden = true
+            case .held: break
+            }
+            return status
+        }
+    }
+
+    /// Records a state. `running` takes the right to send, sets the start when there is none yet and takes an earlier end back;
+    /// `stopped`, `finished` and `cancelled` set the end.
+    /// - Parameters:
+    ///   - cause: why it stops; nil for most states.
+    ///   - expected: the states of which the run must be in one, when another process may have changed it meanwhile.
+    public func setState(_ state: RunState, cause: StopCause?, at now: Timestamp, from expected: Set<RunState>?) throws {
+        if state == .running { try lockForSending() }
+        try record(state, cause: cause, at: now, from: expected)
+    }
+
+    /// Records that the run has got to its end: it finished or, when its figures say otherwise, stopped.
+    /// - Parameter objection: why a run with these figures did not finish; nil when it did.
+    /// - Returns: the objection.
+    public func finish(at now: Timestamp, unless objection: (RunFigures) -> StopCause?) throws -> StopCause? {
+        try write { db in
+            let cause = objection(try keepFigures(db))
+            try write(cause == nil ? .finished : .stopped, cause, at: now, db)
+            return cause
+        }
+    }
+
+    /// Whether the file still has its name: nobody removed it or, since it was first written to, put another in its place.
+    public var isInPlace: Bool { RunFile.identity(path) == identity }
+
+    /// - Parameter alongside: what else is changed in the same transaction.
+    func record(
+        _ state: RunState, cause: StopCause?, at now: Timestamp, from expected: Set<RunState>?,
+        alongside: (Database) throws -> Void = { _ in }
+    ) throws {
+        try write { db in
+            try checkOwner(db)
+            let current = try String.fetchOne(db, sql: "SELECT state FROM run")
+            if let expected, !expected.contains(where: { $0.rawValue == current }) {
+                let wanted = expected.map(\.rawValue).sorted().joined(separator: " or ")
+                throw Diagnostic(
+                    "the run is \(current ?? "damaged") by now, no longer \(wanted)", file: path,
+                    remedy: "Another volley changed it meanwhile; `volley report \(plan.id)` shows how far it is.")
+            }
+            try write(state, cause, at: now, db)
+            if state.hasEnded { try keepFigures(db) }
+            try alongside(db)
+        }
+    }
+
+    private func write(_ state: RunState, _ cause: StopCause?, at now: Timestamp, _ db: Database) throws {
+        try db.execute(
+            sql: """
+                UPDATE run SET state = :state, stop_cause = :cause,
+                    started_at = CASE WHEN :isRunning THEN coalesce(started_at, :now) ELSE started_at END,
+                    finished_at = CASE WHEN :hasEnded THEN :now WHEN :isRunning THEN NULL ELSE finished_at END
+                """,
+            arguments: [
+                "state": state.rawValue, "cause": cause.map(RunSchema.text) ?? "", "isRunning": state == .running,
+                "hasEnded": state.hasEnded,
+                "now": now.epochMilliseconds,
+            ])
+    }
+
+    /// How hard SQLite makes sure of a commit; 2 is FULL.
+    var synchronousLevel: Int? {
+        get throws { try pool(toWrite: true).writeWithoutTransaction { try Int.fetchOne($0, sql: "PRAGMA synchronous") } }
+    }
+}

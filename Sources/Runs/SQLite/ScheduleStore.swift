@@ -1,0 +1,281 @@
+public import Base
+import GRDB
+import Glibc
+
+/// What `volley schedule` must not forget: `schedule.sqlite` in the folder of runs. One process writes; any number may read meanwhile. Every change
+/// is on the disk when its call returns.
+///
+/// Calls throw `Diagnostic`: the file is damaged, of a newer version, no schedule, not permitted; the disk is full.
+public final class ScheduleStore: Sendable {
+    /// The name in a folder of runs.
+    public static let fileName = "schedule.sqlite"
+    /// "Vols"
+    private static let applicationID = 0x566F_6C73
+    private static let version = 1
+
+    /// The file.
+    public let path: String
+    private let database: DatabasePool
+
+    /// Opens the file for writing; makes it when it is not there.
+    /// - Parameter folder: of runs; made when missing.
+    public init(folder: String) throws {
+        let path = RunFile.join(folder, Self.fileName)
+        self.path = path
+        try RunFile.checkKind(ofDatabase: path, wanted: "the record of a schedule")
+        let isNew = RunFile.kind(path) == .missing
+        try RunFile.makeDatabase(path, "cannot write the schedule", .sending)
+        database = try Self.translating(path) {
+            var configuration = Configuration()
+            configuration.busyMode = .timeout(10)
+            configuration.maximumReaderCount = 1
+            let pool = try DatabasePool(path: path, configuration: configuration)
+            try pool.writeWithoutTransaction { db in
+                // With NORMAL, which GRDB chooses for WAL, the last commit could be lost with the power, and a time would fire twice.
+                try db.execute(sql: "PRAGMA synchronous = FULL")
+                try db.inTransaction(.immediate) {
+                    if try !Self.check(db, path) {
+                        if !isNew { try Self.checkNothingKnown(folder) }
+                        try Self.create(db)
+                    }
+                    return .commit
+                }
+            }
+            return pool
+        }
+    }
+
+    /// Leaves one file behind. Nothing may be asked afterwards.
+    public func close() {
+        try? database.close()
+        try? SQLiteRun.leaveWAL(path)
+    }
+
+    /// What a folder's schedule says, whether or not a process is writing it; nothing when there is none.
+    /// - Parameter since: scheduled runs that ended before this moment and are not open are left out.
+    public static func read(folder: String, since: Timestamp) throws -> (scheduledRuns: [ScheduledRun], campaigns: [ScheduledCampaign]) {
+        let path = RunFile.join(folder, fileName)
+        try RunFile.checkKind(ofDatabase: path, wanted: "the record of a schedule")
+        guard RunFile.kind(path) == .file else { return ([], []) }
+        return try translating(path) {
+            var configuration = Configuration()
+            configuration.readonly = true
+            configuration.busyMode = .timeout(10)
+            let result = try InterruptedChange.takingBack(path) {
+                let database = try DatabaseQueue(path: path, configuration: configuration)
+                let result = try database.read { db in try check(db, path) ? (try scheduledRuns(db, since: since), try campaigns(db)) : nil
+                }
+                try database.close()
+                return result
+            }
+            if result == nil { try checkNothingKnown(folder) }
+            return result ?? ([], [])
+        }
+    }
+
+    /// Firings that are open, or that ended at or after a moment; in the order of their times.
+    public func scheduledRuns(since: Timestamp) throws -> [ScheduledRun] {
+        try Self.translating(path) { try database.read { try Self.scheduledRuns($0, since: since) } }
+    }
+
+    /// All campaigns that ever had a schedule here, by name.
+    public func campaigns() throws -> [ScheduledCampaign] { try Self.translating(path) { try database.read(Self.campaigns) } }
+
+    /// Writes scheduled runs and campaigns, new or changed, in one transaction. A time belongs to the run that claimed it first.
+    /// - Parameter waits: asked whenever another program has held the file for ten seconds: whether to wait on.
+    /// - Returns: the scheduled runs whose times other runs have: these are as they were.
+    @discardableResult
+    public func save(
+        _ scheduledRuns: [ScheduledRun], _ campaigns: [ScheduledCampaign], waits: () -> Bool = { false }
+    ) throws -> Set<ScheduledRun.Key> {
+        try Self.translating(path) {
+            while true {
+                do { return try write(scheduledRuns, campaigns) } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
+                    guard waits() else { throw error }
+                }
+            }
+        }
+    }
+
+    private func write(_ scheduledRuns: [ScheduledRun], _ campaigns: [ScheduledCampaign]) throws -> Set<ScheduledRun.Key> {
+        try database.write { db in
+            var taken: Set<ScheduledRun.Key> = []
+            for scheduledRun in scheduledRuns where try !Self.save(scheduledRun, db) { taken.insert(scheduledRun.key) }
+            for campaign in campaigns {
+                try db.execute(
+                    sql: "INSERT OR REPLACE INTO campaign (name, file, times, decided_through) VALUES (?, ?, ?, ?)",
+                    arguments: [campaign.name, campaign.file, campaign.times, campaign.decidedThrough.epochMilliseconds])
+            }
+            return taken
+        }
+    }
+
+    /// What a run that is sent by hand finds when it claims its time.
+    public enum Claim: Hashable, Sendable {
+        /// The time is the run's; what stood there before, to be put back if nothing is sent after all.
+        case own(before: ScheduledRun?)
+        /// Another run has it.
+        case taken(by: ScheduledRun)
+    }
+
+    /// Claims a time for a scheduled run's run, in one transaction. One that was skipped may be claimed, as nothing of it was sent.
+    public func claim(_ scheduledRun: ScheduledRun) throws -> Claim {
+        try Self.translating(path) {
+            try database.write { db in
+                let before = try Self.scheduledRun(scheduledRun.key, db)
+                if let before, before.run != scheduledRun.run, before.state != .skipped { return .taken(by: before) }
+                try Self.remove(scheduledRun.key, db)
+                _ = try Self.save(scheduledRun, db)
+                return .own(before: before)
+            }
+        }
+    }
+
+    /// Puts back what stood there before a run claimed its time: nothing of it was sent.
+    public func returnTime(_ scheduledRun: ScheduledRun, before: ScheduledRun?) throws {
+        try Self.translating(path) {
+            try database.write { db in
+                guard try Self.scheduledRun(scheduledRun.key, db)?.run == scheduledRun.run else { return }
+                try Self.remove(scheduledRun.key, db)
+                if let before { _ = try Self.save(before, db) }
+            }
+        }
+    }
+
+    private static func scheduledRun(_ key: ScheduledRun.Key, _ db: Database) throws -> ScheduledRun? {
+        try Row.fetchOne(db, sql: columns + " WHERE campaign = ? AND occurrence = ?", arguments: [key.campaign, key.occurrence])
+            .flatMap(scheduledRun)
+    }
+
+    private static func remove(_ key: ScheduledRun.Key, _ db: Database) throws {
+        try db.execute(sql: "DELETE FROM firing WHERE campaign = ? AND occurrence = ?", arguments: [key.campaign, key.occurrence])
+    }
+
+    /// Of each campaign the last scheduled run that came to an end.
+    public func lastEnded() throws -> [ScheduledRun] {
+        let open = Set(ScheduledRun.State.allCases.filter(\.isOpen))
+        return try Self.translating(path) {
+            try database.read { db in
+                try Self.campaigns(db).compactMap { campaign in
+                    try Row.fetchAll(
+                        db, sql: Self.columns + " WHERE campaign = ? ORDER BY begins_at DESC LIMIT 5", arguments: [campaign.name]
+                    ).compactMap(Self.scheduledRun).first { !open.contains($0.state) }
+                }
+            }
+        }
+    }
+
+    /// - Returns: false when the time is another run's.
+    private static func save(_ scheduledRun: ScheduledRun, _ db: Database) throws -> Bool {
+        try db.execute(
+            sql: """
+                INSERT INTO firing (campaign, occurrence, file, run, state, reason, begins_at, ends_at, changed_at)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                ON CONFLICT (campaign, occurrence) DO UPDATE SET
+                    state = excluded.state, reason = excluded.reason, changed_at = excluded.changed_at, run = excluded.run,
+                    file = excluded.file
+                WHERE firing.run IS excluded.run
+                """,
+            arguments: [
+                scheduledRun.key.campaign, scheduledRun.key.occurrence, scheduledRun.file, scheduledRun.run, scheduledRun.state.rawValue,
+                scheduledRun.reason,
+                scheduledRun.begins.epochMilliseconds, scheduledRun.ends.epochMilliseconds, scheduledRun.changedAt.epochMilliseconds,
+            ])
+        return db.changesCount > 0
+    }
+
+    private static let columns = "SELECT campaign, occurrence, file, run, state, reason, begins_at, ends_at, changed_at FROM firing"
+
+    private static func scheduledRuns(_ db: Database, since: Timestamp) throws -> [ScheduledRun] {
+        let open = ScheduledRun.State.allCases.filter(\.isOpen).map { "'\($0.rawValue)'" }.joined(separator: ", ")
+        return try Row.fetchAll(
+            db, sql: columns + " WHERE ends_at >= ? OR state IN (\(open)) ORDER BY begins_at, campaign",
+            arguments: [since.epochMilliseconds]
+        ).compactMap(scheduledRun)
+    }
+
+    /// nil for a state that this version does not know.
+    private static func scheduledRun(_ row: Row) throws -> ScheduledRun? {
+        guard let campaign = String.fromDatabaseValue(row[0]), let occurrence = String.fromDatabaseValue(row[1]),
+            let file = String.fromDatabaseValue(row[2]), let run = String?.fromDatabaseValue(row[3]),
+            let name = String.fromDatabaseValue(row[4]), let reason = String.fromDatabaseValue(row[5]),
+            let begins = Int64.fromDatabaseValue(row[6]), let ends = Int64.fromDatabaseValue(row[7]),
+            let changedAt = Int64.fromDatabaseValue(row[8])
+        else { throw Unreadable() }
+        guard let state = ScheduledRun.State(rawValue: name) else { return nil }
+        return ScheduledRun(
+            key: .init(campaign: campaign, occurrence: occurrence), file: file, run: run, state: state, reason: reason,
+            begins: Timestamp(epochMilliseconds: begins), ends: Timestamp(epochMilliseconds: ends),
+            changedAt: Timestamp(epochMilliseconds: changedAt))
+    }
+
+    private static func campaigns(_ db: Database) throws -> [ScheduledCampaign] {
+        try Row.fetchAll(db, sql: "SELECT name, file, times, decided_through FROM campaign ORDER BY name").map { row in
+            guard let name = String.fromDatabaseValue(row[0]), let file = String.fromDatabaseValue(row[1]),
+                let times = String.fromDatabaseValue(row[2]), let decidedThrough = Int64.fromDatabaseValue(row[3])
+            else { throw Unreadable() }
+            return ScheduledCampaign(
+                name: name, file: file, times: times, decidedThrough: Timestamp(epochMilliseconds: decidedThrough))
+        }
+    }
+
+    /// A value is not what it should be.
+    private struct Unreadable: Error {}
+
+    /// A file that was emptied is no empty record: what it said is gone. One that a killed process has just made is.
+    private static func checkNothingKnown(_ folder: String) throws {
+        guard try SendingHistory(folder: folder).knowsTimes() else { return }
+        throw Diagnostic(
+            "the record of a schedule is damaged: it is empty, and times of a schedule were sent or cancelled here",
+            file: RunFile.join(folder, fileName),
+            remedy: "Restore it from a backup. Without it Volley does not know which times were skipped.")
+    }
+
+    private static func create(_ db: Database) throws {
+        try db.execute(
+            sql: """
+                CREATE TABLE firing (
+                    campaign TEXT NOT NULL, occurrence TEXT NOT NULL,       -- spring-sale, 2026-12-01T09:00
+                    file TEXT NOT NULL, run TEXT, state TEXT NOT NULL, reason TEXT NOT NULL,
+                    begins_at INTEGER NOT NULL, ends_at INTEGER NOT NULL, changed_at INTEGER NOT NULL,  -- epoch milliseconds
+                    PRIMARY KEY (campaign, occurrence)
+                ) WITHOUT ROWID;
+                CREATE INDEX firing_by_end ON firing (ends_at);
+                CREATE INDEX firing_by_campaign ON firing (campaign, begins_at);
+                CREATE TABLE campaign (
+                    name TEXT NOT NULL PRIMARY KEY, file TEXT NOT NULL, times TEXT NOT NULL, decided_through INTEGER NOT NULL
+                ) WITHOUT ROWID;
+                PRAGMA application_id = \(applicationID);
+                PRAGMA user_version = \(version);
+                """)
+    }
+
+    /// - Returns: false when the file is empty.
+    /// - Throws: `Diagnostic` when it is no schedule that this version can use.
+    private static func check(_ db: Database, _ path: String) throws -> Bool {
+        try DatabaseFormat.check(
+            db, applicationID: applicationID, version: version, name: "the schedule's record", path: path, stranger: notASchedule(path))
+    }
+
+    private static func notASchedule(_ path: String) -> Diagnostic {
+        Diagnostic(
+            "this is no record of a schedule, but stands where one should", file: path,
+            remedy: "Restore it from a backup. Without it Volley does not know which times were sent already.")
+    }
+
+    private static func translating<Value>(_ path: String, _ body: () throws -> Value) throws -> Value {
+        do { return try body() } catch is Unreadable {
+            throw Diagnostic(
+                "the record of a schedule is damaged: a value in it cannot be read", file: path,
+                remedy: "Restore it from a backup. Without it Volley does not know which times were sent already.")
+        } catch let error as DatabaseError {
+            switch error.resultCode {
+            case .SQLITE_NOTADB, .SQLITE_CORRUPT: throw notASchedule(path)
+            default:
+                var diagnostic = RunDiagnostics.diagnostic(for: error, path: path, activity: .sending)
+                diagnostic.message = diagnostic.message.replacing("the run file", with: "the schedule's record")
+                throw diagnostic
+            }
+        }
+    }
+}

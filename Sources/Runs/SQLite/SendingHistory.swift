@@ -1,0 +1,294 @@
+public import Base
+import GRDB
+import Glibc
+import Synchronization
+
+/// What was ever begun to be sent from a folder of runs: `sent.db`, beside them. A run file says how far it is; this says that it is not an older
+/// copy of itself, restored from a backup or put back to be sent a second time.
+///
+/// Each time that a run begins, or goes on, it gets a new *life*, a number and a random name that stand here and in the run file. A file that holds an
+/// earlier one is not the file that was sent from last. A time of a schedule that a run has begun for stands here too, so that it is known without
+/// `schedule.sqlite`. A file that is not there is an empty record. Every change is on the disk when its call returns, and in the file itself: it is
+/// never in WAL mode, so that nothing of it is lost with what SQLite lays beside a file.
+///
+/// Calls throw `Diagnostic`: the file is damaged, of a newer version, no record, not permitted; the disk is full.
+public struct SendingHistory: Sendable {
+    /// The name in a folder of runs.
+    public static let fileName = "sent.db"
+
+    /// What is known of a run.
+    public struct Entry: Hashable, Sendable {
+        /// The run that it retries; nil for one of its own.
+        public var retryOf: String?
+        /// Its last life.
+        public var life: String
+        /// The life before, which counts until it is known that the file has the last one; nil afterwards. Until then nothing is pushed in the last.
+        public var previousLife: String?
+        /// Recipients that the run had reached, or may have, when its last life ended, or the one before as long as that goes on.
+        public var reached: Int
+        /// Claims that were made (`RunLedger.claimCount`), kept up while it is sent (`ClaimCounter`): a file with fewer has lost its newest part. nil when it is not known.
+        public var claimed: Int?
+        /// When its last life began.
+        public var begunAt: Timestamp
+        /// The time of the schedule that it is sent for; nil without one.
+        public var occurrence: String?
+        /// Whom it goes to; nil where an older version noted it.
+        public var scope: Scope?
+
+        /// Whether the run has begun no life since this one.
+        public func names(_ life: String) -> Bool { life == self.life || life == previousLife }
+
+        /// Whether a file that holds `life`, and says that so many recipients were reached and so many claims made, is older than what is known here. It may also
+        /// be this record that is the older one, restored from a backup: then the file knows more.
+        public func isNewer(thanLife life: String, reached: Int, claimed: Int) -> Bool {
+            if SendingHistory.number(of: life) > SendingHistory.number(of: self.life) { return false }
+            guard let known = self.claimed else { return true }
+            return !names(life) || reached < self.reached || claimed < known
+        }
+
+        /// The same of a run's file. Nothing came after what says that the last life got to its end.
+        public func isNewer(than run: any RunLedger, life: String, reached: Int, claimed: Int) throws -> Bool {
+            try isNewer(thanLife: life, reached: reached, claimed: claimed) && !(life == self.life && run.isComplete())
+        }
+    }
+
+    /// A time of a campaign's schedule.
+    public struct Time: Hashable, Sendable {
+        /// The campaign's name, and the time on its schedule's clock.
+        public var campaign: String, occurrence: String
+        /// The campaign's file, under its name and with symbolic links resolved: a campaign of another name is the same when either is, as a link may
+        /// be turned to another file, and a file have several names. Absolute paths.
+        public var file: String, realFile: String
+
+        /// A time.
+        public init(campaign: String, occurrence: String, file: String, realFile: String) {
+            (self.campaign, self.occurrence, self.file, self.realFile) = (campaign, occurrence, file, realFile)
+        }
+    }
+
+    /// What became of a beginning.
+    public enum Beginning: Hashable, Sendable {
+        case noted
+        /// The record knows of more than the file; nothing was changed.
+        case isOutdated
+        /// Another run was begun for the time; nothing was changed.
+        case timeIsTaken(by: String)
+        /// A retry of it, the run that it retries, or another retry of that began since that was looked at; nothing was changed.
+        case isOvertaken
+    }
+
+    /// The life that follows another one.
+    public static func life(after former: String) -> String {
+        let seed = RunSeed.random()
+        return "\(number(of: former) + 1)-\(String(seed.high, radix: 16))\(String(seed.low, radix: 16))"
+    }
+
+    private static func number(of life: String) -> Int { Int(life.prefix { $0 != "-" }) ?? 0 }
+
+    /// The file.
+    public let path: String
+
+    /// A record; nothing is opened or made.
+    /// - Parameter folder: of runs.
+    public init(folder: String) { path = RunFile.join(folder, Self.fileName) }
+
+    /// What is known of a run; nil when it was never begun here.
+    public func entry(of run: String) throws -> Entry? {
+        try read { try entry(of: run, $0) } ?? nil
+    }
+
+    /// What a run file does not know of its own run.
+    public enum Gap: Hashable, Sendable {
+        /// It is an older copy, or has lost its newest part: less stands in it than was sent.
+        case certain
+        /// How far the run was when its process ended is not known.
+        case possible
+        /// It is a copy of a plan from before that was cancelled.
+        case cancelled
+        /// This record, or what the file says of its lives, cannot be read: nobody knows.
+        case unreadable(Diagnostic)
+
+        /// Whether something is missing for certain.
+        public var isKnown: Bool { self == .certain || self == .cancelled }
+    }
+
+    /// What the file of a run does not know of it; nil when it knows all that is known here, or was pruned.
+    public static func gap(of run: any RecordedRun) -> Gap? { HistorySnapshot(of: run).gap(of: run) }
+
+    /// All that is known of the runs of the folder, or of one: those that were begun, and plans that were cancelled.
+    func entries(of run: String? = nil) throws -> (begun: [String: Entry], cancelled: Set<String>) {
+        try read { db in
+            let runs = try run.map { [$0] } ?? String.fetchAll(db, sql: "SELECT run FROM beginning")
+            let begun = try Dictionary(uniqueKeysWithValues: runs.compactMap { run in try entry(of: run, db).map { (run, $0) } })
+            let cancelled = try run.map { try Self.cancelled(db, "run", "WHERE run = ?", [$0]) } ?? Self.cancelled(db, "run")
+            return (begun, Set(cancelled))
+        } ?? ([:], [])
+    }
+
+    /// Notes that a plan is cancelled of which nothing was begun: a copy of it from before is not sent any more.
+    /// - Parameter time: the time of the schedule that is its own; nil when there is none, or others may have it.
+    public func noteCancelled(_ run: String, having time: Time?) throws {
+        try write { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE IF NOT EXISTS cancelled (  -- plans of which nothing was begun, each with a time of the schedule that was its own; blank without one
+                        run TEXT NOT NULL PRIMARY KEY, campaign TEXT NOT NULL, occurrence TEXT NOT NULL, file TEXT NOT NULL, real_file TEXT NOT NULL
+                    ) WITHOUT ROWID
+                    """)
+            try db.execute(
+                sql: "INSERT OR REPLACE INTO cancelled VALUES (?, ?, ?, ?, ?)",
+                arguments: [
+                    run, time?.campaign ?? "", time?.occurrence ?? "", time?.file ?? "", time?.realFile ?? "",
+                ])
+        }
+    }
+
+    /// Whether a plan is on record as cancelled.
+    public func isCancelled(_ run: String) throws -> Bool { try read { try Self.isCancelled(run, $0) } ?? false }
+
+    private static func isCancelled(_ run: String, _ db: Database) throws -> Bool {
+        try !Self.cancelled(db, "run", "WHERE run = ?", [run]).isEmpty
+    }
+
+    /// A column of plans that were cancelled.
+    private static func cancelled(_ db: Database, _ column: String, _ which: String = "", _ arguments: StatementArguments = []) throws
+        -> [String]
+    {
+        guard try db.tableExists("cancelled") else { return [] }
+        return try String.fetchAll(db, sql: "SELECT \(column) FROM cancelled \(which)", arguments: arguments)
+    }
+
+    /// Whether any time of a schedule is on record.
+    func knowsTimes() throws -> Bool {
+        try read { db in
+            try !Self.cancelled(db, "occurrence", "WHERE occurrence <> '' LIMIT 1").isEmpty
+                || String.fetchOne(db, sql: "SELECT occurrence FROM beginning WHERE occurrence <> '' LIMIT 1") != nil
+        } ?? false
+    }
+
+    /// Runs that were begun and that retry `run`, in the order in which they began.
+    public func retries(of run: String) throws -> [String] {
+        try read { try Self.retries(of: run, $0) } ?? []
+    }
+
+    private static func retries(of run: String, _ db: Database) throws -> [String] {
+        try String.fetchAll(db, sql: "SELECT run FROM beginning WHERE retry_of = ? ORDER BY begun_at, run", arguments: [run])
+    }
+
+    /// The run that was begun for a time, or cancelled before it was, but for one and its retries; nil when no other was.
+    public func run(having time: Time, besides run: String) throws -> String? {
+        try read { try Self.run(having: time, besides: run, $0) } ?? nil
+    }
+
+    private static func run(having time: Time, besides run: String, _ db: Database) throws -> String? {
+        let isSame = "occurrence = ? AND (campaign = ? OR file IN (?, ?) OR real_file IN (?, ?))"
+        let same: StatementArguments = [time.occurrence, time.campaign, time.file, time.realFile, time.file, time.realFile]
+        let begun = try String.fetchOne(
+            db,
+            sql: """
+                WITH RECURSIVE own (run) AS (SELECT ? UNION SELECT beginning.run FROM beginning JOIN own ON retry_of = own.run AND own.run <> '')
+                SELECT run FROM beginning
+                WHERE \(isSame) AND run NOT IN (SELECT run FROM own) ORDER BY begun_at LIMIT 1
+                """, arguments: [run] + same)
+        return try begun ?? cancelled(db, "run", "WHERE \(isSame) AND run <> ? LIMIT 1", same + [run]).first
+    }
+
+    /// Notes that a run is about to begin, or go on.
+    public func begin(_ plan: RunPlan, _ new: NewLife, at now: Timestamp) throws -> Beginning {
+        try write { db in
+            let known = try entry(of: plan.id, db)
+            if try Self.isCancelled(plan.id, db) { return .isOutdated }
+            if let known, known.isNewer(thanLife: new.seen, reached: new.reached, claimed: new.claimed) { return .isOutdated }
+            if let time = new.time, plan.retryOf == nil, let other = try Self.run(having: time, besides: plan.id, db) {
+                return .timeIsTaken(by: other)
+            }
+            if try isTakenOver(plan.id, new.givenUp, db) { return .isOvertaken }
+            if let parent = plan.retryOf {
+                let others = try Self.retries(of: parent, db).filter { $0 != plan.id }
+                if !Set(others).isSubset(of: new.siblings) { return .isOvertaken }
+                if let parentLife = new.parentLife, let entry = try entry(of: parent, db), !entry.names(parentLife) { return .isOvertaken }
+            }
+            try db.execute(
+                sql: """
+                    INSERT OR REPLACE INTO beginning
+                        (run, retry_of, life, former_life, reached, claimed, is_over, campaign, occurrence, file, real_file, begun_at)
+                    VALUES (?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?)
+                    """,
+                arguments: [
+                    plan.id, plan.retryOf ?? "", new.life, new.seen, new.reached, new.claimed, new.time?.campaign ?? "",
+                    new.time?.occurrence ?? "", new.time?.file ?? "", new.time?.realFile ?? "", now.epochMilliseconds,
+                ])
+            try LifeSequence.note(db, plan.id, life: new.life, isEnd: false, at: now)
+            try Scope(app: plan.app, environment: new.environment, isTest: plan.isTest).note(db, plan.id)
+            return .noted
+        }
+    }
+
+    /// Notes that the run's file has its last life: the one before counts no more. Must return before anything is pushed in that life: a file that
+    /// does not know of it is then an older one, whatever was lost.
+    /// - Parameter givenUp: as in `begin`.
+    /// - Returns: false, and nothing is noted, when a retry of it began meanwhile.
+    public func confirm(_ run: String, givenUp: Set<String> = []) throws -> Bool {
+        try write { db in
+            guard try !isTakenOver(run, givenUp, db) else { return false }
+            try db.execute(sql: "UPDATE beginning SET former_life = NULL WHERE run = ?", arguments: [run])
+            return true
+        }
+    }
+
+    /// Whether a retry of a run was begun, but for those that were given up before.
+    private func isTakenOver(_ run: String, _ givenUp: Set<String>, _ db: Database) throws -> Bool {
+        try Self.retries(of: run, db).contains { try !givenUp.contains($0) || entry(of: $0, db)?.previousLife == nil }
+    }
+
+    /// Notes how many claims of a run were made so far in a life of it: what lies beside the run, the claim counter included, may be put back to what it was.
+    /// Waits for nobody who holds the record, and what goes wrong is not said: the next note says more.
+    func note(claimed: Int, of run: String, in life: String) {
+        guard (try? isThere()) ?? false else { return }
+        try? write(patienceSeconds: 0) {
+            try $0.execute(
+                sql: "UPDATE beginning SET claimed = ? WHERE run = ? AND life = ? AND claimed < ? AND is_over = 0",
+                arguments: [claimed, run, life, claimed])
+        }
+    }
+
+    /// Notes how far a run is as a life of it ends. Does nothing when another one has begun since.
+    /// - Parameter life: nil where none began.
+    /// - Returns: whether it was noted.
+    func end(_ run: any RunLedger, life: String?) throws -> Bool {
+        guard try isThere() else {
+            throw RunDiagnostics.system("cannot write the record of what was sent", path: path, errno: ENOENT, activity: .sending)
+        }
+        let (reached, claimed) = (try run.reached(), try run.claimCount())
+        return try write { db in
+            try db.execute(
+                sql: "UPDATE beginning SET reached = ?, claimed = ?, is_over = 1 WHERE run = ? AND life = ?",
+                arguments: [reached, claimed, run.plan.id, life])
+            if db.changesCount > 0 {
+                try LifeSequence.note(db, run.plan.id, life: life ?? "", isEnd: true, at: .now())
+                return true
+            }
+            guard let life, let known = try String.fetchOne(db, sql: "SELECT life FROM beginning WHERE run = ?", arguments: [run.plan.id]),
+                Self.number(of: known) > Self.number(of: life)
+            else { throw damaged("it knew of the life of \(run.plan.id) that has just ended, and does not any more") }
+            return false
+        }
+    }
+
+    private func entry(of run: String, _ db: Database) throws -> Entry? {
+        let columns = "retry_of, life, former_life, reached, claimed, begun_at, is_over, occurrence"
+        guard let row = try Row.fetchOne(db, sql: "SELECT \(columns) FROM beginning WHERE run = ?", arguments: [run]) else { return nil }
+        guard let retryOf = String.fromDatabaseValue(row[0]), let life = String.fromDatabaseValue(row[1]),
+            let former = String?.fromDatabaseValue(row[2]), let reached = Int.fromDatabaseValue(row[3]),
+            let claimed = Int.fromDatabaseValue(row[4]), let begunAt = Int64.fromDatabaseValue(row[5]),
+            let isOver = Bool.fromDatabaseValue(row[6]), let occurrence = String.fromDatabaseValue(row[7])
+        else { throw damaged("what it says of \(run) cannot be read") }
+        // Until the beginning is confirmed nothing more is claimed, and afterwards the claim counter says how far it is.
+        let isCounting = !isOver && former == nil
+        let marked = isCounting ? ClaimCounter.claimed(RunFile.path(run, in: RunDiagnostics.folder(of: path)), life: life) : claimed
+        return Entry(
+            retryOf: retryOf.isEmpty ? nil : retryOf, life: life, previousLife: former, reached: reached,
+            claimed: marked.map { max($0, claimed) }, begunAt: Timestamp(epochMilliseconds: begunAt),
+            occurrence: occurrence.isEmpty ? nil : occurrence, scope: try Scope(db, run))
+    }
+}

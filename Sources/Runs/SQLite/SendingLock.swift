@@ -1,0 +1,98 @@
+import Base
+import Glibc
+
+/// The right to send a run: held by at most one process at a time, and given back by the system when that process dies.
+struct SendingLock: ~Copyable {
+    private let path: String
+    private var descriptor: Int32
+    private let isSending: Bool
+
+    /// Others who look whether it is taken keep it from being taken for a moment.
+    private static var glances: Retries { Retries(atMost: 19, milliseconds: 2) }
+
+    /// How long a holder may take to put back a lock file that was removed (`keep`), before the lock counts as free.
+    static let graceMilliseconds = 1_000
+
+    /// - Parameter isSending: false for who only keeps others from sending.
+    /// - Throws: `Diagnostic` when another process (or another store of this one) holds it.
+    init(run: String, isSending: Bool = true) throws {
+        (path, self.isSending) = (run + ".lock", isSending)
+        descriptor = try Self.take(path, run: run)
+        stamp()
+    }
+
+    private static func take(_ path: String, run: String) throws -> Int32 {
+        var glances = glances
+        while true {
+            let descriptor = try RunFile.openLock(path, "cannot lock the run")
+            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+                let code = errno
+                Glibc.close(descriptor)
+                if code == EWOULDBLOCK, glances.pause() { continue }
+                guard code == EWOULDBLOCK else {
+                    throw RunDiagnostics.system("cannot lock the run", path: path, errno: code, activity: .sending)
+                }
+                throw RunDiagnostics.isBusy(run)
+            }
+            // Whoever held it before may have removed the file between our open and our lock: then it locks nobody out.
+            if FileLock.isNamed(path, descriptor) { return descriptor }
+            Glibc.close(descriptor)
+        }
+    }
+
+    /// Puts the lock file back when it was removed, as without it others would take the lock for free. To be called several times a second.
+    /// - Throws: `Diagnostic` when another process has taken the lock meanwhile.
+    mutating func keep(run: String) throws {
+        guard !FileLock.isNamed(path, descriptor) else { return }
+        let descriptor = try Self.take(path, run: run)
+        Glibc.close(self.descriptor)
+        self.descriptor = descriptor
+        stamp()
+    }
+
+    /// Says when it was taken. To the nanosecond, as a file system's own clock ticks too slowly to tell who came first.
+    private borrowing func stamp() {
+        var now = timespec()
+        if isSending { clock_gettime(CLOCK_REALTIME, &now) }
+        futimens(descriptor, [now, now])
+    }
+
+    /// What can be seen of a lock.
+    enum Sight {
+        case free
+        /// Since a moment, in nanoseconds since 1970; 0 when its holder does not send.
+        case held(since: Int64)
+        /// This user may not read its file.
+        case hidden
+    }
+
+    /// Whether some process can be seen to send a run, or to have it paused.
+    static func isSending(run: String) -> Bool { if case .held(let since) = look(run: run) { since > 0 } else { false } }
+
+    /// Looks whether some process holds the right to send a run; never takes it.
+    static func look(run: String) -> Sight {
+        let file = RunFile.openLockToLook(run + ".lock")
+        guard let descriptor = file.descriptor else { return file.isHidden ? .hidden : .free }
+        defer { Glibc.close(descriptor) }
+        var status = stat()
+        // A shared lock that is had shows that nobody sends; closing the file gives it back.
+        guard flock(descriptor, LOCK_SH | LOCK_NB) != 0, fstat(descriptor, &status) == 0 else { return .free }
+        return .held(since: Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec))
+    }
+
+    deinit {
+        // Another process may have put its own there.
+        if FileLock.isNamed(path, descriptor) { unlink(path) }
+        Glibc.close(descriptor)
+    }
+}
+
+extension SQLiteRun {
+    /// Whether some process has the right to send this run, or may have, as that cannot be seen; also while it is paused.
+    public var isBeingSent: Bool { if case .free = SendingLock.look(run: path) { false } else { true } }
+
+    /// Since when a process has been sending it, in nanoseconds since 1970; nil when none is, or none can be seen.
+    public var sendingSince: Int64? {
+        if case .held(let since) = SendingLock.look(run: path), since > 0 { since } else { nil }
+    }
+}

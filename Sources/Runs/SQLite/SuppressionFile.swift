@@ -1,0 +1,183 @@
+import Base
+import GRDB
+import Glibc
+
+/// Opens the file of a suppression list for one use, and closes it again.
+enum SuppressionFile {
+    /// How long one process waits for another that is writing.
+    private static let patience = Duration.seconds(60)
+
+    /// Reads the file as it is at one moment; nil when there is none, which is an empty list.
+    static func read<Value>(_ path: String, _ body: (Database) throws -> Value) throws -> Value? {
+        guard try isThere(path) else { return nil }
+        return try translating(path, isWriting: false) {
+            let database = try DatabaseQueue(path: path, configuration: configuration(readOnly: true))
+            let result = try database.read { db -> Value? in try check(db, path) ? try body(db) : nil }
+            try database.close()
+            // Whoever wrote last could not tidy up while this was reading.
+            if RunFile.kind(path + "-wal") == .file { try? inTurn(path) { try SQLiteRun.leaveWAL(path) } }
+            return result
+        }
+    }
+
+    /// Opens the file for writing, and makes it when it is not there. `body` runs outside any transaction. Whatever other processes do
+    /// meanwhile, one file remains afterwards, and what `body` committed is on the disk.
+    static func write<Value>(_ path: String, _ body: (Database) throws -> Value) throws -> Value {
+        if try !isThere(path) { try RunFile.makeDatabase(path, "cannot write a suppression list", .planning) }
+        return try translating(path, isWriting: true) {
+            let database = try inTurn(path) { try open(path) }
+            let result = Result { try database.writeWithoutTransaction(body) }
+            do {
+                try inTurn(path) {
+                    try database.close()
+                    try SQLiteRun.leaveWAL(path)
+                }
+            } catch {
+                // What went wrong first says more.
+                _ = try result.get()
+                throw error
+            }
+            return try result.get()
+        }
+    }
+
+    /// Lets those that change lists of a folder take turns, of threads as of processes. SQLite would have them try again and again, and
+    /// one of many may never get its turn. Where the folder cannot be locked (on NFS) SQLite's own way has to do.
+    ///
+    /// `body` must be short, and must not wait for a turn of its own.
+    static func inTurn<Value>(_ path: String, _ body: () throws -> Value) rethrows -> Value {
+        // Not the file itself: closing any descriptor of it would take SQLite's own locks from the whole process (POSIX, fcntl).
+        let descriptor = Glibc.open(RunDiagnostics.folder(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        if descriptor >= 0 { while flock(descriptor, LOCK_EX) != 0, errno == EINTR {} }
+        defer { if descriptor >= 0 { close(descriptor) } }
+        return try body()
+    }
+
+    private static func isThere(_ path: String) throws -> Bool {
+        switch RunFile.kind(path) {
+        case .file:
+            try RunFile.checkKind(ofDatabase: path, wanted: "a suppression list")
+            return true
+        case .missing: return false
+        case .other(let kind):
+            throw kind.refusal(path, wanted: "a suppression list", remedy: "Move it away; the list is made anew when it is needed.")
+        case .folder: throw SuppressionDiagnostics.notAList(path)
+        case .forbidden: throw SuppressionDiagnostics.notPermitted(path, toWrite: false)
+        }
+    }
+
+    /// A process that closes the file takes it out of WAL mode, for which SQLite locks others out without asking them to wait.
+    private static func open(_ path: String) throws -> DatabaseQueue {
+        let end = ContinuousClock.now + patience
+        var retries = Retries(atMost: .max, milliseconds: 10)
+        while true {
+            do { return try openOnce(path) } catch let error as DatabaseError {
+                guard error.resultCode == .SQLITE_BUSY, ContinuousClock.now < end, retries.pause() else { throw error }
+            }
+        }
+    }
+
+    private static func openOnce(_ path: String) throws -> DatabaseQueue {
+        // Looked at before anything is changed in it: it may be somebody else's.
+        let isList = try InterruptedChange.takingBack(path) {
+            let looking = try DatabaseQueue(path: path, configuration: configuration(readOnly: true))
+            let isList = try looking.read { try check($0, path) }
+            try looking.close()
+            return isList
+        }
+        let database = try DatabaseQueue(path: path, configuration: configuration(readOnly: false))
+        try database.writeWithoutTransaction { db in
+            // With NORMAL, which GRDB chooses for WAL, the last commit could be lost with the power.
+            try db.execute(sql: "PRAGMA synchronous = FULL")
+            guard !isList else { return }
+            // Two processes may have found the file empty.
+            try db.inTransaction(.immediate) {
+                if try !check(db, path) { try SuppressionSchema.create(db) }
+                return .commit
+            }
+        }
+        return database
+    }
+
+    private static func configuration(readOnly: Bool) -> Configuration {
+        var configuration = Configuration()
+        configuration.readonly = readOnly
+        configuration.busyMode = .timeout(60)
+        if !readOnly { configuration.journalMode = .wal }
+        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA cache_size = -8000") }
+        return configuration
+    }
+
+    /// - Returns: false when the file is empty: somebody is about to make it a list.
+    /// - Throws: `Diagnostic` when it is no list that this version can use.
+    private static func check(_ db: Database, _ path: String) throws -> Bool {
+        guard try Int.fetchOne(db, sql: "PRAGMA application_id") == SuppressionSchema.applicationID else {
+            guard try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") == 0, RunFile.size(path) < 1 << 16 else {
+                throw SuppressionDiagnostics.notAList(path)
+            }
+            return false
+        }
+        let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
+        guard version <= SuppressionSchema.version else { throw SuppressionDiagnostics.newer(path, version: version) }
+        if try SQLiteRun.isCutOff(db, path: path) { throw SuppressionDiagnostics.damaged(path, "its end is missing") }
+        return true
+    }
+
+    private static func translating<Value>(_ path: String, isWriting: Bool, _ body: () throws -> Value) throws -> Value {
+        do { return try body() } catch let error as DatabaseError {
+            throw SuppressionDiagnostics.diagnostic(for: error, path: path, isWriting: isWriting)
+        }
+    }
+}
+
+/// What goes wrong with a suppression list, in words that say what to do.
+enum SuppressionDiagnostics {
+    static func diagnostic(for error: DatabaseError, path: String, isWriting: Bool) -> Diagnostic {
+        switch error.resultCode {
+        case .SQLITE_FULL:
+            return Diagnostic(
+                "the disk is full under \(RunDiagnostics.folder(of: path)), or where temporary files go", file: path,
+                remedy: "Free space, then try again; the list is as it was.")
+        case .SQLITE_IOERR:
+            return Diagnostic(
+                "the disk failed while the suppression list was in use (SQLite error \(error.extendedResultCode.rawValue))", file: path,
+                remedy: "Check the disk, whether it is full, and its file system.")
+        case .SQLITE_NOTADB: return notAList(path)
+        case .SQLITE_CORRUPT: return damaged(path, "its pages do not fit together")
+        case .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_AUTH, .SQLITE_READONLY: return notPermitted(path, toWrite: isWriting)
+        case .SQLITE_BUSY, .SQLITE_LOCKED:
+            return Diagnostic("another process holds the suppression list", file: path, remedy: "Wait until it is done, then try again.")
+        // A list without its table although it carries the mark.
+        case .SQLITE_ERROR: return damaged(path, error.message ?? "a table is missing")
+        default:
+            return Diagnostic(
+                "the suppression list cannot be used: SQLite says \"\(error.message ?? "error \(error.extendedResultCode.rawValue)")\"",
+                file: path)
+        }
+    }
+
+    static func notAList(_ path: String) -> Diagnostic {
+        Diagnostic(
+            "this is no suppression list, but stands where one should", file: path,
+            remedy: "Move it away; the list is made anew when it is needed.")
+    }
+
+    static func newer(_ path: String, version: Int) -> Diagnostic {
+        Diagnostic(
+            "the suppression list was written by a newer Volley (format \(version); this one reads \(SuppressionSchema.version))",
+            file: path,
+            remedy: "Use the newer Volley.")
+    }
+
+    static func damaged(_ path: String, _ what: String) -> Diagnostic {
+        Diagnostic(
+            "the suppression list is damaged: \(what)", file: path,
+            remedy: "Restore it from a backup, or remove it: it fills again with what APNs says of coming runs.")
+    }
+
+    static func notPermitted(_ path: String, toWrite: Bool) -> Diagnostic {
+        Diagnostic(
+            "the suppression list may not be \(toWrite ? "written" : "read")", file: path,
+            remedy: "Check the permissions of the file and of its folder, and who runs volley.")
+    }
+}

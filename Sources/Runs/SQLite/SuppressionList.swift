@@ -1,0 +1,287 @@
+public import Base
+import GRDB
+
+/// The devices of an app that get no more pushes, because the service said that their tokens are invalid: one SQLite file an app, beside its
+/// runs, named `suppressed-APP.sqlite`.
+///
+/// The file holds a list for each environment, apart from one another: a token that the sandbox does not know, or that the simulator played
+/// a refusal for, says nothing about production. A token stands in a list once, with the newest that is known of it.
+///
+/// Nothing stays open between calls, and any number of processes may use a list at once. A file that is not there is an empty list; it is
+/// made when something comes in. Calls throw `Diagnostic`: the file is damaged, of a newer version, no list, not permitted; the disk is full.
+public struct SuppressionList: Sendable {
+    /// The columns of an export of the list.
+    public static let exportColumns = ["device_token", "reason", "invalid_since", "added_at", "run"]
+
+    /// The app's name in volley.yaml.
+    public let app: String
+    /// Which of the app's lists: `production`, `sandbox`, `simulator`, or `host:port`.
+    public let environment: String
+    /// The file.
+    public let path: String
+
+    static let prefix = "suppressed-"
+
+    /// A list; nothing is opened or made.
+    /// - Parameter folder: the folder of runs.
+    public init(app: String, environment: String, folder: String) {
+        self.app = app
+        self.environment = environment
+        path = RunFile.join(folder, Self.prefix + Self.fileName(app) + RunFile.suffix)
+    }
+
+    /// Whether a path is named like a list.
+    static func isNamed(_ path: String) -> Bool {
+        let name = path.split(separator: "/").last ?? ""
+        return name.hasPrefix(prefix) && name.hasSuffix(RunFile.suffix)
+    }
+
+    /// An app may have any name; what file names cannot or should not hold is percent-encoded.
+    private static func fileName(_ app: String) -> String {
+        var name: [UInt8] = []
+        for byte in app.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+                UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."), 0x80...:
+                name.append(byte)
+            default: name += "%\(TextFormat.hex(byte, digits: 2, uppercase: true))".utf8
+            }
+        }
+        return String(decoding: name, as: UTF8.self)
+    }
+
+    // MARK: - Reading
+
+    /// Devices in the list.
+    public func count() throws -> Int {
+        try SuppressionFile.read(path) { try count($0) } ?? 0
+    }
+
+    /// Devices by reason, the most frequent first.
+    public func reasons() throws -> [(reason: String, devices: Int)] {
+        try SuppressionFile.read(path) { db in
+            try Row.fetchAll(db, sql: SuppressionSchema.countReasons, arguments: [environment]).map { ($0[0] as String, $0[1] as Int) }
+        } ?? []
+    }
+
+    /// The entries written last, the newest first.
+    public func newest(_ limit: Int) throws -> [SuppressedDevice] {
+        try devices(SuppressionSchema.selectNewest) { try $0.bind(limit, at: 2) }
+    }
+
+    /// Calls `body` with every entry, in the order of the tokens, in constant memory.
+    ///
+    /// They are read a page at a time: whoever takes them slowly would keep others from writing otherwise. What comes in meanwhile may be among
+    /// them or not.
+    public func forEach(_ body: (SuppressedDevice) throws -> Void) throws {
+        var last = ""
+        while true {
+            let page = try devices(SuppressionSchema.selectPage) { select in
+                try select.bind(last, at: 2)
+                try select.bind(Self.pageSize, at: 3)
+            }
+            for device in page { try body(device) }
+            guard page.count == Self.pageSize, let end = page.last else { return }
+            last = end.token.hex
+        }
+    }
+
+    private static let pageSize = 10_000
+
+    private func devices(_ sql: String, _ bind: (PreparedStatement) throws -> Void) throws -> [SuppressedDevice] {
+        var devices: [SuppressedDevice] = []
+        _ = try SuppressionFile.read(path) { db in
+            let select = try PreparedStatement(db, sql)
+            try select.bind(environment, at: 1)
+            try bind(select)
+            try select.forEachRow { row in
+                devices.append(try SuppressedDevice(row, path))
+                return true
+            }
+        }
+        return devices
+    }
+
+    /// A device's token (lower-case hex, lent until the call returns), and since when it is invalid.
+    public typealias TokenBody = (UnsafeBufferPointer<UInt8>, Timestamp) -> Void
+
+    /// Lends what planning needs, as the list is at one moment; nil when it is empty.
+    /// - Parameter body: takes how many devices there are, and what goes through them once. Must not use this list.
+    public func withTokens<Result>(_ body: (_ count: Int, _ forEach: (TokenBody) throws -> Void) throws -> Result) throws -> Result? {
+        let result = try SuppressionFile.read(path) { db -> Result? in
+            let count = try count(db)
+            guard count > 0 else { return nil }
+            return try body(count) { body in
+                let select = try PreparedStatement(db, SuppressionSchema.selectTokens)
+                try select.bind(environment, at: 1)
+                try select.forEachRow { row in
+                    let token = row.text(0)
+                    guard SQLiteRun.isToken(token) else { throw SuppressionDiagnostics.damaged(path, "a device token cannot be read") }
+                    body(token, Timestamp(epochMilliseconds: Int64(row.number(1))))
+                    return true
+                }
+            }
+        }
+        return result ?? nil
+    }
+
+    // MARK: - Changing
+
+    /// What a change came to, in devices.
+    public struct Change: Hashable, Sendable {
+        /// New in the list.
+        public var added = 0
+        /// In the list before, and known to be invalid more recently now.
+        public var renewed = 0
+        /// Refused, and left out, as wrong settings may be the reason.
+        public var notSuppressed = 0
+
+        /// Nothing.
+        public init() {}
+    }
+
+    /// Takes what a run that has ended says of its devices: all that came to `invalid_token`. What the list knows already changes nothing, so
+    /// doing it again does no harm.
+    ///
+    /// Those that were refused for a reason that wrong settings cause as well come into it only when the run has finished and enough others
+    /// were accepted (`RunEvidence`).
+    public func suppressGone(of run: any RecordedRun) throws -> Change {
+        // Kept with a run that has ended, and mostly 0 or few: no file is made, and no outcome read, for nothing.
+        guard try run.figures().outcomes[.invalidToken, default: 0] > 0 else { return Change() }
+        try run.requireRecipients()
+        let hasFinished = try run.status().state == .finished
+        let evidence = try run.evidence()
+        var notSuppressed = 0
+        var change = try add { entries in
+            try run.forEachDevice(withOutcome: .invalidToken) { settled in
+                let suppresses = evidence.suppresses(status: settled.status, hasFinished: hasFinished)
+                if !suppresses { notSuppressed += 1 }
+                return suppresses
+            } _: { token, settled in
+                try entries.add(token, settled.reason, min(settled.invalidSince ?? settled.settledAt, settled.settledAt), run: run.plan.id)
+            }
+        }
+        change.notSuppressed = notSuppressed
+        return change
+    }
+
+    /// Takes what comes in.
+    public struct Entries {
+        fileprivate let insert: PreparedStatement
+
+        /// Adds a device.
+        /// - Parameters:
+        ///   - token: lower-case hex.
+        ///   - reason: the service's reason or another's words, at most 200 bytes of them.
+        ///   - invalidSince: since when the token is known to be invalid. Whoever registered later may be sent to.
+        public func add(_ token: DeviceToken, _ reason: String, _ invalidSince: Timestamp) throws {
+            var hex = token.hex
+            try hex.withUTF8 { try add($0, reason, invalidSince, run: "") }
+        }
+
+        fileprivate func add(_ token: UnsafeBufferPointer<UInt8>, _ reason: String, _ invalidSince: Timestamp, run: String) throws {
+            try insert.bind(token, at: 1)
+            try insert.bind(TextFormat.foreign(reason), at: 2)
+            try insert.bind(Int(invalidSince.epochMilliseconds), at: 3)
+            try insert.bind(run, at: 4)
+            try insert.execute()
+        }
+    }
+
+    /// Adds devices, all of them or, when `fill` throws, none.
+    public func add(at now: Timestamp = .now(), _ fill: (Entries) throws -> Void) throws -> Change {
+        try SuppressionFile.write(path) { db in
+            try db.execute(sql: SuppressionSchema.incoming)
+            try db.inTransaction(.deferred) {
+                try fill(Entries(insert: PreparedStatement(db, SuppressionSchema.insertIncoming)))
+                return .commit
+            }
+            var change = Change()
+            try transaction(db) {
+                let before = try count(db)
+                try db.execute(sql: SuppressionSchema.merge, arguments: [environment, now.epochMilliseconds])
+                let changed = db.changesCount
+                change.added = try count(db) - before
+                change.renewed = changed - change.added
+                return .commit
+            }
+            return change
+        }
+    }
+
+    /// Removes devices, all of them or, when `fill` throws, none. They stay away until the service refuses them anew.
+    /// - Parameter fill: hands over tokens.
+    /// - Returns: how many devices were named, and how many of them were in the list.
+    public func remove(_ fill: ((DeviceToken) throws -> Void) throws -> Void) throws -> (named: Int, removed: Int) {
+        try SuppressionFile.write(path) { db in
+            try db.execute(sql: SuppressionSchema.outgoing)
+            var named = 0
+            try db.inTransaction(.deferred) {
+                let insert = try PreparedStatement(db, SuppressionSchema.insertOutgoing)
+                try fill { token in
+                    try insert.bind(token.hex, at: 1)
+                    named += try insert.execute()
+                }
+                return .commit
+            }
+            var removed = 0
+            try transaction(db) {
+                try db.execute(sql: SuppressionSchema.removeOutgoing, arguments: [environment])
+                removed = db.changesCount
+                return .commit
+            }
+            return (named, removed)
+        }
+    }
+
+    /// Removes every device of this environment.
+    /// - Returns: how many there were.
+    public func removeAll() throws -> Int {
+        guard try count() > 0 else { return 0 }
+        return try SuppressionFile.write(path) { db in
+            var removed = 0
+            try transaction(db) {
+                removed = try count(db)
+                try db.execute(sql: "DELETE FROM suppressed WHERE environment = ?", arguments: [environment])
+                return .commit
+            }
+            return removed
+        }
+    }
+
+    /// Changes the list, which this locks for others until it is done.
+    private func transaction(_ db: Database, _ body: () throws -> Database.TransactionCompletion) throws {
+        try SuppressionFile.inTurn(path) { try db.inTransaction(.immediate, body) }
+    }
+
+    private func count(_ db: Database) throws -> Int {
+        try Int.fetchOne(db, sql: SuppressionSchema.count, arguments: [environment]) ?? 0
+    }
+}
+
+/// An entry of a suppression list.
+public struct SuppressedDevice: Hashable, Sendable {
+    /// Its token.
+    public var token: DeviceToken
+    /// Why: the service's reason, or what an import said.
+    public var reason: String
+    /// Since when the token is known to be invalid.
+    public var invalidSince: Timestamp
+    /// When the entry was written.
+    public var addedAt: Timestamp
+    /// The run that found out; blank for an import.
+    public var run: String
+}
+
+extension SuppressedDevice {
+    /// - Throws: `Diagnostic` for a token that is none: the file is damaged.
+    fileprivate init(_ row: PreparedStatement.Row, _ path: String) throws {
+        let token = row.text(0)
+        guard SQLiteRun.isToken(token) else { throw SuppressionDiagnostics.damaged(path, "a device token cannot be read") }
+        self.token = DeviceToken(normalized: String(decoding: token, as: UTF8.self))
+        invalidSince = Timestamp(epochMilliseconds: Int64(row.number(1)))
+        reason = String(decoding: row.text(2), as: UTF8.self)
+        addedAt = Timestamp(epochMilliseconds: Int64(row.number(3)))
+        run = String(decoding: row.text(4), as: UTF8.self)
+    }
+}

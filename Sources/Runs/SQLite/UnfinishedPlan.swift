@@ -1,0 +1,53 @@
+public import Base
+import Glibc
+
+/// A file that planning was writing, or that a process that is gone left behind: no run yet, but it may hold device tokens.
+public struct UnfinishedPlan: Hashable, Sendable {
+    /// Where it is, for messages.
+    public var place: String { path }
+    let path: String
+    /// The run that it was to become.
+    public let id: String
+    /// Bytes.
+    public let size: Int
+    /// When it was last written.
+    public let changedAt: Timestamp
+
+    /// Whether a process is writing it just now.
+    public var isOwned: Bool { FileLock.isHeld(path) }
+
+    /// All of a folder, by their names. A folder that is not there yet holds none.
+    /// - Throws: `Diagnostic`: the folder cannot be listed.
+    static func all(in folder: String) throws -> [UnfinishedPlan] {
+        try RunFile.names(in: folder).filter { $0.hasSuffix(RunFile.partialSuffix) }.compactMap { name in
+            let path = RunFile.join(folder, name)
+            var status = stat()
+            // One that was finished meanwhile is a run.
+            guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+            return UnfinishedPlan(
+                path: path, id: String(name.dropLast(RunFile.partialSuffix.count)), size: Int(status.st_size),
+                changedAt: Timestamp(epochSeconds: Int64(status.st_mtim.tv_sec)))
+        }
+    }
+
+    /// Removes it, unless a process is writing it.
+    /// - Returns: whether it is gone.
+    @discardableResult
+    public func remove() throws -> Bool {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return true }
+            throw RunDiagnostics.system("cannot remove an unfinished plan", path: path, errno: errno, activity: .planning)
+        }
+        defer { close(descriptor) }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, FileLock.isNamed(path, descriptor) else { return false }
+        // Finished, and about to lose this name: the run is not to be touched, and the name goes by itself.
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_nlink <= 1 else { return unlink(path) == 0 }
+        RunFile.remove(path)
+        guard RunFile.kind(path) == .missing else {
+            throw RunDiagnostics.system("cannot remove an unfinished plan", path: path, errno: EACCES, activity: .planning)
+        }
+        return true
+    }
+}

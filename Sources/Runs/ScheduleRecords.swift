@@ -1,0 +1,30 @@
+public import Base
+
+/// What became of the times of schedules whose runs are kept in one place, and who works with it.
+public struct ScheduleRecords: Sendable {
+    private let folder: String
+
+    /// - Parameter folder: of runs. Nothing is opened or made.
+    public init(folder: String) { self.folder = folder }
+
+    /// Where it is, or would be, for messages.
+    public var place: String { RunFile.join(folder, ScheduleStore.fileName) }
+
+    /// Opens it for writing; makes it when it is not there.
+    /// - Throws: `Diagnostic`: it is damaged, of a newer version, none, not permitted; the disk is full.
+    public func open() throws -> ScheduleStore { try ScheduleStore(folder: folder) }
+
+    /// What it says, whether or not a process is writing it; nothing when there is none.
+    /// - Parameter since: scheduled runs that ended before this moment and are not open are left out.
+    /// - Throws: as `open`.
+    public func read(since: Timestamp = Timestamp(epochMilliseconds: 0)) throws -> (
+        scheduledRuns: [ScheduledRun], campaigns: [ScheduledCampaign]
+    ) { try ScheduleStore.read(folder: folder, since: since) }
+
+    /// Takes the right to be the one `volley schedule` that works with it.
+    /// - Throws: `Diagnostic` when another process has it.
+    public func lock() throws -> ScheduleLock { try ScheduleLock(folder: folder) }
+
+    /// Whether a `volley schedule` works with it. Looks only; never takes the lock.
+    public var isAtWork: Bool { ScheduleLock.isHeld(folder: folder) }
+}

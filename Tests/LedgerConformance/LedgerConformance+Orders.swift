@@ -1,0 +1,109 @@
+import Base
+import Runs
+
+extension LedgerConformance {
+    static let orders: [Behaviour] = [
+        Behaviour("nobody can be asked where no process sends the run") { bench in
+            let ledger = try bench.ledger(of: 6)
+            for order in RunOrder.allCases { try refused("an order to nobody") { try ledger.give(order, at: LedgerBench.noon) } }
+            try expect(ledger.status().state, .planned, "state")
+            try expect(ledger.order(), nil, "order")
+        },
+        Behaviour("who sends the run sees that it is to pause, and to go on") { bench in
+            let open = try bench.run(of: 6)
+            let (sender, other) = (try open(), try open())
+            try sender.start()
+            try expect(sender.order(), .goOn, "order")
+            try other.give(.pause, at: LedgerBench.noon)
+            try expect(sender.order(), .pause, "order")
+            try expect(sender.status().finishedAt, nil, "end")
+            try other.give(.goOn, at: LedgerBench.noon)
+            try expect(sender.order(), .goOn, "order")
+            try sender.take(0..<6)
+        },
+        Behaviour("an order that does not fit is refused, and changes nothing") { bench in
+            let open = try bench.run(of: 6)
+            let (sender, other) = (try open(), try open())
+            try sender.start()
+            try refused("to go on what goes on") { try other.give(.goOn, at: LedgerBench.noon) }
+            try other.give(.pause, at: LedgerBench.noon)
+            try refused("to pause what is paused") { try other.give(.pause, at: LedgerBench.noon) }
+            try expect(sender.order(), .pause, "order")
+            try other.give(.cancel, at: LedgerBench.noon)
+            try refused("to pause what is cancelled") { try other.give(.pause, at: LedgerBench.noon) }
+            try expect(sender.order(), .cancel, "order")
+        },
+        Behaviour("of a run that is cancelled nobody more is claimed, and what comes in is still recorded") { bench in
+            let open = try bench.run(of: 6)
+            let (sender, other) = (try open(), try open())
+            try sender.start()
+            try sender.take(0..<3)
+            try other.give(.cancel, at: LedgerBench.noon.adding(seconds: 9))
+            for attempt in [{ try sender.claim(3..<6, at: LedgerBench.noon) }, { _ = try sender.reopen([0], resendsUnknown: true) }] {
+                let error = try refused("a claim of a run that is cancelled", attempt)
+                try expect(error as? NotSending, NotSending(isCancelled: true), "\(error)")
+            }
+            try sender.record([settled(0), settled(1)])
+            try expect(sender.counts(), [.accepted: 2, .unknown: 1, .unsent: 3], "outcomes")
+            let status = try other.status()
+            try expect(status.cause, .cancelled, "cause")
+            try expect(status.finishedAt, LedgerBench.noon.adding(seconds: 9), "end")
+        },
+    ]
+
+    static let ends: [Behaviour] = [
+        Behaviour("a run finishes, or stops for what its figures say, in one moment") { bench in
+            for objection in [nil, StopCause.described("too many refusals")] {
+                let ledger = try bench.sending(6)
+                try ledger.take(0..<6)
+                try ledger.record((0..<6).map { settled($0) })
+                var seen: [Outcome: Int] = [:]
+                let cause = try ledger.finish(at: LedgerBench.noon.adding(seconds: 3)) { figures in
+                    seen = figures.outcomes.filter { $0.value > 0 }
+                    return objection
+                }
+                try expect(seen, [.accepted: 6], "figures that were judged")
+                try expect(cause, objection, "objection")
+                let end = RunStatus(
+                    state: objection == nil ? .finished : .stopped, cause: objection, startedAt: LedgerBench.noon,
+                    finishedAt: LedgerBench.noon.adding(seconds: 3))
+                try expect(ledger.status(), end, "status")
+            }
+        },
+        Behaviour("a state is recorded from those states alone that were looked at") { bench in
+            let ledger = try bench.sending(6)
+            try refused("an end of what is not paused") {
+                try ledger.setState(.stopped, cause: .interrupted, at: LedgerBench.noon, from: [.paused])
+            }
+            try expect(ledger.status().state, .running, "state")
+            try ledger.setState(.stopped, cause: .interrupted, at: LedgerBench.noon, from: [.running, .paused])
+            try expect(ledger.status().cause, .interrupted, "cause")
+        },
+        Behaviour("what had been answered as each life but the first began is known, in order") { bench in
+            let open = try bench.run(of: 20)
+            for life in 0..<3 {
+                let ledger = try open()
+                try ledger.start()
+                try expect(ledger.evidenceBeforeLives().map(\.answers), (0..<life).map { ($0 + 1) * 4 }, "answers before lives")
+                let ids = life * 4..<life * 4 + 4
+                try ledger.take(ids)
+                try ledger.record(ids.map { settled($0) })
+                ledger.crash()
+            }
+        },
+        Behaviour("when a life ends, it is noted how far the run is") { bench in
+            let open = try bench.run(of: 6)
+            let first = try open()
+            try first.start()
+            try first.take(0..<6)
+            try first.record((0..<4).map { settled($0) } + [unsent(4), unsent(5)])
+            try first.setState(.stopped, cause: .interrupted, at: LedgerBench.noon)
+            try first.endLife()
+            first.crash()
+            let second = try open()
+            let older = try NewLife(after: second.life(), reached: 3, claimed: 6, in: "sandbox")
+            try expect(second.note(older, at: LedgerBench.noon), .isOutdated, "a life of what has reached fewer")
+            try second.start(from: [.stopped])
+        },
+    ]
+}

@@ -1,0 +1,146 @@
+public import Base
+public import Runs
+
+/// What every ledger must do, whatever it keeps runs in: who claims, what is recorded, what a crash leaves, who may send, what others ask for. A new kind of ledger
+/// is one when it passes all of them.
+public struct LedgerConformance: Sendable {
+    /// Opens a run as a process of its own would: each call gives one more holder of the same run.
+    public typealias Open = () throws -> any RunLedger
+
+    /// Something that a ledger must do.
+    public struct Behaviour: Sendable, CustomStringConvertible {
+        /// A sentence.
+        public let description: String
+        let check: @Sendable (LedgerBench) throws -> Void
+
+        init(_ description: String, _ check: @escaping @Sendable (LedgerBench) throws -> Void) {
+            self.description = description
+            self.check = check
+        }
+    }
+
+    /// What a ledger did that it must not, or did not that it must.
+    public struct Breach: Error, CustomStringConvertible {
+        /// What was found and what was expected.
+        public let description: String
+    }
+
+    /// All of them.
+    public static let behaviours = claims + outcomes + reading + lives + crashes + orders + ends
+
+    private let make: @Sendable (RunPlan, [Recipient]) throws -> Open
+
+    /// - Parameter make: makes a planned run of these recipients, in a place of its own that lasts as long as what it returns.
+    public init(make: @escaping @Sendable (RunPlan, [Recipient]) throws -> Open) { self.make = make }
+
+    /// Holds the ledger to a behaviour, with a run of its own.
+    /// - Throws: `Breach`; whatever the ledger throws that it must not.
+    public func check(_ behaviour: Behaviour) throws { try behaviour.check(LedgerBench(make: make)) }
+}
+
+/// What the behaviours are looked at with.
+final class LedgerBench {
+    private let make: @Sendable (RunPlan, [Recipient]) throws -> LedgerConformance.Open
+    /// The place of a run goes with what opens it.
+    private var made: [LedgerConformance.Open] = []
+
+    init(make: @escaping @Sendable (RunPlan, [Recipient]) throws -> LedgerConformance.Open) { self.make = make }
+
+    /// The moment at which everything happens, unless it matters.
+    static let noon = Timestamp(epochSeconds: 1_796_126_400)
+
+    /// Opens a planned run of so many recipients, again and again.
+    /// - Parameter waves: how many recipients go out together, wave after wave; empty when all do at once.
+    func run(of audience: Int, waves: [Int] = []) throws -> LedgerConformance.Open {
+        var settings = RunSettings(environment: .sandbox, topic: "com.example.shop", pushType: .alert, renderingRules: 5)
+        settings.unknownPolicy = .resend
+        var plan = RunPlan(
+            id: "run", campaign: "spring-sale", app: "shop", campaignFile: "/x/spring.yaml", campaignSource: "name: spring-sale\n",
+            projectFile: "/x/volley.yaml", seed: RunSeed(high: 1, low: 2), fields: ["first_name"], plannedAt: Self.noon, planHash: "abc",
+            rows: audience, audience: audience, skipped: [:], settings: .success(settings), preview: .object([]))
+        for count in waves {
+            let first = plan.waves.last?.ids.upperBound ?? 0
+            plan.waves.append(RunWave(ids: first..<first + count, zone: "Etc/UTC", due: Self.noon))
+        }
+        let open = try make(plan, (0..<audience).map(Self.recipient))
+        made.append(open)
+        return open
+    }
+
+    /// A planned run with one holder.
+    func ledger(of audience: Int, waves: [Int] = []) throws -> any RunLedger { try run(of: audience, waves: waves)() }
+
+    /// A run with one holder, that is being sent.
+    func sending(_ audience: Int, waves: [Int] = []) throws -> any RunLedger {
+        let ledger = try ledger(of: audience, waves: waves)
+        try ledger.start()
+        return ledger
+    }
+
+    static func recipient(_ id: Int) -> Recipient {
+        let digits = String(id, radix: 16)
+        let token = DeviceToken(normalized: String(repeating: "a", count: 64 - digits.count) + digits)
+        return Recipient(
+            token: token, registrationID: "reg\(id)", alias: "user\(id)", language: id.isMultiple(of: 2) ? "en" : "", fields: ["name \(id)"]
+        )
+    }
+}
+
+extension RunLedger {
+    /// Begins a life, or one after what was left, as the gate before sending does. A process that is gone left `running` behind.
+    func start(from states: Set<RunState> = [.planned, .running, .stopped], at moment: Timestamp = LedgerBench.noon) throws {
+        try lockForSending()
+        let new = try NewLife(after: life(), reached: reached(), claimed: claimCount(), in: "sandbox")
+        try expect(note(new, at: moment), .noted, "the beginning of a life")
+        try begin(life: new.life, at: moment, from: states)
+        try expect(confirm(givenUp: []), true, "whether the life was confirmed")
+    }
+
+    /// The process is gone: whatever it had written is there, its right to send is anybody's.
+    func crash() { unlock() }
+
+    /// Claims ids as the reader does: and notes it before anything is pushed.
+    func take(_ ids: Range<Int>, at moment: Timestamp = LedgerBench.noon) throws {
+        try claim(ids, at: moment)
+        try note(claimed: claimCount())
+    }
+
+    /// Those who are recorded as having some outcome.
+    func recipients(_ outcome: Outcome) throws -> [Int] {
+        var ids: [Int] = []
+        try forEachResult { id, _, settlement, _ in if settlement?.outcome == outcome { ids.append(id) } }
+        return ids
+    }
+
+    /// Outcomes that anybody has.
+    func counts() throws -> [Outcome: Int] { try figures().outcomes.filter { $0.value > 0 } }
+}
+
+/// A push that came to an outcome.
+func settled(_ id: Int, _ outcome: Outcome = .accepted, status: Int = 200, reason: String = "", attempts: Int = 1) -> Settlement {
+    Settlement(
+        recipient: id, outcome: outcome, status: status, reason: reason, attempts: attempts, latencyMilliseconds: 30,
+        settledAt: LedgerBench.noon)
+}
+
+/// A push that was never handed to the wire.
+func unsent(_ id: Int, _ reason: OwnReason = .interrupted) -> Settlement {
+    Settlement(recipient: id, outcome: .unsent, own: reason, settledAt: LedgerBench.noon)
+}
+
+/// - Throws: `Breach` when what was found is not what is expected.
+func expect<Value: Equatable>(
+    _ found: @autoclosure () throws -> Value, _ expected: Value, _ what: String, line: UInt = #line
+) throws {
+    let found = try found()
+    guard found != expected else { return }
+    throw LedgerConformance.Breach(description: "\(what): \(found), expected \(expected) (line \(line))")
+}
+
+/// - Throws: `Breach` when the body throws nothing.
+/// - Returns: what it throws.
+@discardableResult
+func refused(_ what: String, line: UInt = #line, _ body: () throws -> Void) throws -> any Error {
+    do { try body() } catch { return error }
+    throw LedgerConformance.Breach(description: "\(what) was not refused (line \(line))")
+}

@@ -1,0 +1,130 @@
+import Base
+import Runs
+import Synchronization
+
+extension MemoryLedger {
+    // MARK: - Pushes
+
+    func expectReaders(_ count: Int) {}
+
+    func forEachPush(in range: Range<Int>, withTraits: Bool, _ body: (StoredPush) throws -> Void) throws {
+        for id in range.clamped(to: 0..<plan.audience) { try lend(id, withTraits) { try body($0) } }
+    }
+
+    func forEachUnsettledPush(
+        in range: Range<Int>, resendsUnknown: Bool, closing: Set<OwnReason>, withTraits: Bool, _ body: (StoredPush) throws -> Void
+    ) throws {
+        let outcomes = run.account.withLock { $0.outcomes }
+        for id in range.clamped(to: 0..<plan.audience) {
+            let settlement = outcomes[id]
+            guard settlement.map({ Self.isOpen($0, resendsUnknown, closing) }) ?? true else { continue }
+            try lend(id, withTraits) { push in
+                var push = push
+                push.mayHaveArrived = settlement?.outcome != .unsent
+                push.attempts = settlement?.attempts ?? 0
+                try body(push)
+            }
+        }
+    }
+
+    /// Whether somebody of whom this is recorded is sent to again.
+    private static func isOpen(_ settlement: Settlement, _ resendsUnknown: Bool, _ closing: Set<OwnReason> = []) -> Bool {
+        switch settlement.outcome {
+        case .unsent: OwnReason(rawValue: settlement.reason).map { !closing.contains($0) } ?? true
+        case .unknown: resendsUnknown
+        default: false
+        }
+    }
+
+    private func lend(_ id: Int, _ withTraits: Bool, _ body: (StoredPush) throws -> Void) throws {
+        let recipient = run.recipients[id]
+        let cells = Array("[\(recipient.fields.map { "\"\($0)\"" }.joined(separator: ","))]".utf8)
+        try Array(recipient.token.hex.utf8).withUnsafeBufferPointer { token in
+            try cells.withUnsafeBufferPointer { cells in
+                try Array((withTraits ? recipient.language : "").utf8).withUnsafeBufferPointer { language in
+                    try Array((withTraits ? recipient.variant : "").utf8).withUnsafeBufferPointer { variant in
+                        var located = EscapedCells()
+                        guard located.locate(in: cells) else { throw Diagnostic("the cells of recipient \(id) cannot be read") }
+                        try body(StoredPush(id: id, token: token, cells: located, language: language, variant: variant))
+                    }
+                }
+            }
+        }
+    }
+
+    // MARK: - Outcomes
+
+    func record(_ parts: [[Settlement]]) throws {
+        try run.account.withLock { account throws in try account.record(parts.flatMap(\.self), audience: plan.audience) }
+    }
+
+    func reopen(_ ids: [Int], resendsUnknown: Bool) throws -> [Int: Int] {
+        try run.account.withLock { account throws in
+            try checkSending(account)
+            var attempts: [Int: Int] = [:]
+            for id in ids {
+                guard let settlement = account.outcomes[id], Self.isOpen(settlement, resendsUnknown) else { continue }
+                if settlement.attempts > 0 { attempts[id] = settlement.attempts }
+                account.outcomes[id] = nil
+            }
+            account.reopened += ids.count
+            return attempts
+        }
+    }
+
+    func `defer`(_ ids: Range<Int>, reason: OwnReason, isTooLate: Bool, at now: Timestamp) throws -> Int {
+        run.account.withLock { account in
+            let claimed = account.claimed
+            if isTooLate {
+                for range in claimed.gaps(in: ids) { account.claims.append((range, now)) }
+                account.skipped.insert(ids.lowerBound)
+            }
+            var count = 0
+            for id in ids where account.outcomes[id]?.outcome == .unsent || !claimed.contains(id) {
+                let attempts = account.outcomes[id]?.attempts ?? 0
+                account.outcomes[id] = Settlement(recipient: id, outcome: .unsent, own: reason, attempts: attempts, settledAt: now)
+                count += 1
+            }
+            return count
+        }
+    }
+
+    func recordLost(at now: Timestamp) throws -> Int {
+        let lost = try claimedWithoutOutcome().flatMap(Array.init)
+        try record([lost.map { Settlement(recipient: $0, outcome: .unknown, own: .interrupted, settledAt: now) }])
+        return lost.count
+    }
+
+    func skippedWaves() throws -> Set<Int> { run.account.withLock { $0.skipped } }
+
+    func isSettled(_ ids: Range<Int>, resendsUnknown: Bool, closing: Set<OwnReason>) throws -> Bool {
+        run.account.withLock { account in
+            account.claimed.contains(all: ids)
+                && ids.allSatisfy { account.outcomes[$0].map { !Self.isOpen($0, resendsUnknown, closing) } ?? false }
+        }
+    }
+
+    func forEachResult(_ body: (_ id: Int, _ recipient: Recipient, _ outcome: Settlement?, _ isClaimed: Bool) throws -> Void) throws {
+        let (outcomes, claimed) = run.account.withLock { ($0.outcomes, $0.claimed) }
+        for (id, recipient) in run.recipients.enumerated() { try body(id, recipient, outcomes[id], claimed.contains(id)) }
+    }
+
+    func figures(withGroups: Bool) throws -> RunFigures { run.account.withLock { $0.figures(audience: plan.audience) } }
+
+    // MARK: - Judging
+
+    func tokenEvidenceOfRetried() -> TokenEvidence { TokenEvidence() }
+
+    func evidenceBeforeLives() throws -> [TokenEvidence] { run.account.withLock { $0.beforeLives } }
+
+    func noteEvidenceAtRest() throws {}
+
+    // MARK: - Orders
+
+    func order() throws -> RunOrder? { RunOrder(try status().state) }
+
+    func give(_ order: RunOrder, at now: Timestamp) throws {
+        guard isBeingSent else { throw Diagnostic("no process sends this run") }
+        try record(order.state, cause: order == .cancel ? .cancelled : nil, at: now, from: order.expected)
+    }
+}

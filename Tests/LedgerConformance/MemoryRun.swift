@@ -1,0 +1,84 @@
+public import Base
+public import Runs
+import Synchronization
+
+/// A run that is kept in memory: what ledgers do, written as plainly as possible. Files, locks and transactions are all that it lacks.
+public final class MemoryRun: Sendable {
+    let plan: RunPlan
+    let recipients: [Recipient]
+    let account = Mutex(Account())
+
+    /// A planned run.
+    public init(_ plan: RunPlan, _ recipients: [Recipient]) {
+        self.plan = plan
+        self.recipients = recipients
+    }
+
+    /// One more holder.
+    public func open() -> any RunLedger { MemoryLedger(self) }
+
+    /// Everything that is known of it.
+    struct Account {
+        var state = RunState.planned
+        var cause: StopCause?
+        var startedAt: Timestamp?, finishedAt: Timestamp?
+        var life = ""
+        var holder: Holder?
+        var claims: [(ids: Range<Int>, at: Timestamp)] = []
+        var reopened = 0
+        var outcomes: [Int: Settlement] = [:]
+        var skipped: Set<Int> = []
+        var beforeLives: [TokenEvidence] = []
+        var noted: NotedLife?
+
+        var claimed: ClaimSet { ClaimSet(claims.map(\.ids)) }
+
+        /// A run that says it is running while nobody sends it was cut off.
+        var status: RunStatus {
+            let isCutOff = state == .running && holder == nil
+            return RunStatus(
+                state: isCutOff ? .stopped : state, cause: isCutOff ? .ledger(.processGone) : cause, startedAt: startedAt,
+                finishedAt: finishedAt)
+        }
+
+        func figures(audience: Int) -> RunFigures {
+            var figures = RunFigures()
+            let claimed = claimed
+            for outcome in Outcome.allCases { figures.outcomes[outcome] = 0 }
+            for id in 0..<audience {
+                figures.outcomes[outcomes[id]?.outcome ?? (claimed.contains(id) ? .unknown : .unsent), default: 0] += 1
+            }
+            for settlement in outcomes.values where !settlement.reason.isEmpty { figures.reasons[settlement.reason, default: 0] += 1 }
+            return figures
+        }
+
+        /// Records outcomes, all or none.
+        mutating func record(_ settlements: [Settlement], audience: Int) throws {
+            var (recorded, claimed) = (outcomes, claimed)
+            for settlement in settlements {
+                let id = settlement.recipient
+                guard (0..<audience).contains(id), settlement.outcome == .unsent || claimed.contains(id),
+                    recorded[id].map({ $0.outcome == .unsent }) ?? true
+                else { throw Diagnostic("recipient \(id) cannot be \(settlement.outcome)") }
+                recorded[id] = settlement
+            }
+            outcomes = recorded
+        }
+    }
+
+    /// Who has the right to send.
+    struct Holder {
+        var ledger: ObjectIdentifier
+        /// In nanoseconds since 1970; nil for one that only keeps others from sending.
+        var since: Int64?
+    }
+
+    /// What is noted beside the run of its last life.
+    struct NotedLife {
+        var life: String
+        /// The one before, until the life is confirmed.
+        var previous: String?
+        var reached: Int
+        var claimed: Int
+    }
+}
