@@ -78,13 +78,13 @@ let package = Package(
         room("PushServices", ["Base"]),
 
         // The rooms a campaign walks through, siblings that never import one another.
-        room("Campaigns", ["Base", "Scheduling", "CYAML"]),
-        room("Audience", ["Base", "CSIMD", "CISAL"]),
+        room("Campaigns", ["Base", "PushServices", "Scheduling", "CYAML"]),
+        room("Audience", ["Base", "PushServices", "CSIMD", "CISAL"]),
         room("Content", ["Base", "PushServices"]),
         room("Delivery", ["Base", "Cryptography", "HTTP2", "PushServices", "CCurl"]),
         room("Runs", ["Base", "Cryptography", "PushServices", "Scheduling", grdb, sqlite]),
         room("Reports", ["Base", "PushServices", "Runs"]),
-        room("APNsSimulator", ["Base", "Cryptography", "HTTP2"]),
+        room("Simulators", ["Base", "Cryptography", "HTTP2"]),
 
         // Where they are wired together, and where a person types.
         room(
@@ -92,17 +92,18 @@ let package = Package(
             [
                 "Base", "CLinux", "Cryptography", "Scheduling", "PushServices", "Campaigns", "Audience", "Content", "Delivery", "Runs",
                 "Reports",
-                "APNsSimulator",
+                "Simulators",
             ]),
         // What each command asks, prints and ends with; and the arguments that it takes.
         .target(
             name: "Commands",
             dependencies: [
-                "Base", "Cryptography", "Scheduling", "Campaigns", "Audience", "Content", "Delivery", "Runs", "Reports", "APNsSimulator",
+                "Base", "Cryptography", "Scheduling", "Campaigns", "Audience", "Content", "Delivery", "Runs", "Reports", "Simulators",
                 "PushServices", "VolleyKit",
             ], path: "Sources/volley", exclude: ["Arguments"], swiftSettings: strict),
         .executableTarget(
-            name: "volley", dependencies: ["Commands", "VolleyKit", argumentParser, "CLinux"], path: "Sources/volley/Arguments",
+            name: "volley", dependencies: ["Commands", "PushServices", "Simulators", "VolleyKit", argumentParser, "CLinux"],
+            path: "Sources/volley/Arguments",
             swiftSettings: strict),
 
         // What `make bench` runs.
@@ -123,27 +124,28 @@ let package = Package(
         tests("Cryptography", ["Base", "Cryptography", "TestServers"]),
         tests("HTTP2", ["Base", "HTTP2"]),
         tests("Scheduling", ["Base", "Scheduling"]),
-        tests("Campaigns", ["Base", "Scheduling", "Campaigns"]),
-        tests("Audience", ["Base", "Audience", "TestSupport"]),
+        tests("Campaigns", ["Base", "PushServices", "Scheduling", "Campaigns"]),
+        tests("Audience", ["Base", "PushServices", "Audience", "TestSupport"]),
         tests("Content", ["Base", "Content", "PushServices"]),
         .testTarget(
             name: "PushServicesTests", dependencies: ["Base", "PushServices"], exclude: ["apns_answers.csv"], swiftSettings: strict),
-        tests("Delivery", ["Base", "Cryptography", "HTTP2", "PushServices", "Delivery", "Reports", "APNsSimulator", "TestServers"]),
-        tests("Runs", ["Base", "Runs", "Scheduling"]),
+        tests("Delivery", ["Base", "Cryptography", "HTTP2", "PushServices", "Delivery", "Reports", "Simulators", "TestServers"]),
+        tests("Runs", ["Base", "PushServices", "Runs", "Scheduling"]),
         .testTarget(
             name: "ReportsTests", dependencies: ["Base", "PushServices", "Runs", "Reports", "Scheduling"], exclude: ["stop_causes.tsv"],
             swiftSettings: strict),
-        tests("APNsSimulator", ["Base", "Cryptography", "HTTP2", "APNsSimulator"]),
+        tests("APNsSimulator", ["Base", "Cryptography", "HTTP2", "Simulators"]),
         tests(
             "VolleyKit",
             [
-                "APNsSimulator", "Audience", "Base", "Campaigns", "Content", "Cryptography", "Delivery", "Reports", "Runs", "Scheduling",
+                "Simulators", "Audience", "Base", "Campaigns", "Content", "Cryptography", "Delivery", "PushServices", "Reports", "Runs",
+                "Scheduling",
                 "TestServers", "TestSupport", "VolleyKit",
             ]),
         .testTarget(
             name: "CommandsTests", dependencies: ["Base", "Commands", "Delivery", "VolleyKit"], path: "Tests/CommandsTests",
             swiftSettings: strict),
-        tests("CommandLine", ["APNsSimulator", "Base", "Cryptography", "TestCommands", "TestServers", "volley", "volley-embedding"]),
+        tests("CommandLine", ["Simulators", "Base", "Cryptography", "TestCommands", "TestServers", "volley", "volley-embedding"]),
         // A program of others, as it were, that is made of the stages.
         .executableTarget(
             name: "volley-embedding", dependencies: ["Base", "Runs", "VolleyKit"], path: "Tests/Embedding", swiftSettings: strict),

@@ -3,7 +3,7 @@ import Cryptography
 import Glibc
 import Testing
 
-@testable import APNsSimulator
+@testable import Simulators
 
 /// A running simulator and what a client on the command line needs to reach it.
 private struct Stand {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import APNsSimulator
+@testable import Simulators
 
 @Suite("A fault")
 struct FaultTests {

@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-@testable import APNsSimulator
+@testable import Simulators
 
 /// A frame as it stands on the wire: RFC 9113 section 4.1.
 struct Frame {

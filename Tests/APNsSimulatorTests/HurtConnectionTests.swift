@@ -2,7 +2,7 @@ import Base
 import HTTP2
 import Testing
 
-@testable import APNsSimulator
+@testable import Simulators
 
 /// A simulator with faults, and clients that see its frames.
 struct FrameStand {

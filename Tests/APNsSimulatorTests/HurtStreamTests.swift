@@ -2,7 +2,7 @@ import Base
 import HTTP2
 import Testing
 
-@testable import APNsSimulator
+@testable import Simulators
 
 @Suite("A stream with a fault", .enabled(if: isInstalled("openssl"), "the program openssl is not installed"))
 struct HurtStreamTests {

@@ -1,7 +1,7 @@
 import Base
 import Testing
 
-@testable import APNsSimulator
+@testable import Simulators
 
 private func verdict(_ bytes: [UInt8]) -> JSONSyntax.Verdict { bytes.withUnsafeBufferPointer { JSONSyntax.verdict(on: $0) } }
 private func verdict(_ text: String) -> JSONSyntax.Verdict { verdict(Array(text.utf8)) }

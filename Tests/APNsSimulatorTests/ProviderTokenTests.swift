@@ -1,7 +1,7 @@
 import Base
 import Testing
 
-@testable import APNsSimulator
+@testable import Simulators
 
 /// A checker with one or two trusted keys and a connection, asked again and again.
 private struct Desk {

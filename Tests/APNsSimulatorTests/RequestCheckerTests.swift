@@ -1,7 +1,7 @@
 import Base
 import Testing
 
-@testable import APNsSimulator
+@testable import Simulators
 
 private let provider = Provider()
 

@@ -2,7 +2,7 @@ import Base
 import Cryptography
 import Glibc
 
-@testable import APNsSimulator
+@testable import Simulators
 
 /// The clock of every test that needs none of its own.
 let noon = Timestamp(epochSeconds: 1_796_000_000)

@@ -1,4 +1,5 @@
 import Base
+import PushServices
 
 /// An export whose columns are known.
 struct ExportFile: Sendable {
@@ -12,9 +13,9 @@ struct ExportFile: Sendable {
     /// What a second header looks like; nil for JSON.
     let names: HeaderNames?
 
-    init(path: String, format: ExportFormat, header: [String], plan: ColumnPlan, otherActivity: String?) {
+    init(path: String, format: ExportFormat, header: [String], plan: ColumnPlan, otherActivity: String?, targets: TargetForm) {
         (self.path, self.format, self.header, self.plan, self.otherActivity) = (path, format, header, plan, otherActivity)
-        if case .delimited = format.records { names = HeaderNames(header) } else { names = nil }
+        if case .delimited = format.records { names = HeaderNames(header, targets) } else { names = nil }
     }
 
     /// Where its blocks may end.

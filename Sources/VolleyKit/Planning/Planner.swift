@@ -3,6 +3,7 @@ import Base
 import Campaigns
 import Content
 import Cryptography
+import PushServices
 import Runs
 import Scheduling
 
@@ -37,14 +38,16 @@ struct Planner {
     ///   - runsFolder: where earlier runs and the list of suppressed devices lie, if there are any.
     func preview(samples: Int, runsFolder: String) throws -> Preview {
         let list = SuppressionList(
-            app: context.app.name.value, environment: try RunSettings(context).environment.listName, folder: runsFolder)
+            app: context.app.name.value, service: context.app.service, environment: try RunSettings(context).environment.listName,
+            folder: runsFolder)
         return try scan(samples: samples, sendTimes(), writer: nil, suppressing: list, runsFolder: runsFolder).preview
     }
 
     /// Why somebody would get it, or not.
     func explanation(of subject: TraceSubject, runsFolder: String) throws -> Explanation {
         let list = SuppressionList(
-            app: context.app.name.value, environment: try RunSettings(context).environment.listName, folder: runsFolder)
+            app: context.app.name.value, service: context.app.service, environment: try RunSettings(context).environment.listName,
+            folder: runsFolder)
         var query = try context.audienceQuery(now: now)
         query.suppressed = try list.suppressedDevices()
         query.capped = try history().cappedDevices(beside: query.suppressed, runsFolder: runsFolder)
@@ -70,7 +73,8 @@ struct Planner {
         let id = id ?? RunID.make(campaign: context.campaign.name.value, now: now, seed: seed)
         let times = try sendTimes()
         let writer = try RunWriter(folder: runsFolder, id: id, variants: context.messages.variantsOfDevices, sorter: times?.sorter)
-        let list = SuppressionList(app: context.app.name.value, environment: settings.environment.listName, folder: runsFolder)
+        let list = SuppressionList(
+            app: context.app.name.value, service: context.app.service, environment: settings.environment.listName, folder: runsFolder)
         let (preview, fields) = try scan(samples: 1, times, writer: writer, suppressing: list, runsFolder: runsFolder)
         var settings = settings
         (settings.schedule, settings.place, settings.beside) = (frozenSchedule, place, beside)
@@ -99,7 +103,8 @@ struct Planner {
     /// For each text that anybody gets the first of its recipients, with the cells that templates name. Writes nothing.
     func examples(runsFolder: String) throws -> [Recipient] {
         let list = SuppressionList(
-            app: context.app.name.value, environment: try RunSettings(context).environment.listName, folder: runsFolder)
+            app: context.app.name.value, service: context.app.service, environment: try RunSettings(context).environment.listName,
+            folder: runsFolder)
         return try scan(samples: 1, nil, writer: nil, suppressing: list, runsFolder: runsFolder, compares: false).preview.samples.map(
             \.recipient)
     }
@@ -143,7 +148,8 @@ struct Planner {
                 + PaceLint(context: context, audience: result.audience, schedule: schedule, now: now).warnings)
         attendance.observer(.lint(lint))
         let preview = Preview(
-            campaign: context.campaign.name.value, app: context.app.name.value, destination: context.app.destination,
+            campaign: context.campaign.name.value, app: context.app.name.value, service: context.app.service,
+            destination: context.app.destination,
             words: PreviewWords(context, try RunSettings(context), exports: query.files), audience: result,
             payloadBytes: PayloadBytes(counts: result.payloadBytes), pace: context.pace,
             groups: PreviewGroups(messages, result), samples: samples == 0 ? [] : found,

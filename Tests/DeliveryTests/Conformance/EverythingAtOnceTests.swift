@@ -1,4 +1,4 @@
-import APNsSimulator
+import Simulators
 import Base
 import Delivery
 import Testing

@@ -3,6 +3,7 @@ import Base
 package import Campaigns
 import Content
 import Glibc
+import PushServices
 import Runs
 
 /// The options that most commands share.
@@ -41,10 +42,11 @@ package struct CampaignContext {
     /// Reads a campaign file and its volley.yaml.
     /// - Throws: every mistake of both at once.
     static func read(file: String, options: CommonOptions, now: Timestamp) throws -> CampaignContext {
-        let draft = Campaign.draft(file: file, now: now)
-        var mistakes = draft.findings.filter { $0.severity == .error }
-        var warnings = draft.findings.filter { $0.severity == .warning }
-        let project = project(for: file, options, &mistakes, &warnings)
+        var (projectMistakes, projectWarnings): ([Diagnostic], [Diagnostic]) = ([], [])
+        let project = project(for: file, options, &projectMistakes, &projectWarnings)
+        let draft = Campaign.draft(file: file, now: now) { project?.app(named: $0)?.service ?? PushServices.standard }
+        var mistakes = draft.findings.filter { $0.severity == .error } + projectMistakes
+        var warnings = draft.findings.filter { $0.severity == .warning } + projectWarnings
         let app = project.flatMap { project in
             draft.app.flatMap { name in
                 let app = project.app(named: name.value)
@@ -61,7 +63,8 @@ package struct CampaignContext {
             var found: [Diagnostic] = []
             let messages = collect(&found, &warnings) { () throws(Diagnostics) in
                 let messages = try MessageCatalog(
-                    content, variants: draft.variants, campaign: draft.campaign?.name.value ?? "",
+                    content, for: app?.service ?? PushServices.standard, variants: draft.variants,
+                    campaign: draft.campaign?.name.value ?? "",
                     dealing: draft.campaign?.variantDealing ?? .alias)
                 return (messages, messages.warnings)
             }
@@ -81,7 +84,8 @@ package struct CampaignContext {
         _ draft: CampaignDraft, _ file: String, _ project: Project?, _ app: App?, _ messages: MessageCatalog?, _ now: Timestamp
     ) -> [Diagnostic] {
         guard let audience = draft.audience, let project, let app else { return [] }
-        let fields = messages?.columns ?? draft.content.map { MessageCatalog.columns(of: $0, variants: draft.variants) } ?? []
+        let fields =
+            messages?.columns ?? draft.content.map { MessageCatalog.columns(of: $0, for: app.service, variants: draft.variants) } ?? []
         let compiler = AudienceCompiler(audience: audience, file: file, app: app, project: project, fields: fields)
         do {
             _ = try compiler.query(now: now).checkColumns()

@@ -66,8 +66,8 @@ struct RetryPlanner {
         return "Again to \(devices) \(words) in \(run.plan.id), which was previewed as follows.\n\n\(run.plan.previewText)"
     }
 
-    private func tokensOfRetries() throws -> Set<DeviceToken> {
-        var tokens: Set<DeviceToken> = []
+    private func tokensOfRetries() throws -> Set<Target> {
+        var tokens: Set<Target> = []
         let (chain, record) = (try RunChain(of: run), SendingHistory(beside: run))
         let retries = try chain.standingRetries(of: run.plan.id)
         let givenUp = try chain.abandonedRetries(of: run.plan.id, record)

@@ -1,9 +1,10 @@
-import APNsSimulator
 package import Base
 import Cryptography
 import Delivery
 import Glibc
+import PushServices
 package import Runs
+package import Simulators
 
 /// The server a run talks to, and who Volley is to it. Opened before anything is planned, so that a missing key or a wrong
 /// passphrase is said while nothing has happened yet.
@@ -11,11 +12,8 @@ package final class Gateway {
     let endpoint: Endpoint
     let credentials: Credentials
     let warnings: [Diagnostic]
-    private let simulator: APNsSimulator?
+    private let simulator: (any ServiceSimulator)?
     private let authorityFile: AuthorityFile?
-
-    /// The key id and team of the key that Volley makes when the simulator is used without one.
-    package static let simulatorKeyID = "SIMULATOR1", simulatorTeamID = "VOLLEYTEAM"
 
     /// - Throws: a `Diagnostic` for a key or certificate that cannot be used.
     package init(_ settings: RunSettings, _ context: SendingContext, now: Timestamp) throws {
@@ -24,20 +22,22 @@ package final class Gateway {
         credentials = try Self.credentials(settings, context, now: now, warnings: &warnings, trusted: &trusted)
         self.warnings = warnings
         switch settings.environment {
-        case .production: (endpoint, simulator, authorityFile) = (.production, nil, nil)
-        case .sandbox: (endpoint, simulator, authorityFile) = (.sandbox, nil, nil)
+        case .named(let environment): (endpoint, simulator, authorityFile) = (Endpoint(environment), nil, nil)
         case .server(let host, let port, let authority):
             if let authority { try Endpoint.checkAuthority(file: authority) }
             (endpoint, simulator, authorityFile) = (Endpoint(host: host, port: port, certificateAuthorityFile: authority), nil, nil)
         case .simulator:
             var configuration = SimulatorConfiguration()
             configuration.keys = trusted
-            let simulator = try APNsSimulator(configuration)
+            let simulator = try Self.standIn(settings).start(configuration)
             let file = try AuthorityFile(simulator.certificateAuthorityPEM)
             (self.simulator, authorityFile) = (simulator, file)
             endpoint = Endpoint(host: "localhost", port: simulator.port, certificateAuthorityFile: file.path)
         }
     }
+
+    /// What stands in for the service of a run, and which key it trusts when an app has none.
+    package static func standIn(_ settings: RunSettings) -> StandIn { Simulators.named(settings.serviceName) ?? Simulators.standard }
 
     /// Ends the built-in simulator and says what it saw; nil when the run went elsewhere.
     func close() -> LedgerSummary? { simulator?.stop() }
@@ -62,9 +62,10 @@ package final class Gateway {
             return .certificate(certificate)
         }
         var key: SigningKey
-        var (keyID, teamID) = (simulatorKeyID, simulatorTeamID)
+        let standIn = standIn(settings)
+        var (keyID, teamID) = (standIn.keyID, standIn.teamID)
         if let reference = settings.key {
-            key = try SigningKey(file: reference.file)
+            key = try SigningKey(file: reference.file, KeyFileWords(of: settings.service))
             (keyID, teamID) = (reference.keyID, reference.teamID)
             if let warning = SigningKey.permissionWarning(file: reference.file) { warnings.append(warning) }
         } else {
@@ -74,7 +75,10 @@ package final class Gateway {
             key = SigningKey.generate()
         }
         trusted.append(TrustedKey(keyID: keyID, teamID: teamID, key: key.verificationKey))
-        return .token(SignedTokenSource(key: key, keyID: keyID, teamID: teamID, history: context.signedTokens))
+        return .token(
+            SignedTokenSource(
+                key: key, keyID: keyID, teamID: teamID, history: context.signedTokens,
+                facts: settings.service.signedToken ?? .standard))
     }
 }
 

@@ -1,6 +1,6 @@
-package import APNsSimulator
 import Base
 package import Runs
+package import Simulators
 
 /// The report of a run held against the ledger of the simulator that it was sent to. The ledger knows one process's pushes alone.
 package struct LedgerCheck {
