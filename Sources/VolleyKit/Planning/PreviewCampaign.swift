@@ -1,7 +1,8 @@
-package import Audience
+import Audience
 package import Base
 import Campaigns
 import Content
+import PushServices
 
 /// Who would get a campaign, and what. Writes nothing.
 /// - Parameters:
@@ -20,10 +21,12 @@ package func preview(
 }
 
 /// Why somebody would get a campaign, or not, step by step.
+/// - Parameter who: a target, whole or as `7276…89f1`, an alias, or a registration id.
 package func explain(
-    _ subject: TraceSubject, campaign file: String, _ options: CommonOptions, _ attendance: PlanningAttendance, at now: Timestamp
+    _ who: String, campaign file: String, _ options: CommonOptions, _ attendance: PlanningAttendance, at now: Timestamp
 ) throws -> Explanation {
     let context = try CampaignContext.read(file: file, options: options, now: now)
+    let subject = try TraceSubject(who, context.app.service.target)
     return try Planner(context: context, memory: nil, attendance, now: now).explanation(
         of: subject, runsFolder: context.runsFolder(options))
 }

@@ -1,4 +1,3 @@
-import Audience
 import Base
 import Campaigns
 import Content
@@ -48,8 +47,7 @@ public enum PreviewCommand {
     /// - Parameter who: a device token, whole or as `7276…89f1`, an alias, or a registration id.
     public static func explain(file: String, who: String, options: CommonOptions, console: Console) throws -> ExitStatus {
         Interruption.install()
-        let subject = try TraceSubject(who)
-        let explanation = try VolleyKit.explain(subject, campaign: file, options, console.planning, at: .now())
+        let explanation = try VolleyKit.explain(who, campaign: file, options, console.planning, at: .now())
         if options.isJSON {
             try console.out(explanation.json)
         } else {

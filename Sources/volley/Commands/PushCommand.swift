@@ -41,7 +41,7 @@ public enum PushCommand {
     {
         Interruption.install()
         try target.checkHeaders()
-        let service = PushServices.standard
+        let service = target.service(options)
         try HeaderText.check(message.collapseID, of: "--collapse", maximumBytes: service.rules.collapseIDBytes)
         guard let token = service.target.target(text) else {
             throw Diagnostic(service.target.flaw(of: text) ?? "", remedy: service.target.remedy)

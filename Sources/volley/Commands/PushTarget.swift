@@ -51,6 +51,14 @@ extension PushCommand {
             for (value, option) in [(topic, "--topic"), (keyID, "--key-id"), (teamID, "--team")] { try HeaderText.check(value, of: option) }
         }
 
+        /// The service of the app; the standard one where there is no app. What is wrong with volley.yaml is said when it is needed.
+        func service(_ options: CommonOptions) -> any PushService {
+            guard !isComplete, let path = options.config ?? Project.find(startingAt: "."), let project = try? Project.read(file: path).0,
+                let app = try? project.app(calledOrOnly: app)
+            else { return PushServices.standard }
+            return app.service
+        }
+
         private func appOfProject(_ options: CommonOptions, _ console: Console) throws -> (app: App, file: String) {
             guard let path = options.config ?? Project.find(startingAt: ".") else {
                 throw Diagnostic(
