@@ -79,8 +79,8 @@ let package = Package(
         room("PushServices", ["Base"]),
 
         // The rooms a campaign walks through, siblings that never import one another.
-        room("Campaigns", ["Base", "Scheduling", "CYAML"]),
-        room("Audience", ["Base", "CSIMD", "CISAL"]),
+        room("Campaigns", ["Base", "PushServices", "Scheduling", "CYAML"]),
+        room("Audience", ["Base", "PushServices", "CSIMD", "CISAL"]),
         room("Content", ["Base", "PushServices"]),
         room("Delivery", ["Base", "Cryptography", "HTTP2", "PushServices", "CCurl"]),
         room("Runs", ["Base", "Cryptography", "PushServices", "Scheduling", grdb, sqlite]),
@@ -104,8 +104,8 @@ let package = Package(
         room(
             "Automation",
             [
-                "Base", "CLinux", "Cryptography", "Scheduling", "Campaigns", "Delivery", "Runs", "Reports", "Workspace", "Planning",
-                "Sending",
+                "Base", "CLinux", "Cryptography", "Scheduling", "PushServices", "Campaigns", "Delivery", "Runs", "Reports", "Workspace",
+                "Planning", "Sending",
             ]),
         // What each command asks, prints and ends with; and the arguments that it takes.
         .target(
@@ -115,7 +115,8 @@ let package = Package(
                 "Simulators", "Workspace", "Planning", "Sending", "Automation",
             ], path: "Sources/volley", exclude: ["Arguments"], swiftSettings: strict),
         .executableTarget(
-            name: "volley", dependencies: ["Base", "Commands", "Planning", "Workspace", argumentParser, "CLinux"],
+            name: "volley",
+            dependencies: ["Base", "Commands", "PushServices", "Simulators", "Planning", "Workspace", argumentParser, "CLinux"],
             path: "Sources/volley/Arguments",
             swiftSettings: strict),
 
@@ -137,15 +138,17 @@ let package = Package(
         tests("Cryptography", ["Base", "Cryptography", "TestServers"]),
         tests("HTTP2", ["Base", "HTTP2"]),
         tests("Scheduling", ["Base", "Scheduling"]),
-        tests("Campaigns", ["Base", "Scheduling", "Campaigns"]),
-        tests("Audience", ["Base", "Audience", "TestSupport"]),
+        tests("Campaigns", ["Base", "PushServices", "Scheduling", "Campaigns"]),
+        tests("Audience", ["Base", "PushServices", "Audience", "TestSupport"]),
         tests("Content", ["Base", "Content", "PushServices"]),
         .testTarget(
             name: "PushServicesTests", dependencies: ["Base", "PushServices"], exclude: ["apns_answers.csv"], swiftSettings: strict),
         tests("Delivery", ["Base", "Cryptography", "HTTP2", "PushServices", "Delivery", "Reports", "Simulators", "TestServers"]),
         // What every kind of ledger is held to, and the plainest of them.
-        .target(name: "LedgerConformance", dependencies: ["Base", "Runs"], path: "Tests/LedgerConformance", swiftSettings: strict),
-        tests("Runs", ["Base", "LedgerConformance", "Runs", "Scheduling"]),
+        .target(
+            name: "LedgerConformance", dependencies: ["Base", "PushServices", "Runs"], path: "Tests/LedgerConformance",
+            swiftSettings: strict),
+        tests("Runs", ["Base", "LedgerConformance", "PushServices", "Runs", "Scheduling"]),
         .testTarget(
             name: "ReportsTests", dependencies: ["Base", "PushServices", "Runs", "Reports", "Scheduling"], exclude: ["stop_causes.tsv"],
             swiftSettings: strict),
@@ -158,13 +161,15 @@ let package = Package(
         tests(
             "Sending",
             [
-                "Audience", "Base", "Campaigns", "Content", "Cryptography", "Delivery", "Reports", "Runs", "Scheduling", "Sending",
+                "Audience", "Base", "Campaigns", "Content", "Cryptography", "Delivery", "PushServices", "Reports", "Runs", "Scheduling",
+                "Sending",
                 "Simulators", "TestServers", "Workspace",
             ]),
         tests(
             "Automation",
             [
-                "Automation", "Base", "Campaigns", "Content", "Cryptography", "Delivery", "Planning", "Reports", "Runs", "Scheduling",
+                "Automation", "Base", "Campaigns", "Content", "Cryptography", "Delivery", "Planning", "PushServices", "Reports", "Runs",
+                "Scheduling",
                 "Sending",
                 "Simulators", "TestServers", "TestSupport", "Workspace",
             ]),

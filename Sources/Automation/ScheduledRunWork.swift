@@ -51,7 +51,7 @@ struct ScheduledRunWork: Sendable {
                     "\(busy) was changed less than \(StableFiles.seconds) seconds ago, and may still be being written; its time waits until it is left alone"
                 )
             }
-            let run = try plan.plan(into: scheduledRun.run, queuedAt: queuedAt, planning(scheduledRun.key))
+            let run = try plan.plan(into: scheduledRun.run, of: catalog, queuedAt: queuedAt, planning(scheduledRun.key))
             defer { run.close() }
             return .planned(needsApproval: try Sending.needsApproval(run, in: choice))
         } catch is CancellationError {

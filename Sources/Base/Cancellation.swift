@@ -45,7 +45,8 @@ public final class Cancellation: Sendable {
     @discardableResult
     public func waitForRequest(atMost seconds: Double? = nil, orReadable descriptor: Int32 = -1) -> Bool {
         let clock = ContinuousClock()
-        let end = seconds.map { clock.now + .seconds($0) }
+        // Beyond what a clock can count nothing ends it but a request.
+        let end = seconds.flatMap { $0 < 1e9 ? clock.now + .seconds($0) : nil }
         while true {
             let left = end.map { (clock.now.duration(to: $0)) / .seconds(1) }
             var watched = [

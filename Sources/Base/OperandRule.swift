@@ -23,12 +23,21 @@ public struct OperandRule {
     let comparison: ComparisonOperator
     let operand: String
     let notation: Notation
+    private let redact: (String) -> String?
 
     /// - Parameters:
     ///   - column: as written before the operator.
     ///   - operand: without white space around it.
-    public init(column: String, comparison: ComparisonOperator, operand: String, notation: Notation = .condition) {
-        (self.column, self.comparison, self.operand, self.notation) = (column, comparison, operand, notation)
+    ///   - redact: gives the short form of an operand that must not be shown whole; nil for others.
+    public init(
+        column: String, comparison: ComparisonOperator, operand: String, notation: Notation = .condition,
+        redact: @escaping (String) -> String? = { _ in nil }
+    ) {
+        self.column = column
+        self.comparison = comparison
+        self.operand = operand
+        self.notation = notation
+        self.redact = redact
     }
 
     /// The comparison with another operand, as it is written there.
@@ -41,7 +50,7 @@ public struct OperandRule {
     }
 
     private func quoted(_ text: String) -> String {
-        "'\(text.utf8.count >= 32 && DeviceToken(text) != nil ? DeviceToken.redact(text) : TextFormat.foreign(text, maximumBytes: 60))'"
+        "'\(redact(text) ?? TextFormat.foreign(text, maximumBytes: 60))'"
     }
 
     private var isOrder: Bool { comparison != .equal && comparison != .notEqual }

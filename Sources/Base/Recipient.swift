@@ -1,7 +1,7 @@
 /// A device that a campaign goes to, with what its push needs.
 public struct Recipient: Hashable, Sendable {
     /// The token, normalised.
-    public var token: DeviceToken
+    public var token: Target
     /// Blank when the export has none.
     public var registrationID: String
     /// Blank when the export has none.
@@ -15,7 +15,7 @@ public struct Recipient: Hashable, Sendable {
 
     /// A recipient.
     public init(
-        token: DeviceToken, registrationID: String = "", alias: String = "", language: String = "", variant: String = "",
+        token: Target, registrationID: String = "", alias: String = "", language: String = "", variant: String = "",
         fields: [String] = []
     ) {
         self.token = token

@@ -56,7 +56,7 @@ public struct RecipientBatch: Sendable {
     /// Adds a recipient at its slot. NUL, at which many who read a text end it, is replaced.
     public mutating func append(_ recipient: Recipient, at slot: Int) {
         for (part, text) in [
-            (Part.token, recipient.token.hex), (.registrationID, recipient.registrationID), (.alias, recipient.alias),
+            (Part.token, recipient.token.text), (.registrationID, recipient.registrationID), (.alias, recipient.alias),
             (.language, recipient.language),
         ] {
             bytes.append(contentsOf: text.utf8.contains(0) ? Array(text.replacing("\0", with: "\u{FFFD}").utf8) : Array(text.utf8))
@@ -145,7 +145,7 @@ extension Recipient {
         guard case .array(let values)? = try? JSONValue(parsing: Array(record.fields)) else { return nil }
         func text(_ bytes: UnsafeBufferPointer<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
         self.init(
-            token: DeviceToken(normalized: text(record.token)), registrationID: text(record.registrationID), alias: text(record.alias),
+            token: Target(normalized: text(record.token)), registrationID: text(record.registrationID), alias: text(record.alias),
             language: text(record.language), fields: values.compactMap(\.stringValue))
     }
 }

@@ -1,6 +1,6 @@
 /// Causes as run files keep them: an object with `cause`, and its values by their names.
 extension StopCause {
-    /// `{"cause": "refused", "service": "apns", "reason": "BadTopic", "status": 400}`
+    /// `{"cause": "refused", "service": "…", "reason": "BadTopic", "status": 400}`
     public var json: JSONValue {
         switch self {
         case .service(let service, let stop): stop.fields.json(service: service)

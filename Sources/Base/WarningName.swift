@@ -1,92 +1,22 @@
 /// What a warning is called: in brackets at its end, in JSON as `name`, and in a campaign's `allow`. docs/reference/warnings.md explains
-/// each.
-public enum WarningName: String, CaseIterable, Hashable, Sendable {
-    // What the campaign and volley.yaml say.
-    case curlyQuotes = "curly-quotes"
-    case commentInText = "comment-in-text"
-    case numberChanged = "number-changed"
-    case conditionInList = "condition-in-list"
-    case mixedConditions = "mixed-conditions"
-    case oddLanguage = "odd-language"
-    case oddTimezone = "odd-timezone"
-    case passwordInFile = "password-in-file"
-    case expiryTooLong = "expiry-too-long"
-    case expiresSoon = "expires-soon"
-    case schedulePast = "schedule-past"
-    case scheduleFar = "schedule-far"
-    case timeInQuietHours = "time-in-quiet-hours"
-    case timeInGap = "time-in-gap"
-    case expiresBeforeSchedule = "expires-before-schedule"
-    case expiresInUTC = "expires-in-utc"
-    case daysUnited = "days-united"
-    case repeatUneven = "repeat-uneven"
-    case dayIsMidnight = "day-is-midnight"
-    case unusedAllow = "unused-allow"
+/// each. Those here are Volley's own; a service's rules may have others (`PushService.warnings`).
+public struct WarningName: Hashable, Sendable {
+    /// As people write it.
+    public let rawValue: String
+    /// Where it comes from. Only what was looked at can be said not to occur any more.
+    public let sources: Set<Source>
 
-    // What a push says.
-    case partlyTranslated = "partly-translated"
-    case variantNotTranslated = "variant-not-translated"
-    case sameVariants = "same-variants"
-    case pluralFormMissing = "plural-form-missing"
-    case textCutOff = "text-cut-off"
-    case doubleBlank = "double-blank"
-    case placeholderInText = "placeholder-in-text"
-    case markupInText = "markup-in-text"
-    case escapeInText = "escape-in-text"
-    case garbledText = "garbled-text"
-    case invisibleInText = "invisible-in-text"
-    case soundNotPlayable = "sound-not-playable"
-    case variantGetsText = "variant-gets-text"
-    case linkWithoutScheme = "link-without-scheme"
-    case hostNotReachable = "host-not-reachable"
-    case outsideAPS = "outside-aps"
-    case nothingVisible = "nothing-visible"
-    case silentAndVisible = "silent-and-visible"
-    case mutableWithoutAlert = "mutable-without-alert"
-    case mediaNotMutable = "media-not-mutable"
-    case mediaNotHTTPS = "media-not-https"
-    case imageNotShown = "image-not-shown"
-    case timeSensitive = "time-sensitive"
-    case criticalAlert = "critical-alert"
+    /// A name.
+    public init(_ rawValue: String, from sources: Set<Source>) {
+        self.rawValue = rawValue
+        self.sources = sources
+    }
 
-    // What the headers of the exports show.
-    case columnNotFound = "column-not-found"
-    case columnTwice = "column-twice"
-    case staleExport = "stale-export"
-    case timezoneNotFound = "timezone-not-found"
-    case oddExport = "odd-export"
-    case commentInList = "comment-in-list"
-    case roundedNumber = "rounded-number"
+    /// Names are equal by what people write.
+    public static func == (left: WarningName, right: WarningName) -> Bool { left.rawValue == right.rawValue }
 
-    // What the rows of the exports show.
-    case badRow = "bad-row"
-    case keyTwice = "key-twice"
-    case rowForEachTag = "row-for-each-tag"
-    case tagSeparator = "tag-separator"
-    case tagSpelling = "tag-spelling"
-    case tagNotFound = "tag-not-found"
-    case aliasNotFound = "alias-not-found"
-    case registrationIDNotFound = "registration-id-not-found"
-    case exclusionNotFound = "exclusion-not-found"
-    case noneNotExcluded = "none-not-excluded"
-    case conditionNeverHolds = "condition-never-holds"
-    case cellsNotCompared = "cells-not-compared"
-    case valueNotFound = "value-not-found"
-    case languageNotSpoken = "language-not-spoken"
-    case timezonesUnknown = "timezones-unknown"
-    case sentInQuietHours = "sent-in-quiet-hours"
-    case languageFormsUnknown = "language-forms-unknown"
-    case audienceEmpty = "audience-empty"
-    case audienceNearlyEveryone = "audience-nearly-everyone"
-    case audienceChanged = "audience-changed"
-    case audienceDropped = "audience-dropped"
-    case lastRunUnfinished = "last-run-unfinished"
-    case sentRecently = "sent-recently"
-    case paceTooSlow = "pace-too-slow"
-
-    // What keys and certificates show.
-    case certificateExpires = "certificate-expires"
-    case secretReadable = "secret-readable"
+    /// By what people write.
+    public func hash(into hasher: inout Hasher) { hasher.combine(rawValue) }
 
     /// What must have been looked at before a warning can be given.
     public enum Source: CaseIterable, Hashable, Sendable {
@@ -99,40 +29,192 @@ public enum WarningName: String, CaseIterable, Hashable, Sendable {
         /// Keys and certificates.
         case credentials
     }
+}
 
-    /// Where it comes from. Only what was looked at can be said not to occur any more.
-    public var sources: Set<Source> {
-        switch self {
-        case .curlyQuotes, .commentInText, .numberChanged, .conditionInList, .mixedConditions, .oddLanguage, .oddTimezone, .passwordInFile,
-            .expiryTooLong, .expiresSoon, .schedulePast, .scheduleFar, .timeInQuietHours, .timeInGap, .expiresInUTC, .daysUnited,
-            .repeatUneven,
-            .unusedAllow,
-            .partlyTranslated, .variantNotTranslated, .sameVariants, .pluralFormMissing, .linkWithoutScheme, .hostNotReachable, .outsideAPS,
-            .nothingVisible,
-            .silentAndVisible,
-            .soundNotPlayable, .variantGetsText, .mutableWithoutAlert, .mediaNotMutable, .mediaNotHTTPS, .imageNotShown, .timeSensitive,
-            .criticalAlert:
-            [.files]
-        // Of a text its constant part is known at once, and the whole of it when it is rendered.
-        case .textCutOff, .doubleBlank, .placeholderInText, .markupInText, .escapeInText, .garbledText, .invisibleInText: [.files, .rows]
-        // Which devices it is too late for only the rows show; that a part of a text is for nobody, the text itself.
-        case .expiresBeforeSchedule, .conditionNeverHolds: [.files, .rows]
-        // Keys of JSON may come in any object.
-        case .columnTwice: [.files, .headers, .rows]
-        // Which row of a device is its newest matters only where one has several.
-        case .columnNotFound: [.headers, .rows]
-        case .staleExport, .timezoneNotFound, .oddExport: [.headers]
-        // Of a list of names the list tells, and where that may be meant, the names of the exports.
-        case .commentInList: [.headers, .rows]
-        case .roundedNumber: [.files, .headers]
-        case .badRow, .keyTwice, .rowForEachTag, .tagSeparator, .tagSpelling, .tagNotFound, .aliasNotFound, .registrationIDNotFound,
-            .exclusionNotFound, .noneNotExcluded, .cellsNotCompared, .valueNotFound, .dayIsMidnight,
-            .languageNotSpoken, .languageFormsUnknown, .timezonesUnknown, .sentInQuietHours,
-            .audienceEmpty, .audienceNearlyEveryone, .audienceChanged, .audienceDropped, .lastRunUnfinished, .sentRecently, .paceTooSlow:
-            [.rows]
-        case .certificateExpires, .secretReadable: [.credentials]
-        }
-    }
+extension WarningName {
+    // What the campaign and volley.yaml say.
+    /// `curly-quotes`
+    public static let curlyQuotes = WarningName("curly-quotes", from: [.files])
+    /// `comment-in-text`
+    public static let commentInText = WarningName("comment-in-text", from: [.files])
+    /// `number-changed`
+    public static let numberChanged = WarningName("number-changed", from: [.files])
+    /// `condition-in-list`
+    public static let conditionInList = WarningName("condition-in-list", from: [.files])
+    /// `mixed-conditions`
+    public static let mixedConditions = WarningName("mixed-conditions", from: [.files])
+    /// `odd-language`
+    public static let oddLanguage = WarningName("odd-language", from: [.files])
+    /// `odd-timezone`
+    public static let oddTimezone = WarningName("odd-timezone", from: [.files])
+    /// `password-in-file`
+    public static let passwordInFile = WarningName("password-in-file", from: [.files])
+    /// `expiry-too-long`
+    public static let expiryTooLong = WarningName("expiry-too-long", from: [.files])
+    /// `expires-soon`
+    public static let expiresSoon = WarningName("expires-soon", from: [.files])
+    /// `schedule-past`
+    public static let schedulePast = WarningName("schedule-past", from: [.files])
+    /// `schedule-far`
+    public static let scheduleFar = WarningName("schedule-far", from: [.files])
+    /// `time-in-quiet-hours`
+    public static let timeInQuietHours = WarningName("time-in-quiet-hours", from: [.files])
+    /// `time-in-gap`
+    public static let timeInGap = WarningName("time-in-gap", from: [.files])
+    // Which devices it is too late for only the rows show; that a part of a text is for nobody, the text itself.
+    /// `expires-before-schedule`
+    public static let expiresBeforeSchedule = WarningName("expires-before-schedule", from: [.files, .rows])
+    /// `expires-in-utc`
+    public static let expiresInUTC = WarningName("expires-in-utc", from: [.files])
+    /// `days-united`
+    public static let daysUnited = WarningName("days-united", from: [.files])
+    /// `repeat-uneven`
+    public static let repeatUneven = WarningName("repeat-uneven", from: [.files])
+    /// `day-is-midnight`
+    public static let dayIsMidnight = WarningName("day-is-midnight", from: [.rows])
+    /// `unused-allow`
+    public static let unusedAllow = WarningName("unused-allow", from: [.files])
+
+    // What a push says.
+    /// `partly-translated`
+    public static let partlyTranslated = WarningName("partly-translated", from: [.files])
+    /// `variant-not-translated`
+    public static let variantNotTranslated = WarningName("variant-not-translated", from: [.files])
+    /// `same-variants`
+    public static let sameVariants = WarningName("same-variants", from: [.files])
+    /// `plural-form-missing`
+    public static let pluralFormMissing = WarningName("plural-form-missing", from: [.files])
+    // Of a text its constant part is known at once, and the whole of it when it is rendered.
+    /// `text-cut-off`
+    public static let textCutOff = WarningName("text-cut-off", from: [.files, .rows])
+    /// `double-blank`
+    public static let doubleBlank = WarningName("double-blank", from: [.files, .rows])
+    /// `placeholder-in-text`
+    public static let placeholderInText = WarningName("placeholder-in-text", from: [.files, .rows])
+    /// `markup-in-text`
+    public static let markupInText = WarningName("markup-in-text", from: [.files, .rows])
+    /// `escape-in-text`
+    public static let escapeInText = WarningName("escape-in-text", from: [.files, .rows])
+    /// `garbled-text`
+    public static let garbledText = WarningName("garbled-text", from: [.files, .rows])
+    /// `invisible-in-text`
+    public static let invisibleInText = WarningName("invisible-in-text", from: [.files, .rows])
+    /// `sound-not-playable`
+    public static let soundNotPlayable = WarningName("sound-not-playable", from: [.files])
+    /// `variant-gets-text`
+    public static let variantGetsText = WarningName("variant-gets-text", from: [.files])
+    /// `link-without-scheme`
+    public static let linkWithoutScheme = WarningName("link-without-scheme", from: [.files])
+    /// `host-not-reachable`
+    public static let hostNotReachable = WarningName("host-not-reachable", from: [.files])
+    /// `nothing-visible`
+    public static let nothingVisible = WarningName("nothing-visible", from: [.files])
+    /// `silent-and-visible`
+    public static let silentAndVisible = WarningName("silent-and-visible", from: [.files])
+    /// `mutable-without-alert`
+    public static let mutableWithoutAlert = WarningName("mutable-without-alert", from: [.files])
+    /// `media-not-mutable`
+    public static let mediaNotMutable = WarningName("media-not-mutable", from: [.files])
+    /// `media-not-https`
+    public static let mediaNotHTTPS = WarningName("media-not-https", from: [.files])
+    /// `image-not-shown`
+    public static let imageNotShown = WarningName("image-not-shown", from: [.files])
+    /// `time-sensitive`
+    public static let timeSensitive = WarningName("time-sensitive", from: [.files])
+    /// `critical-alert`
+    public static let criticalAlert = WarningName("critical-alert", from: [.files])
+
+    // What the headers of the exports show.
+    // Which row of a device is its newest matters only where one has several.
+    /// `column-not-found`
+    public static let columnNotFound = WarningName("column-not-found", from: [.headers, .rows])
+    // Keys of JSON may come in any object.
+    /// `column-twice`
+    public static let columnTwice = WarningName("column-twice", from: [.files, .headers, .rows])
+    /// `stale-export`
+    public static let staleExport = WarningName("stale-export", from: [.headers])
+    /// `timezone-not-found`
+    public static let timezoneNotFound = WarningName("timezone-not-found", from: [.headers])
+    /// `odd-export`
+    public static let oddExport = WarningName("odd-export", from: [.headers])
+    // Of a list of names the list tells, and where that may be meant, the names of the exports.
+    /// `comment-in-list`
+    public static let commentInList = WarningName("comment-in-list", from: [.headers, .rows])
+    /// `rounded-number`
+    public static let roundedNumber = WarningName("rounded-number", from: [.files, .headers])
+
+    // What the rows of the exports show.
+    /// `bad-row`
+    public static let badRow = WarningName("bad-row", from: [.rows])
+    /// `key-twice`
+    public static let keyTwice = WarningName("key-twice", from: [.rows])
+    /// `row-for-each-tag`
+    public static let rowForEachTag = WarningName("row-for-each-tag", from: [.rows])
+    /// `tag-separator`
+    public static let tagSeparator = WarningName("tag-separator", from: [.rows])
+    /// `tag-spelling`
+    public static let tagSpelling = WarningName("tag-spelling", from: [.rows])
+    /// `tag-not-found`
+    public static let tagNotFound = WarningName("tag-not-found", from: [.rows])
+    /// `alias-not-found`
+    public static let aliasNotFound = WarningName("alias-not-found", from: [.rows])
+    /// `registration-id-not-found`
+    public static let registrationIDNotFound = WarningName("registration-id-not-found", from: [.rows])
+    /// `exclusion-not-found`
+    public static let exclusionNotFound = WarningName("exclusion-not-found", from: [.rows])
+    /// `none-not-excluded`
+    public static let noneNotExcluded = WarningName("none-not-excluded", from: [.rows])
+    // Which devices it is too late for only the rows show; that a part of a text is for nobody, the text itself.
+    /// `condition-never-holds`
+    public static let conditionNeverHolds = WarningName("condition-never-holds", from: [.files, .rows])
+    /// `cells-not-compared`
+    public static let cellsNotCompared = WarningName("cells-not-compared", from: [.rows])
+    /// `value-not-found`
+    public static let valueNotFound = WarningName("value-not-found", from: [.rows])
+    /// `language-not-spoken`
+    public static let languageNotSpoken = WarningName("language-not-spoken", from: [.rows])
+    /// `timezones-unknown`
+    public static let timezonesUnknown = WarningName("timezones-unknown", from: [.rows])
+    /// `sent-in-quiet-hours`
+    public static let sentInQuietHours = WarningName("sent-in-quiet-hours", from: [.rows])
+    /// `language-forms-unknown`
+    public static let languageFormsUnknown = WarningName("language-forms-unknown", from: [.rows])
+    /// `audience-empty`
+    public static let audienceEmpty = WarningName("audience-empty", from: [.rows])
+    /// `audience-nearly-everyone`
+    public static let audienceNearlyEveryone = WarningName("audience-nearly-everyone", from: [.rows])
+    /// `audience-changed`
+    public static let audienceChanged = WarningName("audience-changed", from: [.rows])
+    /// `audience-dropped`
+    public static let audienceDropped = WarningName("audience-dropped", from: [.rows])
+    /// `last-run-unfinished`
+    public static let lastRunUnfinished = WarningName("last-run-unfinished", from: [.rows])
+    /// `sent-recently`
+    public static let sentRecently = WarningName("sent-recently", from: [.rows])
+    /// `pace-too-slow`
+    public static let paceTooSlow = WarningName("pace-too-slow", from: [.rows])
+
+    // What keys and certificates show.
+    /// `certificate-expires`
+    public static let certificateExpires = WarningName("certificate-expires", from: [.credentials])
+    /// `secret-readable`
+    public static let secretReadable = WarningName("secret-readable", from: [.credentials])
+
+    /// All of them that are Volley's own.
+    public static let own: [WarningName] = [
+        .curlyQuotes, .commentInText, .numberChanged, .conditionInList, .mixedConditions, .oddLanguage, .oddTimezone,
+        .passwordInFile, .expiryTooLong, .expiresSoon, .schedulePast, .scheduleFar, .timeInQuietHours, .timeInGap,
+        .expiresBeforeSchedule, .expiresInUTC, .daysUnited, .repeatUneven, .dayIsMidnight, .unusedAllow, .partlyTranslated,
+        .variantNotTranslated, .sameVariants, .pluralFormMissing, .textCutOff, .doubleBlank, .placeholderInText, .markupInText,
+        .escapeInText, .garbledText, .invisibleInText, .soundNotPlayable, .variantGetsText, .linkWithoutScheme,
+        .hostNotReachable, .nothingVisible, .silentAndVisible, .mutableWithoutAlert, .mediaNotMutable, .mediaNotHTTPS,
+        .imageNotShown, .timeSensitive, .criticalAlert, .columnNotFound, .columnTwice, .staleExport, .timezoneNotFound,
+        .oddExport, .commentInList, .roundedNumber, .badRow, .keyTwice, .rowForEachTag, .tagSeparator, .tagSpelling,
+        .tagNotFound, .aliasNotFound, .registrationIDNotFound, .exclusionNotFound, .noneNotExcluded, .conditionNeverHolds,
+        .cellsNotCompared, .valueNotFound, .languageNotSpoken, .timezonesUnknown, .sentInQuietHours, .languageFormsUnknown,
+        .audienceEmpty, .audienceNearlyEveryone, .audienceChanged, .audienceDropped, .lastRunUnfinished, .sentRecently,
+        .paceTooSlow, .certificateExpires, .secretReadable,
+    ]
 }
 
 /// A warning that a campaign does not want to hear, and why.

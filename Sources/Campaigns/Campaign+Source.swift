@@ -1,19 +1,23 @@
 public import Base
+public import PushServices
 
 extension Campaign {
     /// Reads and checks the text of a campaign that a run file kept.
     /// - Parameters:
     ///   - source: the campaign's text.
     ///   - file: where it came from, for errors; the file itself is not read.
+    ///   - service: takes its pushes.
     ///   - now: the moment against which an expiry is judged as past.
     /// - Throws: every mistake at once.
-    public static func read(source: String, file: String, now: Timestamp) throws(Diagnostics) -> (Campaign, [Diagnostic]) {
+    public static func read(
+        source: String, file: String, service: any PushService = PushServices.standard, now: Timestamp
+    ) throws(Diagnostics) -> (Campaign, [Diagnostic]) {
         let text: YAMLSource
         do throws(Diagnostic) {
             text = try YAMLSource(file: file, bytes: Array(source.utf8))
         } catch {
             throw Diagnostics(error)
         }
-        return try read(text, now: now)
+        return try read(text, service: service, now: now)
     }
 }

@@ -109,7 +109,7 @@ public struct CampaignDelivery: Sendable {
     public var expiry: Expiry?
     /// nil: high, or normal for a silent push.
     public var priority: PushPriority?
-    /// apns-collapse-id, at most 64 bytes.
+    /// A newer push replaces an older one with the same id on a device.
     public var collapseID: SourceText?
     /// What to do with a push whose answer was lost.
     public var unknownPolicy: UnknownPolicy = .resend

@@ -1,4 +1,5 @@
 public import Base
+public import PushServices
 
 /// What could be read of a campaign file, mistakes or not: so that those who check app and texts find their mistakes in the same go.
 public struct CampaignDraft: Sendable {
@@ -28,10 +29,14 @@ public struct CampaignDraft: Sendable {
 
 extension Campaign {
     /// Reads and checks a campaign file as far as possible. No file but this one is touched.
-    /// - Parameter now: the moment against which an expiry is judged as past.
-    public static func draft(file: String, now: Timestamp) -> CampaignDraft {
+    /// - Parameters:
+    ///   - now: the moment against which an expiry is judged as past.
+    ///   - service: says by an app's name which service takes its pushes.
+    public static func draft(
+        file: String, now: Timestamp, service: (_ app: String) -> any PushService = { _ in PushServices.standard }
+    ) -> CampaignDraft {
         do throws(Diagnostics) {
-            return draft(try openSource(file), now: now)
+            return draft(try openSource(file), now: now, service: service)
         } catch {
             var draft = CampaignDraft()
             draft.findings = error.all
@@ -40,7 +45,9 @@ extension Campaign {
     }
 
     /// Reads and checks the text of a campaign file as far as possible.
-    static func draft(_ source: YAMLSource, now: Timestamp) -> CampaignDraft {
+    static func draft(
+        _ source: YAMLSource, now: Timestamp, service: (_ app: String) -> any PushService = { _ in PushServices.standard }
+    ) -> CampaignDraft {
         let findings = Findings()
         let root = rootSection(of: source, CampaignKeys.root, CampaignKeys.file, example: "name: spring-sale", findings: findings)
         if let root, root.has("apps"), !root.has("audience"), !root.has("content") {
@@ -53,7 +60,9 @@ extension Campaign {
             ]
             return draft
         }
-        var draft = root.map { CampaignReader(root: $0, source: source, now: now).read() } ?? CampaignDraft()
+        var draft = withoutActuallyEscaping(service) { service in
+            root.map { CampaignReader(root: $0, source: source, now: now, service: service).read() } ?? CampaignDraft()
+        }
         findings.preferFalseSpaces(in: source)
         draft.findings = Diagnostics(findings.all).all
         if findings.hasErrors { draft.campaign = nil }

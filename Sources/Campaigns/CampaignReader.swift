@@ -1,4 +1,5 @@
 public import Base
+import PushServices
 
 extension Campaign {
     /// Reads and checks a campaign file. No file but this one is touched.
@@ -11,8 +12,10 @@ extension Campaign {
     }
 
     /// Reads and checks the text of a campaign file.
-    static func read(_ source: YAMLSource, now: Timestamp) throws(Diagnostics) -> (Campaign, [Diagnostic]) {
-        let draft = draft(source, now: now)
+    static func read(
+        _ source: YAMLSource, service: any PushService = PushServices.standard, now: Timestamp
+    ) throws(Diagnostics) -> (Campaign, [Diagnostic]) {
+        let draft = draft(source, now: now) { _ in service }
         guard let campaign = draft.campaign else {
             precondition(!draft.findings.isEmpty, "a campaign was refused without saying why")
             throw Diagnostics(draft.findings)

@@ -1,4 +1,5 @@
 public import Base
+public import PushServices
 
 /// volley.yaml: written once, by whoever runs the apps. Paths are as written, relative to `file`.
 public struct Project: Sendable {
@@ -23,7 +24,9 @@ public struct Project: Sendable {
 public struct App: Sendable {
     /// The key below `apps`.
     public var name: SourceText
-    /// The bundle id.
+    /// Who takes its pushes.
+    public var service: any PushService
+    /// What the service calls it.
     public var topic: SourceText
     /// Which of the service's servers.
     public var environment: Environment
@@ -54,7 +57,7 @@ public struct TestDevice: Sendable {
     /// For people; `device 2` when the file gives none.
     public var name: String
     /// Never shown whole.
-    public var token: DeviceToken
+    public var token: Target
     /// A language tag as written; nil for a device that gets every text.
     public var language: String?
     /// Cells by column, for templates; columns that are not here take those of a recipient.
@@ -65,14 +68,15 @@ public struct TestDevice: Sendable {
 
 /// Which of the service's servers an app talks to.
 public enum Environment: Sendable {
-    /// api.push.apple.com
-    case production
-    /// api.sandbox.push.apple.com
-    case sandbox
+    /// One of the service's own.
+    case named(ServiceEnvironment)
     /// One that Volley starts for the run on a free loopback port.
     case simulator
     /// Any other server: an https URL without path, and a file with the certificate authority to trust (nil: the system's).
     case server(url: SourceText, certificateAuthority: SourceText?)
+
+    /// What volley.yaml calls a simulator that Volley starts.
+    public static let simulatorName = "simulator"
 }
 
 /// `key: {file, id, team}`

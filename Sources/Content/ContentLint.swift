@@ -1,4 +1,5 @@
 import Base
+import PushServices
 
 /// What is allowed in a push, but rarely meant. Only what a campaign says is looked at; what templates come to is looked at when they are
 /// rendered.
@@ -7,13 +8,13 @@ struct ContentLint {
     private var findings: [Diagnostic] = []
 
     /// Everything about one content. Its languages are not looked at.
-    static func warnings(_ content: MessageContent) -> [Diagnostic] {
+    static func warnings(_ content: MessageContent, for service: any PushService) -> [Diagnostic] {
         var lint = ContentLint(content)
         lint.checkTexts()
         lint.checkSound()
         lint.findings += AddressLint.warnings(link: content.link, image: content.isSilent ? nil : content.image)
         if case .object(let data, _)? = content.data { lint.checkMedia(data) }
-        if case .object(let members, _)? = content.payload { lint.checkByHand(members) }
+        if case .object(let members, _)? = content.payload { lint.checkByHand(members, service) }
         return lint.findings
     }
 
@@ -89,47 +90,12 @@ struct ContentLint {
 
     // MARK: - By hand
 
-    private mutating func checkByHand(_ members: [ContentMember]) {
-        guard case .object(let aps, _)? = members.first(where: { $0.name.value == "aps" })?.value else { return }
-        let names = Set(aps.map(\.name.value))
-        if names.contains("alert") {
-            let isMutable = names.contains("mutable-content")
-            for member in members { checkMedia(member, isMutable: isMutable, remedy: "Write mutable-content: 1 into 'aps'.") }
+    private mutating func checkByHand(_ members: [ContentMember], _ service: any PushService) {
+        let lint = service.lint(payload: members)
+        if let isMutable = lint.showsMedia {
+            for member in members { checkMedia(member, isMutable: isMutable, remedy: lint.mediaRemedy) }
         }
-        for member in aps { checkByHand(member, names) }
-    }
-
-    private mutating func checkByHand(_ member: ContentMember, _ names: Set<String>) {
-        switch (member.name.value, member.value) {
-        case ("alert", .text(let text)):
-            findings += ShownText.warnings("alert", template: text)
-        case ("alert", .object(let texts, _)):
-            for text in texts {
-                guard ["title", "subtitle", "body"].contains(text.name.value), case .text(let value) = text.value else { continue }
-                findings += ShownText.warnings(text.name.value, template: value)
-            }
-        // Source: Apple, "Pushing background updates to your App": such a push has no alert, sound or badge.
-        case ("content-available", _) where !names.contains("alert") && !names.isDisjoint(with: ["sound", "badge"]):
-            let visible = ["sound", "badge"].filter(names.contains).joined(separator: " and ")
-            warn(
-                .silentAndVisible, "with \(visible) this goes out as a visible push, though it looks like a silent one",
-                at: member.name.position, "Remove \(visible) for a silent push, or add an alert.")
-        case ("interruption-level", .text(let level)) where level.value == "time-sensitive":
-            warn(
-                .timeSensitive, "a time-sensitive push breaks through Focus, and people can turn it off for the whole app",
-                at: level.position, "Keep it for what needs attention at once; otherwise leave interruption-level out.")
-        case ("interruption-level", .text(let level)) where level.value == "critical": warnCritical(at: level.position)
-        case ("sound", .object(let keys, _)):
-            for key in keys where key.name.value == "critical" {
-                if case .integer(1, _) = key.value { warnCritical(at: key.name.position) }
-            }
-        default: break
-        }
-    }
-
-    private mutating func warnCritical(at place: SourcePosition) {
-        warn(
-            .criticalAlert, "a critical alert sounds on muted phones, and only apps with Apple's permission may send one", at: place,
-            "Unless people's safety is at stake, leave it out.")
+        for (key, text) in lint.texts { findings += ShownText.warnings(key, template: text) }
+        findings += lint.findings
     }
 }

@@ -159,7 +159,7 @@ private struct MessageCompiler {
         do throws(Diagnostics) {
             let template = try PayloadTemplate(content, for: service, after: columns)
             columns = template.columns
-            findings += template.warnings + ContentLint.warnings(content)
+            findings += template.warnings + ContentLint.warnings(content, for: service)
             if let pushType, template.pushType != pushType {
                 findings.append(
                     Diagnostic(

@@ -83,7 +83,7 @@ public struct MessageChooser {
     private func withKeys(
         of recipient: Recipient, _ body: (UnsafeBufferPointer<UInt8>, UnsafeBufferPointer<UInt8>) -> Int
     ) -> Int {
-        Array(recipient.token.hex.utf8).withUnsafeBufferPointer { token in
+        Array(recipient.token.text.utf8).withUnsafeBufferPointer { token in
             Array(recipient.alias.utf8).withUnsafeBufferPointer { body(token, $0) }
         }
     }

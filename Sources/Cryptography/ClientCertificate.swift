@@ -4,9 +4,9 @@ public import Base
 public struct ClientCertificate: Sendable {
     /// Certificate, the rest of its chain, and the unencrypted key, PEM. Stays in memory.
     public let pem: [UInt8]
-    /// The subject's common name, as in `Apple Push Services: com.example.shop`; empty when it has none.
+    /// The subject's common name, as in `Push Services: com.example.shop`; empty when it has none.
     public let commonName: String
-    /// The subject's user id, in which Apple names the topic: `com.example.shop`; empty when it has none.
+    /// The subject's user id, in which some services name the topic: `com.example.shop`; empty when it has none.
     public let userID: String
     /// When it ends.
     public let notAfter: Timestamp

@@ -10,15 +10,17 @@ enum P256 {
     private static let groupName = "prime256v1"
 
     /// Whether the key is one of P-256, whole and consistent; otherwise what it is instead.
-    static func problem(of key: OpaquePointer, file: String?) -> Diagnostic? {
-        let remedy = "Use the .p8 file that Apple gives out under Certificates, Identifiers & Profiles, Keys."
+    static func problem(of key: OpaquePointer, file: String?, _ words: KeyFileWords) -> Diagnostic? {
+        let remedy = "Use \(words.source)."
         guard EVP_PKEY_get_base_id(key) == EVP_PKEY_EC else {
-            return Diagnostic("this is \(algorithmName(of: key)) key, but APNs takes only P-256 (ES256)", file: file, remedy: remedy)
+            return Diagnostic(
+                "this is \(algorithmName(of: key)) key, but \(words.service) takes only P-256 (ES256)", file: file, remedy: remedy)
         }
         let group = groupName(of: key)
         guard group == groupName else {
             return Diagnostic(
-                "this key is on the curve \(curveNames[group] ?? group), but APNs takes only P-256 (ES256)", file: file, remedy: remedy)
+                "this key is on the curve \(curveNames[group] ?? group), but \(words.service) takes only P-256 (ES256)", file: file,
+                remedy: remedy)
         }
         return nil
     }

@@ -1,7 +1,7 @@
 public import Base
 import COpenSSL
 
-/// A P-256 private key, as Apple gives out in a .p8 file. Never printed.
+/// A P-256 private key, as it is given out in a .p8 file. Never printed.
 ///
 /// `@unchecked Sendable`: the EVP_PKEY is not changed after init, and OpenSSL's keys may be read from several threads.
 public final class SigningKey: @unchecked Sendable {
@@ -10,24 +10,25 @@ public final class SigningKey: @unchecked Sendable {
     private init(_ key: consuming OpenSSLHandle) { self.key = key }
 
     /// Reads a .p8 file (PKCS #8, PEM).
+    /// - Parameter words: what people are told of a file that holds no such key.
     /// - Throws: a `Diagnostic` naming the file and the remedy: missing, encrypted, RSA or another curve, not a key.
-    public convenience init(file: String) throws(Diagnostic) {
+    public convenience init(file: String, _ words: KeyFileWords = .plain) throws(Diagnostic) {
         let bytes = try SecretFile.read(file, kind: "key")
-        let key = try bytes.withBytes { (buffer) throws(Diagnostic) -> OpenSSLHandle in try Self.decode(buffer, file: file) }
+        let key = try bytes.withBytes { (buffer) throws(Diagnostic) -> OpenSSLHandle in try Self.decode(buffer, file: file, words) }
         self.init(key)
     }
 
-    private static func decode(_ bytes: UnsafeRawBufferPointer, file: String) throws(Diagnostic) -> OpenSSLHandle {
+    private static func decode(_ bytes: UnsafeRawBufferPointer, file: String, _ words: KeyFileWords) throws(Diagnostic) -> OpenSSLHandle {
         let labels = PEMLabels(bytes)
-        guard labels.hasPrivateKey else { throw notAKey(bytes, labels, file: file) }
+        guard labels.hasPrivateKey else { throw notAKey(bytes, labels, file: file, words) }
         guard !labels.isEncrypted else {
             throw Diagnostic(
                 "the key is encrypted with a passphrase, and Volley reads only keys without one", file: file,
-                remedy: "Run: openssl pkcs8 -topk8 -nocrypt -in \(shellQuoted(file)) -out AuthKey.p8 && chmod 600 AuthKey.p8")
+                remedy: "Run: openssl pkcs8 -topk8 -nocrypt -in \(shellQuoted(file)) -out \(words.fileName) && chmod 600 \(words.fileName)")
         }
         var request = PassphraseRequest(nil)
         guard let key = readPrivateKey(bytes, &request) else { throw damaged(file) }
-        if let problem = P256.problem(of: key.pointer, file: file) { throw problem }
+        if let problem = P256.problem(of: key.pointer, file: file, words) { throw problem }
         guard P256.isConsistent(key.pointer) else { throw damaged(file) }
         return key
     }
@@ -38,8 +39,8 @@ public final class SigningKey: @unchecked Sendable {
             remedy: "Copy the .p8 file again from where it was downloaded, as a file and not as text.")
     }
 
-    private static func notAKey(_ bytes: UnsafeRawBufferPointer, _ labels: PEMLabels, file: String) -> Diagnostic {
-        let remedy = "Name the .p8 file that Apple gives out under Certificates, Identifiers & Profiles, Keys."
+    private static func notAKey(_ bytes: UnsafeRawBufferPointer, _ labels: PEMLabels, file: String, _ words: KeyFileWords) -> Diagnostic {
+        let remedy = "Name \(words.source)."
         if labels.hasCertificate {
             return Diagnostic(
                 "this is a certificate, not a signing key", file: file, remedy: "Name it under 'certificate:', or the .p8 under 'key:'.")

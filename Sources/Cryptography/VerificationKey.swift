@@ -17,26 +17,29 @@ public final class VerificationKey: @unchecked Sendable {
     }
 
     /// Reads a public key (`-----BEGIN PUBLIC KEY-----`), or the public half of a private one, from PEM.
+    /// - Parameter words: what people are told of a text that holds no such key.
     /// - Throws: a `Diagnostic` without a file: not a key, or not one of P-256.
-    public convenience init(pem: String) throws(Diagnostic) {
+    public convenience init(pem: String, _ words: KeyFileWords = .plain) throws(Diagnostic) {
         var text = pem
         let result: Result<VerificationKey, Diagnostic> = text.withUTF8 { buffer in
             do throws(Diagnostic) {
-                return .success(try Self.decode(UnsafeRawBufferPointer(buffer), file: nil))
+                return .success(try Self.decode(UnsafeRawBufferPointer(buffer), file: nil, words))
             } catch { return .failure(error) }
         }
         self.init(copyingPublicHalfOf: try result.get().key.pointer)
     }
 
     /// Reads the same from a file: a public key, or a .p8.
+    /// - Parameter words: what people are told of a file that holds no such key.
     /// - Throws: a `Diagnostic` naming the file and the remedy.
-    public convenience init(file: String) throws(Diagnostic) {
+    public convenience init(file: String, _ words: KeyFileWords = .plain) throws(Diagnostic) {
         let bytes = try SecretFile.read(file, kind: "key")
-        let key = try bytes.withBytes { (buffer) throws(Diagnostic) -> VerificationKey in try Self.decode(buffer, file: file) }
+        let key = try bytes.withBytes { (buffer) throws(Diagnostic) -> VerificationKey in try Self.decode(buffer, file: file, words) }
         self.init(copyingPublicHalfOf: key.key.pointer)
     }
 
-    private static func decode(_ bytes: UnsafeRawBufferPointer, file: String?) throws(Diagnostic) -> VerificationKey {
+    private static func decode(_ bytes: UnsafeRawBufferPointer, file: String?, _ words: KeyFileWords) throws(Diagnostic) -> VerificationKey
+    {
         let labels = PEMLabels(bytes)
         let remedy = "Use the PEM of a P-256 public key, or a .p8 file."
         guard !labels.isEncrypted else {
@@ -49,7 +52,7 @@ public final class VerificationKey: @unchecked Sendable {
         let read =
             labels.hasPrivateKey ? readPrivateKey(bytes, &request) : OpenSSLHandle.key(PEM_read_bio_PUBKEY(source.pointer, nil, nil, nil))
         guard let key = read else { throw Diagnostic("this is not a public key in PEM", file: file, remedy: remedy) }
-        if let problem = P256.problem(of: key.pointer, file: file) { throw problem }
+        if let problem = P256.problem(of: key.pointer, file: file, words) { throw problem }
         return VerificationKey(copyingPublicHalfOf: key.pointer)
     }
 

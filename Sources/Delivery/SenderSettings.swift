@@ -7,7 +7,7 @@ public import PushServices
 public struct Endpoint: Hashable, Sendable, CustomStringConvertible {
     /// The name that the server's certificate must carry.
     public var host: String
-    /// 443 or 2197 at Apple.
+    /// From 1 to 65535.
     public var port: Int
     /// A PEM file with the only authority to trust; nil for the system's.
     public var certificateAuthorityFile: String?
@@ -19,10 +19,8 @@ public struct Endpoint: Hashable, Sendable, CustomStringConvertible {
         self.certificateAuthorityFile = certificateAuthorityFile
     }
 
-    /// Apple's servers.
-    public static let production = Endpoint(host: "api.push.apple.com", port: 443)
-    /// Apple's servers for builds signed for development.
-    public static let sandbox = Endpoint(host: "api.sandbox.push.apple.com", port: 443)
+    /// One of a service's own servers.
+    public init(_ environment: ServiceEnvironment) { self.init(host: environment.host, port: environment.port) }
 
     /// `host:port`
     public var description: String { "\(host):\(port)" }

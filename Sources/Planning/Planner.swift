@@ -4,6 +4,7 @@ import Base
 import Campaigns
 import Content
 import Cryptography
+import PushServices
 import Runs
 import Scheduling
 
@@ -35,13 +36,15 @@ struct Planner {
     ///   - samples: of each text that anybody gets.
     ///   - catalog: earlier runs and the list of suppressed devices, if there are any.
     func preview(samples: Int, in catalog: any RunCatalog) throws -> Preview {
-        let list = catalog.suppression(app: context.app.name.value, environment: try RunSettings(context).environment.listName)
+        let list = catalog.suppression(
+            app: context.app.name.value, service: context.app.service, environment: try RunSettings(context).environment.listName)
         return try scan(samples: samples, sendTimes(), writer: nil, suppressing: list, in: catalog).preview
     }
 
     /// Why somebody would get it, or not.
     func explanation(of subject: TraceSubject, in catalog: any RunCatalog) throws -> Explanation {
-        let list = catalog.suppression(app: context.app.name.value, environment: try RunSettings(context).environment.listName)
+        let list = catalog.suppression(
+            app: context.app.name.value, service: context.app.service, environment: try RunSettings(context).environment.listName)
         var query = try context.audienceQuery(now: now)
         query.suppressed = try list.suppressedDevices()
         query.capped = try history().cappedDevices(beside: query.suppressed, in: catalog)
@@ -67,7 +70,8 @@ struct Planner {
         let id = id ?? RunID.make(campaign: context.campaign.name.value, now: now, seed: seed)
         let times = try sendTimes()
         let writer = try catalog.create(id, variants: context.messages.variantsOfDevices, sorter: times?.sorter)
-        let list = catalog.suppression(app: context.app.name.value, environment: settings.environment.listName)
+        let list = catalog.suppression(
+            app: context.app.name.value, service: context.app.service, environment: settings.environment.listName)
         let (preview, fields) = try scan(samples: 1, times, writer: writer, suppressing: list, in: catalog)
         var settings = settings
         (settings.schedule, settings.place, settings.beside) = (frozenSchedule, place, beside)
@@ -95,7 +99,8 @@ struct Planner {
 
     /// For each text that anybody gets the first of its recipients, with the cells that templates name. Writes nothing.
     func examples(in catalog: any RunCatalog) throws -> [Recipient] {
-        let list = catalog.suppression(app: context.app.name.value, environment: try RunSettings(context).environment.listName)
+        let list = catalog.suppression(
+            app: context.app.name.value, service: context.app.service, environment: try RunSettings(context).environment.listName)
         return try scan(samples: 1, nil, writer: nil, suppressing: list, in: catalog, compares: false).preview.samples.map(
             \.recipient)
     }
@@ -140,7 +145,8 @@ struct Planner {
                 + PaceLint(context: context, audience: result.audience, schedule: schedule, now: now).warnings)
         attendance.observer(.lint(lint))
         let preview = Preview(
-            campaign: context.campaign.name.value, app: context.app.name.value, destination: context.app.destination,
+            campaign: context.campaign.name.value, app: context.app.name.value, service: context.app.service,
+            destination: context.app.destination,
             words: PreviewWords(context, try RunSettings(context), exports: query.files), audience: result,
             payloadBytes: PayloadBytes(counts: result.payloadBytes), pace: context.pace,
             groups: PreviewGroups(messages, result), samples: samples == 0 ? [] : found,

@@ -18,7 +18,7 @@ package enum PlanningEvent: Sendable {
     case lint(Lint)
     case warnings([Diagnostic])
     /// A test device does not get a text, in words.
-    case testSkipped(device: String, token: DeviceToken, text: String, RenderFailure)
+    case testSkipped(device: String, token: Target, text: String, RenderFailure)
 }
 
 /// Who is told what happens while a campaign is planned or previewed.

@@ -1,4 +1,5 @@
-package import Audience
+import PushServices
+import Audience
 package import Base
 import Campaigns
 import Content
@@ -21,10 +22,14 @@ package func preview(
 }
 
 /// Why somebody would get a campaign, or not, step by step.
+/// - Parameter who: a target, whole or as `7276…89f1`, an alias, or a registration id.
 package func explain(
-    _ subject: TraceSubject, _ campaign: CampaignFile, _ attendance: PlanningAttendance, at now: Timestamp
+    _ who: String, _ campaign: CampaignFile, _ attendance: PlanningAttendance, at now: Timestamp
 ) throws -> Explanation {
     let context = try CampaignContext.read(campaign, now: now)
-    return try Planner(context: context, attendance, now: now).explanation(
-        of: subject, in: context.catalog)
+    // A single device needs none of what a limit is for.
+    var attendance = attendance
+    attendance.memory = nil
+    let subject = try TraceSubject(who, context.app.service.target)
+    return try Planner(context: context, attendance, now: now).explanation(of: subject, in: context.catalog)
 }

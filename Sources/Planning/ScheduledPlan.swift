@@ -28,9 +28,12 @@ package struct ScheduledPlan {
     /// Freezes it into a run.
     /// - Parameters:
     ///   - run: the run's id; what a killed process left of it is removed first.
+    ///   - catalog: of those who send it: volley.yaml may name another folder by now.
     ///   - queuedAt: since when it has waited for its turn.
     /// - Throws: as `plan`. Nothing of the run remains.
-    package func plan(into run: String?, queuedAt: Timestamp, _ attendance: PlanningAttendance) throws -> any RecordedRun {
+    package func plan(
+        into run: String?, of catalog: any RunCatalog, queuedAt: Timestamp, _ attendance: PlanningAttendance
+    ) throws -> any RecordedRun {
         var settings = try RunSettings(context)
         settings.isOfScheduler = true
         _ = try context.route(settings)
@@ -39,7 +42,7 @@ package struct ScheduledPlan {
         planner.queuedAt = queuedAt
         planner.isUnattended = true
         planner.credentialWarnings = try context.placingCredentials { try AppCredentials.check(settings, now: now) }
-        try context.catalog.removeUnfinishedPlan(of: run ?? "")
-        return try planner.plan(settings, in: context.catalog, id: run).run
+        try catalog.removeUnfinishedPlan(of: run ?? "")
+        return try planner.plan(settings, in: catalog, id: run).run
     }
 }

@@ -16,13 +16,31 @@ public protocol PushService: Sendable {
     var idColumn: String { get }
     /// What people who look after a firewall need to know beside the port that is used: "443 and 2197".
     var ports: String { get }
-    /// How long a signed credential is good for; nil for a service without any.
-    var signedToken: SignedTokenFacts? { get }
+    /// A whole sentence for those who look after a firewall: where the service's servers are.
+    var networks: String { get }
+    /// Whose it is.
+    var owner: String { get }
+    /// What an app says of its account.
+    var account: AccountForm { get }
+    /// What it takes of a campaign.
+    var rules: CampaignRules { get }
+    /// What it calls things.
+    var terms: ServiceTerms { get }
+    /// Warnings that only its rules have.
+    var warnings: [WarningName] { get }
+    /// What its targets look like.
+    var target: TargetForm { get }
     /// A push that reaches nobody.
     var probe: ProbePush { get }
 
     /// What a payload becomes of a campaign's content, and what the service's rules say about it.
     func payload(of content: MessageContent) -> PayloadDraft
+    /// What is allowed in a payload by hand, and rarely meant.
+    func lint(payload: [ContentMember]) -> PayloadLint
+    /// What a phone makes of a payload, which is a JSON object.
+    func shown(_ payload: JSONValue) -> ShownPush
+    /// The topic that a certificate is for, by its subject; blank where that does not say.
+    func topic(ofCertificate commonName: String, userID: String) -> String
     /// The largest payload of a push type, in bytes.
     func payloadLimit(of type: PushType) -> Int
     /// What the topic of a push type must end with; blank for nothing.
@@ -44,6 +62,9 @@ public protocol PushService: Sendable {
 }
 
 extension PushService {
+    /// How long a signed credential is good for; nil for a service that takes none.
+    public var signedToken: SignedTokenFacts? { account.signedToken }
+
     /// A topic as requests name it: with what the push type needs at its end, unless it has that already.
     public func topic(_ topic: String, for type: PushType) -> String {
         let suffix = topicSuffix(of: type)

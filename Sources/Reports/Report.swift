@@ -35,7 +35,7 @@ public struct Report: Sendable {
         var figures = try run.figures(withGroups: !isSummary)
         if isSummary { figures.groups = nil }
         self.figures = figures
-        evidence = RunEvidence(figures.tokenEvidence, before: try run.evidenceBeforeLives())
+        evidence = RunEvidence(figures.tokenEvidence(of: run.plan.service), before: try run.evidenceBeforeLives())
         approval = try run.approval()
         prunedAt = run.prunedAt
         testPushes = try run.plan.isTest && run.prunedAt == nil ? TestPush.all(of: run) : []
@@ -61,7 +61,7 @@ public struct Report: Sendable {
     }
 
     /// Who took the pushes.
-    var service: any PushService { PushServices.standard }
+    var service: any PushService { plan.service }
 
     /// What outcomes mean in this run.
     var guide: OutcomeGuide { OutcomeGuide(service: service, state: status.state, doubtsTokens: doubtsTokens) }

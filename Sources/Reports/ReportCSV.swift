@@ -1,4 +1,5 @@
 public import Base
+public import PushServices
 public import Runs
 
 /// The report as CSV, one line per recipient, streamed.
@@ -8,12 +9,13 @@ public import Runs
 /// tab or carriage return) gets an apostrophe in front. `variant` is blank when the campaign
 /// has no variants.
 public enum ReportCSV {
-    /// What its columns are called.
-    public static let columns = [
-        "device_token", "registration_id", "alias", "language", "variant", "outcome", "status", "reason", "attempts", "apns_id",
-        "latency_ms",
-        "settled_at",
-    ]
+    /// What its columns are called, of a run that a service took.
+    public static func columns(of service: any PushService) -> [String] {
+        [
+            "device_token", "registration_id", "alias", "language", "variant", "outcome", "status", "reason", "attempts", service.idColumn,
+            "latency_ms", "settled_at",
+        ]
+    }
 
     private static let chunk = 64 << 10
 
@@ -39,7 +41,7 @@ public enum ReportCSV {
     ) throws -> Int {
         var line = LineWriter(seed: run.plan.seed, form: form)
         line.bytes.reserveCapacity(chunk + 4096)
-        line.bytes += form.header(columns)
+        line.bytes += form.header(columns(of: run.plan.service))
         let test = FilterTest(filter)
         var lines = 0
         try run.forEachStoredResult { result in

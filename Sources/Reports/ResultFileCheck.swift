@@ -1,5 +1,6 @@
 public import Base
 import Glibc
+import PushServices
 import Runs
 
 /// The name of a file that a result is to be written to, in place of whatever has it: nothing may be lost by that but an older result.
@@ -39,7 +40,7 @@ public enum ResultFileCheck {
     }
 
     /// First lines of results, which the next result may replace.
-    private static let results = [ReportCSV.columns, SuppressionList.exportColumns].flatMap {
+    private static let results = (PushServices.all.map { ReportCSV.columns(of: $0) } + [SuppressionList.exportColumns]).flatMap {
         [$0.joined(separator: ","), $0.joined(separator: ";")]
     }
 

@@ -5,7 +5,7 @@ import Runs
 struct TestPush: Sendable {
     /// The test device's name in volley.yaml.
     var device: String
-    var token: DeviceToken
+    var token: Target
     /// Blank when the campaign has none.
     var variant: String
     /// Blank for the text above `languages`.

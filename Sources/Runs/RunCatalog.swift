@@ -1,4 +1,5 @@
 public import Base
+public import PushServices
 
 /// The runs that are kept in one place. Above this room a run is known by its id, or by what a command was given for it; how it is kept, and where, only the
 /// catalogue knows.
@@ -42,8 +43,10 @@ public protocol RunCatalog: Sendable {
     var schedule: ScheduleRecords { get }
 
     /// The devices of an app that get no more pushes.
-    /// - Parameter environment: which of the app's lists: `production`, `sandbox`, `simulator`, or `host:port`.
-    func suppression(app: String, environment: String) -> SuppressionList
+    /// - Parameters:
+    ///   - service: says what a target looks like.
+    ///   - environment: which of the app's lists: `production`, `sandbox`, `simulator`, or `host:port`.
+    func suppression(app: String, service: any PushService, environment: String) -> SuppressionList
 
     /// Runs of a campaign that were begun, as the record knows or they say themselves, or that a process is about to send, oldest first; also retries and
     /// tests. What cannot be opened is passed over.

@@ -1,5 +1,5 @@
 public import Base
-import PushServices
+public import PushServices
 
 /// A run in figures. The sum of `outcomes` equals the plan's audience: claimed recipients without outcome count as unknown, unclaimed ones as unsent.
 public struct RunFigures: Hashable, Sendable {
@@ -30,9 +30,9 @@ public struct RunFigures: Hashable, Sendable {
     /// Recipients whose outcome has this reason.
     public func count(_ reason: OwnReason) -> Int { reasons[reason.rawValue, default: 0] }
 
-    /// What the answers say of tokens and settings.
-    public var tokenEvidence: TokenEvidence {
-        TokenEvidence(outcomes: outcomes, reasons: reasons, blaming: PushServices.standard.blamingReasons)
+    /// What the answers of a service say of tokens and settings.
+    public func tokenEvidence(of service: any PushService) -> TokenEvidence {
+        TokenEvidence(outcomes: outcomes, reasons: reasons, blaming: service.blamingReasons)
     }
 }
 

@@ -30,8 +30,8 @@ package struct RunRemainder {
         }
     }
 
-    private func tokensOfRetries() throws -> Set<DeviceToken> {
-        var tokens: Set<DeviceToken> = []
+    private func tokensOfRetries() throws -> Set<Target> {
+        var tokens: Set<Target> = []
         let (chain, record) = (try RunChain(of: run), run.catalog.history)
         let retries = try chain.standingRetries(of: run.plan.id)
         let givenUp = try chain.abandonedRetries(of: run.plan.id, record)

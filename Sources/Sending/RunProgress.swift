@@ -1,5 +1,6 @@
 package import Base
 import Delivery
+package import PushServices
 
 /// How far a run is, and what it waits for.
 package struct RunProgress: Sendable {
@@ -15,6 +16,8 @@ package struct RunProgress: Sendable {
     package var pace: Pace?
     /// Since the run began, or went on.
     package var seconds: Double
+    /// Who takes the pushes.
+    package var service: any PushService = PushServices.standard
 
     /// Recorded recipients.
     package var done: Int { outcomes.values.reduce(0, +) }
@@ -28,13 +31,13 @@ struct ProgressMeter {
     private var recording = RecordingWatch()
 
     /// nil when it was asked only a moment ago.
-    mutating func progress(_ state: SendState, waitingFor wait: SendWait?, pace: Pace?) -> RunProgress? {
+    mutating func progress(_ state: SendState, waitingFor wait: SendWait?, pace: Pace?, service: any PushService) -> RunProgress? {
         guard let rate = rate(state.progress.done) else { return nil }
         let seconds = (clock.now - start) / .seconds(1)
         let isStuck = recording.isStuck(answered: state.progress.doneHere - state.capped, recorded: state.recorded.value, at: seconds)
         return RunProgress(
             outcomes: state.progress.outcomes, total: state.progress.total, rate: rate,
-            wait: isStuck ? .runFile : wait.map { .delivery($0) }, pace: pace, seconds: seconds)
+            wait: isStuck ? .runFile : wait.map { .delivery($0) }, pace: pace, seconds: seconds, service: service)
     }
 
     /// Pushes per second over the last two seconds.

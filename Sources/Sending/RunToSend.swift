@@ -1,11 +1,13 @@
-import Workspace
-import Simulators
 import Base
 import Campaigns
+import Simulators
+import Workspace
 import Content
 import Delivery
+import PushServices
 import Reports
 import Runs
+import Simulators
 
 /// A run with everything that sending it needs, from its file and from the credentials that this names.
 struct RunToSend {

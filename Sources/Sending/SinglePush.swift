@@ -24,6 +24,7 @@ package struct SinglePush {
         gateway = try Gateway(settings, context, now: now)
         var sender = SenderSettings(
             endpoint: gateway.endpoint, credentials: gateway.credentials, options: settings.options(startingAt: now), runSeed: seed)
+        sender.service = settings.service
         route.apply(to: &sender)
         sender.connections = 1
         sender.retry.maximumAttempts = 1
@@ -33,10 +34,10 @@ package struct SinglePush {
 
     /// Sends it, and waits for the answer.
     /// - Throws: `Diagnostic`: it cannot be sent. Nothing was.
-    package func send(_ payload: [UInt8], to token: DeviceToken, _ attendance: RunAttendance) throws -> Result {
+    package func send(_ payload: [UInt8], to token: Target, _ attendance: RunAttendance) throws -> Result {
         let batches = BoundedQueue<PushBatch>(capacity: 1), results = BoundedQueue<[Settlement]>(capacity: 16)
         var batch = PushBatch()
-        batch.append(recipient: 0, token: token.hex, payload: payload)
+        batch.append(recipient: 0, token: token.text, payload: payload)
         batches.put(batch)
         batches.close()
         let (delivery, control) = (try Sender(sender), SendControl())

@@ -7,7 +7,7 @@ extension SuppressionList {
     static func suppressGone(of run: any RecordedRun, _ observer: RunObserver) {
         do {
             let environment = try run.plan.settings.get().environment
-            let list = run.catalog.suppression(app: run.plan.app, environment: environment.listName)
+            let list = run.catalog.suppression(app: run.plan.app, service: run.plan.service, environment: environment.listName)
             let change = try list.suppressGone(of: run)
             if change.added + change.renewed > 0 { observer(.suppressed(change.added, list: list.path)) }
             if change.notSuppressed > 0, try run.status().state == .finished { observer(.notSuppressed(change.notSuppressed)) }

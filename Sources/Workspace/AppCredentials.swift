@@ -24,7 +24,8 @@ package struct AppCredentials {
             kind = .certificate(certificate)
             warnings = [SigningKey.permissionWarning(file: reference.file), certificate.expiryWarning(now: now)].compactMap { $0 }
         } else if let reference = settings.key {
-            kind = .key(try SigningKey(file: reference.file), id: reference.keyID, team: reference.teamID)
+            kind = .key(
+                try SigningKey(file: reference.file, KeyFileWords(of: settings.service)), id: reference.keyID, team: reference.teamID)
             warnings = [SigningKey.permissionWarning(file: reference.file)].compactMap { $0 }
         } else {
             guard settings.environment == .simulator else {

@@ -1,18 +1,21 @@
 package import Base
 package import Campaigns
 package import Content
+package import PushServices
 package import Runs
 
 extension MessageCatalog {
     /// What a run's campaign says, as it was planned.
     package init(frozenIn plan: RunPlan) throws(Diagnostics) {
-        let (campaign, _) = try Campaign.read(source: plan.campaignSource, file: plan.campaignFile, now: plan.plannedAt)
-        try self.init(campaign)
+        let (campaign, _) = try Campaign.read(
+            source: plan.campaignSource, file: plan.campaignFile, service: plan.service, now: plan.plannedAt)
+        try self.init(campaign, for: plan.service)
     }
 
     /// What a campaign says.
-    package init(_ campaign: Campaign) throws(Diagnostics) {
-        try self.init(campaign.content, variants: campaign.variants, campaign: campaign.name.value, dealing: campaign.variantDealing)
+    package init(_ campaign: Campaign, for service: any PushService = PushServices.standard) throws(Diagnostics) {
+        try self.init(
+            campaign.content, for: service, variants: campaign.variants, campaign: campaign.name.value, dealing: campaign.variantDealing)
     }
 
     /// Who falls into which variant; nil when all get the same.

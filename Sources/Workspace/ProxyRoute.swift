@@ -20,15 +20,3 @@ package struct ProxyRoute: Sendable {
     /// For people, behind the server's name: ` through the proxy proxy:3128, which https_proxy sets`; empty without one.
     package var proxyText: String { proxy.map { " through the proxy \($0.address), which \($0.source) sets" } ?? "" }
 }
-
-extension FrozenEnvironment {
-    /// Host and port of a server elsewhere; nil for the simulator inside this process, which no proxy leads to.
-    package var address: (host: String, port: Int)? {
-        switch self {
-        case .production: (Endpoint.production.host, Endpoint.production.port)
-        case .sandbox: (Endpoint.sandbox.host, Endpoint.sandbox.port)
-        case .server(let host, let port, _): (host, port)
-        case .simulator: nil
-        }
-    }
-}

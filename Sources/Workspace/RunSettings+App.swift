@@ -1,9 +1,17 @@
 package import Base
 package import Campaigns
 import Content
-import Cryptography
-import PushServices
+package import Cryptography
+package import PushServices
 package import Runs
+
+extension KeyFileWords {
+    /// Those of a service.
+    package init(of service: any PushService) {
+        let file = service.account.credentials.lazy.compactMap(\.file).first
+        self = file.map { KeyFileWords(service: service.displayName, source: $0.description, fileName: $0.name()) } ?? .plain
+    }
+}
 
 extension FrozenKey {
     /// With the fingerprint of what the file holds now, if it can be read.
@@ -18,7 +26,8 @@ extension RunSettings {
     /// Settings of no app yet: production, without topic and credentials.
     package init(pushType: PushType) {
         self.init(
-            environment: .production, topic: "", pushType: pushType, renderingRules: MessageCatalog.renderingRules)
+            environment: .named(PushServices.standard.account.environments.choices[0]), topic: "", pushType: pushType,
+            renderingRules: MessageCatalog.renderingRules)
     }
 
     /// The settings of an app, with everything else as usual.
@@ -27,8 +36,9 @@ extension RunSettings {
         // The suffix that a type needs is Volley's business, unless whoever runs the app wrote it already.
         self.init(
             environment: try FrozenEnvironment(app.environment, path),
-            topic: PushServices.standard.topic(app.topic.value, for: pushType),
+            topic: app.service.topic(app.topic.value, for: pushType),
             pushType: pushType, renderingRules: MessageCatalog.renderingRules)
+        serviceName = app.service.name
         key = app.key.map { FrozenKey(file: path($0.file), keyID: $0.keyID.value, teamID: $0.teamID.value) }
         certificate = app.certificate.map { FrozenCertificate(file: path($0.file), passphraseVariable: $0.passphraseVariable?.value) }
         pace = app.pace
@@ -40,8 +50,7 @@ extension RunSettings {
 extension FrozenEnvironment {
     fileprivate init(_ environment: Environment, _ path: (SourceText) -> String) throws {
         switch environment {
-        case .production: self = .production
-        case .sandbox: self = .sandbox
+        case .named(let environment): self = .named(environment)
         case .simulator: self = .simulator
         case .server(let url, let authority):
             let (host, port) = try Self.parts(of: url)
@@ -69,9 +78,8 @@ extension App {
     /// Where its pushes go, for people.
     package var destination: String {
         switch environment {
-        case .production: "production"
-        case .sandbox: "sandbox"
-        case .simulator: "simulator"
+        case .named(let environment): environment.name
+        case .simulator: Environment.simulatorName
         case .server(let url, _): url.value
         }
     }

@@ -107,7 +107,7 @@ package struct ScheduledTime {
         }
         if let same = others.last(where: { $0.plan.campaign == run.plan.campaign }) { return same.plan.id }
         guard !others.isEmpty else { return nil }
-        var own: Set<DeviceToken> = []
+        var own: Set<Target> = []
         try run.forEachResult { _, recipient, _, _ in own.insert(recipient.token) }
         return try others.last { other in
             defer { other.close() }

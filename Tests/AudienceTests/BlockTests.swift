@@ -14,7 +14,7 @@ import Testing
         func outcome(_ chunkSize: Int) -> String {
             do throws(any Error) {
                 let (result, sink) = try query.run(chunkSize: chunkSize)
-                return "\(result.summary) \(sink.recipients.map { "\($0.token.hex) \($0.fields)" })"
+                return "\(result.summary) \(sink.recipients.map { "\($0.token.text) \($0.fields)" })"
             } catch { return "\(error)" }
         }
         let whole = outcome(1 << 20)

@@ -76,8 +76,8 @@ import Testing
         let file = folder.file("devices.csv", rows.map { $0.joined(separator: separator) }.joined(separator: "\n"))
         let gone = folder.file("gone.csv", "\(quote)note\(quote)\(separator)\(quote)token\(quote)\nx\(separator)\(token(2))\n")
         let query = AudienceQuery(file).with { $0.anyTags = ["b"] }
-        #expect(try query.run(chunkSize: 16).sink.recipients.map(\.token.hex) == [token(1), token(2)])
-        #expect(try query.with { $0.excludedDevices = [gone] }.run().sink.recipients.map(\.token.hex) == [token(1)])
+        #expect(try query.run(chunkSize: 16).sink.recipients.map(\.token.text) == [token(1), token(2)])
+        #expect(try query.with { $0.excludedDevices = [gone] }.run().sink.recipients.map(\.token.text) == [token(1)])
         let trace = try query.trace(TraceSubject(token(2)), checking: { { _ in RecipientCheck() } })
         #expect(trace.rows.count == 1)
     }

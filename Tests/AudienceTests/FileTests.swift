@@ -25,7 +25,7 @@ import Testing
             }
         let (result, sink) = try everyone(folder.file("devices.\(suffix)", text)).run()
         #expect(result.audience == 2)
-        #expect(sink.recipients.map(\.token.hex) == [token(1), token(2)])
+        #expect(sink.recipients.map(\.token.text) == [token(1), token(2)])
     }
 
     @Test("gzip of several members is read to its end, padding included")

@@ -89,7 +89,7 @@ import Testing
     func handedOn() throws {
         let rows = ["1,anna,,,,2026-10-01", "1,bert,,,,2026-11-01", "2,anna,,,,2026-11-02"]
         let (result, sink) = try run(rows) { $0.aliases = ["anna"] }
-        #expect(sink.recipients.map(\.token.hex) == [token(2)])
+        #expect(sink.recipients.map(\.token.text) == [token(2)])
         #expect(result.skipped == [.notMatched: 1, .duplicateToken: 1])
         let (both, bothSink) = try run(rows) { ($0.aliases, $0.aliasLimit) = (["anna", "bert"], 1) }
         #expect(bothSink.recipients.map(\.alias).sorted() == ["anna", "bert"])
@@ -178,9 +178,9 @@ import Testing
     func unitedTags() throws {
         let rows = ["1,,news,,,2026-01-01", "1,,beta,,,2026-01-02", "2,,news,,,2026-01-01", "3,,,,,2026-01-01"]
         let (result, sink) = try merging(rows) { $0.allTags = ["news", "beta"] }
-        #expect(sink.recipients.map(\.token.hex) == [token(1)] && result.selectors == ["tag:news": 1, "tag:beta": 1])
+        #expect(sink.recipients.map(\.token.text) == [token(1)] && result.selectors == ["tag:news": 1, "tag:beta": 1])
         #expect(result.skipped == [.notMatched: 2, .duplicateToken: 1])
-        #expect(try merging(rows) { ($0.anyTags, $0.noneTags) = (["news"], ["beta"]) }.1.recipients.map(\.token.hex) == [token(2)])
+        #expect(try merging(rows) { ($0.anyTags, $0.noneTags) = (["news"], ["beta"]) }.1.recipients.map(\.token.text) == [token(2)])
         let (excluded, _) = try merging(rows) { ($0.everyone, $0.excludedTags) = (true, ["news"]) }
         #expect(excluded.audience == 1 && excluded.skipped == [.excluded: 2, .duplicateToken: 1])
     }

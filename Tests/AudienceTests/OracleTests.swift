@@ -151,5 +151,5 @@ struct OracleQuery {
 
 extension Recipient {
     /// Device, and whose it is, as the oracle has them.
-    fileprivate var summary: String { [token.hex, registrationID, alias, language].joined(separator: " ") }
+    fileprivate var summary: String { [token.text, registrationID, alias, language].joined(separator: " ") }
 }

@@ -192,8 +192,8 @@ import Testing
     @Test("a plain list has a token a line, in any case, with comments and blank lines; called .csv it is one as well")
     func plain() throws {
         let text = "\u{FEFF}# complaints\r\n\r\n  \(token(1).uppercased())\n\(token(2))"
-        #expect(try read(folder.file("list.txt", text)).map(\.token.hex) == [token(1), token(2)])
-        #expect(try read(folder.file("bare.csv", "\(token(1))\n\(token(2))\n")).map(\.token.hex) == [token(1), token(2)])
+        #expect(try read(folder.file("list.txt", text)).map(\.token.text) == [token(1), token(2)])
+        #expect(try read(folder.file("bare.csv", "\(token(1))\n\(token(2))\n")).map(\.token.text) == [token(1), token(2)])
     }
 
     @Test(
@@ -205,7 +205,7 @@ import Testing
             "note,reason,\(name),invalid_since\nx,\"a, b\",\(token(1)),2026-05-01T09:00:00.123Z\n,,\(token(2)),\n")
         let columns = name == "push" ? ExportColumns(names: [.token: place("push")]) : ExportColumns()
         let entries = try read(path, columns: columns)
-        #expect(entries.map(\.token.hex) == [token(1), token(2)] && entries.map(\.reason) == ["a, b", ""])
+        #expect(entries.map(\.token.text) == [token(1), token(2)] && entries.map(\.reason) == ["a, b", ""])
         #expect(entries.map { $0.invalidSince?.epochMilliseconds } == [1_777_626_000_123, nil])
         let short = folder.file("short.tsv", "invalid_since\ttoken\n2026-05-01\t\(token(3))\n")
         #expect(try read(short).map(\.invalidSince) == [Timestamp("2026-05-01")])

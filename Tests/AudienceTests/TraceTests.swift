@@ -6,8 +6,8 @@ import Testing
 
 @Suite("Why a device gets a push, or not") struct TraceTests {
     /// The verdict of a judge, by the last digit of a token.
-    @Sendable private static func reason(_ token: DeviceToken) -> SkipReason? {
-        switch token.hex.last {
+    @Sendable private static func reason(_ token: Target) -> SkipReason? {
+        switch token.text.last {
         case "1", "8": .holdout
         case "2": .renderError
         case "3": .payloadTooLarge
@@ -20,19 +20,19 @@ import Testing
     }
 
     /// Everything that a trace says of an export, row by row, counted.
-    private func traced(_ query: AudienceQuery) throws -> (reasons: [SkipReason: Int], recipients: Set<DeviceToken>, rows: Int) {
+    private func traced(_ query: AudienceQuery) throws -> (reasons: [SkipReason: Int], recipients: Set<Target>, rows: Int) {
         let preparation = try ScanPreparation(query, limits: ReadingLimits())
         let plan = ScanPlan(
             query: query, files: preparation.files, selectors: CompiledSelectors(query), excluded: preparation.excluded,
             hash: preparation.hash, limits: ReadingLimits(), makeChecker: Self.judge)
         let all = try RowTracer(plan).rows(asksJudge: false, where: { _ in true }, tick: {})
-        var (reasons, recipients, rows) = ([SkipReason.badRow: all.badRows], Set<DeviceToken>(), all.rows.count + all.badRows)
+        var (reasons, recipients, rows) = ([SkipReason.badRow: all.badRows], Set<Target>(), all.rows.count + all.badRows)
         for row in all.rows where row.digits == nil {
             let reason = try #require(row.ownReason)
             reasons[reason, default: 0] += 1
         }
         for token in Set(all.rows.compactMap(\.traced.token)) {
-            let trace = try query.trace(TraceSubject(token.hex), checking: Self.judge)
+            let trace = try query.trace(TraceSubject(token.text), checking: Self.judge)
             for row in trace.rows where row.token == token {
                 if let verdict = row.verdict { reasons[verdict, default: 0] += 1 } else { recipients.insert(token) }
             }
@@ -85,13 +85,13 @@ import Testing
         #expect(first[0].selectors == ["tag:a", "alias"] && first[1].selectors == ["alias"])
         #expect(
             first[0].failedConditions.map(\.condition.column.value) == ["app_version"] && first[0].failedConditions.map(\.cell) == ["1.0"])
-        #expect(first[1].recipient?.token.hex == token(1) && first[1].lastActive == "2026-11-03")
+        #expect(first[1].recipient?.token.text == token(1) && first[1].lastActive == "2026-11-03")
 
         // The most recently active device of the alias but one is suppressed, and takes no place.
         let alias = try trace("u1")
         #expect(lines(alias) == [2, 3, 4, 5, 6] && alias.map(\.verdict) == [.duplicateToken, nil, nil, .suppressed, .aliasLimit])
         #expect(alias[3].suppressedSince == noon)
-        #expect(alias[4].chosenInstead.map(\.token.hex) == [token(2), token(1)])
+        #expect(alias[4].chosenInstead.map(\.token.text) == [token(2), token(1)])
         #expect(alias[4].chosenInstead.map(\.lastActive) == ["2026-11-05", "2026-11-03"])
 
         let excluded = try trace("r5")

@@ -22,7 +22,7 @@ struct ScheduledRunWorkTests {
         let writer = try RunWriter(folder: folder, id: "r")
         for device in 0..<10 {
             try writer.put(
-                Recipient(token: DeviceToken(normalized: String(repeating: "0", count: 63) + String(device)), fields: []), at: device)
+                Recipient(token: Target(normalized: String(repeating: "0", count: 63) + String(device)), fields: []), at: device)
         }
         return try writer.finish(
             RunPlan(

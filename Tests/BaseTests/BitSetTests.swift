@@ -29,7 +29,7 @@ import Testing
         var batch = RecipientBatch()
         let recipients = (0..<5).map { number in
             Recipient(
-                token: DeviceToken(normalized: "abcd000\(number)"), registrationID: "r\(number)", alias: number == 2 ? "" : "家庭",
+                token: Target(normalized: "abcd000\(number)"), registrationID: "r\(number)", alias: number == 2 ? "" : "家庭",
                 language: "de", fields: ["Ann\"a", "\(number)"])
         }
         for (slot, recipient) in recipients.enumerated() { batch.append(recipient, at: slot) }

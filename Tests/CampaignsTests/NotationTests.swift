@@ -113,7 +113,7 @@ struct NotationTests {
         "server addresses are read",
         arguments: ["https://localhost", "https://localhost:2197", "HTTPS://10.0.0.1:1", "https://[::1]:65535"])
     func servers(_ url: String) throws {
-        try ServerURL.check(url)
+        try ServerURL.check(url, example: "https://localhost:2197")
     }
 
     @Test(
@@ -124,7 +124,7 @@ struct NotationTests {
             "https://a:b", "https://a b", "https://u@a", "https://[::1", "https://ä", "https://a:1:2",
         ])
     func notServers(_ url: String) {
-        #expect(throws: Complaint.self) { try ServerURL.check(url) }
+        #expect(throws: Complaint.self) { try ServerURL.check(url, example: "https://localhost:2197") }
     }
 
     @Test("a device token in an error is cut to its ends")

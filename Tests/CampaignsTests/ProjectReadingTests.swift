@@ -1,4 +1,5 @@
 import Base
+import PushServices
 import Testing
 
 @testable import Campaigns
@@ -34,10 +35,29 @@ struct ProjectReadingTests {
         #expect(app.columns.names.mapValues(\.value) == [.token: "device", .alias: "user", .tags: "labels", .lastActive: "seen"])
         #expect(app.columns.tagSeparator == "|")
         #expect(app.pace == Pace(pushes: 9000, intervalSeconds: 1))
-        guard case .production = app.environment else {
+        guard case .named(APNs.production) = app.environment else {
             Issue.record("not production")
             return
         }
+    }
+
+    @Test("an app may name its service; the others have the usual one, and there is no other")
+    func service() throws {
+        func app(_ line: String) -> String {
+            """
+            apps:
+              shop:
+                topic: com.example.shop
+                environment: simulator
+                \(line)
+
+            """
+        }
+        for line in ["service: apns", "pace: 500/s"] {
+            #expect(try readProject(app(line)).0.app(named: "shop")?.service.name == "apns")
+        }
+        let found = found { () throws(Diagnostics) in try readProject(app("service: nobody")) }
+        #expect(found == "volley.yaml:5:14: 'service' must be apns, not 'nobody'. For example: service: apns.")
     }
 
     @Test("a separator of tags is any single character", arguments: [",", "|", "，", "؛", "•"])

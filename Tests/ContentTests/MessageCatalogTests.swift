@@ -194,7 +194,7 @@ struct MessageCatalogTests {
         let (byAlias, byDevice) = (try chooser(.alias), try chooser(.device))
         func recipient(_ number: Int, _ alias: String) -> Recipient {
             let token = String(repeating: "0", count: 61) + String(1000 + number)
-            return Recipient(token: DeviceToken(normalized: token.suffix(64).description), alias: alias)
+            return Recipient(token: Target(normalized: token.suffix(64).description), alias: alias)
         }
         for person in 0..<200 {
             let dealt = Set((0..<5).map { byAlias.variant(of: recipient($0 + 5 * person, "user\(person)")) })

@@ -192,7 +192,7 @@ import Testing
         folder.run("openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:1024 | openssl pkey -pubout -out rsa.pem")
         func message(_ pem: String) -> String? {
             do throws(Diagnostic) {
-                _ = try VerificationKey(pem: pem)
+                _ = try VerificationKey(pem: pem, keyFileWords)
                 return nil
             } catch { return error.message }
         }

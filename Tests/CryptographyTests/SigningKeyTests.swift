@@ -3,10 +3,14 @@ import Cryptography
 import Glibc
 import Testing
 
+/// The words of the service that the keys are for.
+let keyFileWords = KeyFileWords(
+    service: "APNs", source: "the .p8 file that Apple gives out under Certificates, Identifiers & Profiles, Keys", fileName: "AuthKey.p8")
+
 /// The diagnostic that reading `file` as a signing key ends with, the folder's path left out.
 func refusal(_ file: String, in folder: TemporaryFolder) -> String? {
     do throws(Diagnostic) {
-        _ = try SigningKey(file: file)
+        _ = try SigningKey(file: file, keyFileWords)
         return nil
     } catch { return error.description.replacing(folder.path + "/", with: "") }
 }

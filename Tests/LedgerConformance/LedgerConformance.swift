@@ -79,7 +79,7 @@ final class LedgerBench {
 
     static func recipient(_ id: Int) -> Recipient {
         let digits = String(id, radix: 16)
-        let token = DeviceToken(normalized: String(repeating: "a", count: 64 - digits.count) + digits)
+        let token = Target(normalized: String(repeating: "a", count: 64 - digits.count) + digits)
         return Recipient(
             token: token, registrationID: "reg\(id)", alias: "user\(id)", language: id.isMultiple(of: 2) ? "en" : "", fields: ["name \(id)"]
         )

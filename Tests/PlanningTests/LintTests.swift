@@ -1,4 +1,5 @@
 import Base
+import PushServices
 import Testing
 
 @testable import Planning

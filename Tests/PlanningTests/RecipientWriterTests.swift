@@ -12,7 +12,7 @@ import Testing
         let folder = try #require(mkdtemp(&template).map { String(cString: $0) })
         defer { rmdir(folder) }
         var batch = RecipientBatch()
-        batch.append(Recipient(token: DeviceToken(normalized: String(repeating: "a", count: 64))), at: 0)
+        batch.append(Recipient(token: Target(normalized: String(repeating: "a", count: 64))), at: 0)
         for round in 0..<20 {
             let file = try RunWriter(folder: folder, id: "run-\(round)")
             do {

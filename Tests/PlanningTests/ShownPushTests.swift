@@ -1,4 +1,5 @@
 import Base
+import PushServices
 import Reports
 import Testing
 
@@ -6,7 +7,7 @@ import Testing
 
 @Suite("What a phone shows of a payload")
 struct ShownPushTests {
-    private func push(_ json: String) throws -> ShownPush { ShownPush(try JSONValue(parsing: json)) }
+    private func push(_ json: String) throws -> ShownPush { APNs().shown(try JSONValue(parsing: json)) }
 
     @Test("texts, marks and own keys are told apart")
     func read() throws {

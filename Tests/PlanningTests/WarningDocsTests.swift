@@ -1,5 +1,6 @@
 import Base
 import Foundation
+import PushServices
 import Testing
 
 @Suite("docs/reference/warnings.md")

@@ -10,7 +10,7 @@ import Testing
         let languages = ["en", "de", "zh-Hans", "", "pt-BR", "ar"]
         let recipients = (0..<count).map { id in
             Recipient(
-                token: DeviceToken(normalized: token(id)), registrationID: "r\(id)", alias: "a\(id)", language: languages[id * id % 7 % 6],
+                token: Target(normalized: token(id)), registrationID: "r\(id)", alias: "a\(id)", language: languages[id * id % 7 % 6],
                 variant: id % 3 == 0 ? "short" : "long")
         }
         let run = try makeRun(

@@ -37,7 +37,7 @@ import Testing
             folder,
             cells.enumerated().map {
                 Recipient(
-                    token: DeviceToken(normalized: token($0.offset)), registrationID: $0.element, alias: $0.element, language: $0.element)
+                    token: Target(normalized: token($0.offset)), registrationID: $0.element, alias: $0.element, language: $0.element)
             })
         try run.claim(0..<cells.count, at: start)
         try run.record(

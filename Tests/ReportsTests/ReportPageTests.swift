@@ -28,7 +28,7 @@ import Testing
         let folder = try TemporaryFolder()
         let recipients = (0..<30).map { id in
             Recipient(
-                token: DeviceToken(normalized: token(id + 0xABCDE)), registrationID: Self.evil, alias: Self.evil,
+                token: Target(normalized: token(id + 0xABCDE)), registrationID: Self.evil, alias: Self.evil,
                 language: Self.evil + "\(id % 2)",
                 variant: Self.evil + "\(id % 3)")
         }
@@ -102,7 +102,7 @@ import Testing
         let many = try makeRun(
             folder, id: "20261201-090000-d-0001",
             (0..<900).map {
-                Recipient(token: DeviceToken(normalized: token($0)), language: names[$0 % 30], variant: ["a", "b", "c"][$0 % 7 % 3])
+                Recipient(token: Target(normalized: token($0)), language: names[$0 % 30], variant: ["a", "b", "c"][$0 % 7 % 3])
             })
         let page = try page(many)
         #expect(names.allSatisfy { page.contains("dir=\"auto\">\($0)<") })

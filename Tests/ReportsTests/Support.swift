@@ -63,7 +63,7 @@ func makeRun(
 }
 
 func recipients(_ count: Int) -> [Recipient] {
-    (0..<count).map { Recipient(token: DeviceToken(normalized: token($0)), registrationID: "r\($0)", alias: "a\($0)", language: "en") }
+    (0..<count).map { Recipient(token: Target(normalized: token($0)), registrationID: "r\($0)", alias: "a\($0)", language: "en") }
 }
 
 /// 600 recipients of which 570 were claimed and 560 answered, with every outcome and odd reasons among them.

@@ -1,5 +1,6 @@
 import Base
 import Glibc
+import PushServices
 @testable import Runs
 import Testing
 
@@ -83,7 +84,7 @@ import Testing
             _ = try damaged.claimedWithoutOutcome()
             var tokens = 0
             try damaged.forEachResult { _, recipient, _, _ in
-                if DeviceToken(recipient.token.hex) != nil { tokens += 1 }
+                if APNs().target.target(recipient.token.text) != nil { tokens += 1 }
             }
             #expect(tokens == 200)
         } catch { #expect(error is Diagnostic, "\(error)") }

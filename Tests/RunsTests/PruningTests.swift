@@ -10,7 +10,7 @@ import Testing
         for id in 0..<count {
             try writer.put(
                 Recipient(
-                    token: DeviceToken(normalized: Self.token(id)), registrationID: "registration-\(id)", alias: "alias-\(id)",
+                    token: Target(normalized: Self.token(id)), registrationID: "registration-\(id)", alias: "alias-\(id)",
                     language: id % 3 == 0 ? "de" : "en", variant: id % 2 == 0 ? "a" : "b", fields: ["cell-\(id)"]), at: id)
         }
         let sample = JSONValue.object(pairs: [("samples", .array([.string("cell-1")])), ("skipped_why", .array([]))])

@@ -48,7 +48,7 @@ import Testing
         let run = try run(folder, recipients)
         let found = try pushes(run, 0..<20) + pushes(run, 20..<50)
         for (id, recipient) in recipients.enumerated() {
-            #expect(found[id] == Push(id: id, token: recipient.token.hex, cells: recipient.fields.map(escaped)))
+            #expect(found[id] == Push(id: id, token: recipient.token.text, cells: recipient.fields.map(escaped)))
         }
         #expect(try run.recipients(0..<50) == recipients)
     }
@@ -66,7 +66,7 @@ import Testing
     func tokenLengths() throws {
         let folder = try TemporaryFolder()
         let tokens = [8, 64, 160, 512].map { String(repeating: "0123456789abcdef", count: 32).prefix($0) }.map(String.init)
-        let run = try run(folder, tokens.map { Recipient(token: DeviceToken(normalized: $0)) })
+        let run = try run(folder, tokens.map { Recipient(token: Target(normalized: $0)) })
         #expect(try pushes(run, 0..<4).map(\.token) == tokens)
     }
 

@@ -53,7 +53,7 @@ import Testing
         let writer = try RunWriter(folder: folder.path, id: "run")
         for (id, token) in tokens.enumerated() {
             var one = recipient(id)
-            one.token = DeviceToken(normalized: String(token))
+            one.token = Target(normalized: String(token))
             try writer.put(one, at: id)
         }
         let run = try writer.finish(plan("run", audience: 20))

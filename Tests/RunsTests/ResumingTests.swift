@@ -23,7 +23,7 @@ struct ResumingTests {
         var ids: [Int] = []
         try run.forEachUnsettledPush(in: range, resendsUnknown: resendsUnknown) { push in
             ids.append(push.id)
-            #expect(String(decoding: push.token, as: UTF8.self) == recipient(push.id).token.hex)
+            #expect(String(decoding: push.token, as: UTF8.self) == recipient(push.id).token.text)
         }
         return ids
     }

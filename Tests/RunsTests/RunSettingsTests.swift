@@ -1,4 +1,5 @@
 import Base
+import PushServices
 import Scheduling
 import Testing
 
@@ -62,7 +63,7 @@ struct RunSettingsTests {
                 == #"{"environment":"sandbox","topic":"com.example.shop","key":null,"certificate":null,"push_type":"alert","priority":10,"#
                 + #""expires":null,"collapse":null,"pace":null,"app_pace":null,"unknown":"resend","stop_when":null,"schedule":null,"#
                 + #""frequency":[],"approval":"none","rendering":5,"runs":null,"parent_life":null,"retried_outcomes":null,"#
-                + #""campaign_file":null,"scheduler":false,"place":null,"beside":[]}"#)
+                + #""campaign_file":null,"scheduler":false,"place":null,"beside":[],"service":"apns"}"#)
         #expect(
             Self.full().json.text
                 == #"{"environment":{"host":"::1","port":2197,"ca":"/etc/ca.pem"},"topic":"com.example.shop","#
@@ -75,7 +76,19 @@ struct RunSettingsTests {
                 + #""planning_ms":[100000,112000]},"frequency":[{"pushes":2,"seconds":604800},{"pushes":1,"seconds":3600}],"#
                 + #""approval":"required","rendering":5,"runs":"/runs","parent_life":"1f","retried_outcomes":["failed","unknown"],"#
                 + #""campaign_file":"/campaigns/sale.yaml","scheduler":true,"place":{"number":7,"life":"2e"},"#
-                + #""beside":["20261201-090000-sale-0001"]}"#)
+                + #""beside":["20261201-090000-sale-0001"],"service":"apns"}"#)
+    }
+
+    @Test("of older versions name no service, and go to the one that there was; a service that nobody knows cannot be read")
+    func service() throws {
+        let text = settings().json.text
+        func read(_ change: (String) -> String) throws -> RunSettings {
+            try RunSettings(json: try JSONValue(parsing: Array(change(text).utf8)), runFile: "x.sqlite")
+        }
+        #expect(try read { $0.replacing(#","service":"apns""#, with: "") } == settings())
+        #expect(try read { $0 }.service.displayName == "APNs")
+        #expect(throws: Diagnostic.self) { try read { $0.replacing(#""service":"apns""#, with: #""service":"nobody""#) } }
+        #expect(throws: Diagnostic.self) { try read { $0.replacing(#""environment":"sandbox""#, with: #""environment":"nowhere""#) } }
     }
 
     @Test("that cannot be read name the run file")

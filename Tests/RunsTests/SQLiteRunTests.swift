@@ -105,7 +105,7 @@ import Testing
         #expect(try run.claimedWithoutOutcome() == [0..<1, 2..<4])
         var seen: [String] = []
         try run.forEachResult { id, recipient, outcome, isClaimed in
-            #expect(recipient.token.hex == token(id))
+            #expect(recipient.token.text == token(id))
             seen.append(outcome?.outcome.name ?? (isClaimed ? "claimed" : "free"))
         }
         #expect(seen == ["claimed", "accepted", "claimed", "claimed"] + [String](repeating: "free", count: 6))

@@ -66,7 +66,7 @@ func token(_ number: Int) -> String {
 
 func recipient(_ number: Int, fields: [String] = []) -> Recipient {
     Recipient(
-        token: DeviceToken(normalized: token(number)), registrationID: "reg\(number)", alias: "user\(number)", language: "en",
+        token: Target(normalized: token(number)), registrationID: "reg\(number)", alias: "user\(number)", language: "en",
         fields: fields)
 }
 

@@ -1,5 +1,6 @@
 import Base
 import Glibc
+import PushServices
 @testable import Runs
 import Testing
 
@@ -13,7 +14,7 @@ extension SuppressionList {
     @discardableResult
     fileprivate func add(_ entries: (number: Int, reason: String, since: Int64)..., at now: Timestamp = noon) throws -> Change {
         try add(at: now) { list in
-            for entry in entries { try list.add(DeviceToken(normalized: token(entry.number)), entry.reason, moment(entry.since)) }
+            for entry in entries { try list.add(Target(normalized: token(entry.number)), entry.reason, moment(entry.since)) }
         }
     }
 
@@ -28,7 +29,7 @@ extension SuppressionList {
     /// `number reason since`
     fileprivate var summary: [String] {
         get throws {
-            try all.map { "\(Int($0.token.hex.suffix(8), radix: 16) ?? -1) \($0.reason) \($0.invalidSince.epochMilliseconds)" }
+            try all.map { "\(Int($0.token.text.suffix(8), radix: 16) ?? -1) \($0.reason) \($0.invalidSince.epochMilliseconds)" }
         }
     }
 }
@@ -95,11 +96,11 @@ extension SuppressionList {
     func slowReader() throws {
         let folder = try TemporaryFolder()
         let list = list(folder)
-        _ = try list.add { entries in for number in 0..<25_000 { try entries.add(DeviceToken(normalized: token(number)), "x", noon) } }
+        _ = try list.add { entries in for number in 0..<25_000 { try entries.add(Target(normalized: token(number)), "x", noon) } }
         var seen: [String] = []
         try list.forEach { device in
             if seen.isEmpty { try list.add((30_000, "y", 1)) }
-            seen.append(device.token.hex)
+            seen.append(device.token.text)
         }
         #expect(seen == ((0..<25_000) + [30_000]).map(token))
     }
@@ -148,13 +149,13 @@ extension SuppressionList {
         let list = list(folder)
         try list.add((1, "x", 1), (2, "x", 1), (3, "x", 1))
         let (named, removed) = try list.remove { remove in
-            for number in [3, 1, 8, 3] { try remove(DeviceToken(normalized: token(number))) }
+            for number in [3, 1, 8, 3] { try remove(Target(normalized: token(number))) }
         }
         #expect(named == 3 && removed == 2)
         #expect(try list.summary == ["2 x 1"])
         #expect(throws: CancellationError.self) {
             try list.remove { remove in
-                try remove(DeviceToken(normalized: token(2)))
+                try remove(Target(normalized: token(2)))
                 throw CancellationError()
             }
         }
@@ -168,7 +169,7 @@ extension SuppressionList {
         try list.add((1, "x", 1))
         #expect(throws: CancellationError.self) {
             try list.add { entries in
-                for number in 2..<5000 { try entries.add(DeviceToken(normalized: token(number)), "y", noon) }
+                for number in 2..<5000 { try entries.add(Target(normalized: token(number)), "y", noon) }
                 throw CancellationError()
             }
         }
@@ -337,7 +338,11 @@ extension SuppressionList {
         let retried = retry.tokenEvidenceOfRetried()
         #expect(
             try retry.finish(
-                at: noon, unless: { RunEvidence($0.tokenEvidence, retried: retried).settingsEvidence == nil ? nil : .described("settings") }
+                at: noon,
+                unless: {
+                    RunEvidence($0.tokenEvidence(of: PushServices.standard), retried: retried).settingsEvidence == nil
+                        ? nil : .described("settings")
+                }
             ) == nil)
         let list = retry.catalog.suppression(app: retry.plan.app, environment: "production")
         let change = try list.suppressGone(of: retry)
@@ -359,7 +364,7 @@ extension SuppressionList {
         Set(
             [
                 diagnostic { _ = try list.count() }, diagnostic { try list.add((1, "x", 1)) },
-                diagnostic { _ = try list.remove { try $0(DeviceToken(normalized: token(1))) } },
+                diagnostic { _ = try list.remove { try $0(Target(normalized: token(1))) } },
                 diagnostic { _ = try list.withTokens { count, _ in count } },
             ].map { $0?.message ?? "none" })
     }
@@ -397,7 +402,7 @@ extension SuppressionList {
     func truncated(share: Double) throws {
         let folder = try TemporaryFolder()
         let list = list(folder)
-        _ = try list.add { entries in for number in 0..<500 { try entries.add(DeviceToken(normalized: token(number)), "x", noon) } }
+        _ = try list.add { entries in for number in 0..<500 { try entries.add(Target(normalized: token(number)), "x", noon) } }
         let bytes = readBytes(list.path)
         writeBytes(Array(bytes.prefix(Int(Double(bytes.count) * share))), list.path)
         for message in messages(list) { #expect(message.hasPrefix("the suppression list is damaged")) }
@@ -408,7 +413,7 @@ extension SuppressionList {
         var random = Seeded(state: seed)
         let folder = try TemporaryFolder()
         let list = list(folder)
-        _ = try list.add { entries in for number in 0..<400 { try entries.add(DeviceToken(normalized: token(number)), "x", noon) } }
+        _ = try list.add { entries in for number in 0..<400 { try entries.add(Target(normalized: token(number)), "x", noon) } }
         var bytes = readBytes(list.path)
         let length = [4096, 64, 1][Int(seed) % 3]
         for _ in 0..<(seed % 3 == 0 ? 1 : 30) {

@@ -31,7 +31,7 @@ struct WaveTests {
     func order() throws {
         let folder = try TemporaryFolder()
         let run = try run(folder, [1, 0, 2, 1, 0, 0, 2], dropping: [4, 6])
-        let tokens = try run.recipients(0..<5).map(\.token.hex)
+        let tokens = try run.recipients(0..<5).map(\.token.text)
         #expect(tokens == [1, 5, 0, 3, 2].map(token))
         #expect(run.plan.waves.map(\.ids) == [0..<2, 2..<4, 4..<5])
         #expect(try SQLiteRun(path: run.path).plan.waves == run.plan.waves)
@@ -64,7 +64,7 @@ struct WaveTests {
         let dropping = (0..<500).map { $0 * 41 }
         let run = try run(folder, waves, dropping: dropping)
         let expected = (0..<3).flatMap { wave in waves.indices.filter { waves[$0] == wave && !dropping.contains($0) } }
-        #expect(try run.recipients(0..<run.plan.audience).map(\.token.hex) == expected.map(token))
+        #expect(try run.recipients(0..<run.plan.audience).map(\.token.text) == expected.map(token))
         try run.checkUnchanged()
     }
 

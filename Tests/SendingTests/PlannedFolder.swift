@@ -30,7 +30,7 @@ final class PlannedFolder {
     ) throws -> SQLiteRun {
         let writer = try RunWriter(folder: path, id: id)
         for (index, device) in devices.enumerated() {
-            try writer.put(Recipient(token: DeviceToken(normalized: Self.token(device)), fields: []), at: index)
+            try writer.put(Recipient(token: Target(normalized: Self.token(device)), fields: []), at: index)
         }
         var settings = settings ?? self.settings
         settings.place = try SendingHistory(folder: path).order().last

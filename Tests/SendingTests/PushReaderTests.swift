@@ -27,7 +27,7 @@ struct PushReaderTests {
             folder = String(decoding: path.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
             let writer = try RunWriter(folder: folder, id: "run", variants: messages?.variantsOfDevices)
             for id in 0..<audience {
-                let token = DeviceToken(normalized: PushReaderTests.token(id))
+                let token = Target(normalized: PushReaderTests.token(id))
                 try writer.put(Recipient(token: token, language: languages[id % languages.count], fields: [cell(id)]), at: id)
             }
             store = try writer.finish(

@@ -71,7 +71,7 @@ struct WaveSendingTests {
                 for id in first..<first + wave.devices {
                     let digits = String(id, radix: 16)
                     let token = tokens + String(repeating: "0", count: 56 - digits.count) + digits
-                    try writer.put(Recipient(token: DeviceToken(normalized: token), fields: []), at: id)
+                    try writer.put(Recipient(token: Target(normalized: token), fields: []), at: id)
                 }
             }
             let audience = planned.last?.ids.upperBound ?? 0

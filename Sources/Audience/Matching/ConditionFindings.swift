@@ -1,4 +1,5 @@
 import Base
+import PushServices
 
 /// What was found of a condition.
 struct ConditionFindings: Sendable {
@@ -67,7 +68,7 @@ struct ConditionFindings: Sendable {
 
     /// Cells as a message shows them.
     static func list(_ cells: [String]) -> String {
-        cells.prefix(ConditionCount.mostCells).map { "'\(TextFormat.foreign(DeviceToken($0)?.redacted ?? $0, maximumBytes: 40))'" }
+        cells.prefix(ConditionCount.mostCells).map { "'\(TextFormat.foreign(TargetRedaction.possible($0) ?? $0, maximumBytes: 40))'" }
             .joined(separator: ", ")
     }
 }

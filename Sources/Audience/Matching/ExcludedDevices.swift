@@ -1,4 +1,5 @@
 import Base
+import PushServices
 
 /// The devices that `exclude: {devices: …}` lists: tokens and registration ids, about 16 bytes each.
 ///
@@ -13,6 +14,7 @@ final class ExcludedDevices: @unchecked Sendable {
     private var entriesOfLists: [ListEntries] = []
     private(set) var lists: [ExclusionList] = []
     private let hash: KeyedHash
+    private let targets: TargetForm
     /// Whether an entry can only be a registration id, so that exports need that column.
     private(set) var hasRegistrationIDs = false
     /// Whether a registration id may be an e-mail address.
@@ -23,6 +25,7 @@ final class ExcludedDevices: @unchecked Sendable {
     /// Reads all lists. A list that cannot be read as a whole is an error: what it hides would be sent to.
     init(_ query: AudienceQuery, hash: KeyedHash, limits: ReadingLimits) throws(Diagnostics) {
         self.hash = hash
+        targets = query.targets
         takesAddresses = query.columns.candidates(for: .registrationID).contains { $0.lowercased().contains("mail") }
         var mistakes: [Diagnostic] = []
         for path in query.excludedDevices {
@@ -47,13 +50,14 @@ final class ExcludedDevices: @unchecked Sendable {
 
     /// Where a registration id is in the lists; -1 for one that is not listed.
     /// - Parameter digits: room for the case that it could be a token.
-    @inline(__always) func place(ofID registrationID: UnsafeBufferPointer<UInt8>, _ digits: borrowing TokenBuffer) -> Int {
+    @inline(__always) func place(ofID registrationID: UnsafeBufferPointer<UInt8>, _ digits: borrowing some TargetReader & ~Copyable) -> Int
+    {
         registrationID.isEmpty ? -1 : entries.place(of: fingerprint(of: registrationID, digits).value)
     }
 
     /// The lists that a device is in, by their bits; those from the last bit on share it.
     /// - Parameter token: the fingerprint of its token.
-    func lists(of token: UInt64, registrationID: UnsafeBufferPointer<UInt8>, _ digits: borrowing TokenBuffer) -> Int {
+    func lists(of token: UInt64, registrationID: UnsafeBufferPointer<UInt8>, _ digits: borrowing some TargetReader & ~Copyable) -> Int {
         guard !isEmpty else { return 0 }
         let id = registrationID.isEmpty ? token : fingerprint(of: registrationID, digits).value
         if entriesOfLists.isEmpty { return entries.contains(token) || entries.contains(id) ? 1 : 0 }
@@ -80,15 +84,17 @@ final class ExcludedDevices: @unchecked Sendable {
         var set = FingerprintSet()
     }
 
-    private func fingerprint(of entry: UnsafeBufferPointer<UInt8>, _ digits: borrowing TokenBuffer) -> (value: UInt64, isToken: Bool) {
+    private func fingerprint(of entry: UnsafeBufferPointer<UInt8>, _ digits: borrowing some TargetReader & ~Copyable) -> (
+        value: UInt64, isToken: Bool
+    ) {
         if let token = digits.normalize(entry) { return (hash.token(token), true) }
         return (hash(entry), false)
     }
 
     /// Adds what a row names a device by: its token, its registration id, or both.
-    private func add(row cells: some Sequence<UnsafeBufferPointer<UInt8>>, line: Int, _ digits: borrowing TokenBuffer) {
+    private func add(row cells: some Sequence<UnsafeBufferPointer<UInt8>>, line: Int, _ digits: borrowing some TargetReader & ~Copyable) {
         var (isFirst, hasToken) = (true, false)
-        for cell in cells where !Self.isBlank(cell) {
+        for cell in cells where !isBlank(cell) {
             let (fingerprint, isToken) = fingerprint(of: cell, digits)
             if !isToken, !hasToken {
                 // Beside a token exports can do without the registration id.
@@ -108,9 +114,9 @@ final class ExcludedDevices: @unchecked Sendable {
     }
 
     /// Nothing, or what programs write for nothing.
-    private static func isBlank(_ cell: UnsafeBufferPointer<UInt8>) -> Bool {
+    private func isBlank(_ cell: UnsafeBufferPointer<UInt8>) -> Bool {
         guard let first = cell.first, cell.count <= 9, !Blank.isCell(cell) else { return Blank.isCell(cell) }
-        return "nNuU#".utf8.contains(first) && TokenShape(String(decoding: cell, as: UTF8.self)) == .word
+        return "nNuU#".utf8.contains(first) && targets.shape(of: String(decoding: cell, as: UTF8.self)) == .word
     }
 
     /// Whether an entry that is no token is worth a closer look; most registration ids are not.
@@ -121,11 +127,11 @@ final class ExcludedDevices: @unchecked Sendable {
     /// Notes an entry that nobody can have written for a registration id: it would exclude nobody.
     private func judge(_ entry: UnsafeBufferPointer<UInt8>, line: Int) {
         let text = String(decoding: entry, as: UTF8.self)
-        guard let shape = TokenShape(text) else { return }
-        guard shape.wasToken(text) || shape == .email && !takesAddresses else { return }
+        guard let shape = targets.shape(of: text) else { return }
+        guard shape.wasTarget(text) || shape == .email && !takesAddresses else { return }
         flaws.add(
-            "'\(TextFormat.foreign(TokenShape.shortened(text), maximumBytes: 60))' is neither a device token nor a registration id: "
-                + shape.clause(digits: entry.count), line: line,
+            "'\(TextFormat.foreign(TargetRedaction.line(text), maximumBytes: 60))' is neither a device token nor a registration id: "
+                + targets.clause(of: shape, length: entry.count), line: line,
             remedy: shape == .surrounded
                 ? "It would exclude nobody. Write one token a line, and nothing else beside it."
                 : "It would exclude nobody. Write tokens or registration ids as in the exports.")
@@ -134,13 +140,13 @@ final class ExcludedDevices: @unchecked Sendable {
     // MARK: - Reading
 
     /// The first line of a plain list is an entry too, unless it is some header: of tokens those are told apart, and beside registration ids a header does no harm.
-    private func addFirst(_ line: String, isOnly: Bool, _ digits: borrowing TokenBuffer) {
+    private func addFirst(_ line: String, isOnly: Bool, _ digits: borrowing some TargetReader & ~Copyable) {
         var line = line
         line.withUTF8 { if isOnly || hasRegistrationIDs || digits.normalize($0) != nil { add(row: CollectionOfOne($0), line: 1, digits) } }
     }
 
     private func load(_ path: String, _ columns: ExportColumns, _ limits: ReadingLimits) throws(Diagnostic) {
-        let digits = TokenBuffer()
+        let digits = ChosenTargets(targets)
         guard let format = ExportFormat(path: path) else {
             return try NameFile.forEachName(in: path, limits: limits) { name, line in
                 add(row: CollectionOfOne(name), line: line, digits)
@@ -178,7 +184,7 @@ final class ExcludedDevices: @unchecked Sendable {
     }
 
     private func add(
-        from reader: inout some RowReader & ~Copyable, _ cells: ListCells, _ digits: borrowing TokenBuffer
+        from reader: inout some RowReader & ~Copyable, _ cells: ListCells, _ digits: borrowing some TargetReader & ~Copyable
     ) throws(Diagnostic) {
         var rows = 0
         while true {

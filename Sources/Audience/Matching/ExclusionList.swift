@@ -1,4 +1,5 @@
 import Base
+import PushServices
 
 /// One of the lists of excluded devices, by what is needed to say how many of its lines exclude nobody.
 struct ExclusionList: Sendable {
@@ -143,5 +144,5 @@ struct ExclusionList: Sendable {
     }
 
     /// Long enough for a token, of which no more is shown.
-    private static func shown(_ text: String) -> String { TextFormat.foreign(TokenShape.shortened(text), maximumBytes: 60) }
+    private static func shown(_ text: String) -> String { TextFormat.foreign(TargetRedaction.line(text), maximumBytes: 60) }
 }

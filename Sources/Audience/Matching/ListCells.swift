@@ -1,4 +1,5 @@
 import Base
+import PushServices
 
 /// Where a list of excluded devices says which devices are meant.
 struct ListCells {
@@ -44,7 +45,9 @@ struct ListCells {
 
 extension ColumnResolver {
     /// Whether the file is a run's report, with the names that Volley gives.
-    private var isReport: Bool { ["device_token", "outcome", "apns_id"].allSatisfy(header.contains) }
+    private var isReport: Bool {
+        ["device_token", "outcome"].allSatisfy(header.contains) && PushServices.idColumns.contains(where: header.contains)
+    }
 
     /// The tokens' column of a list of devices: called as in the exports, or `device_token` or `token`, as Volley writes it. What exports call by a name of the
     /// report is something else there.

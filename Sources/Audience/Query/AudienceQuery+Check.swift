@@ -6,6 +6,6 @@ extension AudienceQuery {
     /// - Throws: every file that cannot be read and every column that is missing.
     /// - Returns: warnings, such as a column that is there twice.
     public func checkColumns() throws(Diagnostics) -> [Diagnostic] {
-        try ScanPreparation(self, limits: ReadingLimits()).warnings
+        try ScanPreparation(self, limits: ReadingLimits(targets: targets)).warnings
     }
 }

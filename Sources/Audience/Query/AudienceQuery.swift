@@ -1,4 +1,5 @@
 public import Base
+public import PushServices
 
 /// Who is looked for, ready to run: lists loaded, paths resolved, columns named.
 public struct AudienceQuery: Sendable {
@@ -61,6 +62,8 @@ public struct AudienceQuery: Sendable {
     public var places = NamePlaces()
     /// Warnings that the campaign allows: what would be refused under such a name is a warning then.
     public var allowed: Set<WarningName> = []
+    /// What the targets of the app's service look like.
+    public var targets = PushServices.standard.target
     /// The moment against which `within` and `older than` are judged.
     public var now: Timestamp
 

@@ -1,4 +1,5 @@
 public import Base
+public import PushServices
 
 /// A file that lists devices that are to be suppressed, or no longer to be: one token a line, or a CSV or TSV with a column of tokens. Each may
 /// be compressed (`.gz`).
@@ -6,7 +7,7 @@ public enum TokenList {
     /// A listed device.
     public struct Entry: Hashable, Sendable {
         /// Its token.
-        public var token: DeviceToken
+        public var token: Target
         /// What the column `reason` says; blank without one.
         public var reason: String
         /// What the column `invalid_since` says; nil without one, and where it is blank.
@@ -17,6 +18,7 @@ public enum TokenList {
     /// space around a token does not count, and blank lines and lines that begin with `#` are skipped. A table needs a header, unless its
     /// only column is the tokens.
     /// - Parameters:
+    ///   - targets: what targets look like.
     ///   - columns: where the app's exports keep things; `device_token` and `token` will do as well.
     ///   - latest: no `invalid_since` is later.
     ///   - allowsExport: whether a table may have other columns of an export beside the tokens. Such a table is mostly a whole export: taken
@@ -24,10 +26,11 @@ public enum TokenList {
     /// - Throws: `Diagnostics` with the lines that cannot be read, the first ten and how many more there are, when everything else has been
     ///   handed over; whatever `body` throws, after which it is not called again.
     public static func read(
-        _ path: String, columns: ExportColumns, latest: Timestamp? = nil, allowsExport: Bool = true, _ body: (Entry) throws -> Void
+        _ path: String, targets: TargetForm = PushServices.standard.target, columns: ExportColumns, latest: Timestamp? = nil,
+        allowsExport: Bool = true, _ body: (Entry) throws -> Void
     ) throws {
         var mistakes = Mistakes(latest: latest, list: ListMistakes(file: path))
-        let limits = ReadingLimits()
+        let limits = ReadingLimits(targets: targets)
         do throws(Diagnostic) {
             switch ExportFormat(path: path)?.records {
             case nil: try readLines(path, limits, &mistakes, body)
@@ -63,18 +66,18 @@ public enum TokenList {
     ) throws(Diagnostic) {
         try NameFile.forEachName(in: path, limits: limits) { name, line in
             let text = String(decoding: name, as: UTF8.self)
-            if let token = DeviceToken(text) {
+            if let token = limits.targets.target(text) {
                 mistakes.attempt { try body(Entry(token: token, reason: "", invalidSince: nil)) }
             } else {
-                mistakes.list.add(noToken(text), line: line)
+                mistakes.list.add(noToken(text, limits.targets), line: line)
             }
         }
     }
 
-    private static func noToken(_ text: String) -> String {
-        guard let shape = TokenShape(text) else { return "there is no device token" }
-        let shown = shape == .surrounded ? TextFormat.foreign(TokenShape.shortened(text), maximumBytes: 60) : DeviceToken.redact(text)
-        return "'\(shown)' cannot be a device token: \(shape.clause(digits: text.utf8.count))"
+    private static func noToken(_ text: String, _ targets: TargetForm) -> String {
+        guard let shape = targets.shape(of: text) else { return "there is no device token" }
+        let shown = shape == .surrounded ? TextFormat.foreign(TargetRedaction.line(text), maximumBytes: 60) : Target.redact(text)
+        return "'\(shown)' cannot be a \(targets.noun): \(targets.clause(of: shape, length: text.utf8.count))"
     }
 
     /// The cells of an entry; the last one, which is always blank, where a column is missing.
@@ -97,7 +100,7 @@ public enum TokenList {
         var reader = try DelimitedReader.open(path: path, isGzip: isGzip, separator: separator, limits: limits)
         let header = reader.header
         var cells: Cells
-        if header.count == 1, let token = DeviceToken(header[0]) {
+        if header.count == 1, let token = limits.targets.target(header[0]) {
             // A plain list that is called .csv.
             mistakes.attempt { try body(Entry(token: token, reason: "", invalidSince: nil)) }
             cells = Cells(token: 0, reason: nil, invalidSince: nil)
@@ -108,7 +111,7 @@ public enum TokenList {
         while true {
             switch try reader.next() {
             case .row:
-                switch entry(reader.row, cells, latest: mistakes.latest) {
+                switch entry(reader.row, cells, limits.targets, latest: mistakes.latest) {
                 case .success(let entry): mistakes.attempt { try body(entry) }
                 case .failure(let flaw): mistakes.list.add(flaw.message, line: reader.recordLine)
                 }
@@ -123,7 +126,7 @@ public enum TokenList {
         let header = resolver.header
         guard let token = resolver.listedTokenColumn else { throw resolver.missing(.token) }
         // Such a file lists the devices that got the push as well.
-        if header.contains("outcome") || header.contains("apns_id") {
+        if header.contains("outcome") || PushServices.idColumns.contains(where: header.contains) {
             throw Diagnostic(
                 "this is the report of a run: it lists every device, not only those with invalid tokens", file: resolver.file,
                 remedy: "Those are in the list since the run has ended; there is nothing to import.")
@@ -141,9 +144,9 @@ public enum TokenList {
 
     private struct Flaw: Error { var message: String }
 
-    private static func entry(_ row: CellRow, _ cells: Cells, latest: Timestamp?) -> Result<Entry, Flaw> {
+    private static func entry(_ row: CellRow, _ cells: Cells, _ targets: TargetForm, latest: Timestamp?) -> Result<Entry, Flaw> {
         func text(_ cell: Int) -> String { String(decoding: row.bytes(cell), as: UTF8.self) }
-        guard let token = DeviceToken(text(cells.token)) else { return .failure(Flaw(message: noToken(text(cells.token)))) }
+        guard let token = targets.target(text(cells.token)) else { return .failure(Flaw(message: noToken(text(cells.token), targets))) }
         let date = row.bytes(cells.invalidSince)
         guard !date.isEmpty else { return .success(Entry(token: token, reason: text(cells.reason), invalidSince: nil)) }
         guard let moment = Timestamp(date) else {

@@ -1,4 +1,5 @@
 import Base
+import PushServices
 
 /// Which cells of an export's rows the query looks at: cell numbers by what they are needed for. Cells of columns that the
 /// export lacks are `blankCell`, which is always blank.
@@ -115,7 +116,7 @@ struct ColumnResolver {
     }
 
     /// Whether the first line is a device's and no header.
-    var lacksHeader: Bool { column(of: .token) == nil && header.contains { $0.utf8.count >= 32 && DeviceToken($0) != nil } }
+    var lacksHeader: Bool { column(of: .token) == nil && header.contains(where: TargetRedaction.isCertain) }
 
     /// A column that selecting needs and the export lacks.
     func missing(_ standard: ExportColumns.Standard) -> Diagnostic {
@@ -257,7 +258,7 @@ struct ColumnResolver {
     private var list: String { Self.list(header) }
 
     static func list(_ header: [String]) -> String {
-        let shown = header.prefix(40).map { "'\(DeviceToken($0)?.redacted ?? String($0.prefix(60)))'" }.joined(separator: ", ")
+        let shown = header.prefix(40).map { "'\(TargetRedaction.possible($0) ?? String($0.prefix(60)))'" }.joined(separator: ", ")
         return header.count > 40 ? "\(shown) and \(header.count - 40) more" : shown
     }
 }

@@ -1,6 +1,7 @@
 import Base
 import CSIMD
 import Glibc
+import PushServices
 
 /// Reads CSV and TSV (RFC 4180).
 ///
@@ -28,6 +29,7 @@ struct DelimitedReader: RowReader, ~Copyable {
     /// The line at `buffer.start`.
     private var line = 1
     private var columnCount = 0
+    private let targets: TargetForm
     /// nil where a row may look like the header.
     private var headerNames: HeaderNames?
     private(set) var row: CellRow
@@ -48,7 +50,7 @@ struct DelimitedReader: RowReader, ~Copyable {
     /// - Parameter separator: as the file's name says; its header may turn out to have another one.
     static func open(path: String, isGzip: Bool, separator: UInt8, limits: ReadingLimits) throws(Diagnostic) -> DelimitedReader {
         var reader = DelimitedReader(
-            buffer: try RecordBuffer.open(path: path, isGzip: isGzip, limits: limits), separator: separator)
+            buffer: try RecordBuffer.open(path: path, isGzip: isGzip, limits: limits), separator: separator, limits.targets)
         try reader.findSeparator()
         try reader.readHeader()
         return reader
@@ -73,17 +75,20 @@ struct DelimitedReader: RowReader, ~Copyable {
     /// - Parameters:
     ///   - state: what is to be expected at the block's first byte.
     ///   - names: what a second header looks like.
+    ///   - targets: what targets look like.
     static func ofBlock(
-        _ block: BlockBytes, expecting state: ReadingState, file: String, separator: UInt8, columnCount: Int, names: HeaderNames?
+        _ block: BlockBytes, expecting state: ReadingState, file: String, separator: UInt8, columnCount: Int, names: HeaderNames?,
+        targets: TargetForm
     ) -> DelimitedReader {
-        var reader = DelimitedReader(buffer: .ofBlock(block, file: file), separator: separator)
+        var reader = DelimitedReader(buffer: .ofBlock(block, file: file), separator: separator, targets)
         reader.makeRoom(forFields: columnCount)
         (reader.columnCount, reader.headerNames, reader.state) = (columnCount, names, state)
         return reader
     }
 
-    private init(buffer: consuming RecordBuffer, separator: UInt8) {
+    private init(buffer: consuming RecordBuffer, separator: UInt8, _ targets: TargetForm) {
         self.separator = separator
+        self.targets = targets
         fieldCapacity = 256
         fieldEnds = .allocate(capacity: fieldCapacity)
         row = CellRow(columns: [], ends: fieldEnds)
@@ -155,7 +160,7 @@ struct DelimitedReader: RowReader, ~Copyable {
         use(columns: Array(0..<columnCount))
         beginRow()
         header = (0..<columnCount).map { row.text($0, separator: []) }
-        headerNames = HeaderNames(header)
+        headerNames = HeaderNames(header, targets)
         if let first = header.first?.lowercased(), first.hasPrefix("sep="), columnCount <= 2 {
             throw Diagnostic(
                 "the first line tells a spreadsheet program the separator", at: position,
@@ -249,7 +254,7 @@ struct DelimitedReader: RowReader, ~Copyable {
                 guard let after = endOfQuoted(position) else { return unclosedQuote() }
                 if linesInside > linesBefore {
                     let text = UnsafeBufferPointer(start: buffer.base + position + 1, count: after - position - 2)
-                    let cell = QuotedCell(text: text, lineBreaks: linesInside - linesBefore)
+                    let cell = QuotedCell(text: text, lineBreaks: linesInside - linesBefore, targets: targets)
                     flaw = flaw ?? cell.flaw(separator: separator, columnCount: columnCount)
                 }
                 // A carriage return at the very end may be half of a line's end; a quote there half of a doubled one.

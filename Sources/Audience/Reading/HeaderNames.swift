@@ -1,4 +1,5 @@
 import Base
+import PushServices
 
 /// The names of a header, to recognise it where it stands a second time: `cat a.csv b.csv` leaves it among the rows, and what follows may
 /// have its columns in another order.
@@ -11,9 +12,9 @@ struct HeaderNames: Sendable {
     private static let quote = UInt8(ascii: "\"")
 
     /// nil where it does no harm, as of a single column, and where it is no header but a row.
-    init?(_ header: [String]) {
+    init?(_ header: [String], _ targets: TargetForm) {
         guard header.count > 1, header.contains(where: { !$0.isEmpty }) else { return nil }
-        guard !header.contains(where: { DeviceToken($0) != nil || $0.utf8.contains(Self.quote) }) else { return nil }
+        guard !header.contains(where: { targets.recognizes($0) || $0.utf8.contains(Self.quote) }) else { return nil }
         names = header
         // As it is, in quotes, and both behind a byte order mark.
         lengths = header.reduce(0) { bits, name in

@@ -1,4 +1,4 @@
-import Base
+import PushServices
 
 /// Tells a cell of many lines from rows that a quote hides which was left open.
 struct QuotedCell {
@@ -6,48 +6,43 @@ struct QuotedCell {
     let text: UnsafeBufferPointer<UInt8>
     /// How many line ends are in it.
     let lineBreaks: Int
+    let targets: TargetForm
 
     /// Line breaks of a cell beyond which a quote was left open: what a cell of a spreadsheet holds at most. Source: Microsoft, "Excel
     /// specifications and limits", line feeds per cell.
     static let mostLineBreaks = 253
-    /// Hex digits of a field that is taken for a device token here; the service's tokens have 64 and more.
-    private static let tokenDigits = 32
 
     /// Why the cell cannot be one; nil when it can.
     /// - Parameter columnCount: fields of a row.
     func flaw(separator: UInt8, columnCount: Int) -> String? {
         if lineBreaks > Self.mostLineBreaks { return "a quote is closed only after more than \(Self.mostLineBreaks) line breaks" }
-        return mayHoldToken && holdsRow(separator, columnCount) ? "a quoted cell holds rows of other devices: its quote was left open" : nil
+        guard let length = targets.tellingLength else { return nil }
+        return mayHoldTarget(of: length) && holdsRow(separator, columnCount, targetLength: length)
+            ? "a quoted cell holds rows of other devices: its quote was left open" : nil
     }
 
-    /// Whether so many hex digits stand in a row: of each so many places only one is looked at, mostly.
-    private var mayHoldToken: Bool {
-        var place = Self.tokenDigits - 1
+    /// Whether so many of a target's characters stand in a row: of each so many places only one is looked at, mostly.
+    private func mayHoldTarget(of length: Int) -> Bool {
+        var place = length - 1
         while place < text.count {
             var (start, end) = (place, place)
-            while end < text.count, isHexDigit(text[end]) { end += 1 }
-            while end > place, start > 0, isHexDigit(text[start - 1]) { start -= 1 }
-            if end - start >= Self.tokenDigits { return true }
-            place += Self.tokenDigits
+            while end < text.count, targets.isCharacter(text[end]) { end += 1 }
+            while end > place, start > 0, targets.isCharacter(text[start - 1]) { start -= 1 }
+            if end - start >= length { return true }
+            place += length
         }
         return false
     }
 
-    /// Whether one of its lines but the first is a row with a device token. The last one ends with the cell, so that fields may be missing.
-    private func holdsRow(_ separator: UInt8, _ columnCount: Int) -> Bool {
+    /// Whether one of its lines but the first is a row with a target. The last one ends with the cell, so that fields may be missing.
+    private func holdsRow(_ separator: UInt8, _ columnCount: Int, targetLength: Int) -> Bool {
         var lines = text.split(maxSplits: Int.max, omittingEmptySubsequences: false) { $0 == 0x0A || $0 == 0x0D }.dropFirst()
         guard let last = lines.popLast() else { return false }
         func fieldCount(_ line: Slice<UnsafeBufferPointer<UInt8>>) -> Int? {
             let fields = line.split(separator: separator, omittingEmptySubsequences: false)
-            return fields.contains(where: isToken) ? fields.count : nil
+            return fields.contains { $0.count >= targetLength && targets.isTarget($0) } ? fields.count : nil
         }
         if let count = fieldCount(last), count <= columnCount, count >= min(2, columnCount) { return true }
         return lines.contains { fieldCount($0) == columnCount }
-    }
-
-    private func isHexDigit(_ byte: UInt8) -> Bool { byte &- 0x30 <= 9 || (byte | 0x20) &- 0x61 <= 5 }
-
-    private func isToken(_ field: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
-        field.count >= Self.tokenDigits && field.count.isMultiple(of: 2) && field.allSatisfy(isHexDigit)
     }
 }

@@ -1,3 +1,5 @@
+import PushServices
+
 /// How much is read at once, how long a record may be, how many threads scan, and how much memory devices may take.
 struct ReadingLimits: Sendable {
     /// Bytes of a chunk; tests make it tiny, so that every record straddles a boundary.
@@ -8,6 +10,8 @@ struct ReadingLimits: Sendable {
     var threads: Int?
     /// Bytes that devices may take in memory before they go to disk.
     var deviceMemory = Int.max
+    /// What targets look like, by which a header, and a cell of many lines, are told from rows.
+    var targets = PushServices.standard.target
     /// Where it is noted which files are read, so that each can be seen to have stayed as it was.
     var sources = SourceFiles()
 }

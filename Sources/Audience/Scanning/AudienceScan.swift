@@ -142,6 +142,7 @@ extension AudienceQuery {
     ) throws(Diagnostics) -> (ScanPlan, warnings: [Diagnostic]) {
         var limits = limits
         limits.sources = sources
+        limits.targets = targets
         let preparation = try ScanPreparation(self, limits: limits)
         let plan = ScanPlan(
             query: self, files: preparation.files, selectors: CompiledSelectors(self), excluded: preparation.excluded,

@@ -1,9 +1,10 @@
 public import Base
+public import PushServices
 
 /// Rows with a text of one shape where the device token should be.
 public struct BadTokenCount: Hashable, Sendable {
     /// What it seems to be.
-    public var shape: TokenShape
+    public var shape: TargetShape
     /// How many rows have one.
     public var rows: Int
     /// The first of them, shortened as a token, and how long it is in bytes.
@@ -22,16 +23,16 @@ struct BadTokens: Sendable {
         var line: Int
     }
 
-    private var shapes: [TokenShape: First] = [:]
+    private var shapes: [TargetShape: First] = [:]
 
     /// Notes a cell of a block, whose lines count from its beginning.
-    mutating func note(_ cell: UnsafeBufferPointer<UInt8>, line: Int) {
+    mutating func note(_ cell: UnsafeBufferPointer<UInt8>, line: Int, _ targets: TargetForm) {
         let text = String(decoding: cell.prefix(4096), as: UTF8.self)
-        guard let shape = TokenShape(text) else { return }
+        guard let shape = targets.shape(of: text) else { return }
         if shapes[shape] != nil {
             shapes[shape]?.rows += 1
         } else {
-            let shown = TextFormat.foreign(text.count > 8 ? DeviceToken.redact(text) : text, maximumBytes: 40)
+            let shown = TextFormat.foreign(text.count > 8 ? Target.redact(text) : text, maximumBytes: 40)
             shapes[shape] = First(rows: 1, shown: shown, bytes: cell.count, file: "", line: line)
         }
     }

@@ -1,4 +1,5 @@
 import Base
+import PushServices
 
 /// Names of the query that no row carries, with what is probably meant by them.
 extension BlockMerger {
@@ -19,7 +20,7 @@ extension BlockMerger {
             // Of a single name `alias-not-found` says it all.
             guard numbers.count > 1, !numbers.contains(where: { seen[$0] }) else { return nil }
             let remedy =
-                names.contains { DeviceToken($0) != nil && $0.utf8.count >= 32 }
+                names.contains(where: query.targets.isCertain)
                 ? "Some look like device tokens: write `exclude: {devices: FILE}` for a list of tokens."
                 : "Are they written as in \(column)?"
             return .warning(
@@ -69,12 +70,12 @@ extension BlockMerger {
 
     /// A name as it may be shown: a number is no token.
     private static func shown(_ name: String) -> String {
-        name.allSatisfy(\.isNumber) && name.utf8.count < 32 ? name : DeviceToken(name)?.redacted ?? shortened(name)
+        name.allSatisfy(\.isNumber) && name.utf8.count < 32 ? name : TargetRedaction.possible(name) ?? shortened(name)
     }
 
     /// A line of a table, say: no token in it is shown whole.
     private static func shortened(_ name: String) -> String {
-        let shown = name.replacing(/[0-9A-Fa-f]{32,}/) { DeviceToken.redact(String($0.output)) }
+        let shown = TargetRedaction.withoutTargets(name)
         let cut = TextFormat.foreign(shown, maximumBytes: 80)
         return cut.utf8.count < shown.utf8.count ? cut + "…" : shown
     }
@@ -163,7 +164,7 @@ extension BlockMerger {
 
     private func remedy(forUnseen name: String, _ kind: String, among valid: Set<String>) -> String? {
         // Telephone numbers, and ids that a spreadsheet has rounded, are hex digits too.
-        if let token = DeviceToken(name), !token.hex.allSatisfy(\.isNumber), token.hex.utf8.count >= 32 || kind == "alias" {
+        if plan.query.targets.recognizes(name), !name.allSatisfy(\.isNumber), plan.query.targets.isCertain(name) || kind == "alias" {
             let excluded = kind == "alias" ? plan.query.excludedAliases : plan.query.excludedRegistrationIDs
             if excluded.contains(name) { return "It looks like a device token: write `exclude: {devices: FILE}` for a list of tokens." }
             let columns = plan.query.columns.candidates(for: kind == "alias" ? .alias : .registrationID).map { "'\($0)'" }

@@ -38,7 +38,7 @@ struct BlockMerger: ~Copyable {
     private(set) var listedDevices = BitSet()
 
     /// Reads again what was cut in the wrong place.
-    private var repairer: BlockScanner
+    private var repairer: ChosenBlockScanner
     private var pending = Pending()
 
     /// What is left of the blocks so far, and what is to be expected there.
@@ -61,7 +61,7 @@ struct BlockMerger: ~Copyable {
         self.plan = plan
         self.warnings = warnings
         devices = DeviceCollector(plan, recordLimit: recordLimit)
-        repairer = BlockScanner(plan)
+        repairer = ChosenBlockScanner(plan)
         bytesTotal = plan.files.reduce(0) { $0 + fileSize($1.path) }
         seen = SeenFlags(plan.selectors)
         conditions = plan.query.conditions.map(ConditionFindings.init)
@@ -137,7 +137,7 @@ struct BlockMerger: ~Copyable {
         digest.append(blockResult.digest)
         rowsWithDuplicateKeys += blockResult.rowsWithDuplicateKeys
         rowsWithLookalikes.merge(blockResult.rowsWithLookalikes, uniquingKeysWith: +)
-        for mistake in blockResult.badRows.prefix(BlockScanner.shownBadRows - badRows.count) { badRows.append(placed(mistake)) }
+        for mistake in blockResult.badRows.prefix(BlockResult.shownBadRows - badRows.count) { badRows.append(placed(mistake)) }
         if longBadRow == nil, let mistake = blockResult.longBadRows.first { longBadRow = placed(mistake) }
         for mistake in blockResult.longBadRows.prefix(max(0, Self.mostWarnings - warnings.count)) {
             var warning = placed(mistake)

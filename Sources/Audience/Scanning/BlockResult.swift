@@ -72,6 +72,8 @@ struct BlockResult {
     /// Rows that take up many lines and could not be read.
     var longBadRows: [Diagnostic] = []
 
+    /// Rows that cannot be read and are shown.
+    static let shownBadRows = 10
     /// JSON objects that name a key twice.
     var rowsWithDuplicateKeys = 0
     /// JSON objects that lack a used key and have one like it, by that key.

@@ -1,13 +1,13 @@
 import Base
 
 /// Looks at the rows of one block after another. One for each thread.
-struct BlockScanner: ~Copyable {
+struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
     private let plan: ScanPlan
     private var selector: RowSelector
     private var filter: RowFilter
     private var watch: ComparisonWatch
     private let judge: RecipientChecker
-    private let tokens = TokenBuffer()
+    private let targets: Targets
     private let separator: [UInt8]
     private let latestActivity: Int64
     private let hasConditions: Bool
@@ -26,14 +26,14 @@ struct BlockScanner: ~Copyable {
     private var samplesTags = false
     private var samplesAllTags = false
 
-    static let shownBadRows = 10
     /// Blocks whose first rows' tags are sampled: more than one, as the first may hold few rows.
-    private static let sampledBlocks = 16
+    private static var sampledBlocks: Int { 16 }
     /// Lines of one unreadable row from which on it is worth a warning: rows are hidden in it.
-    private static let suspiciousLines = 20
+    private static var suspiciousLines: Int { 20 }
 
-    init(_ plan: ScanPlan) {
+    init(_ plan: ScanPlan, _ targets: consuming Targets) {
         self.plan = plan
+        self.targets = targets
         selector = RowSelector(plan.selectors)
         filter = RowFilter(plan.query)
         watch = ComparisonWatch(plan.query)
@@ -71,7 +71,7 @@ struct BlockScanner: ~Copyable {
         case .delimited(let separator):
             var reader = DelimitedReader.ofBlock(
                 block.bytes, expecting: state, file: export.path, separator: separator, columnCount: export.header.count,
-                names: export.names)
+                names: export.names, targets: plan.query.targets)
             reader.use(columns: export.plan.columns)
             scan(&reader, export.plan, &blockResult)
         case .jsonLines:
@@ -98,7 +98,9 @@ struct BlockScanner: ~Copyable {
                     blockResult.rows += 1
                     guard let reason = take(reader.row, columns, &blockResult) else { continue }
                     blockResult.skipped[reason] += 1
-                    if reason == .badToken { blockResult.badTokens.note(reader.row.bytes(columns.token), line: reader.rowLine) }
+                    if reason == .badToken {
+                        blockResult.badTokens.note(reader.row.bytes(columns.token), line: reader.rowLine, plan.query.targets)
+                    }
                 case .badRow: note(reader.badRow, lines: reader.badRowLines, &blockResult)
                 case .needsMore, .end: break reading
                 }
@@ -116,7 +118,7 @@ struct BlockScanner: ~Copyable {
         // A quote that is never closed hides rows: each of its lines counts as one.
         blockResult.rows += lines
         blockResult.skipped[.badRow] += lines
-        if blockResult.badRows.count < Self.shownBadRows { blockResult.badRows.append(mistake) }
+        if blockResult.badRows.count < BlockResult.shownBadRows { blockResult.badRows.append(mistake) }
         if lines >= Self.suspiciousLines { blockResult.longBadRows.append(mistake) }
     }
 
@@ -139,7 +141,7 @@ struct BlockScanner: ~Copyable {
                 nil
             }
         let cell = row.bytes(columns.token)
-        guard let token = tokens.normalize(cell) else { return reason ?? (cell.isEmpty ? .missingToken : .badToken) }
+        guard let token = targets.normalize(cell) else { return reason ?? (cell.isEmpty ? .missingToken : .badToken) }
         let fingerprint = plan.hash.fingerprint(token)
         let isListed = hasExcludedDevices && isListed(fingerprint, &blockResult)
         let lastActive = lastActive(row, columns, &blockResult)
@@ -162,7 +164,7 @@ struct BlockScanner: ~Copyable {
         let passes = !hasConditions || filter.passes(row)
         let isIDListed = hasExcludedDevices && isIDListed(row, columns, &blockResult)
         let cell = row.bytes(columns.token)
-        guard let token = tokens.normalize(cell) else {
+        guard let token = targets.normalize(cell) else {
             if !isSelected { return .notMatched }
             if !passes { return .filtered }
             if selector.isExcluded || isIDListed { return .excluded }
@@ -205,14 +207,14 @@ struct BlockScanner: ~Copyable {
 
     /// The same of the row's registration id.
     @inline(__always) private func isIDListed(_ row: CellRow, _ columns: ColumnPlan, _ blockResult: inout BlockResult) -> Bool {
-        let place = plan.excluded.place(ofID: row.bytes(columns.registrationID), tokens)
+        let place = plan.excluded.place(ofID: row.bytes(columns.registrationID), targets)
         if place >= 0 { blockResult.listedDevices.append(UInt32(truncatingIfNeeded: place)) }
         return place >= 0
     }
 
     /// All that excludes a row that something excludes.
     private func exclusions(_ row: CellRow, _ columns: ColumnPlan, _ fingerprint: TokenFingerprint) -> Exclusions {
-        let lists = plan.excluded.lists(of: fingerprint.word, registrationID: row.bytes(columns.registrationID), tokens)
+        let lists = plan.excluded.lists(of: fingerprint.word, registrationID: row.bytes(columns.registrationID), targets)
         return selector.exclusions.union(.lists(lists))
     }
 

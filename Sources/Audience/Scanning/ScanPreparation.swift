@@ -90,12 +90,14 @@ struct ScanPreparation {
         let plan = try columns(resolver.header, path)
         guard format.records == .jsonLines || format.records == .jsonArray else {
             return ExportFile(
-                path: path, format: format, header: resolver.header, plan: plan, otherActivity: resolver.otherActivity)
+                path: path, format: format, header: resolver.header, plan: plan, otherActivity: resolver.otherActivity,
+                targets: query.targets)
         }
         let later = ExportColumns.Standard.allCases.filter { resolver.column(of: $0) == nil }
         let header = resolver.header + later.map { query.columns.candidates(for: $0)[0] }
         return ExportFile(
-            path: path, format: format, header: header, plan: try columns(header, path), otherActivity: resolver.otherActivity)
+            path: path, format: format, header: header, plan: try columns(header, path), otherActivity: resolver.otherActivity,
+            targets: query.targets)
     }
 
     private func columns(_ header: [String], _ path: String) throws(Diagnostics) -> ColumnPlan {

@@ -7,7 +7,7 @@ struct ScanTeam: ~Copyable {
     private let plan: ScanPlan
     private let board: BlockDispatcher
     private let threads: Int
-    private var scanner: BlockScanner
+    private var scanner: ChosenBlockScanner
     private var merger: BlockMerger
     private var meter: ScanMeter
 
@@ -20,7 +20,7 @@ struct ScanTeam: ~Copyable {
         board = BlockDispatcher(
             BlockSource(files: plan.files, noting: plan.limits.sources), blocks: 3 * threads + 1,
             blockCapacity: BlockSource.blockCapacity(plan.limits))
-        scanner = BlockScanner(plan)
+        scanner = ChosenBlockScanner(plan)
         merger = BlockMerger(plan, warnings: warnings, recordLimit: recordLimit)
         meter = ScanMeter(files: plan.query.files)
     }
@@ -54,11 +54,11 @@ struct ScanTeam: ~Copyable {
     }
 
     private static func help(_ plan: ScanPlan, _ board: BlockDispatcher) {
-        var scanner = BlockScanner(plan)
+        var scanner = ChosenBlockScanner(plan)
         while let block = board.takeBlock(waits: true) { scan(block, &scanner, plan, board) }
     }
 
-    private static func scan(_ block: Block, _ scanner: inout BlockScanner, _ plan: ScanPlan, _ board: BlockDispatcher) {
+    private static func scan(_ block: Block, _ scanner: inout ChosenBlockScanner, _ plan: ScanPlan, _ board: BlockDispatcher) {
         let file = plan.files[block.file]
         let state = block.isFirst ? file.stateOfFile : file.stateOfBlocks
         board.deliver(.init(block: block, blockResult: scanner.scan(block, expecting: state, board.wants)))

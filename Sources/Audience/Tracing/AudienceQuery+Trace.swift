@@ -126,7 +126,7 @@ private struct DeviceTracer {
             }
             chosen[alias] = ranked.prefix(plan.query.aliasLimit).map { device in
                 .init(
-                    token: DeviceToken(normalized: String(decoding: device.digits, as: UTF8.self)),
+                    token: Target(normalized: String(decoding: device.digits, as: UTF8.self)),
                     lastActive: rows[device.newest].traced.lastActive)
             }
         }
@@ -135,7 +135,7 @@ private struct DeviceTracer {
 
     /// Writes the verdicts of a device into its rows.
     private func conclude(_ device: Device, _ kept: [Int: [TracedRow.ChosenDevice]], _ rows: inout [RowTracer.Row]) {
-        let token = DeviceToken(normalized: String(decoding: device.digits, as: UTF8.self))
+        let token = Target(normalized: String(decoding: device.digits, as: UTF8.self))
         let newest = rows[device.newest].traced.position
         for index in rows.indices where rows[index].digits == device.digits && index != device.newest {
             (rows[index].traced.verdict, rows[index].traced.decidedBy) = (.duplicateToken, newest)

@@ -26,12 +26,7 @@ struct RowTracer {
     let plan: ScanPlan
     private let judge: RecipientChecker
     private let separator: [UInt8]
-    private let tokens = TokenBox()
-
-    /// Room for a token.
-    private final class TokenBox {
-        let buffer = TokenBuffer()
-    }
+    private let targets: ChosenTargets
 
     /// Rows that are kept at most: who asks about an alias of thousands of devices wants to know something else.
     static let mostRows = 100_000
@@ -39,6 +34,7 @@ struct RowTracer {
     init(_ plan: ScanPlan) {
         self.plan = plan
         judge = plan.makeChecker()
+        targets = ChosenTargets(plan.query.targets)
         separator = Array(plan.query.columns.tagSeparator.utf8)
     }
 
@@ -61,7 +57,7 @@ struct RowTracer {
             var tools = Tools(plan, file)
             func take(_ row: CellRow, _ line: Int) throws {
                 let cell = row.bytes(file.plan.token)
-                let digits = tokens.buffer.normalize(cell).map { Array($0) }
+                let digits = targets.normalize(cell).map { Array($0) }
                 let glance = Glance(digits: digits, alias: row.bytes(file.plan.alias), registrationID: row.bytes(file.plan.registrationID))
                 guard isWanted(glance) else { return }
                 guard rows.count < Self.mostRows else {
@@ -100,7 +96,7 @@ struct RowTracer {
         let failed = tools.filter.failing(row)
         let active = dateMilliseconds(row.bytes(columns.lastActive))
         let lastActive = active.map { $0 <= plan.query.latestActivity ? $0 : ActivityMoment.never } ?? ActivityMoment.never
-        let listsID = plan.excluded.place(ofID: row.bytes(columns.registrationID), tokens.buffer) >= 0
+        let listsID = plan.excluded.place(ofID: row.bytes(columns.registrationID), targets) >= 0
         let isExcluded = tools.selector.isExcluded || !plan.excluded.isEmpty && listsID
         let fingerprint = digits.map { $0.withUnsafeBufferPointer { plan.hash.token($0) } }
         let listsToken = fingerprint.map { plan.excluded.place(ofToken: $0) >= 0 } ?? false
@@ -108,7 +104,7 @@ struct RowTracer {
         let excludedTags = excludedTags(row, columns, tools.selector)
         let names = plan.selectors.selectors.names
         var traced = TracedRow(
-            position: position, token: digits.map { DeviceToken(normalized: String(decoding: $0, as: UTF8.self)) },
+            position: position, token: digits.map { Target(normalized: String(decoding: $0, as: UTF8.self)) },
             registrationID: text(columns.registrationID), alias: text(columns.alias), tags: text(columns.tags),
             language: text(columns.language), lastActive: text(columns.lastActive),
             selectors: tools.selector.selected.map { names[Int($0)] },

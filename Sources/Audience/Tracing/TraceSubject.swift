@@ -1,4 +1,5 @@
 public import Base
+public import PushServices
 
 /// Whom a trace is about, as a person typed it: a device token, whole or as `7276…89f1`, an alias, or a registration id.
 public struct TraceSubject: Sendable {
@@ -18,19 +19,20 @@ public struct TraceSubject: Sendable {
     /// Digits that must be given at either end of a shortened token.
     private static let fewestDigits = 4
 
+    /// - Parameter targets: what targets look like.
     /// - Throws: `Diagnostic`: nothing is named, or a shortened token has too few digits.
-    public init(_ text: String) throws(Diagnostic) {
-        let text = Self.withoutMarks(trimmedText(text))
+    public init(_ text: String, _ targets: TargetForm = PushServices.standard.target) throws(Diagnostic) {
+        let text = Self.withoutMarks(trimmedText(text), targets)
         guard !text.isEmpty else { throw Diagnostic("nobody is named", remedy: Self.remedy) }
         name = Array(text.utf8)
-        if let whole = DeviceToken(text) {
-            token = .whole(Array(whole.hex.utf8))
+        if let whole = targets.target(text) {
+            token = .whole(Array(whole.text.utf8))
             // An alias of eight digits is no secret; a token has many more.
-            shown = whole.hex.utf8.count >= 32 ? whole.redacted : text
+            shown = targets.isCertain(text) ? whole.redacted : text
             return
         }
-        shown = Self.shortened(text)
-        guard let parts = Self.parts(text) else {
+        shown = TargetRedaction.withoutTargets(text)
+        guard let parts = Self.parts(text, targets) else {
             token = .none
             return
         }
@@ -41,33 +43,23 @@ public struct TraceSubject: Sendable {
     }
 
     /// A token without what comes along when it is copied: `<…>`, quotes, a comma behind it.
-    private static func withoutMarks(_ text: String) -> String {
+    private static func withoutMarks(_ text: String, _ targets: TargetForm) -> String {
         let marks: Set<Character> = ["<", ">", "\"", "'", ",", ";", ":", ".", "(", ")", "[", "]", " "]
         let inside = text.drop(while: marks.contains).reversed().drop(while: marks.contains).reversed()
         let digits = String(inside).filter { $0 != " " }
-        return digits.utf8.count >= 32 && DeviceToken(digits) != nil ? digits : text
-    }
-
-    /// What holds a token is not shown whole.
-    private static func shortened(_ text: String) -> String {
-        text.replacing(/[0-9A-Fa-f]{32,}/) { DeviceToken.redact(String($0.output)) }
+        return targets.isCertain(digits) ? digits : text
     }
 
     private static let remedy = "Name a device token (whole, or as 7276…89f1), an alias, or a registration id."
 
     /// The digits around `…` or `...`; nil when this is no shortened token.
-    private static func parts(_ text: String) -> (first: [UInt8], last: [UInt8])? {
+    private static func parts(_ text: String, _ targets: TargetForm) -> (first: [UInt8], last: [UInt8])? {
         for gap in ["…", "..."] {
             guard let range = text.firstRange(of: gap) else { continue }
-            let (first, last) = (text[..<range.lowerBound].lowercased(), text[range.upperBound...].lowercased())
-            guard (first + last).utf8.allSatisfy(isHexDigit) else { continue }
-            return (Array(first.utf8), Array(last.utf8))
+            guard let first = targets.part(text[..<range.lowerBound]), let last = targets.part(text[range.upperBound...]) else { continue }
+            return (first, last)
         }
         return nil
-    }
-
-    private static func isHexDigit(_ byte: UInt8) -> Bool {
-        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
     }
 
     /// Whether a normalised token is meant.

@@ -5,7 +5,7 @@ public struct TracedRow: Sendable {
     /// Where it stands.
     public var position: SourcePosition
     /// nil when the cell is blank, or holds something else.
-    public var token: DeviceToken?
+    public var token: Target?
     /// As the export has them.
     public var registrationID: String, alias: String, tags: String, language: String, lastActive: String
     /// Names of the selectors that name it, in the query's order.
@@ -36,7 +36,7 @@ public struct TracedRow: Sendable {
     /// A device within an alias's limit.
     public struct ChosenDevice: Hashable, Sendable {
         /// Its token.
-        public var token: DeviceToken
+        public var token: Target
         /// As its newest row has it; blank without one.
         public var lastActive: String
     }

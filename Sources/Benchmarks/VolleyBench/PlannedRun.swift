@@ -23,7 +23,7 @@ enum PlannedRun {
             let cells = template.columns.map { $0.value == "store" ? "store" : id % 3 == 0 ? "" : "Ada" }
             try writer.put(
                 Recipient(
-                    token: DeviceToken(normalized: hex), registrationID: "reg\(id)", alias: "user\(id)", language: "en", fields: cells),
+                    token: Target(normalized: hex), registrationID: "reg\(id)", alias: "user\(id)", language: "en", fields: cells),
                 at: id)
         }
         let run = try writer.finish(

@@ -60,7 +60,7 @@ struct ReportBenchmark {
         for id in 0..<recipients {
             try writer.put(
                 Recipient(
-                    token: DeviceToken(normalized: PlannedRun.token(id)), registrationID: "reg\(id)", alias: "user\(id / 2)",
+                    token: Target(normalized: PlannedRun.token(id)), registrationID: "reg\(id)", alias: "user\(id / 2)",
                     language: Self.languages[id % 89 % 10], variant: id % 19 < 9 ? "short" : "long", fields: ["Ada"]),
                 at: id)
         }

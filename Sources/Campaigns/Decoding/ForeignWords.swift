@@ -1,4 +1,6 @@
-/// What other tools, and APNs itself, call the keys of a campaign; and keys that would say the opposite elsewhere.
+import PushServices
+
+/// What other tools, and push services themselves, call the keys of a campaign; and keys that would say the opposite elsewhere.
 enum ForeignWords {
     /// What to do about a key that is called otherwise here, and the key of the group that is meant; nil for other keys.
     static func remedy(for key: String, in group: KeyGroup) -> (text: String, meant: String?)? {
@@ -41,7 +43,8 @@ enum ForeignWords {
         }
         if group.valid == ProjectKeys.columns.valid { return columnRemedy(for: key) }
         let isRoot = group.name.isEmpty && group.valid == ProjectKeys.root.valid
-        guard isRoot || group.valid == ProjectKeys.app.valid else { return nil }
+        guard let service = group.service else { return nil }
+        if let remedy = accountRemedy(for: key, service, isRoot: isRoot) { return remedy }
         switch key {
         case "timezone", "quiet_hours", "fallback_timezone":
             let column =
@@ -52,22 +55,27 @@ enum ForeignWords {
                 "Texts in other languages stand in a campaign, below 'content'. For the column of the exports write \(isRoot ? "in the app " : "")columns: {language: NAME}.",
                 nil
             )
-        case "bundle_id", "bundle", "bundle_identifier", "app_id", "package":
-            return isRoot ? ("It stands in the app, and Volley calls it 'topic'.", nil) : ("Volley calls it 'topic'.", "topic")
-        case "sandbox", "production", "simulator":
-            return ("Write\(isRoot ? " in the app" : "") environment: \(key).", isRoot ? nil : "environment")
-        case "url", "server", "host", "endpoint":
-            return (
-                "For a server other than Apple's write\(isRoot ? " in the app" : "") environment: {url: \"https://localhost:2197\", ca: ca.pem}.",
-                isRoot ? nil : "environment"
-            )
-        case "key_id", "team_id", "team", "auth_key":
-            return (
-                "Write\(isRoot ? " in the app" : "") key: {file: keys/AuthKey_ABC123DEFG.p8, id: ABC123DEFG, team: DEF123GHIJ}.",
-                isRoot ? nil : "key"
-            )
         default: return nil
         }
+    }
+
+    /// What other tools call the keys of an account.
+    private static func accountRemedy(for key: String, _ service: any PushService, isRoot: Bool) -> (text: String, meant: String?)? {
+        let (account, place) = (service.account, isRoot ? " in the app" : "")
+        let environment = EnvironmentForm.key
+        if account.topic.otherNames.contains(key) {
+            let name = account.topic.key
+            return isRoot ? ("It stands in the app, and Volley calls it '\(name)'.", nil) : ("Volley calls it '\(name)'.", name)
+        }
+        if account.environments.named(key) != nil || key == Environment.simulatorName {
+            return ("Write\(place) \(environment): \(key).", isRoot ? nil : environment)
+        }
+        if ["url", "server", "host", "endpoint"].contains(key) {
+            let example = "\(environment): {url: \"\(account.environments.serverExample)\", ca: ca.pem}"
+            return ("For a server other than \(service.owner)'s write\(place) \(example).", isRoot ? nil : environment)
+        }
+        guard let credential = account.credentials.first(where: { $0.otherNames.contains(key) }) else { return nil }
+        return ("Write\(place) \(credential.example).", isRoot ? nil : credential.key)
     }
 
     /// What people look for among the columns that Volley needs.

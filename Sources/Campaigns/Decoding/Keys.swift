@@ -1,15 +1,23 @@
 import Base
+import PushServices
 
 /// The keys that one group of a file may hold.
 struct KeyGroup: Sendable {
     /// As errors call it: `audience`; empty for the file itself.
     var name: String
     var valid: [String]
+    /// Those that may stand there as well, and that nobody is told of.
+    var unlisted: [String] = []
+    /// Where keys may be those of an account: the service that has it.
+    var service: (any PushService)?
 
     init(_ name: String, _ valid: [String]) {
         self.name = name
         self.valid = valid
     }
+
+    /// Whether a key may stand there.
+    func holds(_ key: String) -> Bool { valid.contains(key) || unlisted.contains(key) }
 
     /// `in 'audience'`
     var location: String { name.isEmpty ? "at the top level" : "in \(Self.shown(name))" }
@@ -89,22 +97,40 @@ enum CampaignKeys {
 
 /// The groups of volley.yaml.
 enum ProjectKeys {
-    static let root = KeyGroup("", ["runs", "proxy", "notices", "monitoring", "apps"])
-    static let app = KeyGroup(
-        "the app",
-        [
-            "topic", "environment", "key", "certificate", "devices", "columns", "pace", "frequency", "approval", "test_devices", "proxy",
-            "notices",
-        ])
+    static let root: KeyGroup = {
+        var root = KeyGroup("", ["runs", "proxy", "notices", "monitoring", "apps"])
+        root.service = PushServices.standard
+        return root
+    }()
     static let notice = KeyGroup("the entry of 'notices'", ["webhook", "secret_env", "ca", "command", "events"])
     static let monitoring = KeyGroup("monitoring", ["prometheus", "health"])
     static let testDevice = KeyGroup("the test device", ["name", "token", "language", "cells"])
     static let environment = KeyGroup("environment", ["url", "ca"])
-    static let key = KeyGroup("key", ["file", "id", "team"])
-    static let certificate = KeyGroup("certificate", ["file", "passphrase_env"])
     static let proxy = KeyGroup("proxy", ["url", "user", "password_env"])
     static let columns = KeyGroup("columns", ExportColumns.Standard.allCases.map(\.rawValue) + ["rows"])
     static let tags = KeyGroup("tags", ["column", "separator"])
 
-    static let file = FileKeys(groups: [root, app, environment, key, certificate, proxy, columns, tags, testDevice, notice, monitoring])
+    /// Names the service that takes the pushes of an app. Nobody need know it as long as there is one.
+    static let service = "service"
+
+    /// An app that uses a service: the keys of its account come first.
+    static func app(of service: any PushService, name: String = "the app") -> KeyGroup {
+        var group = KeyGroup(
+            name, service.account.keys + ["devices", "columns", "pace", "frequency", "approval", "test_devices", "proxy", "notices"])
+        group.unlisted = [self.service]
+        group.service = service
+        return group
+    }
+
+    /// What an app shows who it is with.
+    static func credential(_ form: CredentialForm) -> KeyGroup { KeyGroup(form.key, form.fields.map(\.key)) }
+
+    /// All groups of a file in which an app uses a service.
+    static func file(of service: any PushService) -> FileKeys {
+        FileKeys(
+            groups: [root, app(of: service), environment] + service.account.credentials.map(credential)
+                + [proxy, columns, tags, testDevice, notice, monitoring])
+    }
+
+    static let file = file(of: PushServices.standard)
 }

@@ -22,7 +22,7 @@ struct Section {
         self.entries = entries
         values = Dictionary(entries.map { ($0.key.value, $0) }) { first, _ in first }
         var meant: Set<String> = []
-        for entry in entries where !group.valid.contains(entry.key.value) {
+        for entry in entries where !group.holds(entry.key.value) {
             let unknown = file.complaint(about: entry.key.value, in: group)
             findings.error(unknown.complaint, at: entry.key.position)
             if let key = unknown.meant { meant.insert(key) }

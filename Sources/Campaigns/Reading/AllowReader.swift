@@ -1,4 +1,5 @@
 import Base
+import PushServices
 
 /// Reads `allow`: warnings that a campaign does not want to hear, and why.
 struct AllowReader {

@@ -1,98 +1,141 @@
 import Base
+import PushServices
 
 /// Reads one app of volley.yaml, part by part.
 struct AppReader {
     let section: Section
+    /// Takes its pushes.
+    let service: any PushService
 
     private var findings: Findings { section.findings }
+    private var account: AccountForm { service.account }
 
     private func subsection(_ key: String, _ group: KeyGroup, example: String) -> Section? {
-        section.node(key).flatMap { Section($0, group, of: ProjectKeys.file, example: example, findings: findings) }
+        section.node(key).flatMap { Section($0, group, of: ProjectKeys.file(of: service), example: example, findings: findings) }
+    }
+
+    /// The service that an entry of `apps` names; the standard one for none, and for one that there is not, which is reported when the app is read.
+    static func service(of app: YAMLNode) -> any PushService {
+        guard case .mapping(let entries) = app.content,
+            let name = entries.first(where: { $0.key.value == ProjectKeys.service })?.value.text?.value
+        else { return PushServices.standard }
+        return PushServices.named(name) ?? PushServices.standard
+    }
+
+    /// Reports a service that there is not.
+    func checkService() { _ = section.choice(ProjectKeys.service, PushServices.all.map { ($0.name, ()) }) }
+
+    /// What the service calls the app.
+    func topic() -> SourceText? {
+        let field = account.topic
+        guard let text = section.requiredText(field.key, example: "\(field.key): \(field.example)") else { return nil }
+        return accepted(text, field)
+    }
+
+    private func accepted(_ text: SourceText, _ field: AccountField) -> SourceText? {
+        section.accepted(text) { value throws(Complaint) in
+            if let flaw = field.flaw(value, quoted(value)) { throw Complaint(flaw.message, remedy: flaw.remedy) }
+        }
     }
 
     /// Which of the service's servers; nil when absent or wrong, and reported.
     func environment() -> Environment? {
-        let example = "environment: sandbox"
-        guard let node = section.required("environment", example: example) else { return nil }
+        let key = EnvironmentForm.key
+        let environments = account.environments
+        guard let node = section.required(key, example: "\(key): \(environments.example)") else { return nil }
         if case .mapping = node.content { return server() }
-        if let text = node.text, let meant = Self.meantEnvironment(text.value) {
+        let choices = environments.choices.map { ($0.name, Environment.named($0)) } + [(Environment.simulatorName, .simulator)]
+        if let text = node.text, let meant = Environment.remedy(for: text.value, environments) {
             section.findings.error(
-                "'environment' must be production, sandbox or simulator, not \(quoted(text.value))", at: text.position, remedy: meant)
+                "'\(key)' must be \(orList(choices.map(\.0))), not \(quoted(text.value))", at: text.position, remedy: meant)
             return nil
         }
-        return section.choice("environment", [("production", .production), ("sandbox", .sandbox), ("simulator", .simulator)])
-    }
-
-    /// What to write for a word of other tools.
-    private static func meantEnvironment(_ word: String) -> String? {
-        switch word.lowercased() {
-        case "development", "develop", "dev", "debug", "staging", "stage", "test", "testing", "xcode":
-            "Apple calls it sandbox: write environment: sandbox. Apps from TestFlight and the App Store are in production."
-        case "prod", "live", "release", "testflight", "appstore": "Write environment: production."
-        case "local", "localhost", "mock", "simulated": "Write environment: simulator."
-        default: nil
-        }
+        return section.choice(key, choices)
     }
 
     private func server() -> Environment? {
-        let example = "environment: {url: \"https://localhost:2197\", ca: ca.pem}"
-        guard let server = subsection("environment", ProjectKeys.environment, example: example) else { return nil }
+        let url = account.environments.serverExample
+        let example = "\(EnvironmentForm.key): {url: \"\(url)\", ca: ca.pem}"
+        guard let server = subsection(EnvironmentForm.key, ProjectKeys.environment, example: example) else { return nil }
         let authority = server.text("ca", example: "ca: ca.pem")
-        guard let url = server.requiredText("url", example: "url: \"https://localhost:2197\""), server.accepted(url, ServerURL.check) != nil
+        guard let address = server.requiredText("url", example: "url: \"\(url)\""),
+            server.accepted(address, { address throws(Complaint) in try ServerURL.check(address, example: url) }) != nil
         else {
             return nil
         }
-        return .server(url: url, certificateAuthority: authority)
+        return .server(url: address, certificateAuthority: authority)
     }
 
     /// `key: {file, id, team}`
     func key() -> KeyReference? {
-        guard let key = subsection("key", ProjectKeys.key, example: "key: {file: keys/AuthKey.p8, id: ABC123DEFG, team: DEF123GHIJ}") else {
-            return nil
-        }
-        let file = key.requiredText("file", example: "file: keys/AuthKey_ABC123DEFG.p8")
-        let keyID = identifier("id", in: key, example: "id: ABC123DEFG")
-        let teamID = identifier("team", in: key, example: "team: DEF123GHIJ")
-        guard let file, let keyID, let teamID else { return nil }
-        return KeyReference(file: file, keyID: keyID, teamID: teamID)
+        guard let form = account.credentials.first(where: { if case .signingKey = $0.kind { true } else { false } }),
+            let values = credential(form), let file = values.file, let keyID = values.keyID, let issuer = values.issuer
+        else { return nil }
+        return KeyReference(file: file, keyID: keyID, teamID: issuer)
     }
 
-    private func identifier(_ key: String, in section: Section, example: String) -> SourceText? {
-        guard let text = section.requiredText(key, example: example) else { return nil }
+    /// `certificate: {file, passphrase_env}`
+    func certificate() -> CertificateReference? {
+        guard let form = account.credentials.first(where: { $0.kind == .clientCertificate }), let values = credential(form),
+            let file = values.file
+        else { return nil }
+        return CertificateReference(file: file, passphraseVariable: values.passphraseVariable)
+    }
+
+    /// What stands in a credential's fields.
+    private struct CredentialValues {
+        var file: SourceText?, keyID: SourceText?, issuer: SourceText?, passphraseVariable: SourceText?
+    }
+
+    /// nil when it is not there.
+    private func credential(_ form: CredentialForm) -> CredentialValues? {
+        guard let section = subsection(form.key, ProjectKeys.credential(form), example: form.shortExample) else { return nil }
+        var values = CredentialValues()
+        for field in form.fields {
+            let example = "\(field.key): \(field.example)"
+            switch field.kind {
+            case .file: values.file = section.requiredText(field.key, example: example)
+            case .keyID(let length): values.keyID = identifier(field, in: section, length: length)
+            case .issuer(let length): values.issuer = identifier(field, in: section, length: length)
+            case .passphraseVariable:
+                values.passphraseVariable = section.variableName(field.key, of: "passphrase", example: field.example)
+            case .name: _ = section.requiredText(field.key, example: example).flatMap { accepted($0, field) }
+            }
+        }
+        return values
+    }
+
+    private func identifier(_ field: AccountField, in section: Section, length: Int) -> SourceText? {
+        let example = "\(field.key): \(field.example)"
+        guard let text = section.requiredText(field.key, example: example) else { return nil }
         let isIdentifier = text.value.utf8.allSatisfy {
             (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
         }
-        guard isIdentifier, text.value.utf8.count == 10 else {
+        guard isIdentifier, text.value.utf8.count == length else {
             section.findings.error(
-                "'\(key)' must be exactly 10 capital letters and digits, not \(quoted(text.value))", at: text.position,
-                remedy: "Copy it from Apple's developer site, for example: \(example).")
+                "'\(field.key)' must be exactly \(length) capital letters and digits, not \(quoted(text.value))", at: text.position,
+                remedy: "\(field.source), for example: \(example).")
             return nil
         }
         return text
     }
 
-    /// `certificate: {file, passphrase_env}`
-    func certificate() -> CertificateReference? {
-        let example = "certificate: {file: keys/push.p12, passphrase_env: PUSH_PASSPHRASE}"
-        guard let certificate = subsection("certificate", ProjectKeys.certificate, example: example) else { return nil }
-        let variable = certificate.variableName("passphrase_env", of: "passphrase", example: "PUSH_PASSPHRASE")
-        guard let file = certificate.requiredText("file", example: "file: keys/push.p12") else { return nil }
-        return CertificateReference(file: file, passphraseVariable: variable)
-    }
-
-    /// One of key and certificate, except that Volley makes a key for its own simulator.
+    /// One of the service's credentials, except that Volley makes a key for its own simulator.
     func checkCredentials(_ environment: Environment?) {
-        if section.has("key"), section.has("certificate") {
+        let keys = account.credentials.map(\.key), present = keys.filter(section.has)
+        if present.count > 1 {
             findings.error(
-                "'key' and 'certificate' exclude each other", at: section.place(of: "certificate"),
+                "\(present.map { "'\($0)'" }.joined(separator: " and ")) exclude each other", at: section.place(of: present[1]),
                 remedy: "Keep the one that this app uses.")
             return
         }
-        guard !section.has("key"), !section.has("certificate"), let environment else { return }
+        guard present.isEmpty, let environment, let example = account.credentials.first?.example else { return }
         if case .simulator = environment { return }
+        let names = keys.map { "'\($0)'" }
+        let lacks = keys.count == 1 ? "no \(names[0])" : "neither \(names.joined(separator: " nor "))"
         findings.error(
-            "the app '\(section.group.name)' has neither 'key' nor 'certificate', and APNs answers nobody without", at: section.position,
-            remedy: "Add, for example: key: {file: keys/AuthKey_ABC123DEFG.p8, id: ABC123DEFG, team: DEF123GHIJ}.")
+            "the app '\(section.group.name)' has \(lacks), and \(service.displayName) answers nobody without", at: section.position,
+            remedy: "Add, for example: \(example).")
     }
 
     /// Where to find things in the exports.
@@ -130,7 +173,7 @@ struct AppReader {
     private func readTags(_ names: Section, into columns: inout ExportColumns) {
         let example = "tags: {column: tags, separator: \";\"}"
         guard let node = names.node("tags"),
-            let tags = Section(node, ProjectKeys.tags, of: ProjectKeys.file, example: example, findings: findings)
+            let tags = Section(node, ProjectKeys.tags, of: ProjectKeys.file(of: service), example: example, findings: findings)
         else { return }
         columns.names[.tags] = tags.text("column", example: "column: tags")
         guard let separator = tags.node("separator") else { return }
@@ -146,8 +189,8 @@ struct AppReader {
 /// The rules for the address of another server.
 enum ServerURL {
     /// Accepts `https://host` and `https://host:port`.
-    static func check(_ url: String) throws(Complaint) {
-        let example = "For example: url: \"https://localhost:2197\"."
+    static func check(_ url: String, example: String) throws(Complaint) {
+        let example = "For example: url: \"\(example)\"."
         guard url.lowercased().hasPrefix("https://") else {
             throw Complaint("the address \(quoted(url)) must begin with https://", remedy: example)
         }
@@ -162,5 +205,13 @@ enum ServerURL {
         guard parts.portText == nil || parts.port != nil else {
             throw Complaint("the port of \(quoted(url)) must be a number from 1 to 65535", remedy: example)
         }
+    }
+}
+
+extension Environment {
+    /// What to write for a word of other tools.
+    fileprivate static func remedy(for word: String, _ environments: EnvironmentForm) -> String? {
+        if let remedy = environments.remedies[word.lowercased()] { return remedy }
+        return ["local", "localhost", "mock", "simulated"].contains(word.lowercased()) ? "Write environment: \(simulatorName)." : nil
     }
 }

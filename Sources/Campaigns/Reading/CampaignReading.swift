@@ -1,4 +1,5 @@
 import Base
+import PushServices
 import Scheduling
 
 /// Turns the top level of a campaign file into a campaign.
@@ -6,11 +7,14 @@ struct CampaignReader {
     let root: Section
     let source: YAMLSource
     let now: Timestamp
+    /// Says by an app's name which service takes its pushes.
+    let service: (String) -> any PushService
 
     /// What could be read; what could not was reported.
     func read() -> CampaignDraft {
         let name = root.requiredText("name", example: "name: spring-sale").flatMap { root.accepted($0, CampaignName.check) }
         let app = root.requiredText("app", example: "app: shop")
+        let service = service(app?.value ?? "")
         let description = root.text("description", example: "description: Spring sale")
         let audience = section("audience", CampaignKeys.audience, example: "audience: {tags: [discount]}")
         let content = section("content", CampaignKeys.content, example: "content: {title: Hello, body: \"How are you?\"}")
@@ -18,14 +22,14 @@ struct CampaignReader {
         let schedule = root.has("schedule") ? section("schedule", CampaignKeys.schedule, example: ScheduleReader.example) : nil
 
         let readAudience = audience.map { AudienceReader(section: $0).read() }
-        let readContent = content.map { ContentReader(section: $0, source: source).read() }
-        let (variants, dealing) = VariantReader(root: root, source: source, content: readContent).read()
-        let readDelivery = delivery.map { DeliveryReader(section: $0, now: now).read() } ?? CampaignDelivery()
+        let readContent = content.map { ContentReader(section: $0, source: source, service: service).read() }
+        let (variants, dealing) = VariantReader(root: root, source: source, service: service, content: readContent).read()
+        let readDelivery = delivery.map { DeliveryReader(section: $0, now: now, service: service).read() } ?? CampaignDelivery()
         let readSchedule = schedule.flatMap { ScheduleReader(section: $0, now: now).read() }
         if let schedule, let readSchedule { checkExpiry(of: readDelivery, for: readSchedule, schedule) }
         if let text = delivery?.node("expires")?.text, let readSchedule { checkZone(of: text, readDelivery.expiry, for: readSchedule) }
         let allowed = AllowReader(root: root).read()
-        if let readContent { checkPriority(of: readDelivery, for: readContent) }
+        if let readContent { checkPriority(of: readDelivery, for: readContent, service) }
         var draft = CampaignDraft(app: app, audience: readAudience, content: readContent, variants: variants)
         if let name, let app, let readAudience, let readContent {
             draft.campaign = Campaign(
@@ -81,12 +85,13 @@ struct CampaignReader {
             at: text.position, remedy: "Write \(utc.words) \(offset) for the clock of \(zone.name), or \(utc.words) +00:00.")
     }
 
-    /// Source: Apple, "Sending notification requests to APNs": background pushes with priority 10 are an error.
-    private func checkPriority(of delivery: CampaignDelivery, for content: MessageContent) {
-        guard content.isSilent, let priority = delivery.priority, priority != .normal, let place = delivery.priorityPosition else { return }
+    private func checkPriority(of delivery: CampaignDelivery, for content: MessageContent, _ service: any PushService) {
+        guard content.isSilent, let priority = delivery.priority, let only = service.rules.silentPriority, priority != only,
+            let place = delivery.priorityPosition
+        else { return }
         root.findings.error(
-            "a silent push must go out with priority normal (5): APNs refuses any other for background pushes", at: place,
-            remedy: "Write priority: normal, or remove the key.")
+            "a silent push must go out with priority \(only) (\(only.rawValue)): \(service.displayName) refuses any other for background pushes",
+            at: place, remedy: "Write priority: \(only), or remove the key.")
     }
 }
 

@@ -1,4 +1,5 @@
 import Base
+import PushServices
 
 /// Reads `where`: conditions on columns.
 struct ConditionReader {
@@ -139,7 +140,7 @@ struct ConditionReader {
             try checkSingle(operand, comparison, column)
         }
         do throws(OperandRule.Mistake) {
-            try OperandRule(column: column, comparison: comparison, operand: operand).check()
+            try OperandRule(column: column, comparison: comparison, operand: operand, redact: TargetRedaction.certain).check()
         } catch {
             throw Complaint(error.message, remedy: error.remedy)
         }

@@ -1,9 +1,12 @@
 import Base
+import PushServices
 
 /// Reads `content`: what a push says, or what part of the audience gets instead. Templates in texts are left as they are.
 struct ContentReader {
     let section: Section
     let source: YAMLSource
+    /// Takes the pushes.
+    let service: any PushService
     /// The content that this one changes; nil for the campaign's own, which must show something.
     var base: MessageContent?
 
@@ -27,12 +30,12 @@ struct ContentReader {
         content.data = object("data", example: "data: {campaign: spring-sale}")
         content.wakesApp = section.truth("wake_app") ?? false
         content.isSilent = section.truth("silent") ?? false
-        content.payload = object("payload", example: "payload: {aps: {alert: Hello}}")
+        content.payload = object("payload", example: payloadExample)
         if section.has("payload") { checkPayload(content) }
         if let base { checkFits(base) } else if !section.has("payload") { checkKind(content) }
         checkData()
         if section.group.valid.contains("languages") {
-            content.languages = TranslationReader(section: section, source: source, base: base ?? content).read()
+            content.languages = TranslationReader(section: section, source: source, service: service, base: base ?? content).read()
         }
         return content
     }
@@ -130,7 +133,7 @@ struct ContentReader {
     private func badge() -> Int? {
         if let node = section.node("badge"), let text = node.text, text.value.hasPrefix("+") {
             findings.error(
-                "APNs cannot add to a badge, it shows the number that it is sent", at: node.position,
+                "\(service.displayName) cannot add to a badge, it shows the number that it is sent", at: node.position,
                 remedy: "Send the number from your own data, for example: badge: 1.")
             return nil
         }
@@ -174,14 +177,18 @@ struct ContentReader {
                 remedy: "Write it into the payload, or remove 'payload'.")
         }
         guard case .object(let members, let place) = content.payload else { return }
-        let example = "payload: {aps: {alert: Hello}}"
-        guard let aps = members.first(where: { $0.name.value == "aps" }) else {
-            findings.error("the payload has no 'aps', so APNs would show nothing", at: place, remedy: "For example: \(example).")
+        let key = service.rules.payloadKey
+        guard let member = members.first(where: { $0.name.value == key }) else {
+            findings.error(
+                "the payload has no '\(key)', so \(service.displayName) would show nothing", at: place,
+                remedy: "For example: \(payloadExample).")
             return
         }
-        if case .object = aps.value { return }
-        findings.error("'aps' must hold keys of its own", at: aps.value.position, remedy: "For example: \(example).")
+        if case .object = member.value { return }
+        findings.error("'\(key)' must hold keys of its own", at: member.value.position, remedy: "For example: \(payloadExample).")
     }
+
+    private var payloadExample: String { "payload: {\(service.rules.payloadExample)}" }
 
     /// A push is visible or silent, and a visible one shows, plays or counts something.
     private func checkKind(_ content: MessageContent) {
@@ -215,9 +222,9 @@ struct ContentReader {
     private func checkData() {
         guard case .mapping(let entries)? = section.node("data")?.content else { return }
         for entry in entries {
-            if entry.key.value == "aps" {
+            if entry.key.value == service.rules.payloadKey {
                 findings.error(
-                    "'data' must not hold 'aps', which belongs to APNs", at: entry.key.position,
+                    "'data' must not hold '\(entry.key.value)', which belongs to \(service.displayName)", at: entry.key.position,
                     remedy: "Use the keys of 'content', or write the whole push as 'payload'.")
             } else if ["image", "link"].contains(entry.key.value), section.has(entry.key.value) {
                 findings.error(

@@ -1,15 +1,15 @@
 import Base
+import PushServices
 
 /// Reads `delivery`: how a campaign gets there.
 struct DeliveryReader {
-    /// Apple, "Sending notification requests to APNs": a notification is stored for at most 30 days.
-    static let maximumStorageSeconds = 30 * 86_400
-
     /// Pushes that expire sooner are most likely a slip.
     private static let shortestUsefulSeconds = 60
 
     let section: Section
     let now: Timestamp
+    /// Takes the pushes.
+    let service: any PushService
 
     /// The delivery; what is wrong in it was reported.
     func read() -> CampaignDelivery {
@@ -28,7 +28,7 @@ struct DeliveryReader {
 
     private func priority() -> PushPriority? {
         let choices: [(String, PushPriority)] = [("high", .high), ("normal", .normal), ("low", .low)]
-        // The number that APNs gets is as clear, but a file that says "5" is not to those who read it later.
+        // The number that a service gets is as clear, but a file that says "5" is not to those who read it later.
         if let text = section.node("priority")?.text, let meant = choices.first(where: { String($0.1.rawValue) == text.value }) {
             section.findings.error("'priority' is written as a word", at: text.position, remedy: "Write priority: \(meant.0).")
             return nil
@@ -38,7 +38,7 @@ struct DeliveryReader {
 
     private func collapseID() -> SourceText? {
         guard let text = section.text("collapse", example: "collapse: spring-sale") else { return nil }
-        return section.accepted(text, CollapseID.check)
+        return section.accepted(text) { text throws(Complaint) in try CollapseID.check(text, service) }
     }
 
     private func expiry() -> Expiry? {
@@ -61,10 +61,12 @@ struct DeliveryReader {
                 .expiresSoon, "the expiry is \(seconds) seconds away: phones that are off or busy just then never get the push",
                 at: text.position, remedy: "Write a later moment, for example expires: 4h, or 0 for now or never.")
         }
-        if seconds > Self.maximumStorageSeconds {
+        let days = service.rules.longestStorageDays
+        if seconds > days * 86_400 {
             section.findings.warning(
-                .expiryTooLong, "the expiry is more than 30 days away, but APNs stores a push for 30 days at most", at: text.position,
-                remedy: "Write expires: 30d, or remove the key.")
+                .expiryTooLong,
+                "the expiry is more than \(days) days away, but \(service.displayName) stores a push for \(days) days at most",
+                at: text.position, remedy: "Write expires: \(days)d, or remove the key.")
         }
         return expiry
     }
@@ -122,15 +124,13 @@ private enum ExpiryNotation {
     }
 }
 
-/// The rules for `apns-collapse-id`.
+/// The rules for collapse ids.
 enum CollapseID {
-    static let maximumBytes = 64
-
-    /// Accepts a text of one line and at most 64 bytes.
-    static func check(_ text: String) throws(Complaint) {
-        guard text.utf8.count <= maximumBytes else {
+    /// Accepts a text of one line that is not longer than the service takes it.
+    static func check(_ text: String, _ service: any PushService) throws(Complaint) {
+        guard text.utf8.count <= service.rules.collapseIDBytes else {
             throw Complaint(
-                "'collapse' has \(text.utf8.count) bytes, and APNs takes at most \(maximumBytes)",
+                "'collapse' has \(text.utf8.count) bytes, and \(service.displayName) takes at most \(service.rules.collapseIDBytes)",
                 remedy: "Shorten it; letters beyond a-z count as two to four bytes each.")
         }
         guard !text.contains("{{"), !text.contains("{%") else {
@@ -147,7 +147,7 @@ enum CollapseID {
         }
         guard trimmed == text else {
             throw Complaint(
-                "'collapse' begins or ends with a space, which APNs does not take",
+                "'collapse' begins or ends with a space, which \(service.displayName) does not take",
                 remedy: isPlain(trimmed) ? "Write collapse: \(trimmed)." : "Write it without the spaces around it.")
         }
     }

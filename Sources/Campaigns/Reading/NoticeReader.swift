@@ -129,7 +129,7 @@ enum WebhookURL {
                 "the address of a webhook holds a user or a password",
                 remedy: "Keep secrets out of this file: sign with secret_env instead.")
         }
-        do { try ServerURL.check("https://\(authority)") } catch {
+        do { try ServerURL.check("https://\(authority)", example: "") } catch {
             throw Complaint("the webhook's host or port cannot be read: \(quoted(authority))", remedy: example)
         }
         guard scheme == "https://" || isThisMachine(authority) else {

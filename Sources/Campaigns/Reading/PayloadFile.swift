@@ -1,10 +1,12 @@
 public import Base
+public import PushServices
 
 extension ContentNode {
     /// Reads a file that holds a payload as YAML, of which JSON is a part.
+    /// - Parameter service: takes the push.
     /// - Throws: every mistake of the file at once; among them that it holds no `key: value` lines.
     /// - Returns: always a `.object`, and warnings.
-    public static func read(payloadFile file: String) throws(Diagnostics) -> (ContentNode, [Diagnostic]) {
+    public static func read(payloadFile file: String, for service: any PushService) throws(Diagnostics) -> (ContentNode, [Diagnostic]) {
         let source = try openSource(file)
         let findings = Findings()
         let start = SourcePosition(file: file, line: 1, column: 1)
@@ -15,7 +17,8 @@ extension ContentNode {
                 content = ContentNodeReader(findings: findings).node(root)
             } else {
                 findings.error(
-                    "the file holds no payload, which has 'key: value' lines", at: start, remedy: "For example: aps: {alert: Hello}.")
+                    "the file holds no payload, which has 'key: value' lines", at: start,
+                    remedy: "For example: \(service.rules.payloadExample).")
             }
         } catch {
             findings.fatal(error)

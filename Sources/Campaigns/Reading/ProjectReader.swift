@@ -1,4 +1,5 @@
 import Base
+import PushServices
 
 /// Turns the top level of volley.yaml into a project.
 struct ProjectReader {
@@ -24,12 +25,16 @@ struct ProjectReader {
     }
 
     private func app(_ entry: YAMLEntry, commonProxy: ProxySetting?) -> App? {
-        let group = KeyGroup(entry.key.value, ProjectKeys.app.valid)
-        guard let section = Section(entry.value, group, of: ProjectKeys.file, example: Self.appExample, findings: root.findings) else {
+        let service = AppReader.service(of: entry.value)
+        let group = ProjectKeys.app(of: service, name: entry.key.value)
+        guard
+            let section = Section(entry.value, group, of: ProjectKeys.file(of: service), example: Self.appExample, findings: root.findings)
+        else {
             return nil
         }
-        let reader = AppReader(section: section)
-        let topic = section.requiredText("topic", example: "topic: com.example.shop").flatMap { section.accepted($0, Topic.check) }
+        let reader = AppReader(section: section, service: service)
+        reader.checkService()
+        let topic = reader.topic()
         let environment = reader.environment()
         let key = reader.key()
         let certificate = reader.certificate()
@@ -39,48 +44,14 @@ struct ProjectReader {
         let pace = section.parsed("pace", example: "pace: 9000/s", PaceNotation.pace)
         let frequency = section.parsed("frequency", example: FrequencyNotation.example, FrequencyNotation.cap)
         let needsApproval = section.choice("approval", [("required", true), ("none", false)]) ?? false
-        let testDevices = TestDeviceReader(section: section).devices()
+        let testDevices = TestDeviceReader(section: section, targets: service.target).devices()
         let proxy = ProxyReader(section: section).setting()
         let notices = NoticeReader(section: section).targets()
         guard let topic, let environment else { return nil }
         return App(
-            name: entry.key, topic: topic, environment: environment, key: key, certificate: certificate, devices: devices, columns: columns,
+            name: entry.key, service: service, topic: topic, environment: environment, key: key, certificate: certificate, devices: devices,
+            columns: columns,
             pace: pace, frequency: frequency, needsApproval: needsApproval, testDevices: testDevices, proxy: proxy ?? commonProxy,
             notices: notices)
-    }
-}
-
-/// The rules for a topic.
-enum Topic {
-    /// Accepts what a bundle id may hold. Source: Apple, CFBundleIdentifier: letters, digits, hyphens and full stops.
-    static func check(_ topic: String) throws(Complaint) {
-        let isBundleID = topic.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
-                UInt8(ascii: "-"), UInt8(ascii: "."):
-                true
-            default: false
-            }
-        }
-        guard isBundleID else {
-            throw Complaint(
-                "the topic \(quoted(topic)) is no bundle id, which has only letters, digits, hyphens and full stops",
-                remedy: "For example: topic: com.example.shop.")
-        }
-        // Source: App Store Connect calls this number the app's Apple ID.
-        if topic.wholeMatch(of: /(?:id)?[0-9]+/) != nil {
-            throw Complaint(
-                "the topic \(quoted(topic)) is the app's number in the App Store, and APNs knows it by its bundle id",
-                remedy: "Write that, as in topic: com.example.shop.")
-        }
-        // Source: Apple, "Sending notification requests to APNs", apns-topic: such topics are for pushes that show nothing to people.
-        let suffixes = [
-            ".complication", ".voip", ".pushkit.fileprovider", ".location-query", ".push-type.liveactivity", ".push-type.controls",
-        ]
-        if let suffix = suffixes.first(where: topic.hasSuffix) {
-            throw Complaint(
-                "the topic \(quoted(topic)) is for pushes of another kind, which show no text",
-                remedy: "Write the bundle id alone: topic: \(topic.dropLast(suffix.count)).")
-        }
     }
 }

@@ -1,9 +1,12 @@
 import Base
+import PushServices
 
 /// Reads `test_devices` of an app: where `volley send --test` goes. What it says of a token never shows it whole.
 struct TestDeviceReader {
     /// The app.
     let section: Section
+    /// What targets look like.
+    let targets: TargetForm
 
     private static let example = "test_devices: [{name: Anna's iPhone, token: 7276…, language: de}]"
     private var findings: Findings { section.findings }
@@ -18,7 +21,7 @@ struct TestDeviceReader {
         if items.isEmpty {
             findings.error("'test_devices' is an empty list", at: node.position, remedy: "For example: \(Self.example). Or remove the key.")
         }
-        var first: [DeviceToken: SourcePosition] = [:]
+        var first: [Target: SourcePosition] = [:]
         return items.enumerated().compactMap { index, item in
             guard let device = device(item, number: index + 1) else { return nil }
             if let other = first[device.token] {
@@ -50,11 +53,11 @@ struct TestDeviceReader {
             name: name?.value ?? usualName, token: token, language: language, cells: cells, position: device.place(of: "token"))
     }
 
-    private func token(_ text: SourceText) -> DeviceToken? {
-        if let token = DeviceToken(text.value.trimmingSpaces()) { return token }
+    private func token(_ text: SourceText) -> Target? {
+        if let token = targets.target(text.value.trimmingSpaces()) { return token }
         findings.error(
-            "'\(DeviceToken.redact(text.value))' cannot be a device token", at: text.position,
-            remedy: "A token is hex digits only, an even number of them; put it in quotes.")
+            "'\(Target.redact(text.value))' cannot be a \(targets.noun)", at: text.position,
+            remedy: "\(targets.rule); put it in quotes.")
         return nil
     }
 

@@ -1,9 +1,12 @@
 import Base
+import PushServices
 
 /// Reads `languages`: what devices of a language get instead of the texts above.
 struct TranslationReader {
     let section: Section
     let source: YAMLSource
+    /// Takes the pushes.
+    let service: any PushService
     /// What they differ from.
     let base: MessageContent
 
@@ -23,7 +26,7 @@ struct TranslationReader {
                 let section = Section(
                     entry.value, CampaignKeys.translation, of: CampaignKeys.file, example: example, findings: findings)
             else { return nil }
-            var content = ContentReader(section: section, source: source, base: base).read()
+            var content = ContentReader(section: section, source: source, service: service, base: base).read()
             content.position = entry.key.position
             return Translation(language: entry.key, content: content)
         }

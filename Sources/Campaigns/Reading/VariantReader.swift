@@ -1,9 +1,12 @@
 import Base
+import PushServices
 
 /// Reads `variants`: parts of the audience that get something of their own, or nothing.
 struct VariantReader {
     let root: Section
     let source: YAMLSource
+    /// Takes the pushes.
+    let service: any PushService
     let content: MessageContent?
 
     private var findings: Findings { root.findings }
@@ -78,7 +81,8 @@ struct VariantReader {
             let changed = Section(
                 node, CampaignKeys.variantContent, of: CampaignKeys.file, example: "content: {body: \"20 % off.\"}", findings: findings)
             variant.content = changed.map {
-                ContentReader(section: $0, source: source, base: content ?? MessageContent(position: node.position)).read()
+                ContentReader(section: $0, source: source, service: service, base: content ?? MessageContent(position: node.position))
+                    .read()
             }
         }
         if !section.has("content") { checkHoldout(name) }

@@ -1,7 +1,12 @@
 public import Base
+import PushServices
 
 /// The JSON Schema of campaign files.
 public enum CampaignSchema {
+    /// Whose words it has.
+    private static var service: any PushService { PushServices.standard }
+    private static var payloadKey: String { service.rules.payloadKey }
+
     /// The document that `volley schema` prints.
     public static var document: JSONValue {
         SchemaNode.document(
@@ -144,14 +149,15 @@ public enum CampaignSchema {
             "subtitle": SchemaNode.text("The alert's subtitle. A template.", example: "Only until Sunday"),
             "body": SchemaNode.text("The alert's text. A template.", example: "{{ store }} has 20 % off everything."),
             "sound": SchemaNode.text("The sound: default, or a file in the app.", example: "default"),
-            "badge": SchemaNode.whole("The number on the app's icon; 0 clears it. APNs cannot add.", in: 0...2_147_483_647, example: 1),
+            "badge": SchemaNode.whole(
+                "The number on the app's icon; 0 clears it. \(service.displayName) cannot add.", in: 0...2_147_483_647, example: 1),
             "category": SchemaNode.text("The category of the app's actions.", example: "SALE"),
             "thread": SchemaNode.text("Pushes of one thread are grouped on the device.", example: "spring"),
             "image": SchemaNode.text(
                 "A picture, https only; sets mutable-content.", example: "https://cdn.example.com/spring.jpg",
                 pattern: #"^([hH][tT][tT][pP][sS]://[^/]|\{\{|\{%)"#),
-            "link": SchemaNode.text("What the app opens when the push is tapped: an own key beside aps.", example: "shop://sale"),
-            "data": SchemaNode.reference("data", "Own keys beside aps."),
+            "link": SchemaNode.text("What the app opens when the push is tapped: an own key beside \(payloadKey).", example: "shop://sale"),
+            "data": SchemaNode.reference("data", "Own keys beside \(payloadKey)."),
             "wake_app": SchemaNode.truth("Wake the app beside a visible push (content-available)."),
             "silent": SchemaNode.truth("A background push: no title, body, sound or badge."),
             "payload": SchemaNode.reference("payload", "The whole payload by hand, instead of all other keys."),
@@ -238,16 +244,16 @@ public enum CampaignSchema {
 
     private static var data: JSONValue {
         .object(pairs: [
-            ("type", .string("object")), ("properties", .object(pairs: [("aps", .bool(false))])),
+            ("type", .string("object")), ("properties", .object(pairs: [(payloadKey, .bool(false))])),
             ("examples", .array([.object(pairs: [("campaign", .string("spring-sale"))])])),
         ])
     }
 
     private static var payload: JSONValue {
         .object(pairs: [
-            ("type", .string("object")), ("required", SchemaNode.strings(["aps"])),
-            ("properties", .object(pairs: [("aps", .object(pairs: [("type", .string("object"))]))])),
-            ("examples", .array([.object(pairs: [("aps", .object(pairs: [("alert", .string("Hello"))]))])])),
+            ("type", .string("object")), ("required", SchemaNode.strings([payloadKey])),
+            ("properties", .object(pairs: [(payloadKey, .object(pairs: [("type", .string("object"))]))])),
+            ("examples", .array([service.rules.payloadExampleJSON])),
         ])
     }
 
@@ -278,10 +284,12 @@ public enum CampaignSchema {
                     ], rules: [("examples", .array([.string("4h"), .string("2030-12-01 18:00 +01:00"), .integer(0)]))]),
                 "priority": SchemaNode.choice("high (10), normal (5) or low (1).", ["high", "normal", "low"], usual: "high"),
                 "collapse": SchemaNode.text(
-                    "apns-collapse-id, at most 64 bytes: a newer push replaces the older one on the device.", example: "spring-sale",
-                    pattern: #"^(?!.*\{[{%])(?! )(?!.* $)[^\x00-\x1f\x7f-\x9f]*$"#, rules: [("maxLength", .integer(64))]),
+                    "\(service.terms.collapseID), at most \(service.rules.collapseIDBytes) bytes: a newer push replaces the older one on the device.",
+                    example: "spring-sale",
+                    pattern: #"^(?!.*\{[{%])(?! )(?!.* $)[^\x00-\x1f\x7f-\x9f]*$"#,
+                    rules: [("maxLength", .integer(Int64(service.rules.collapseIDBytes)))]),
                 "unknown": SchemaNode.choice(
-                    "A push whose answer was lost: resend sends it again under the same apns-id, skip reports it as unknown.",
+                    "A push whose answer was lost: resend sends it again under the same \(service.terms.pushID), skip reports it as unknown.",
                     ["resend", "skip"], usual: "resend"),
                 "stop_when": SchemaNode.object(
                     CampaignKeys.stopWhen, "Stop the run when a share of its answers is passed.",

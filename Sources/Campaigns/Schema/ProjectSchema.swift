@@ -1,4 +1,5 @@
 public import Base
+import PushServices
 
 /// The JSON Schema of volley.yaml.
 public enum ProjectSchema {
@@ -18,7 +19,12 @@ public enum ProjectSchema {
             definitions: [("proxy", proxy), ("notices", notices)])
     }
 
+    /// Whose words it has, and whose accounts: editors cannot tell by one key what others are valid.
+    private static var service: any PushService { PushServices.standard }
+
     private static var app: JSONValue {
+        let account = service.account
+        let credentials = account.credentials.map(\.key)
         let needsCredentials = JSONValue.object(pairs: [
             (
                 "if",
@@ -26,72 +32,97 @@ public enum ProjectSchema {
                     (
                         "not",
                         .object(pairs: [
-                            ("properties", .object(pairs: [("environment", .object(pairs: [("const", .string("simulator"))]))]))
+                            (
+                                "properties",
+                                .object(pairs: [
+                                    (EnvironmentForm.key, .object(pairs: [("const", .string(Environment.simulatorName))]))
+                                ])
+                            )
                         ])
                     )
                 ])
-            ), ("then", SchemaNode.hasOneOf(["key", "certificate"])),
+            ), ("then", SchemaNode.hasOneOf(credentials)),
         ])
         return SchemaNode.object(
-            ProjectKeys.app, "One app.", required: ["topic", "environment"],
+            ProjectKeys.app(of: service), "One app.", required: [account.topic.key, EnvironmentForm.key],
             rules: [
                 (
                     "allOf",
                     .array([
                         needsCredentials,
-                        .object(pairs: [("not", .object(pairs: [("required", SchemaNode.strings(["key", "certificate"]))]))]),
+                        .object(pairs: [("not", .object(pairs: [("required", SchemaNode.strings(credentials))]))]),
                     ])
                 )
-            ],
+            ], accountKeys.merging(commonKeys) { $1 })
+    }
+
+    /// The keys of the app's account.
+    private static var accountKeys: [String: JSONValue] {
+        let account = service.account
+        let credentials = account.credentials.map { form in
+            (
+                form.key,
+                SchemaNode.object(
+                    ProjectKeys.credential(form), form.description, required: form.fields.filter(isRequired).map(\.key),
+                    Dictionary(uniqueKeysWithValues: form.fields.map { ($0.key, text($0)) }))
+            )
+        }
+        return Dictionary(
+            uniqueKeysWithValues: [(account.topic.key, text(account.topic)), (EnvironmentForm.key, environment)] + credentials)
+    }
+
+    private static func isRequired(_ field: AccountField) -> Bool { field.kind != .passphraseVariable }
+
+    private static func text(_ field: AccountField) -> JSONValue {
+        switch field.kind {
+        case .name(let pattern): SchemaNode.text(field.description, example: field.example, pattern: pattern)
+        case .file: SchemaNode.text(field.description, example: field.example)
+        case .keyID(let length), .issuer(let length):
+            SchemaNode.text(field.description, example: field.example, pattern: "^[A-Z0-9]{\(length)}$")
+        case .passphraseVariable: variable(field.description, example: field.example)
+        }
+    }
+
+    private static var environment: JSONValue {
+        let form = service.account.environments
+        let names = form.choices.map { choice in choice.note.map { "\(choice.name) (\($0))" } ?? choice.name }
+        let simulator = Environment.simulatorName
+        return SchemaNode.anyOf(
+            "Which \(service.displayName): \(names.joined(separator: ", ")), \(simulator) (a stand-in on this machine), or another server.",
             [
-                "topic": SchemaNode.text(
-                    "The app's bundle id; suffixes that a push type needs are added.", example: "com.example.shop",
-                    pattern: "^[A-Za-z0-9.-]+$"),
-                "environment": SchemaNode.anyOf(
-                    "Which APNs: production, sandbox (builds from Xcode), simulator (a stand-in on this machine), or another server.",
+                SchemaNode.choice("\(service.owner)'s servers, or a stand-in.", form.choices.map(\.name) + [simulator]),
+                SchemaNode.object(
+                    ProjectKeys.environment, "Another server.", required: ["url"],
                     [
-                        SchemaNode.choice("Apple's servers, or a stand-in.", ["production", "sandbox", "simulator"]),
-                        SchemaNode.object(
-                            ProjectKeys.environment, "Another server.", required: ["url"],
-                            [
-                                "url": SchemaNode.text(
-                                    "https, host and port; no path.", example: "https://localhost:2197",
-                                    pattern: #"^[hH][tT][tT][pP][sS]://[^/?#@]+$"#),
-                                "ca": SchemaNode.text(
-                                    "A PEM file with the only authority to trust; without it the system's.", example: "ca.pem"),
-                            ]),
+                        "url": SchemaNode.text(
+                            "https, host and port; no path.", example: form.serverExample,
+                            pattern: #"^[hH][tT][tT][pP][sS]://[^/?#@]+$"#),
+                        "ca": SchemaNode.text("A PEM file with the only authority to trust; without it the system's.", example: "ca.pem"),
                     ]),
-                "key": SchemaNode.object(
-                    ProjectKeys.key, "The key that signs for the app, from Apple's developer pages.", required: ["file", "id", "team"],
-                    [
-                        "file": SchemaNode.text("The .p8 file.", example: "keys/AuthKey_ABC123DEFG.p8"),
-                        "id": SchemaNode.text(
-                            "The key's id, ten capital letters and digits.", example: "ABC123DEFG", pattern: "^[A-Z0-9]{10}$"),
-                        "team": SchemaNode.text(
-                            "The team's id, ten capital letters and digits.", example: "DEF123GHIJ", pattern: "^[A-Z0-9]{10}$"),
-                    ]),
-                "certificate": SchemaNode.object(
-                    ProjectKeys.certificate, "A client certificate, instead of a key.", required: ["file"],
-                    [
-                        "file": SchemaNode.text("A .p12, or a PEM with certificate and key.", example: "keys/push.p12"),
-                        "passphrase_env": variable("The environment variable that holds the passphrase.", example: "PUSH_PASSPHRASE"),
-                    ]),
-                "devices": SchemaNode.oneOrMany(
-                    "The device export of campaigns that name none.",
-                    SchemaNode.text("A path or a glob, relative to this file.", example: "exports/devices.csv"),
-                    examples: [.string("exports/devices.csv")]),
-                "columns": columns,
-                "pace": SchemaNode.text(
-                    "Never faster than this, whatever a campaign asks for.", example: "9000/s", pattern: SchemaPattern.pace),
-                "frequency": SchemaNode.text(
-                    "How many pushes a device may get in a stretch of time, whatever a campaign asks for; counted from past runs.",
-                    example: "at most 2 per 7 days", pattern: SchemaPattern.frequency),
-                "approval": SchemaNode.choice(
-                    "required: nothing is sent that nobody approved with volley approve.", ["required", "none"], usual: "none"),
-                "test_devices": testDevices,
-                "proxy": SchemaNode.reference("proxy", "The app's own proxy; none goes straight to the server."),
-                "notices": SchemaNode.reference("notices", "Who is told of the app's runs, beside those named at the top level."),
             ])
+    }
+
+    /// The keys that all apps have.
+    private static var commonKeys: [String: JSONValue] {
+        [
+            "devices": SchemaNode.oneOrMany(
+                "The device export of campaigns that name none.",
+                SchemaNode.text("A path or a glob, relative to this file.", example: "exports/devices.csv"),
+                examples: [.string("exports/devices.csv")]),
+            "columns": columns,
+            "pace": SchemaNode.text(
+                "Never faster than this, whatever a campaign asks for.", example: "9000/s", pattern: SchemaPattern.pace),
+            "frequency": SchemaNode.text(
+                "How many pushes a device may get in a stretch of time, whatever a campaign asks for; counted from past runs.",
+                example: "at most 2 per 7 days", pattern: SchemaPattern.frequency),
+            "approval": SchemaNode.choice(
+                "required: nothing is sent that nobody approved with volley approve.", ["required", "none"], usual: "none"),
+            "test_devices": testDevices,
+            "proxy": SchemaNode.reference("proxy", "The app's own proxy; none goes straight to the server."),
+            "notices": SchemaNode.reference("notices", "Who is told of the app's runs, beside those named at the top level."),
+            ProjectKeys.service: SchemaNode.choice(
+                "Who takes the app's pushes.", PushServices.all.map(\.name), usual: PushServices.standard.name),
+        ]
     }
 
     private static func variable(_ description: String, example: String) -> JSONValue {
@@ -184,8 +215,8 @@ public enum ProjectSchema {
         // A token of digits alone is a number to YAML when it stands without quotes.
         let token = JSONValue.object(pairs: [
             ("type", SchemaNode.strings(["string", "integer", "number"])),
-            ("description", .string("The device token, in hex; best in quotes.")),
-            ("pattern", .string(#"^\s*([0-9A-Fa-f]{2}){4,256}\s*$"#)),
+            ("description", .string("The \(service.target.noun), \(service.target.writing); best in quotes.")),
+            ("pattern", .string(#"^\s*"# + service.target.pattern + #"\s*$"#)),
         ])
         let device = SchemaNode.object(
             ProjectKeys.testDevice, "A test device.", required: ["token"],

@@ -10,7 +10,7 @@ enum SchemaNode {
         _ group: KeyGroup, _ description: String, required: [String] = [], rules: [(String, JSONValue)] = [],
         _ definitions: [String: JSONValue]
     ) -> JSONValue {
-        let properties = group.valid.map { ($0, definitions[$0] ?? .object([])) }
+        let properties = (group.valid + group.unlisted).map { ($0, definitions[$0] ?? .object([])) }
         var members: [(String, JSONValue)] = [
             ("type", .string("object")), ("description", .string(description)), ("properties", .object(pairs: properties)),
             ("additionalProperties", .bool(false)),

@@ -1,4 +1,5 @@
 import Base
+import PushServices
 
 /// A value of a YAML file that knows where it stands. Types are not decided here: whoever asks for a number or a truth value
 /// decides by text and style, since only text without quotes can be anything else than text.
@@ -71,7 +72,7 @@ struct YAMLEntry: Sendable {
 
 /// A value between quotes for an error: on one line, shortened, and never a whole device token.
 func quoted(_ value: String) -> String {
-    if value.utf8.count >= 32, DeviceToken(value) != nil { return "'\(DeviceToken.redact(value))'" }
+    if let short = TargetRedaction.certain(value) { return "'\(short)'" }
     let shown = String(String.UnicodeScalarView(value.unicodeScalars.prefix(60).map { $0.value < 0x20 ? " " : $0 }))
     return value.unicodeScalars.count > 60 ? "'\(shown)…'" : "'\(shown)'"
 }

@@ -1,4 +1,5 @@
 import Base
+import PushServices
 
 /// What stands behind `if` and `elsif`: comparisons of columns, joined by `and` and `or`.
 struct ConditionTag {
@@ -287,7 +288,8 @@ struct ConditionTag {
     /// Whether cells can be held against this, by the rule of `where`.
     private mutating func isComparable(_ operand: String, _ comparison: ComparisonOperator, _ column: String, at index: Int) -> Bool {
         do throws(OperandRule.Mistake) {
-            try OperandRule(column: column, comparison: comparison, operand: operand, notation: .template).check()
+            try OperandRule(column: column, comparison: comparison, operand: operand, notation: .template, redact: TargetRedaction.certain)
+                .check()
             return true
         } catch {
             report(error.message, at: index, remedy: error.remedy)

@@ -37,7 +37,7 @@ public struct ConnectionProbe {
         public var status = 0
         /// The answer's reason; blank when it gives none.
         public var reason = ""
-        /// When the server says that it answered; most of Apple's say nothing.
+        /// When the server says that it answered; most of a service's say nothing.
         public var serverTime: Timestamp?
         /// The moment in the middle between question and answer, by this machine's clock.
         public var localTime = Timestamp.now()

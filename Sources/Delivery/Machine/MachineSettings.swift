@@ -32,7 +32,7 @@ struct MachineSettings: Sendable {
     var pingAfterSeconds = 5.0
     /// A sign of life must come within this.
     var pingTimeoutSeconds = 10.0
-    /// An idle connection is asked so often, and so kept open: about an hour, as Apple says.
+    /// An idle connection is asked so often, and so kept open: about an hour, as services want it.
     var idlePingSeconds = 3600.0
     /// Connections without an answer after which a run that never saw one gives up.
     var fruitlessConnectionLimit = 5

@@ -3,6 +3,7 @@ import Base
 import Campaigns
 import Content
 import PushServices
+import PushServices
 
 /// Why a device gets a campaign, or not: each row that has a say, step by step, in the order in which planning decides.
 package struct Explanation: Sendable {
@@ -30,7 +31,7 @@ package struct Explanation: Sendable {
     /// A device, or rows without a token, which belong to none.
     struct Device: Sendable {
         /// nil without a token.
-        var token: DeviceToken?
+        var token: Target?
         /// What else it is known by.
         var names: [String]
         var rows: [Row]
@@ -61,7 +62,7 @@ struct Explainer {
 
     func explanation(of subject: TraceSubject, _ trace: AudienceTrace) -> Explanation {
         var devices: [Explanation.Device] = []
-        var places: [DeviceToken: Int] = [:]
+        var places: [Target: Int] = [:]
         for row in trace.rows {
             let explained = Explanation.Row(
                 position: row.position, steps: steps(of: row), verdict: row.verdict,
@@ -84,8 +85,7 @@ struct Explainer {
 
     /// A cell as it may be shown: what looks like a whole token is shortened.
     static func shown(_ cell: String) -> String {
-        if cell.utf8.count >= 32, let token = DeviceToken(cell) { return token.redacted }
-        return TextFormat.foreign(cell, maximumBytes: 80)
+        TargetRedaction.certain(cell) ?? TextFormat.foreign(cell, maximumBytes: 80)
     }
 
     /// As far as planning looks at the row.

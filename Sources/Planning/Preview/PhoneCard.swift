@@ -1,4 +1,5 @@
 import Base
+import PushServices
 import Reports
 
 /// A push as it reads on a lock screen, drawn with characters.

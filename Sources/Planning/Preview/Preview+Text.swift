@@ -1,5 +1,6 @@
 import Audience
 import Base
+import PushServices
 import Reports
 
 /// The preview as a person reads it.
@@ -95,6 +96,6 @@ extension Preview {
         let names = ([sample.variant, sample.language].filter { !$0.isEmpty } + sample.selectedBy).joined(separator: ", ")
         let json = isVerbose ? payload.indentedText.split(separator: "\n").map { "    \($0)" } : []
         return ["", "Sample for \(sample.token.redacted) (\(names))"]
-            + PhoneCard(app: app, push: ShownPush(payload)).lines(width: width) + json
+            + PhoneCard(app: app, push: service.shown(payload)).lines(width: width) + json
     }
 }

@@ -1,10 +1,13 @@
 import Audience
 package import Base
+import PushServices
 
 /// Who would get a campaign, and what: the answer of `preview`, and what `send` shows before it asks.
 package struct Preview: Sendable {
     var campaign: String
     var app: String
+    /// Who would take the pushes.
+    var service: any PushService
     /// Where the pushes would go, for people.
     var destination: String
     /// What the campaign asks for, for people.
@@ -150,7 +153,7 @@ struct PreviewSample: Sendable {
     var payload: [UInt8]
     var selectedBy: [String]
 
-    var token: DeviceToken { recipient.token }
+    var token: Target { recipient.token }
 
     /// The payload as it may be shown: a column of tokens that a text prints is shortened.
     var shownPayload: JSONValue {

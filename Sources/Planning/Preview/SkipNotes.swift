@@ -3,6 +3,7 @@ import Base
 import Campaigns
 import Content
 import PushServices
+import PushServices
 
 /// Why rows were skipped, in words, and what can be done about it.
 struct SkipNote: Sendable {
@@ -115,7 +116,8 @@ struct SkipNotes {
             let shapes = result.badTokens.prefix(3).map { found in
                 let place = "\(found.position.file):\(found.position.line)"
                 let rows = TextFormat.counted(found.rows, "row")
-                return "in \(rows) \(found.shape.clause(digits: found.bytes)) ('\(found.shown)', \(place))"
+                return
+                    "in \(rows) \(context.messages.service.target.clause(of: found.shape, length: found.bytes)) ('\(found.shown)', \(place))"
             }
             return "what stands in the column of device tokens is no token: \(shapes.joined(separator: "; "))"
         case .suppressed:

@@ -2,6 +2,7 @@ import Audience
 import Base
 import Campaigns
 import Content
+import PushServices
 import Scheduling
 
 /// Turns an audience as written into a query that can run: lists loaded, paths resolved.
@@ -21,6 +22,7 @@ struct AudienceCompiler {
         var mistakes: [Diagnostic] = []
         var lists = NameLists()
         var query = AudienceQuery(files: exportFiles(now, &mistakes), columns: app.columns, now: now)
+        query.targets = app.service.target
         query.anyTags = load(audience.anyTags, "tags", query.sources, &lists, &mistakes)
         query.allTags = load(audience.allTags, "tags", query.sources, &lists, &mistakes)
         query.noneTags = load(audience.noneTags, "tags", query.sources, &lists, &mistakes)

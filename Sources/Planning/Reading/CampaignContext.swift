@@ -4,6 +4,7 @@ package import Base
 package import Campaigns
 import Content
 import Glibc
+import PushServices
 package import Runs
 
 /// A campaign with everything it refers to, read and checked: what every command about a campaign begins with.
@@ -20,10 +21,11 @@ package struct CampaignContext {
     /// - Throws: every mistake of both at once.
     package static func read(_ named: CampaignFile, now: Timestamp) throws -> CampaignContext {
         let file = named.path
-        let draft = Campaign.draft(file: file, now: now)
-        var mistakes = draft.findings.filter { $0.severity == .error }
-        var warnings = draft.findings.filter { $0.severity == .warning }
-        let project = project(of: named, &mistakes, &warnings)
+        var (projectMistakes, projectWarnings): ([Diagnostic], [Diagnostic]) = ([], [])
+        let project = project(of: named, &projectMistakes, &projectWarnings)
+        let draft = Campaign.draft(file: file, now: now) { project?.app(named: $0)?.service ?? PushServices.standard }
+        var mistakes = draft.findings.filter { $0.severity == .error } + projectMistakes
+        var warnings = draft.findings.filter { $0.severity == .warning } + projectWarnings
         let app = project.flatMap { project in
             draft.app.flatMap { name in
                 let app = project.app(named: name.value)
@@ -40,7 +42,8 @@ package struct CampaignContext {
             var found: [Diagnostic] = []
             let messages = collect(&found, &warnings) { () throws(Diagnostics) in
                 let messages = try MessageCatalog(
-                    content, variants: draft.variants, campaign: draft.campaign?.name.value ?? "",
+                    content, for: app?.service ?? PushServices.standard, variants: draft.variants,
+                    campaign: draft.campaign?.name.value ?? "",
                     dealing: draft.campaign?.variantDealing ?? .alias)
                 return (messages, messages.warnings)
             }
@@ -62,7 +65,8 @@ package struct CampaignContext {
         _ draft: CampaignDraft, _ file: String, _ project: Project?, _ app: App?, _ messages: MessageCatalog?, _ now: Timestamp
     ) -> [Diagnostic] {
         guard let audience = draft.audience, let project, let app else { return [] }
-        let fields = messages?.columns ?? draft.content.map { MessageCatalog.columns(of: $0, variants: draft.variants) } ?? []
+        let fields =
+            messages?.columns ?? draft.content.map { MessageCatalog.columns(of: $0, for: app.service, variants: draft.variants) } ?? []
         let compiler = AudienceCompiler(audience: audience, file: file, app: app, project: project, fields: fields)
         do {
             _ = try compiler.query(now: now).checkColumns()

@@ -6,12 +6,12 @@ extension APNs {
     /// A POST to `/3/device/TOKEN` with the headers of the push.
     public func request(_ options: PushOptions) -> RequestTemplate {
         var headers = [
-            RequestTemplate.Header("apns-topic", options.topic), .init("apns-push-type", options.pushType.rawValue),
+            RequestTemplate.Header("apns-topic", options.topic), .init(Self.pushTypeHeader, options.pushType.rawValue),
             .init("apns-priority", String(options.priority.rawValue)),
         ]
         if let expiration = options.expiration { headers.append(.init("apns-expiration", String(expiration))) }
-        if let collapseID = options.collapseID { headers.append(.init("apns-collapse-id", collapseID)) }
-        return RequestTemplate(pathPrefix: "/3/device/", headers: headers, idHeader: "apns-id")
+        if let collapseID = options.collapseID { headers.append(.init(Self.collapseHeader, collapseID)) }
+        return RequestTemplate(pathPrefix: "/3/device/", headers: headers, idHeader: Self.idHeader)
     }
 
     /// `{"reason": "Unregistered", "timestamp": 1700000000000}`

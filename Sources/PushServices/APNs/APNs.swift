@@ -1,3 +1,5 @@
+public import Base
+
 /// Apple Push Notification service.
 /// Source: Apple, "Sending notification requests to APNs", "Handling notification responses from APNs", "Establishing a token-based connection to APNs".
 public struct APNs: PushService {
@@ -13,8 +15,21 @@ public struct APNs: PushService {
     public let idColumn = "apns_id"
     /// The ports of Apple's servers.
     public let ports = "443 and 2197"
-    /// How long a provider token is good for, and how it is signed.
-    public let signedToken: SignedTokenFacts? = Self.tokens
+    /// Apple's own address blocks.
+    public let networks = "For Apple that is 17.0.0.0/8 and 2620:149::/32."
+    /// Apple
+    public let owner = "Apple"
+    /// As Apple's documentation has them.
+    public let terms = ServiceTerms(pushID: idHeader, aPushID: "an apns-id", collapseID: collapseHeader, pushType: pushTypeHeader)
+    /// Source: Apple, "Sending notification requests to APNs": a notification is stored for at most 30 days, a collapse id has at most 64 bytes,
+    /// and background pushes with priority 10 are an error.
+    public let rules = CampaignRules(
+        longestStorageDays: 30, collapseIDBytes: 64, silentPriority: .normal, payloadKey: "aps", payloadExample: "aps: {alert: Hello}",
+        payloadExampleJSON: .object(pairs: [("aps", .object(pairs: [("alert", .string("Hello"))]))]))
+    /// Of keys that stand beside `aps`.
+    public let warnings = [WarningName.outsideAPS]
+
+    static let idHeader = "apns-id", collapseHeader = "apns-collapse-id", pushTypeHeader = "apns-push-type"
 
     /// Anything younger than 20 minutes is answered by TooManyProviderTokenUpdates, anything older than 60 by ExpiredProviderToken.
     static let tokens = SignedTokenFacts(

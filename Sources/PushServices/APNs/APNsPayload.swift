@@ -82,3 +82,7 @@ struct APNsPayload {
         warning(.outsideAPS, "'\(name)' stands beside aps, where APNs does not look", at: member.name.position, remedy: remedy)
     }
 }
+
+extension WarningName {
+    static let outsideAPS = WarningName("outside-aps", from: [.files])
+}

@@ -1,4 +1,5 @@
 import Base
+import PushServices
 
 /// A text of a run's campaign, as its plan keeps it.
 struct PlannedText {
@@ -14,11 +15,11 @@ struct PlannedText {
     var isExample: Bool
 
     /// In the order of the campaign; empty for plans that keep none.
-    static func all(in preview: JSONValue) -> [PlannedText] {
+    static func all(in preview: JSONValue, of service: any PushService) -> [PlannedText] {
         let samples = array(preview["samples"])
         func example(_ variant: String, _ language: String) -> ShownPush? {
             samples.first { ($0["variant"]?.stringValue ?? "") == variant && ($0["language"]?.stringValue ?? "") == language }?["payload"]
-                .map { ShownPush($0) }
+                .map(service.shown)
         }
         return array(preview["messages"]).compactMap { message in
             let (variant, language) = (message["variant"]?.stringValue ?? "", message["language"]?.stringValue ?? "")

@@ -138,7 +138,7 @@ extension ReportPage {
     // MARK: - What they read
 
     private var card: HTML {
-        let texts = PlannedText.all(in: report.plan.preview)
+        let texts = PlannedText.all(in: report.plan.preview, of: report.service)
         guard let text = texts.max(by: { $0.recipients < $1.recipients }) else { return "" }
         let place = text.place(among: texts)
         let which = texts.count == 1 ? "" : "What most devices read: \(place). One of \(texts.count) texts; the others stand below. "
@@ -148,7 +148,7 @@ extension ReportPage {
 
     /// All texts of a campaign that has several.
     var texts: HTML {
-        let texts = PlannedText.all(in: report.plan.preview)
+        let texts = PlannedText.all(in: report.plan.preview, of: report.service)
         guard texts.count > 1 else { return "" }
         // A retry goes to some of those whom its first run was planned for.
         let hasCounts = report.plan.retryOf == nil && !report.plan.isTest

@@ -43,6 +43,9 @@ private struct ServiceWords {
     let name: String
     let service: (any PushService)?
 
+    /// The id of a push, with its article.
+    var aPushID: String { service?.terms.aPushID ?? "an id" }
+
     init(_ name: String) {
         service = PushServices.named(name)
         self.name = service?.displayName ?? name
@@ -60,7 +63,7 @@ private struct ServiceStopWords {
             "\(service.name) refused the client certificate with \(reason) (403). Check its date in volley.yaml."
         case .tokenExpired(let age, let lag): tokenExpired(age, lag)
         case .notTheService(let status):
-            "The server answered a push with \(status) and without an apns-id, which \(service.name) always gives: something else answers in its place, and "
+            "The server answered a push with \(status) and without \(service.aPushID), which \(service.name) always gives: something else answers in its place, and "
                 + "what it does with pushes is not known. Check environment (host and port) and proxy of the app in volley.yaml; `volley doctor` asks who "
                 + "answers."
         case .notHTTP2(let endpoint):

@@ -1,4 +1,5 @@
 public import Base
+public import PushServices
 import Glibc
 
 /// A folder of run files.
@@ -40,8 +41,8 @@ public struct RunFolder: RunCatalog {
     public var schedule: ScheduleRecords { ScheduleRecords(folder: place) }
 
     /// `suppressed-APP.sqlite` in the folder.
-    public func suppression(app: String, environment: String) -> SuppressionList {
-        SuppressionList(app: app, environment: environment, folder: place)
+    public func suppression(app: String, service: any PushService, environment: String) -> SuppressionList {
+        SuppressionList(app: app, service: service, environment: environment, folder: place)
     }
 
     /// Cheap: only what was frozen is read, and no file stays open. Plans that are still being made are no runs.

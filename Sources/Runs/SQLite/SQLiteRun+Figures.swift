@@ -35,14 +35,14 @@ extension SQLiteRun {
         guard let runs = try? RunChain(of: self).runs, runs.contains(where: { $0.plan.id == retried }) else { return .ofUnreadableRun }
         return runs.filter { $0.plan.id != plan.id }.reduce(TokenEvidence()) { sum, run in
             defer { run.close() }
-            return sum + ((try? run.figures().tokenEvidence) ?? .ofUnreadableRun)
+            return sum + ((try? run.figures().tokenEvidence(of: run.plan.service)) ?? .ofUnreadableRun)
         }
     }
 
     /// What its answers say of tokens and settings, part by part and with those to the runs that it retries.
     public func evidence() throws -> RunEvidence {
         try RunEvidence(
-            figures().tokenEvidence, retried: tokenEvidenceOfRetried(), before: evidenceBeforeLives(),
+            figures().tokenEvidence(of: plan.service), retried: tokenEvidenceOfRetried(), before: evidenceBeforeLives(),
             atRests: read { try evidence($0, in: Self.restTable) })
     }
 
@@ -77,7 +77,7 @@ extension SQLiteRun {
     /// - Parameter least: answers since the last note without which there is none.
     private func noteEvidence(_ db: Database, in table: String, least: Int) throws {
         guard try !claims(db).isEmpty else { return }
-        let evidence = try (keptFigures(db) ?? countFigures(view(db, in: parts))).tokenEvidence
+        let evidence = try (keptFigures(db) ?? countFigures(view(db, in: parts))).tokenEvidence(of: plan.service)
         guard try evidence.answers >= (self.evidence(db, in: table).last?.answers ?? 0) + least else { return }
         try db.execute(
             sql: """

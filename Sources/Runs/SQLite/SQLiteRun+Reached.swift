@@ -1,5 +1,6 @@
 public import Base
 import GRDB
+import PushServices
 
 /// Which devices a run has pushed to: what caps of how often look back at.
 extension SQLiteRun {
@@ -32,12 +33,13 @@ extension SQLiteRun {
                 )
             }
             var claim = try claims.next()
+            let targets = targets
             try PreparedStatement(db, "SELECT id, device_token FROM recipient ORDER BY id").forEachRow { row in
                 let (id, token) = (row.number(0), row.text(1))
                 while let ended = claim, ended.ids.upperBound < id { claim = try claims.next() }
                 // Blank after `volley prune`.
                 guard !token.isEmpty else { return true }
-                guard Self.isToken(token) else { throw noToken(id) }
+                guard targets.contains(token) else { throw noToken(id) }
                 if let slot = try outcomes.slot(of: id) {
                     guard let outcome = slot.outcome else { throw unreadableOutcome(of: id) }
                     if outcome == .accepted || outcome == .unknown { try body(token, slot.settledAt, false) }
@@ -60,6 +62,7 @@ extension SQLiteRun {
     ) throws {
         try requireRecipients()
         try read { db in
+            let targets = targets
             let token = try PreparedStatement(db, RunSchema.selectToken)
             var outcomes = try OutcomeReader(db, self)
             try forEachOutcome(db) { id, _, recorded in
@@ -67,7 +70,7 @@ extension SQLiteRun {
                 try token.bind(id, at: 1)
                 var isFound = false
                 try token.forEachRow { row in
-                    isFound = Self.isToken(row.text(0))
+                    isFound = targets.contains(row.text(0))
                     if isFound { try body(row.text(0), settled) }
                     return false
                 }

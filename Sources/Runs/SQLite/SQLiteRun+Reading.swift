@@ -1,5 +1,6 @@
 public import Base
 import GRDB
+import PushServices
 
 extension SQLiteRun {
     /// Recipients with ids in `range`, in order; ids beyond the audience are left out.
@@ -51,10 +52,11 @@ extension SQLiteRun {
     /// Calls `body` with every row of a select of pushes until it returns false.
     func forEachPush(of select: PreparedStatement, _ withTraits: Bool, _ body: (StoredPush) throws -> Bool) throws {
         var cells = EscapedCells()
+        let targets = targets
         let none = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
         try select.forEachRow { row in
             let (id, token, fields) = (row.number(0), row.text(1), row.text(2))
-            guard Self.isToken(token) else { throw noToken(id) }
+            guard targets.contains(token) else { throw noToken(id) }
             func push() -> StoredPush {
                 StoredPush(
                     id: id, token: token, cells: cells, language: withTraits ? row.text(3) : none, variant: withTraits ? row.text(4) : none)
@@ -88,13 +90,14 @@ extension SQLiteRun {
             var claims = try claims(db).ranges[...]
             var outcomes = try OutcomeReader(db, self)
             var expected = 0
+            let targets = targets
             try PreparedStatement(db, RunSchema.selectResults).forEachRow { row in
                 let id = row.number(0)
                 guard id == expected else { throw missingRecipient(expected) }
                 expected += 1
                 while let claim = claims.first, claim.upperBound <= id { claims.removeFirst() }
                 let (slot, token) = (try outcomes.slot(of: id), row.text(1))
-                guard Self.isToken(token) else { throw noToken(id) }
+                guard targets.contains(token) else { throw noToken(id) }
                 if let slot, slot.outcome == nil { throw unreadableOutcome(of: id) }
                 try body(
                     StoredResult(
@@ -130,31 +133,23 @@ extension SQLiteRun {
     }
 
     private func recipientCursor(_ db: Database, _ range: Range<Int>) throws -> StatementCursor<(Int, Recipient)> {
-        try StatementCursor(db, sql: RunSchema.selectRecipients, arguments: [range.lowerBound, range.upperBound]) {
+        let targets = targets
+        return try StatementCursor(db, sql: RunSchema.selectRecipients, arguments: [range.lowerBound, range.upperBound]) {
             [self] statement in
             let id = Int(Int64(sqliteStatement: statement, index: 0))
             var token = String(sqliteStatement: statement, index: 1)
-            guard token.withUTF8(Self.isToken) else { throw noToken(id) }
+            guard token.withUTF8(targets.contains) else { throw noToken(id) }
             guard let fields = FieldsCell.decode(String(sqliteStatement: statement, index: 5)) else { throw noFields(id) }
             let recipient = Recipient(
-                token: DeviceToken(normalized: token), registrationID: String(sqliteStatement: statement, index: 2),
+                token: Target(normalized: token), registrationID: String(sqliteStatement: statement, index: 2),
                 alias: String(sqliteStatement: statement, index: 3), language: String(sqliteStatement: statement, index: 4),
                 variant: String(sqliteStatement: statement, index: 6), fields: fields)
             return (id, recipient)
         }
     }
 
-    /// The file may have been damaged or edited, and what is no hex must not get into a request's path.
-    static func isToken(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
-        guard DeviceToken.digitRange.contains(text.count) else { return false }
-        for byte in text {
-            switch byte {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"): continue
-            default: return false
-            }
-        }
-        return true
-    }
+    /// What the run's recipients must be.
+    var targets: KeptTargets { plan.service.target.kept }
 
     func noToken(_ id: Int) -> Diagnostic { RunDiagnostics.damaged(path, "recipient \(id) has no device token") }
 

@@ -1,6 +1,7 @@
 import Base
 import GRDB
 import Glibc
+import PushServices
 
 /// Opens the file of a suppression list for one use, and closes it again.
 enum SuppressionFile {
@@ -172,7 +173,9 @@ enum SuppressionDiagnostics {
     static func damaged(_ path: String, _ what: String) -> Diagnostic {
         Diagnostic(
             "the suppression list is damaged: \(what)", file: path,
-            remedy: "Restore it from a backup, or remove it: it fills again with what APNs says of coming runs.")
+            remedy:
+                "Restore it from a backup, or remove it: it fills again with what \(PushServices.standard.displayName) says of coming runs."
+        )
     }
 
     static func notPermitted(_ path: String, toWrite: Bool) -> Diagnostic {

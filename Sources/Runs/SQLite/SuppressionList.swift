@@ -1,5 +1,6 @@
 public import Base
 import GRDB
+public import PushServices
 
 /// The devices of an app that get no more pushes, because the service said that their tokens are invalid: one SQLite file an app, beside its
 /// runs, named `suppressed-APP.sqlite`.
@@ -17,16 +18,21 @@ public struct SuppressionList: Sendable {
     public let app: String
     /// Which of the app's lists: `production`, `sandbox`, `simulator`, or `host:port`.
     public let environment: String
+    /// What the targets of the app's service look like.
+    public let targets: TargetForm
     /// The file.
     public let path: String
 
     static let prefix = "suppressed-"
 
     /// A list; nothing is opened or made.
-    /// - Parameter folder: the folder of runs.
-    public init(app: String, environment: String, folder: String) {
+    /// - Parameters:
+    ///   - service: the app's.
+    ///   - folder: the folder of runs.
+    public init(app: String, service: any PushService = PushServices.standard, environment: String, folder: String) {
         self.app = app
         self.environment = environment
+        targets = service.target
         path = RunFile.join(folder, Self.prefix + Self.fileName(app) + RunFile.suffix)
     }
 
@@ -82,7 +88,7 @@ public struct SuppressionList: Sendable {
             }
             for device in page { try body(device) }
             guard page.count == Self.pageSize, let end = page.last else { return }
-            last = end.token.hex
+            last = end.token.text
         }
     }
 
@@ -94,8 +100,9 @@ public struct SuppressionList: Sendable {
             let select = try PreparedStatement(db, sql)
             try select.bind(environment, at: 1)
             try bind(select)
+            let targets = targets.kept
             try select.forEachRow { row in
-                devices.append(try SuppressedDevice(row, path))
+                devices.append(try SuppressedDevice(row, targets, path))
                 return true
             }
         }
@@ -114,9 +121,10 @@ public struct SuppressionList: Sendable {
             return try body(count) { body in
                 let select = try PreparedStatement(db, SuppressionSchema.selectTokens)
                 try select.bind(environment, at: 1)
+                let targets = targets.kept
                 try select.forEachRow { row in
                     let token = row.text(0)
-                    guard SQLiteRun.isToken(token) else { throw SuppressionDiagnostics.damaged(path, "a device token cannot be read") }
+                    guard targets.contains(token) else { throw SuppressionDiagnostics.damaged(path, "a device token cannot be read") }
                     body(token, Timestamp(epochMilliseconds: Int64(row.number(1))))
                     return true
                 }
@@ -174,8 +182,8 @@ public struct SuppressionList: Sendable {
         ///   - token: lower-case hex.
         ///   - reason: the service's reason or another's words, at most 200 bytes of them.
         ///   - invalidSince: since when the token is known to be invalid. Whoever registered later may be sent to.
-        public func add(_ token: DeviceToken, _ reason: String, _ invalidSince: Timestamp) throws {
-            var hex = token.hex
+        public func add(_ token: Target, _ reason: String, _ invalidSince: Timestamp) throws {
+            var hex = token.text
             try hex.withUTF8 { try add($0, reason, invalidSince, run: "") }
         }
 
@@ -212,14 +220,14 @@ public struct SuppressionList: Sendable {
     /// Removes devices, all of them or, when `fill` throws, none. They stay away until the service refuses them anew.
     /// - Parameter fill: hands over tokens.
     /// - Returns: how many devices were named, and how many of them were in the list.
-    public func remove(_ fill: ((DeviceToken) throws -> Void) throws -> Void) throws -> (named: Int, removed: Int) {
+    public func remove(_ fill: ((Target) throws -> Void) throws -> Void) throws -> (named: Int, removed: Int) {
         try SuppressionFile.write(path) { db in
             try db.execute(sql: SuppressionSchema.outgoing)
             var named = 0
             try db.inTransaction(.deferred) {
                 let insert = try PreparedStatement(db, SuppressionSchema.insertOutgoing)
                 try fill { token in
-                    try insert.bind(token.hex, at: 1)
+                    try insert.bind(token.text, at: 1)
                     named += try insert.execute()
                 }
                 return .commit
@@ -262,7 +270,7 @@ public struct SuppressionList: Sendable {
 /// An entry of a suppression list.
 public struct SuppressedDevice: Hashable, Sendable {
     /// Its token.
-    public var token: DeviceToken
+    public var token: Target
     /// Why: the service's reason, or what an import said.
     public var reason: String
     /// Since when the token is known to be invalid.
@@ -275,10 +283,10 @@ public struct SuppressedDevice: Hashable, Sendable {
 
 extension SuppressedDevice {
     /// - Throws: `Diagnostic` for a token that is none: the file is damaged.
-    fileprivate init(_ row: PreparedStatement.Row, _ path: String) throws {
+    fileprivate init(_ row: PreparedStatement.Row, _ targets: KeptTargets, _ path: String) throws {
         let token = row.text(0)
-        guard SQLiteRun.isToken(token) else { throw SuppressionDiagnostics.damaged(path, "a device token cannot be read") }
-        self.token = DeviceToken(normalized: String(decoding: token, as: UTF8.self))
+        guard targets.contains(token) else { throw SuppressionDiagnostics.damaged(path, "a device token cannot be read") }
+        self.token = Target(normalized: String(decoding: token, as: UTF8.self))
         invalidSince = Timestamp(epochMilliseconds: Int64(row.number(1)))
         reason = String(decoding: row.text(2), as: UTF8.self)
         addedAt = Timestamp(epochMilliseconds: Int64(row.number(3)))

@@ -1,4 +1,5 @@
 import Base
+import PushServices
 import Scheduling
 
 /// Settings as the run file keeps them.
@@ -29,6 +30,7 @@ extension RunSettings {
             ("scheduler", .bool(isOfScheduler)),
             ("place", place?.json ?? .null),
             ("beside", .array(beside.map { .string($0) })),
+            ("service", .string(serviceName)),
         ]
         return .object(pairs: members)
     }
@@ -42,7 +44,12 @@ extension RunSettings {
             }
             return value
         }
-        environment = try need(json["environment"].flatMap { FrozenEnvironment(json: $0) }, "environment")
+        // Plans of older versions name none.
+        if let name = json["service"], name != .null {
+            serviceName = try need(name.stringValue.flatMap(PushServices.named), "service").name
+        }
+        let service = PushServices.named(serviceName) ?? PushServices.standard
+        environment = try need(json["environment"].flatMap { FrozenEnvironment(json: $0, of: service) }, "environment")
         topic = try need(json["topic"]?.stringValue, "topic")
         key = json["key"].flatMap { FrozenKey(json: $0) }
         certificate = json["certificate"].flatMap { FrozenCertificate(json: $0) }
@@ -89,12 +96,15 @@ extension FrozenEnvironment {
         ])
     }
 
-    fileprivate init?(json: JSONValue) {
-        switch json.stringValue {
-        case "production": self = .production
-        case "sandbox": self = .sandbox
-        case "simulator": self = .simulator
-        default:
+    fileprivate init?(json: JSONValue, of service: any PushService) {
+        if let name = json.stringValue {
+            guard name != Self.simulator.name else {
+                self = .simulator
+                return
+            }
+            guard let environment = service.account.environments.named(name) else { return nil }
+            self = .named(environment)
+        } else {
             guard let host = json["host"]?.stringValue, let port = json["port"]?.integerValue else { return nil }
             self = .server(host: Self.normalized(host: host), port: Int(port), certificateAuthority: json["ca"]?.stringValue)
         }

@@ -1,8 +1,11 @@
 public import Base
+public import PushServices
 
 /// What a plan freezes about the way of a campaign: everything that sending needs beside the recipients. Credentials are named
 /// by their files, never kept.
 public struct RunSettings: Hashable, Sendable {
+    /// The name of the service that takes its pushes: the standard one in plans of older versions, which know none.
+    public var serviceName = PushServices.standard.name
     /// Where the run goes.
     public var environment: FrozenEnvironment
     /// With the suffix that the push type needs.
@@ -60,9 +63,22 @@ public struct RunSettings: Hashable, Sendable {
     }
 }
 
+extension RunSettings {
+    /// Who takes its pushes.
+    public var service: any PushService { PushServices.named(serviceName) ?? PushServices.standard }
+}
+
+extension RunPlan {
+    /// Who takes its pushes; the standard service where its settings cannot be read.
+    public var service: any PushService { (try? settings.get().service) ?? PushServices.standard }
+}
+
 /// Where a run goes.
 public enum FrozenEnvironment: Hashable, Sendable {
-    case production, sandbox, simulator
+    /// One of the service's own servers.
+    case named(ServiceEnvironment)
+    /// A stand-in that Volley starts.
+    case simulator
     /// Another server; `certificateAuthority` is the absolute path of what vouches for it, nil where the system's authorities do.
     case server(host: String, port: Int, certificateAuthority: String?)
 
@@ -72,10 +88,25 @@ public enum FrozenEnvironment: Hashable, Sendable {
     /// For people: `production`, `sandbox`, `simulator`, or host and port.
     public var name: String {
         switch self {
-        case .production: "production"
-        case .sandbox: "sandbox"
+        case .named(let environment): environment.name
         case .simulator: "simulator"
         case .server(let host, let port, _): "\(host):\(port)"
+        }
+    }
+
+    /// The list of suppressed devices that counts there. A service's own servers have one list each, however they are named; one that an authority of the
+    /// project's own vouches for is another server under the service's name.
+    public var listName: String {
+        guard case .server(let host, _, nil) = self else { return name }
+        return PushServices.all.lazy.flatMap(\.account.environments.choices).first { $0.isAt(host) }?.name ?? name
+    }
+
+    /// Host and port of a server elsewhere; nil for the simulator inside this process, which no proxy leads to.
+    public var address: (host: String, port: Int)? {
+        switch self {
+        case .named(let environment): (environment.host, environment.port)
+        case .server(let host, let port, _): (host, port)
+        case .simulator: nil
         }
     }
 

@@ -1,5 +1,6 @@
 import Base
 import Delivery
+import PushServices
 import Runs
 
 /// What the answers to earlier waves of a life of a run, and to what was sent before a pause, mean for the next ones: the campaign's limits hold for the whole
@@ -9,10 +10,14 @@ struct EarlierSendings {
     /// When the life began, if somebody has gone on with a run whose limits were passed by then; those answers are not judged again.
     private let accepted: [Outcome: Int]
     private var judged: RunFigures?
+    private let service: any PushService
 
-    /// - Parameter figures: as the life begins; nil when nothing was sent.
-    package init(_ limits: StopLimits?, _ figures: RunFigures?) {
+    /// - Parameters:
+    ///   - figures: as the life begins; nil when nothing was sent.
+    ///   - service: takes the pushes.
+    package init(_ limits: StopLimits?, _ figures: RunFigures?, _ service: any PushService = PushServices.standard) {
         self.limits = limits
+        self.service = service
         judged = figures
         accepted = figures.map { figures in limits?.isPassed(by: figures.outcomes) ?? false ? figures.outcomes : [:] } ?? [:]
     }
@@ -23,7 +28,7 @@ struct EarlierSendings {
         var earlier = EarlierAnswers()
         guard let figures else { return earlier }
         earlier.judged = figures.outcomes.merging(accepted) { max(0, $0 - $1) }
-        let evidence = figures.tokenEvidence, before = judged?.tokenEvidence ?? TokenEvidence()
+        let evidence = figures.tokenEvidence(of: service), before = judged?.tokenEvidence(of: service) ?? TokenEvidence()
         earlier.canary = evidence.answers - before.answers
         earlier.ambiguous = evidence.ambiguous - before.ambiguous
         earlier.rejected = figures.outcomes[.rejected, default: 0] - (judged?.outcomes[.rejected, default: 0] ?? 0)

@@ -35,7 +35,7 @@ package struct RunSender: Sendable {
     private var queuedBatches: Int { settings.pace == nil ? max(4, threads ?? availableCores()) : 2 }
 
     /// Who takes the pushes.
-    private var service: any PushService { PushServices.standard }
+    private var service: any PushService { settings.service }
 
     var resendsUnknown: Bool { settings.unknownPolicy == .resend }
 
@@ -66,6 +66,7 @@ package struct RunSender: Sendable {
     func senderSettings(startingAt start: Timestamp) -> SenderSettings {
         var sender = SenderSettings(
             endpoint: endpoint, credentials: credentials, options: settings.options(startingAt: start), runSeed: run.plan.seed)
+        sender.service = service
         sender.pace = settings.pace
         sender.sharedPace = attendance.context.paces.shared(byRunsOf: run.plan.app, settings)
         sender.deadline = settings.deadline(startingAt: start)
@@ -103,10 +104,11 @@ package struct RunSender: Sendable {
         if run.plan.isTest { return try run.finish(at: .now()) { _ in nil } }
         let (retried, before) = (run.tokenEvidenceOfRetried(), try run.evidenceBeforeLives())
         return try run.finish(at: .now()) { figures in
-            let evidence = RunEvidence(figures.tokenEvidence, retried: retried, before: before)
+            let evidence = RunEvidence(figures.tokenEvidence(of: service), retried: retried, before: before)
             guard evidence.settingsEvidence != nil else { return nil }
             let ambiguous = figures.reasons.filter { service.blamingReasons.contains($0.key) }
-            let reason = ambiguous.max { ($0.value, $1.key) < ($1.value, $0.key) }?.key ?? ""
+            // It may have been the run that was retried which got such answers.
+            let reason = ambiguous.max { ($0.value, $1.key) < ($1.value, $0.key) }?.key ?? service.blamingReasons.min() ?? ""
             return .service(service.name, .targetsRefused(reason: reason, TargetRefusals(evidence)))
         }
     }
@@ -159,7 +161,7 @@ package struct RunSender: Sendable {
         let results = BoundedQueue<[Settlement]>(capacity: 64)
         let control = SendControl()
         let figures = try figuresSoFar(), settled = settled(figures)
-        let sendings = earlier ?? EarlierSendings(settings.stopLimits, figures)
+        let sendings = earlier ?? EarlierSendings(settings.stopLimits, figures, service)
         earlier = sendings
         let answers = sendings.answers(figures)
         let state: SendState

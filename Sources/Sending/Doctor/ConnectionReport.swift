@@ -7,7 +7,7 @@ import Reports
 
 /// What the way to the server and its answer say, step by step.
 struct ConnectionReport {
-    let service: any PushService = PushServices.standard
+    var service: any PushService = PushServices.standard
     let endpoint: Endpoint
     let route: ProxyRoute
     let topic: String
@@ -58,7 +58,7 @@ struct ConnectionReport {
             "Check the name in volley.yaml, and that this machine's resolver (/etc/resolv.conf) answers: getent hosts \(endpoint.host)"
         case .connection where route.proxy == nil:
             "Let this machine connect to \(endpoint.host), port \(endpoint.port) (TCP): in the firewall, or through a proxy (`proxy:` in volley.yaml). "
-                + "For Apple that is 17.0.0.0/8 and 2620:149::/32."
+                + service.networks
         case .connection: "Check that the proxy runs, and that its host and port are right."
         case .proxy: "Let the proxy allow CONNECT to \(endpoint); check its user and password."
         case .tls:

@@ -2,6 +2,7 @@ import Workspace
 package import Base
 import Cryptography
 import Glibc
+package import PushServices
 import Runs
 
 /// Whether key or certificate can be used at all, as far as this machine can tell.
@@ -20,14 +21,14 @@ package struct CredentialsCheck {
 
     private func step(_ reference: FrozenKey) -> CheckStep {
         do {
-            _ = try SigningKey(file: reference.file)
+            _ = try SigningKey(file: reference.file, KeyFileWords(of: settings.service))
             var message = "\(reference.file): P-256, id \(reference.keyID), team \(reference.teamID)"
             var remedies: [String] = []
             if let warning = SigningKey.permissionWarning(file: reference.file) {
                 message += "; \(warning.message)"
                 if let remedy = warning.remedy { remedies.append(remedy) }
             }
-            if let named = Self.keyID(inName: reference.file), named != reference.keyID {
+            if let named = Self.keyID(inName: reference.file, of: settings.service), named != reference.keyID {
                 message += "; the file is named after the key \(named)"
                 remedies.append("Check `id` in volley.yaml: it must be the id of this key.")
             }
@@ -37,13 +38,9 @@ package struct CredentialsCheck {
         }
     }
 
-    /// `AuthKey_ABC123DEFG.p8`, as Apple names it.
-    package static func keyID(inName file: String) -> String? {
-        let name = file.split(separator: "/").last ?? ""
-        guard name.hasPrefix("AuthKey_"), name.hasSuffix(".p8") else { return nil }
-        let id = name.dropFirst("AuthKey_".count).dropLast(".p8".count)
-        let isID = id.utf8.count == 10 && id.allSatisfy { $0.isASCII && ($0.isUppercase || $0.isNumber) }
-        return isID ? String(id) : nil
+    /// The id in the name of a key's file, as the service names such files.
+    package static func keyID(inName file: String, of service: any PushService) -> String? {
+        service.account.credentials.lazy.compactMap { $0.file?.id(inName: file) }.first
     }
 
     private func step(_ reference: FrozenCertificate) -> CheckStep {
@@ -63,13 +60,9 @@ package struct CredentialsCheck {
         }
     }
 
-    /// Apple names the topic in the certificate's user id and behind the colon of its common name (`Apple Push Services: com.example.shop`).
     private func wrongTopic(_ certificate: ClientCertificate) -> CheckStep? {
         let topic = settings.topic
-        var named = certificate.userID
-        if named.isEmpty, certificate.commonName.hasPrefix("Apple "), let colon = certificate.commonName.firstRange(of: ": ") {
-            named = String(certificate.commonName[colon.upperBound...])
-        }
+        let named = settings.service.topic(ofCertificate: certificate.commonName, userID: certificate.userID)
         guard !named.isEmpty, named != topic, !topic.hasPrefix(named + ".") else { return nil }
         return .failed(
             "certificate", "the certificate is for \(named), and the app's topic is \(topic)",

@@ -1,5 +1,5 @@
-import Workspace
 import Simulators
+import Workspace
 package import Base
 package import Campaigns
 import Cryptography
@@ -7,6 +7,7 @@ import Delivery
 import PushServices
 import Reports
 import Runs
+import Simulators
 
 /// Looks at an app's way to the service, step by step, and sends to nobody: what it asks with is a token that no device has.
 package struct ServiceCheck {
@@ -58,8 +59,9 @@ package struct ServiceCheck {
         }
         var endpoint = Endpoint(host: host, port: port)
         if case .server(_, _, let authority) = settings.environment { endpoint.certificateAuthorityFile = authority }
+        let standIn = Gateway.standIn(settings)
         let source = SignedTokenSource(
-            key: .generate(), keyID: Gateway.simulatorKeyID, teamID: Gateway.simulatorTeamID, history: context.signedTokens)
+            key: .generate(), keyID: standIn.keyID, teamID: standIn.teamID, history: context.signedTokens)
         return way(endpoint, .token(source), settings, route, missing: missing)
     }
 
@@ -73,13 +75,15 @@ package struct ServiceCheck {
     ) -> [CheckStep] {
         var sender = SenderSettings(
             endpoint: endpoint, credentials: credentials, options: settings.options(startingAt: now), runSeed: .random())
+        sender.service = settings.service
         route.apply(to: &sender)
         sender.options.expiration = 0
         let result = ConnectionProbe(sender).run()
         let usesKey: Bool
         if case .token = credentials { usesKey = true } else { usesKey = false }
         return ConnectionReport(
-            endpoint: endpoint, route: route, topic: settings.topic, usesKey: usesKey, missingCredentials: missing, result: result
+            service: settings.service, endpoint: endpoint, route: route, topic: settings.topic, usesKey: usesKey,
+            missingCredentials: missing, result: result
         ).steps()
     }
 

@@ -114,7 +114,9 @@ enum RefusalText {
 
     /// Beside what the campaign excludes already: a second key is refused, and one in its place would let the others through.
     private static func excluding(_ files: [String], _ run: any RecordedRun) -> String {
-        let audience = (try? Campaign.read(source: run.plan.campaignSource, file: run.plan.campaignFile, now: .now()))?.0.audience
+        let audience =
+            (try? Campaign.read(
+                source: run.plan.campaignSource, file: run.plan.campaignFile, service: run.plan.service, now: .now()))?.0.audience
         let present = audience?.excludedDevices.map(\.value) ?? []
         let list = (present + files).map(FilePaths.inYAML)
         let devices = "devices: \(list.count == 1 ? list[0] : "[\(list.joined(separator: ", "))]")"

@@ -223,7 +223,7 @@ package struct SendPermission {
     /// Two retries of one run may have been planned for the same devices, where one could not see the file of the other.
     private func check(_ siblings: [String]) throws {
         guard !siblings.isEmpty else { return }
-        var own: Set<DeviceToken> = []
+        var own: Set<Target> = []
         try run.forEachResult { _, recipient, _, _ in own.insert(recipient.token) }
         for sibling in siblings {
             var isShared = false

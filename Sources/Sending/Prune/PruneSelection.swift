@@ -162,7 +162,7 @@ package struct PruneSelection {
             return false
         }
         guard !retries.isEmpty else { return true }
-        var taken: Set<DeviceToken> = []
+        var taken: Set<Target> = []
         for retry in retries {
             defer { retry.close() }
             try retry.forEachResult { _, recipient, _, _ in taken.insert(recipient.token) }

@@ -1,9 +1,10 @@
-import Simulators
 package import Base
 import Cryptography
 import Delivery
 import Glibc
+import PushServices
 package import Runs
+package import Simulators
 import Workspace
 
 /// The server a run talks to, and who Volley is to it. Opened before anything is planned, so that a missing key or a wrong
@@ -12,54 +13,50 @@ package final class Gateway {
     let endpoint: Endpoint
     let credentials: Credentials
     let warnings: [Diagnostic]
-    private let simulator: APNsSimulator?
+    private let simulator: (any ServiceSimulator)?
     private let authorityFile: AuthorityFile?
-
-    /// The key id and team of the key that Volley makes when the simulator is used without one.
-    package static let simulatorKeyID = "SIMULATOR1", simulatorTeamID = "VOLLEYTEAM"
 
     /// - Throws: a `Diagnostic` for a key or certificate that cannot be used.
     package init(_ settings: RunSettings, _ context: SendingContext, now: Timestamp) throws {
         let read = try AppCredentials(settings, now: now)
-        let (credentials, trusted) = Self.credentials(read, context)
+        let (credentials, trusted) = Self.credentials(read, settings, context)
         (self.credentials, warnings) = (credentials, read.warnings)
         switch settings.environment {
-        case .production: (endpoint, simulator, authorityFile) = (.production, nil, nil)
-        case .sandbox: (endpoint, simulator, authorityFile) = (.sandbox, nil, nil)
+        case .named(let environment): (endpoint, simulator, authorityFile) = (Endpoint(environment), nil, nil)
         case .server(let host, let port, let authority):
             if let authority { try CertificateAuthorityFile.check(authority) }
             (endpoint, simulator, authorityFile) = (Endpoint(host: host, port: port, certificateAuthorityFile: authority), nil, nil)
         case .simulator:
             var configuration = SimulatorConfiguration()
             configuration.keys = trusted.map { [$0] } ?? []
-            let simulator = try APNsSimulator(configuration)
+            let simulator = try Self.standIn(settings).start(configuration)
             let file = try AuthorityFile(simulator.certificateAuthorityPEM)
             (self.simulator, authorityFile) = (simulator, file)
             endpoint = Endpoint(host: "localhost", port: simulator.port, certificateAuthorityFile: file.path)
         }
     }
 
+    /// What stands in for the service of a run, and which key it trusts when an app has none.
+    package static func standIn(_ settings: RunSettings) -> StandIn { Simulators.named(settings.serviceName) ?? Simulators.standard }
+
     /// Ends the built-in simulator and says what it saw; nil when the run went elsewhere.
     func close() -> LedgerSummary? { simulator?.stop() }
 
     /// Who Volley is to the service, and the key that a simulator is to trust.
     private static func credentials(
-        _ read: AppCredentials, _ context: SendingContext
+        _ read: AppCredentials, _ settings: RunSettings, _ context: SendingContext
     ) -> (credentials: Credentials, trusted: TrustedKey?) {
+        let (key, keyID, teamID): (SigningKey, String, String)
         switch read.kind {
-        case .certificate(let certificate): (.certificate(certificate), nil)
-        case .key(let key, let id, let team): signed(key, id, team, context)
-        case .none: signed(.generate(), simulatorKeyID, simulatorTeamID, context)
+        case .certificate(let certificate): return (.certificate(certificate), nil)
+        case .key(let own, let id, let team): (key, keyID, teamID) = (own, id, team)
+        case .none:
+            let standIn = standIn(settings)
+            (key, keyID, teamID) = (.generate(), standIn.keyID, standIn.teamID)
         }
-    }
-
-    private static func signed(
-        _ key: SigningKey, _ id: String, _ team: String, _ context: SendingContext
-    ) -> (credentials: Credentials, trusted: TrustedKey?) {
-        (
-            .token(SignedTokenSource(key: key, keyID: id, teamID: team, history: context.signedTokens)),
-            TrustedKey(keyID: id, teamID: team, key: key.verificationKey)
-        )
+        let source = SignedTokenSource(
+            key: key, keyID: keyID, teamID: teamID, history: context.signedTokens, facts: settings.service.signedToken ?? .standard)
+        return (.token(source), TrustedKey(keyID: keyID, teamID: teamID, key: key.verificationKey))
     }
 }
 

@@ -1,6 +1,7 @@
 package import Simulators
 import Base
 package import Runs
+package import Simulators
 
 /// The report of a run held against the ledger of the simulator that it was sent to. The ledger knows one process's pushes alone.
 package struct LedgerCheck {

@@ -8,7 +8,7 @@ import Synchronization
 /// It checks every request as APNs would, and more strictly where Apple's documentation forbids something that APNs is known to let pass.
 /// What it answers, and why, is told in `RequestChecker`; what can be made to go wrong, in `SimulatorFaults`; tokens with a fate of their
 /// own, in `TokenRules`.
-public final class APNsSimulator: Sendable {
+public final class APNsSimulator: ServiceSimulator {
     /// The port it listens on.
     public let port: Int
     /// What clients are to trust, PEM: the authority's certificate, or the server's own when the configuration brought one.

@@ -47,6 +47,9 @@ final class Connection: HTTP2ServerSession {
     private var sentBytes = 0
     private var lastActivity: Timestamp
 
+    /// Whether the socket is this connection's to close: not before it was made, as until then its maker closes it.
+    private var ownsSocket = false
+
     private static let pieceBytes = 64 << 10
     /// A connection reads no more than this before others have their turn.
     private static let mostBytesPerTurn = 256 << 10
@@ -58,11 +61,12 @@ final class Connection: HTTP2ServerSession {
         lastActivity = now
         tls = try TLSConnection(context, socket: socket)
         try super.init(server.callbacks)
+        ownsSocket = true
         outgoing.reserveCapacity(2 * Self.pieceBytes)
     }
 
     deinit {
-        if phase != .closed { Glibc.close(socket) }
+        if ownsSocket, phase != .closed { Glibc.close(socket) }
     }
 
     var isClosed: Bool { phase == .closed }

@@ -162,8 +162,11 @@ struct RequestChecker {
         return isDevicePath ? .badRequest("MissingDeviceToken") : Answer(status: 404, reason: "BadPath")
     }
 
+    /// Hex digits of a token.
+    private static let tokenDigits = 8...512
+
     private mutating func tokenRefusal(of token: UnsafeBufferPointer<UInt8>, in request: PushRequest, now: Timestamp) -> Answer? {
-        guard DeviceToken.digitRange.contains(token.count), token.count % 2 == 0 else { return .badRequest("BadDeviceToken") }
+        guard Self.tokenDigits.contains(token.count), token.count % 2 == 0 else { return .badRequest("BadDeviceToken") }
         guard areHexDigits(token) else { return .badRequest("BadDeviceToken") }
         if let refusal = rules.permanentRefusal(of: token, now: now) { return refusal }
         guard !tokenTopics.isEmpty, let owner = tokenTopics[TokenHash(hexDigits: token)] else { return nil }

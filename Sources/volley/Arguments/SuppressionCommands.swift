@@ -5,7 +5,7 @@ struct Suppression: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "The devices that get no more pushes because their tokens are invalid.",
         discussion: """
-            A run puts the devices whose tokens APNs called invalid on the list of its app; plans leave them out as `suppressed`, unless the \
+            A run puts the devices whose tokens \(ServiceWords.name) called invalid on the list of its app; plans leave them out as `suppressed`, unless the \
             export says in `registered_at` that they registered later. Each environment of an app has a list of its own: what the simulator \
             says suppresses nobody in production. These commands act on the environment that volley.yaml gives the app.
             """,
@@ -93,9 +93,9 @@ struct SuppressionExport: ParsableCommand {
 struct SuppressionRemove: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove", abstract: "Remove devices from the list, so that plans may name them again.",
-        discussion: "They come back when APNs calls their tokens invalid anew.")
+        discussion: "They come back when \(ServiceWords.name) calls their tokens invalid anew.")
 
-    @Argument(help: "A device token, in hex.")
+    @Argument(help: "A \(ServiceWords.target).")
     var token: String?
 
     @Option(name: .long, help: "A file of tokens, like one for import.", completion: .file())

@@ -1,20 +1,21 @@
 import ArgumentParser
 import Commands
+import Simulators
 
 struct Push: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Send one push and show APNs' answer: the test tool.",
+        abstract: "Send one push and show \(ServiceWords.name)' answer: the test tool.",
         discussion: """
             Example: volley push --app shop --token 7276… --title Hello --body 'Is this thing on?'
 
-            Without volley.yaml: volley push --topic com.example.shop --key AuthKey_ABC123DEFG.p8 --team DEF123GHIJ --environment sandbox --token 7276… \
+            Without volley.yaml: volley push --topic com.example.shop --key \(ServiceWords.keyFile) --team DEF123GHIJ --environment sandbox --token 7276… \
             --title Hello
             """)
 
     @OptionGroup(title: "Where to") var target: PushTargetOptions
     @OptionGroup(title: "What") var message: PushMessageOptions
 
-    @Option(name: .long, help: "The device token, in hex.")
+    @Option(name: .long, help: "The \(ServiceWords.target).")
     var token: String
 
     @OptionGroup var json: JSONOption
@@ -34,7 +35,7 @@ struct PushTargetOptions: ParsableArguments {
     @Option(name: .long, help: "The app, as volley.yaml calls it; may be left away when it has only one.")
     var app: String?
 
-    @Option(name: .long, help: "production, sandbox or simulator, instead of the app's.")
+    @Option(name: .long, help: "\(ServiceWords.environments), instead of the app's.")
     var environment: String?
 
     @Option(name: .long, help: "The bundle id, instead of the app's.")
@@ -43,7 +44,7 @@ struct PushTargetOptions: ParsableArguments {
     @Option(name: .long, help: "A .p8 key, instead of the app's.", completion: .file(extensions: ["p8"]))
     var key: String?
 
-    @Option(name: .long, help: "The key's id; otherwise the one in the name AuthKey_ID.p8.")
+    @Option(name: .long, help: "The key's id; otherwise the one in the name \(ServiceWords.keyFileForm).")
     var keyID: String?
 
     @Option(name: .long, help: "The team that the key belongs to.")
@@ -89,13 +90,13 @@ struct PushMessageOptions: ParsableArguments {
     @Option(name: .long, help: "The whole payload, from a JSON or YAML file.", completion: .file(extensions: ["json", "yaml", "yml"]))
     var payload: String?
 
-    @Option(name: .long, help: "apns-push-type, when the payload is for another one than alert or background.")
+    @Option(name: .long, help: "\(ServiceWords.pushType), when the payload is for another one than alert or background.")
     var pushType: PushTypeName?
 
     @Option(name: .long, help: "high (10), normal (5) or low (1); otherwise high, and normal for a background push.")
     var priority: PriorityName?
 
-    @Option(name: .long, help: "apns-collapse-id, at most 64 bytes.")
+    @Option(name: .long, help: "\(ServiceWords.collapseID).")
     var collapse: String?
 
     @Option(name: .long, help: "When it is no longer wanted: 4h, a date and time, or 0 for now or never.")
@@ -111,7 +112,7 @@ struct PushMessageOptions: ParsableArguments {
     }
 }
 
-/// The push types of APNs.
+/// The push types that there are.
 enum PushTypeName: String, CaseIterable, ExpressibleByArgument {
     case alert, background, voip, complication, fileprovider, location, liveactivity, pushtotalk, mdm, widgets, controls
 }
@@ -140,9 +141,9 @@ struct Notify: ParsableCommand {
 
 struct Doctor: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Find out what is wrong on the way to APNs, without sending to anyone.",
+        abstract: "Find out what is wrong on the way to \(ServiceWords.name), without sending to anyone.",
         discussion: """
-            Looks at key or certificate, proxy, name, connection, TLS, HTTP/2 and clock, and asks APNs with a token that no device has whether it takes \
+            Looks at key or certificate, proxy, name, connection, TLS, HTTP/2 and clock, and asks \(ServiceWords.name) with a token that no device has whether it takes \
             the credentials and the topic. Each step is ok, failed or skipped, with what to do.
             """)
 
@@ -181,11 +182,9 @@ struct Schema: ParsableCommand {
 
 struct Simulate: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Run the APNs simulator: as strict as APNs, on this machine only.",
-        discussion: """
-            Takes provider tokens signed with the keys of volley.yaml, or makes a key when there is none. Tokens that begin with \
-            00000410 are answered 410 Unregistered, 00000400 BadDeviceToken; 00000429 and 00000503 are refused once and then accepted.
-            """)
+        abstract:
+            "Run the \(ServiceWords.standIn.displayName) simulator: as strict as \(ServiceWords.standIn.displayName), on this machine only.",
+        discussion: ServiceWords.standIn.rules)
 
     @Option(name: .long, help: "The port; 0 takes a free one.")
     var port = 2197
@@ -203,15 +202,15 @@ struct Simulate: ParsableCommand {
     var certificate: String?
 
     @Option(name: .long, help: "Where a key is written when volley.yaml names none.", completion: .file())
-    var key = "AuthKey_SIMULATOR1.p8"
+    var key = ServiceWords.standIn.keyFile
 
     @Option(name: .customLong("for"), help: ArgumentHelp("End after so many seconds.", valueName: "seconds"))
     var seconds: Double?
 
-    @Option(name: .long, help: "A file of tokens that are answered 410 Unregistered.", completion: .file())
+    @Option(name: .long, help: "A file of tokens that are answered \(ServiceWords.standIn.gone.words).", completion: .file())
     var unregistered: String?
 
-    @Option(name: .long, help: "A file of tokens that are answered 400 BadDeviceToken.", completion: .file())
+    @Option(name: .long, help: "A file of tokens that are answered \(ServiceWords.standIn.unknown.words).", completion: .file())
     var badTokens: String?
 
     @Option(name: .long, help: "Streams that a connection may have, after its first accepted push.")

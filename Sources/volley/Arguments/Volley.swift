@@ -7,7 +7,7 @@ import Commands
 struct Volley: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "volley",
-        abstract: "Sends push campaigns to APNs, and can say of every device what became of its push.",
+        abstract: "Sends push campaigns to \(ServiceWords.name), and can say of every device what became of its push.",
         discussion: """
             A campaign is a YAML file: who gets what, and how fast. `volley init` writes one to start from.
 

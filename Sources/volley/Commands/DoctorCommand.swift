@@ -4,7 +4,7 @@ import Campaigns
 import Glibc
 import Sending
 
-/// `volley doctor`: what is wrong on the way to APNs, step by step, without sending to anyone.
+/// `volley doctor`: what is wrong on the way to the service, step by step, without sending to anyone.
 public enum DoctorCommand {
     /// Examines an app, or all of volley.yaml.
     /// - Returns: `done` when nothing failed, else `wrong`.

@@ -1,5 +1,6 @@
 import Base
 import Campaigns
+import PushServices
 
 /// `volley init`: a folder that works as it stands, against the simulator.
 public enum InitCommand {
@@ -37,25 +38,29 @@ public enum InitCommand {
 
 /// What `volley init` writes.
 enum StarterProject {
-    static let project = """
-        # yaml-language-server: $schema=.volley/project.schema.json
-        # Written once, by whoever runs the app. Campaigns name the app; everything about it stands here.
-        runs: runs                        # folder of run files: one per campaign that was sent
+    static var project: String {
+        let service = PushServices.standard
+        let key = service.account.credentials[0]
+        return """
+            # yaml-language-server: $schema=.volley/project.schema.json
+            # Written once, by whoever runs the app. Campaigns name the app; everything about it stands here.
+            runs: runs                        # folder of run files: one per campaign that was sent
 
-        apps:
-          shop:
-            topic: com.example.shop       # the app's bundle id
-            environment: simulator        # production | sandbox | simulator
-            # key: {file: keys/AuthKey_ABC123DEFG.p8, id: ABC123DEFG, team: DEF123GHIJ}   # from Apple's developer pages
-            devices: exports/devices.csv  # the device export, unless a campaign names another
-            columns:
-              token: device_token         # how the export calls what Volley needs
-            pace: 500/s                   # never faster than this
-            # approval: required          # nothing is sent that nobody approved: volley approve
-            # test_devices: [{name: Anna's iPhone, token: "7276…", language: de}]   # for volley send --test
-            # proxy: http://proxy.example.com:3128   # none: straight to APNs; without the key https_proxy counts
+            apps:
+              shop:
+                topic: com.example.shop       # the app's bundle id
+                environment: simulator        # production | sandbox | simulator
+                # \(key.example)   # \(key.origin)
+                devices: exports/devices.csv  # the device export, unless a campaign names another
+                columns:
+                  token: device_token         # how the export calls what Volley needs
+                pace: 500/s                   # never faster than this
+                # approval: required          # nothing is sent that nobody approved: volley approve
+                # test_devices: [{name: Anna's iPhone, token: "7276…", language: de}]   # for volley send --test
+                # proxy: http://proxy.example.com:3128   # none: straight to \(service.displayName); without the key https_proxy counts
 
-        """
+            """
+    }
 
     static let campaign = """
         # yaml-language-server: $schema=.volley/campaign.schema.json

@@ -1,4 +1,3 @@
-import Audience
 import Base
 import Campaigns
 import Content
@@ -50,8 +49,7 @@ public enum PreviewCommand {
     /// - Parameter who: a device token, whole or as `7276…89f1`, an alias, or a registration id.
     public static func explain(file: String, who: String, options: CommonOptions, console: Console) throws -> ExitStatus {
         Interruption.install()
-        let subject = try TraceSubject(who)
-        let explanation = try Planning.explain(subject, CampaignFile(file, in: options.project), console.planning(options), at: .now())
+        let explanation = try Planning.explain(who, CampaignFile(file, in: options.project), console.planning(options), at: .now())
         if options.isJSON {
             try console.out(explanation.json)
         } else {

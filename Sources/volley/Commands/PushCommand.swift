@@ -3,28 +3,29 @@ import Campaigns
 import Content
 import Delivery
 import Glibc
+import PushServices
 import Reports
 import Runs
 import Workspace
 import Sending
 
-/// `volley push`: one push, and APNs' answer in words. The test tool.
+/// `volley push`: one push, and the service's answer in words. The test tool.
 public enum PushCommand {
     /// What to push.
     public struct Message: Sendable {
         /// The visible texts.
         public var title: String?, subtitle: String?, body: String?
-        /// aps.sound
+        /// The name of a sound.
         public var sound: String?
-        /// aps.badge
+        /// The number on the app's icon.
         public var badge: Int?
         /// A background push.
         public var isSilent = false
         /// A file with the whole payload as JSON or YAML, instead of all of the above.
         public var payloadFile: String?
-        /// apns-collapse-id
+        /// A newer push replaces an older one with the same id.
         public var collapseID: String?
-        /// apns-push-type by its name; nil for what the payload is, alert or background.
+        /// The push type by its name; nil for what the payload is, alert or background.
         public var pushTypeName: String?
         /// high, normal or low; nil for high, or normal for a background push.
         public var priorityName: String?
@@ -41,11 +42,12 @@ public enum PushCommand {
     {
         Interruption.install()
         try target.checkHeaders()
-        try HeaderText.check(message.collapseID, of: "--collapse", maximumBytes: 64)
-        guard let token = DeviceToken(text) else {
-            throw Diagnostic(DeviceToken.flaw(of: text) ?? "", remedy: "Copy it whole; most tokens have 64 digits.")
+        let service = target.service(options)
+        try HeaderText.check(message.collapseID, of: "--collapse", maximumBytes: service.rules.collapseIDBytes)
+        guard let token = service.target.target(text) else {
+            throw Diagnostic(service.target.flaw(of: text) ?? "", remedy: service.target.remedy)
         }
-        let template = try PayloadTemplate(message.content(console))
+        let template = try PayloadTemplate(message.content(console, service), for: service)
         console.show(template.warnings)
         guard template.columns.isEmpty else {
             throw Diagnostic("a single push has no export to fill '{{ \(template.columns[0].value) }}' from", remedy: "Write the text out.")
@@ -64,11 +66,11 @@ public enum PushCommand {
         let single = try SinglePush(settings, route, attendance.context, at: .now())
         console.show(single.warnings)
         let result = try single.send(payload, to: token, attendance)
-        return show(result, token, options, console)
+        return show(result, token, settings.service, options, console)
     }
 
     private static func show(
-        _ result: SinglePush.Result, _ token: DeviceToken, _ options: CommonOptions, _ console: Console
+        _ result: SinglePush.Result, _ token: Base.Target, _ service: any PushService, _ options: CommonOptions, _ console: Console
     ) -> ExitStatus {
         let (settlement, id) = (result.settlement, result.id)
         let advice = ReasonText.explanation(of: settlement.reason)
@@ -77,17 +79,17 @@ public enum PushCommand {
             ("outcome", .string(settlement.outcome.name)),
             ("status", settlement.status == 0 ? .null : .integer(Int64(settlement.status))),
             ("reason", settlement.reason.isEmpty ? .null : .string(settlement.reason)),
-            ("apns_id", .string(id.description)),
+            (service.idColumn, .string(id.description)),
             ("latency_ms", .integer(Int64(settlement.latencyMilliseconds))),
             ("advice", advice.map { .string($0) } ?? .null),
         ])
         var line = "\(token.redacted): \(settlement.outcome.name)"
         if settlement.status != 0 {
-            line += " (APNs answered \(settlement.status)\(settlement.reason.isEmpty ? "" : " \(settlement.reason)"))"
+            line += " (\(service.displayName) answered \(settlement.status)\(settlement.reason.isEmpty ? "" : " \(settlement.reason)"))"
         } else if !settlement.reason.isEmpty {
             line += " (\(settlement.reason))"
         }
-        line += " after \(settlement.latencyMilliseconds) ms, apns-id \(id)"
+        line += " after \(settlement.latencyMilliseconds) ms, \(service.terms.pushID) \(id)"
         // The push is on its way, or was refused: whether that can be shown changes nothing of it.
         let shown = console.answer(
             options.isJSON ? answer.indentedText : [line, advice].compactMap(\.self).joined(separator: "\n"), done: "\(line).")
@@ -107,21 +109,23 @@ extension PushCommand.Message {
     /// - Throws: `Diagnostic`: it is no number from 0 up.
     public static func badge(_ text: String) throws -> Int {
         if text.hasPrefix("+"), let number = Int(text) {
-            throw Diagnostic("APNs cannot add to a badge, it shows the number that it is sent", remedy: "Write --badge \(number).")
+            throw Diagnostic(
+                "\(PushServices.standard.displayName) cannot add to a badge, it shows the number that it is sent",
+                remedy: "Write --badge \(number).")
         }
         guard let number = Int(text), number >= 0 else { throw Diagnostic("--badge takes a number from 0 up") }
         return number
     }
 
     /// The message as a campaign's content.
-    fileprivate func content(_ console: Console) throws -> MessageContent {
+    fileprivate func content(_ console: Console, _ service: any PushService) throws -> MessageContent {
         let place = SourcePosition(file: payloadFile ?? "volley push", line: 1, column: 1)
         var content = MessageContent(position: place)
         if let payloadFile {
             guard title == nil, subtitle == nil, body == nil, sound == nil, badge == nil, !isSilent else {
                 throw Diagnostic("--payload is the whole payload; it cannot be combined with --title, --body and the like")
             }
-            content.payload = try Self.payload(payloadFile, at: place, console)
+            content.payload = try Self.payload(payloadFile, at: place, service, console)
             return content
         }
         func text(_ value: String?) -> SourceText? { value.map { SourceText($0, at: place, style: .folded) } }
@@ -138,9 +142,11 @@ extension PushCommand.Message {
 
 extension PushCommand.Message {
     /// `.yaml` and `.yml` are YAML, everything else is JSON.
-    private static func payload(_ file: String, at place: SourcePosition, _ console: Console) throws -> ContentNode {
+    private static func payload(
+        _ file: String, at place: SourcePosition, _ service: any PushService, _ console: Console
+    ) throws -> ContentNode {
         if file.hasSuffix(".yaml") || file.hasSuffix(".yml") {
-            let (payload, warnings) = try ContentNode.read(payloadFile: file)
+            let (payload, warnings) = try ContentNode.read(payloadFile: file, for: service)
             console.show(warnings)
             return payload
         }

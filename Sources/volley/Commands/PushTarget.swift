@@ -15,7 +15,7 @@ extension PushCommand {
         public var environment: String?
         /// The bundle id.
         public var topic: String?
-        /// A .p8 file; its id may be left away when the file is named after it (`AuthKey_ABC123DEFG.p8`).
+        /// A .p8 file; its id may be left away when the file is named after it.
         public var keyFile: String?, keyID: String?, teamID: String?
         /// A .p12, or a PEM with certificate and key, and the environment variable that holds its passphrase.
         public var certificateFile: String?, passphraseVariable: String?
@@ -36,9 +36,10 @@ extension PushCommand {
             let app = isComplete ? nil : try appOfProject(options, console)
             var settings =
                 try app.map { try RunSettings($0.app, projectFile: $0.file, pushType: pushType) } ?? RunSettings(pushType: pushType)
-            if let topic { settings.topic = PushServices.standard.topic(topic, for: pushType) }
-            if let environment { settings.environment = try Self.environment(environment) }
-            if let key = try key() { (settings.key, settings.certificate) = (key, nil) }
+            let service = settings.service
+            if let topic { settings.topic = service.topic(topic, for: pushType) }
+            if let environment { settings.environment = try Self.environment(environment, of: service) }
+            if let key = try key(of: service) { (settings.key, settings.certificate) = (key, nil) }
             if let certificateFile {
                 settings.certificate = FrozenCertificate(
                     file: FilePaths.absolute(certificateFile), passphraseVariable: passphraseVariable)
@@ -52,6 +53,14 @@ extension PushCommand {
             for (value, option) in [(topic, "--topic"), (keyID, "--key-id"), (teamID, "--team")] { try HeaderText.check(value, of: option) }
         }
 
+        /// The service of the app; the standard one where there is no app. What is wrong with volley.yaml is said when it is needed.
+        func service(_ options: CommonOptions) -> any PushService {
+            guard !isComplete, let path = options.project.file ?? Project.find(startingAt: "."), let project = try? Project.read(file: path).0,
+                let app = try? project.app(calledOrOnly: app)
+            else { return PushServices.standard }
+            return app.service
+        }
+
         private func appOfProject(_ options: CommonOptions, _ console: Console) throws -> (app: App, file: String) {
             guard let path = options.project.file ?? Project.find(startingAt: ".") else {
                 throw Diagnostic(
@@ -63,28 +72,30 @@ extension PushCommand {
             return (try project.app(calledOrOnly: app), project.file)
         }
 
-        private static func environment(_ name: String) throws -> FrozenEnvironment {
-            switch name {
-            case "production": return .production
-            case "sandbox": return .sandbox
-            case "simulator": return .simulator
-            default:
-                let names = ["production", "sandbox", "simulator"]
+        private static func environment(_ name: String, of service: any PushService) throws -> FrozenEnvironment {
+            if name == Environment.simulatorName { return .simulator }
+            let choices = service.account.environments.choices
+            guard let environment = choices.first(where: { $0.name == name }) else {
+                let names = choices.map(\.name) + [Environment.simulatorName]
                 let nearest = nearestName(to: name, among: names).map { "Did you mean '\($0)'?" }
                 throw Diagnostic(
-                    "'\(name)' is no environment", remedy: nearest ?? "It must be production, sandbox or simulator.")
+                    "'\(name)' is no environment",
+                    remedy: nearest ?? "It must be \(names.dropLast().joined(separator: ", ")) or \(Environment.simulatorName).")
             }
+            return .named(environment)
         }
 
-        private func key() throws -> FrozenKey? {
+        private func key(of service: any PushService) throws -> FrozenKey? {
             guard let keyFile else { return nil }
-            guard let id = keyID ?? CredentialsCheck.keyID(inName: keyFile) else {
+            let fields = service.account.credentials.flatMap(\.fields)
+            guard let id = keyID ?? CredentialsCheck.keyID(inName: keyFile, of: service) else {
+                let field = fields.first { if case .keyID = $0.kind { true } else { false } }
                 throw Diagnostic(
-                    "the key's id is missing", file: keyFile, remedy: "Add --key-id, the ten characters that Apple shows beside it.")
+                    "the key's id is missing", file: keyFile, remedy: "Add --key-id, \(field?.whatToAdd ?? "the key's id").")
             }
             guard let teamID else {
-                throw Diagnostic(
-                    "the key's team is missing", file: keyFile, remedy: "Add --team, the ten characters of your team at Apple.")
+                let field = fields.first { if case .issuer = $0.kind { true } else { false } }
+                throw Diagnostic("the key's team is missing", file: keyFile, remedy: "Add --team, \(field?.whatToAdd ?? "who signs").")
             }
             return FrozenKey(file: FilePaths.absolute(keyFile), keyID: id, teamID: teamID)
         }
@@ -106,11 +117,12 @@ enum HeaderText {
         }
         guard trimmed == value else {
             throw Diagnostic(
-                "\(option) begins or ends with a space, which APNs does not take",
+                "\(option) begins or ends with a space, which \(PushServices.standard.displayName) does not take",
                 remedy: trimmed.isEmpty ? "Leave it away, or write a value." : "Write \(option) '\(trimmed)'.")
         }
         guard value.utf8.count <= maximumBytes else {
-            throw Diagnostic("\(option) has \(value.utf8.count) bytes, and APNs takes at most \(maximumBytes) bytes")
+            throw Diagnostic(
+                "\(option) has \(value.utf8.count) bytes, and \(PushServices.standard.displayName) takes at most \(maximumBytes) bytes")
         }
     }
 }

@@ -2,6 +2,7 @@ import Workspace
 import Base
 import Campaigns
 import Delivery
+import PushServices
 import Runs
 import Sending
 
@@ -36,7 +37,7 @@ public enum ResumeCommand {
             : "\(TextFormat.count(unknown)) devices are unknown: their pushes went out, or were about to,"
         if settings.unknownPolicy == .resend {
             console.warn(
-                "\(devices) and no answer was recorded. They are sent again under the same apns-id, so that some may "
+                "\(devices) and no answer was recorded. They are sent again under the same \(settings.service.terms.pushID), so that some may "
                     + "show twice (delivery.unknown: resend).")
         } else {
             console.warn(

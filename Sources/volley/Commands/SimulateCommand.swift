@@ -1,14 +1,16 @@
-import Workspace
 import Simulators
+import Workspace
 import Audience
 import Base
 import Campaigns
 import Cryptography
+import PushServices
 import Reports
 import Runs
 import Sending
+import Simulators
 
-/// `volley simulate`: the APNs simulator by itself, until Ctrl-C.
+/// `volley simulate`: the simulator by itself, until Ctrl-C.
 public enum SimulateCommand {
     /// How it behaves.
     public struct Settings: Sendable {
@@ -21,10 +23,10 @@ public enum SimulateCommand {
         /// A PEM file with the server's certificate and key; nil for one that is made for localhost at every start.
         public var certificateFile: String?
         /// Where a key is written when volley.yaml names none.
-        public var keyFile = "AuthKey_\(Gateway.simulatorKeyID).p8"
+        public var keyFile = Simulators.standard.keyFile
         /// Ends by itself after so many seconds; nil waits for Ctrl-C.
         public var seconds: Double?
-        /// Files that list tokens, one a line: 410 Unregistered, 400 BadDeviceToken.
+        /// Files that list tokens, one a line: those that are gone, and those that never were.
         public var unregisteredFile: String?, badTokenFile: String?
         /// Streams that a connection may have.
         public var streamLimit = 1000
@@ -46,6 +48,7 @@ public enum SimulateCommand {
     /// Prints where it listens (with `--json` as one document), serves until Ctrl-C, then says what it saw.
     public static func run(_ settings: Settings, options: CommonOptions, console: Console) throws -> ExitStatus {
         Interruption.install()
+        let standIn = Simulators.standard
         try ResultFileCheck.check(
             settings.ledgerFile, option: "--ledger", what: "ledger", runsFolder: Project.catalog(options.project).place)
         var configuration = SimulatorConfiguration()
@@ -56,12 +59,14 @@ public enum SimulateCommand {
         var madeKey: SigningKey?
         configuration.keys = try trustedKeys(options, console)
         if configuration.keys.isEmpty {
-            // A key that is there is trusted, never overwritten: Apple gives a .p8 out only once.
-            let key = FilePaths.exists(settings.keyFile) ? try SigningKey(file: settings.keyFile) : SigningKey.generate()
+            // A key that is there is trusted, never overwritten: services give them out only once.
+            let key =
+                FilePaths.exists(settings.keyFile)
+                ? try SigningKey(file: settings.keyFile, KeyFileWords(of: PushServices.standard)) : SigningKey.generate()
             madeKey = key
-            configuration.keys = [TrustedKey(keyID: Gateway.simulatorKeyID, teamID: Gateway.simulatorTeamID, key: key.verificationKey)]
+            configuration.keys = [TrustedKey(keyID: standIn.keyID, teamID: standIn.teamID, key: key.verificationKey)]
         }
-        let simulator = try APNsSimulator(configuration)
+        let simulator = try standIn.start(configuration)
         try writeAuthority(simulator.certificateAuthorityPEM, to: settings.authorityFile)
         if let madeKey, !FilePaths.exists(settings.keyFile) { try FilePaths.create(settings.keyFile, Array(madeKey.pem.utf8), mode: 0o600) }
         let url = "https://\(configuration.certificate?.hostName ?? "localhost"):\(simulator.port)"
@@ -85,7 +90,8 @@ public enum SimulateCommand {
     }
 
     private static func announce(
-        _ simulator: APNsSimulator, _ url: String, _ settings: Settings, _ hasOwnKey: Bool, _ options: CommonOptions, _ console: Console
+        _ simulator: any ServiceSimulator, _ url: String, _ settings: Settings, _ hasOwnKey: Bool, _ options: CommonOptions,
+        _ console: Console
     ) throws {
         let authority = FilePaths.absolute(settings.authorityFile)
         if options.isJSON {
@@ -100,7 +106,7 @@ public enum SimulateCommand {
         var lines = ["The simulator listens at \(url). In volley.yaml:", "", "    environment: {url: \"\(url)\", ca: \(authority)}"]
         if hasOwnKey {
             let key = FilePaths.absolute(settings.keyFile)
-            lines.append("    key: {file: \(key), id: \(Gateway.simulatorKeyID), team: \(Gateway.simulatorTeamID)}")
+            lines.append("    key: {file: \(key), id: \(Simulators.standard.keyID), team: \(Simulators.standard.teamID)}")
         }
         try console.out((lines + ["", "Ctrl-C ends it."]).joined(separator: "\n"))
     }
@@ -111,7 +117,8 @@ public enum SimulateCommand {
         return project.apps.compactMap { app in
             guard let reference = app.key else { return nil }
             do {
-                let key = try SigningKey(file: FilePaths.resolve(reference.file.value, besideFile: project.file))
+                let key = try SigningKey(
+                    file: FilePaths.resolve(reference.file.value, besideFile: project.file), KeyFileWords(of: app.service))
                 return TrustedKey(keyID: reference.keyID.value, teamID: reference.teamID.value, key: key.verificationKey)
             } catch {
                 console.say("Pushes of '\(app.name.value)' will be refused: \(error)")
@@ -135,8 +142,8 @@ public enum SimulateCommand {
         faults.silentAfter = settings.silentAfter
         faults.retryAfterSeconds = settings.retryAfterSeconds
         for (file, answer) in [
-            (settings.unregisteredFile, SimulatedAnswer(status: 410, reason: "Unregistered")),
-            (settings.badTokenFile, SimulatedAnswer(status: 400, reason: "BadDeviceToken")),
+            (settings.unregisteredFile, Simulators.standard.gone),
+            (settings.badTokenFile, Simulators.standard.unknown),
         ] {
             for token in try file.map({ try NameFile.read($0) }) ?? [] { faults.answers[token.lowercased()] = answer }
         }

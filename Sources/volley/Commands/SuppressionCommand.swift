@@ -3,6 +3,7 @@ import Audience
 import Base
 import Campaigns
 import Glibc
+import PushServices
 import Reports
 import Runs
 
@@ -58,7 +59,7 @@ public enum SuppressionCommand {
         var read = 0
         let change = try list.add(at: now) { entries in
             let latest = now.adding(seconds: clockErrorSeconds)
-            try TokenList.read(file, columns: settings.columns, latest: latest, allowsExport: takesExport) { entry in
+            try TokenList.read(file, targets: list.targets, columns: settings.columns, latest: latest, allowsExport: takesExport) { entry in
                 read += 1
                 try entries.add(entry.token, entry.reason.isEmpty ? reason : entry.reason, entry.invalidSince ?? now)
             }
@@ -95,7 +96,7 @@ public enum SuppressionCommand {
         var chunk = form.header(SuppressionList.exportColumns)
         var count = 0
         try list.forEach { device in
-            CSVCell.append(device.token.hex, form, to: &chunk)
+            CSVCell.append(device.token.text, form, to: &chunk)
             chunk.append(form.separator)
             CSVCell.append(device.reason, form, to: &chunk)
             // Excel leaves moments with T and Z alone.
@@ -135,8 +136,8 @@ public enum SuppressionCommand {
         let (list, settings) = try self.list(app, options)
         switch removal {
         case .token(let text):
-            guard let token = DeviceToken(text) else {
-                throw Diagnostic(DeviceToken.flaw(of: text) ?? "", remedy: "Copy it whole; most tokens have 64 digits.")
+            guard let token = list.targets.target(text) else {
+                throw Diagnostic(list.targets.flaw(of: text) ?? "", remedy: list.targets.remedy)
             }
             guard try list.count() > 0, try list.remove({ try $0(token) }).removed > 0 else {
                 throw Diagnostic("\(token.redacted) is not on the list of \(list.app) (\(list.environment))")
@@ -144,7 +145,7 @@ public enum SuppressionCommand {
             return show(list, named: 1, removed: 1, options, console)
         case .file(let file):
             let (named, removed) = try list.remove { remove in
-                try TokenList.read(file, columns: settings.columns) { try remove($0.token) }
+                try TokenList.read(file, targets: list.targets, columns: settings.columns) { try remove($0.token) }
             }
             return show(list, named: named, removed: removed, options, console)
         case .all(let isConfirmed):
@@ -185,7 +186,9 @@ public enum SuppressionCommand {
         }
         let app = try project.app(calledOrOnly: name)
         let environment = try RunSettings(app, projectFile: project.file, pushType: .alert).environment
-        return (project.catalog(options.project).suppression(app: app.name.value, environment: environment.listName), app)
+        let list = project.catalog(options.project).suppression(
+            app: app.name.value, service: app.service, environment: environment.listName)
+        return (list, app)
     }
 
     // MARK: - In words

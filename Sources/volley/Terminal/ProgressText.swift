@@ -1,5 +1,6 @@
 import Base
 import Delivery
+import PushServices
 import Sending
 
 extension RunProgress {
@@ -9,7 +10,7 @@ extension RunProgress {
         var line = "sending  \(TextFormat.percent(total == 0 ? 1 : Double(done) / Double(total)))"
         line += "  \(TextFormat.count(done)) of \(TextFormat.count(total))  \(TextFormat.count(Int(rate)))/s"
         if rate >= 1, done < total { line += "  \(TextFormat.duration(seconds: Double(total - done) / rate)) left" }
-        if let wait { line += "  \(wait.words(pace: pace))" }
+        if let wait { line += "  \(wait.words(pace: pace, service.displayName))" }
         let parts = Outcome.allCases.compactMap { outcome in
             outcomes[outcome].flatMap { $0 > 0 ? "\(TextFormat.count($0)) \(outcome.name)" : nil }
         }
@@ -19,20 +20,23 @@ extension RunProgress {
 
 extension ProgressWait {
     /// A few words for the line of progress.
-    /// - Parameter pace: the campaign's; nil when there is none.
-    func words(pace: Pace?) -> String {
+    /// - Parameters:
+    ///   - pace: the campaign's; nil when there is none.
+    ///   - service: who takes the pushes.
+    func words(pace: Pace?, _ service: String = PushServices.standard.displayName) -> String {
         switch self {
         case .runFile: "waiting for the disk, or a lock on the run file"
-        case .delivery(.connection): "waiting for a connection to APNs"
-        case .delivery(.outage(let seconds)): "APNs has taken no push for \(TextFormat.span(seconds: Int64(seconds))); trying again"
+        case .delivery(.connection): "waiting for a connection to \(service)"
+        case .delivery(.outage(let seconds)): "\(service) has taken no push for \(TextFormat.span(seconds: Int64(seconds))); trying again"
         case .delivery(.canary(let answers)): "the first go ahead: waiting for \(Self.answers(answers))"
         case .delivery(.last(let answers, 0)): "waiting for the last \(Self.answers(answers))"
         case .delivery(.last(0, let again)):
-            "APNs refused the last \(TextFormat.count(again)) for now; they are tried again"
+            "\(service) refused the last \(TextFormat.count(again)) for now; they are tried again"
         case .delivery(.last(let answers, let again)):
             "waiting for the last \(Self.answers(answers)); \(TextFormat.count(again)) are tried again"
-        case .delivery(.throttle(let rate)): "slower, as APNs takes no more than \(TextFormat.count(max(1, Int(rate.rounded()))))/s now"
-        case .delivery(.server): "as fast as APNs answers"
+        case .delivery(.throttle(let rate)):
+            "slower, as \(service) takes no more than \(TextFormat.count(max(1, Int(rate.rounded()))))/s now"
+        case .delivery(.server): "as fast as \(service) answers"
         case .delivery(.pace): pace.map { "at the pace of \($0)" } ?? "at the pace"
         }
     }

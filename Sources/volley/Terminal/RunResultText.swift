@@ -1,4 +1,5 @@
 import Base
+import PushServices
 import Reports
 import Runs
 import Sending
@@ -26,7 +27,7 @@ extension Console {
         case .finished:
             guard !result.blamesSettings else {
                 warn(
-                    "APNs refused the tokens of most test devices. Their tokens are old, or environment or topic in volley.yaml are wrong: "
+                    "\(result.plan.service.displayName) refused the tokens of most test devices. Their tokens are old, or environment or topic in volley.yaml are wrong: "
                         + "`volley doctor \(result.plan.app)` checks them, before the campaign goes to its audience.")
                 return .doneWithFailures
             }

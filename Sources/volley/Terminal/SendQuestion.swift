@@ -1,5 +1,6 @@
 import Base
 import Campaigns
+import PushServices
 import Runs
 import Planning
 
@@ -55,8 +56,7 @@ struct SendQuestion {
 
     private var environment: String {
         switch settings.environment {
-        case .production: "production"
-        case .sandbox: "sandbox, for development builds of the app"
+        case .named(let environment): environment.name + (environment.purpose.map { ", \($0)" } ?? "")
         case .simulator: "simulator: no phone gets it"
         case .server: settings.environment.name
         }
@@ -64,7 +64,8 @@ struct SendQuestion {
 
     private var expiry: String {
         switch settings.expiry {
-        case nil: "after 30 days, as the campaign does not say: until then APNs keeps it for phones that are off"
+        case nil:
+            "after \(settings.service.rules.longestStorageDays) days, as the campaign does not say: until then \(settings.service.displayName) keeps it for phones that are off"
         case .immediately: "at once: a phone that is off does not get it"
         case .after(let seconds):
             "\(TextFormat.span(seconds: Int64(seconds))) after \(plan.waves.count > 1 ? "each of its times" : "it begins")"

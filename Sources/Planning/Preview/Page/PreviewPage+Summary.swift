@@ -1,5 +1,6 @@
 import Audience
 import Base
+import PushServices
 import Reports
 
 /// The first screen: how many get what, when, where, and by which rules.
@@ -70,7 +71,7 @@ extension PreviewPage {
     }
 
     private func aside(_ sample: PreviewSample, _ words: String) -> HTML {
-        "<aside>\(PushCard(app: preview.app, ShownPush(sample.shownPayload)).html)<p class=\"note\">\(words)</p></aside>"
+        "<aside>\(PushCard(app: preview.app, preview.service.shown(sample.shownPayload)).html)<p class=\"note\">\(words)</p></aside>"
     }
 
     private func recipient(_ sample: PreviewSample) -> String { "the device \(sample.token.redacted)" }

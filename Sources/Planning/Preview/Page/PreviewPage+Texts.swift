@@ -1,4 +1,5 @@
 import Base
+import PushServices
 import Reports
 
 /// Every text, as its first recipients read it: a row for each language, a column for each variant.
@@ -33,7 +34,7 @@ extension PreviewPage {
 
     private func card(_ sample: PreviewSample) -> HTML {
         let payload = sample.shownPayload
-        let card = PushCard(app: preview.app, ShownPush(payload))
+        let card = PushCard(app: preview.app, preview.service.shown(payload))
         let names = sample.selectedBy.joined(separator: ", ")
         let detail: HTML = """
             \(card.marks)<p class="note">\(sample.token.redacted)\(names.isEmpty ? "" : " · \(names)")</p><pre dir="ltr">\(payload.indentedText)</pre>

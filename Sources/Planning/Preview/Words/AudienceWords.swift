@@ -1,5 +1,6 @@
 import Base
 import Campaigns
+import PushServices
 
 /// An audience as a sentence: whom a campaign names, of which of them its conditions hold, and whom it leaves out.
 struct AudienceWords {
@@ -80,8 +81,7 @@ struct AudienceWords {
     /// A name from a campaign, or a cell of an export, in a sentence; a device token is shortened.
     static func shown(_ text: String) -> String {
         // Short digits, such as a day, are no token of a device, though one may be made of them.
-        let token = text.utf8.count < 32 ? nil : DeviceToken(text)
-        return TextFormat.foreign(token?.redacted ?? text, maximumBytes: 60)
+        TextFormat.foreign(TargetRedaction.certain(text) ?? text, maximumBytes: 60)
     }
 
     /// `a, b or c`

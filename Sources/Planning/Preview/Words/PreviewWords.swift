@@ -1,6 +1,7 @@
 import Base
 import Campaigns
 import Glibc
+import PushServices
 import Runs
 
 /// What a campaign asks for, in words for those who read a preview or a report and never wrote a campaign.
@@ -28,7 +29,7 @@ struct PreviewWords: Sendable {
         audience = AudienceWords(audience: context.campaign.audience).sentence
         conditions = context.campaign.audience.conditions.map(AudienceWords.words)
         expiresAtMoment = if case .at? = settings.expiry { true } else { false }
-        expiry = Self.words(settings.expiry)
+        expiry = Self.words(settings.expiry, settings.service)
         priority = Self.words(settings.priority)
         frequency =
             settings.frequencyCaps.isEmpty
@@ -50,9 +51,9 @@ struct PreviewWords: Sendable {
         ]
     }
 
-    private static func words(_ expiry: Expiry?) -> String {
+    private static func words(_ expiry: Expiry?, _ service: any PushService) -> String {
         switch expiry {
-        case nil: "when APNs drops it: after 30 days at the latest"
+        case nil: "when \(service.displayName) drops it: after \(service.rules.longestStorageDays) days at the latest"
         case .immediately: "at once: devices that are off just then do not get it"
         case .after(let seconds): "\(TextFormat.days(seconds)) after it goes out"
         case .at(let moment): "\(moment.description.prefix(16).replacing("T", with: " ")) UTC"

@@ -1,4 +1,5 @@
 public import Base
+public import PushServices
 
 /// A push as it looks on a lock screen.
 public struct PushCard {

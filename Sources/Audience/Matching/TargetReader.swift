@@ -1,0 +1,71 @@
+import CSIMD
+import PushServices
+
+/// Finds targets in cells. Which reader does that is chosen once for a scan, by the service's form, so that rows cost what they cost with a single form.
+protocol TargetReader: ~Copyable {
+    /// The target of a cell in the form in which it is kept, valid until the next call; nil when it cannot be one. Judges as `TargetForm.normalize`.
+    func normalize(_ cell: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8>?
+}
+
+/// Reads targets in hex digits. Holds room for one, lower-cased.
+struct HexTargets: TargetReader, ~Copyable {
+    private let lengths: ClosedRange<Int>
+    private let digits: UnsafeMutablePointer<UInt8>
+
+    init(_ lengths: ClosedRange<Int>) {
+        self.lengths = lengths
+        digits = .allocate(capacity: lengths.upperBound)
+    }
+
+    deinit { digits.deallocate() }
+
+    @inline(__always) func normalize(_ cell: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8>? {
+        guard lengths.contains(cell.count), cell.count & 1 == 0, let base = cell.baseAddress else { return nil }
+        var place = 0
+        var isValid: Int32 = 1
+        while place + 16 <= cell.count {
+            isValid &= volley_lower_hex(base + place, digits + place)
+            place += 16
+        }
+        while place < cell.count {
+            let byte = cell[place]
+            let isDigit = byte &- UInt8(ascii: "0") <= 9 || (byte | 0x20) &- UInt8(ascii: "a") <= 5
+            if !isDigit { isValid = 0 }
+            digits[place] = byte | 0x20
+            place += 1
+        }
+        return isValid != 0 ? UnsafeBufferPointer(start: digits, count: cell.count) : nil
+    }
+}
+
+/// Reads targets that are kept as they are written.
+struct TextTargets: TargetReader {
+    let characters: ASCIISet
+    let lengths: ClosedRange<Int>
+
+    @inline(__always) func normalize(_ cell: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8>? {
+        lengths.contains(cell.count) && cell.allSatisfy(characters.contains) ? cell : nil
+    }
+}
+
+/// Either of them behind a call, for lists and traces, where a call is nothing.
+struct ChosenTargets: TargetReader {
+    private let read: (UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8>?
+
+    private final class Box {
+        let targets: HexTargets
+
+        init(_ targets: consuming HexTargets) { self.targets = targets }
+    }
+
+    init(_ form: TargetForm) {
+        switch form.notation {
+        case .hex(let digits):
+            let box = Box(HexTargets(digits))
+            read = { box.targets.normalize($0) }
+        case .text(let characters, let length): read = TextTargets(characters: characters, lengths: length).normalize
+        }
+    }
+
+    func normalize(_ cell: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8>? { read(cell) }
+}

@@ -1,0 +1,164 @@
+public import Base
+
+/// What the targets of a service look like, to which its pushes go: an app on a device, or a user.
+public struct TargetForm: Sendable {
+    /// How they are written.
+    public enum Notation: Hashable, Sendable {
+        /// Bytes as hex digits of either case, so an even number of them. Kept in lower case.
+        case hex(digits: ClosedRange<Int>)
+        /// Some characters of ASCII, so many of them. Capitals count, and nothing is changed.
+        case text(ASCIISet, length: ClosedRange<Int>)
+    }
+
+    /// How they are written.
+    public let notation: Notation
+    /// From so many bytes on a text in this notation is nothing but a target, so that it is not shown whole even where something else should be;
+    /// nil where names and numbers look alike.
+    public let tellingLength: Int?
+    /// One of them in sentences: "device token".
+    public let noun: String
+    /// How they are written, behind a comma: "in hex".
+    public let writing: String
+    /// A whole sentence without its full stop, for those who write one into a file.
+    public let rule: String
+    /// A whole sentence for those who typed a wrong one.
+    public let remedy: String
+    /// Shapes in which other services, and other programs, write what is no target here, with what is said of them: "it …".
+    public let foreignShapes: [TargetShape: String]
+
+    /// A form of targets.
+    public init(
+        _ notation: Notation, tellingLength: Int?, noun: String = "device token", writing: String, rule: String, remedy: String,
+        foreignShapes: [TargetShape: String] = [:]
+    ) {
+        self.notation = notation
+        self.tellingLength = tellingLength
+        self.noun = noun
+        self.writing = writing
+        self.rule = rule
+        self.remedy = remedy
+        self.foreignShapes = foreignShapes
+    }
+
+    /// How many bytes one may have.
+    public var lengths: ClosedRange<Int> {
+        switch notation {
+        case .hex(let digits): digits
+        case .text(_, let length): length
+        }
+    }
+
+    /// As a regular expression, for editors.
+    public var pattern: String {
+        switch notation {
+        case .hex(let digits): "([0-9A-Fa-f]{2}){\((digits.lowerBound + 1) / 2),\(digits.upperBound / 2)}"
+        case .text(_, let length): #"\S{\#(length.lowerBound),\#(length.upperBound)}"#
+        }
+    }
+
+    /// The characters of one that is kept.
+    public var characters: ASCIISet {
+        switch notation {
+        case .hex: .lowercaseHex
+        case .text(let characters, _): characters
+        }
+    }
+}
+
+// MARK: - Reading
+
+extension TargetForm {
+    /// Reads a target; nil when the text cannot be one.
+    public func target(_ text: some StringProtocol) -> Target? {
+        var bytes = Array(text.utf8)
+        return normalize(&bytes) ? Target(normalized: String(decoding: bytes, as: UTF8.self)) : nil
+    }
+
+    /// Brings a target into the form in which it is kept and compared, in place; false when the text cannot be one.
+    public func normalize(_ bytes: inout [UInt8]) -> Bool {
+        guard lengths.contains(bytes.count) else { return false }
+        guard case .hex = notation else { return bytes.allSatisfy(characters.contains) }
+        for index in bytes.indices { bytes[index] = Self.folded(bytes[index]) }
+        return bytes.count % 2 == 0 && bytes.allSatisfy(characters.contains)
+    }
+
+    /// The small letter of a hex digit; other bytes as they are.
+    private static func folded(_ byte: UInt8) -> UInt8 { (byte &- UInt8(ascii: "A")) <= 5 ? byte | 0x20 : byte }
+
+    /// Whether a text is written like a target in a notation in which little else is: also where it stands instead of something else.
+    public func recognizes(_ text: some StringProtocol) -> Bool { tellingLength != nil && target(text) != nil }
+
+    /// Whether a text can be nothing but a target.
+    public func isCertain(_ text: some StringProtocol) -> Bool {
+        tellingLength.map { text.utf8.count >= $0 } ?? false && target(text) != nil
+    }
+
+    /// Whether bytes are a target as somebody wrote it.
+    public func isTarget(_ bytes: some Collection<UInt8>) -> Bool {
+        var bytes = Array(bytes)
+        return normalize(&bytes)
+    }
+
+    /// A part of a target as it stands in one that is kept; nil when no target has it.
+    public func part(_ text: some StringProtocol) -> [UInt8]? {
+        var bytes = Array(text.utf8)
+        if case .hex = notation { bytes = bytes.map(Self.folded) }
+        return bytes.allSatisfy(characters.contains) ? bytes : nil
+    }
+
+    /// What files that Volley wrote keep as targets.
+    public var kept: KeptTargets { KeptTargets(lengths: lengths, characters: characters) }
+}
+
+/// What files that Volley wrote keep as targets: as such a file may have been damaged or edited, each is looked at before it gets into a request.
+public struct KeptTargets: Sendable {
+    @usableFromInline let lengths: ClosedRange<Int>, characters: ASCIISet
+
+    /// Whether a text may be one.
+    @inlinable public func contains(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard lengths.contains(text.count) else { return false }
+        for byte in text where !characters.contains(byte) { return false }
+        return true
+    }
+}
+
+// MARK: - Mistakes
+
+extension TargetForm {
+    /// Why a text cannot be a target, for the person who gave it; nil when it can.
+    public func flaw(of text: String) -> String? {
+        guard target(text) == nil else { return nil }
+        let count = text.utf8.count
+        if text.isEmpty { return "the \(noun) is blank" }
+        guard text.utf8.allSatisfy(isCharacter) else {
+            return "'\(Target.redact(text))' cannot be a \(noun), as \(clause(of: .other, length: count))"
+        }
+        if count < lengths.lowerBound { return "a \(noun) of \(count) \(unit) is too short" }
+        if count > lengths.upperBound { return "a \(noun) of \(count) \(unit) is too long" }
+        return "'\(Target.redact(text))' cannot be a \(noun), as \(clause(of: .oddDigits, length: count))"
+    }
+
+    /// What one character of it is called, several of them.
+    private var unit: String { if case .hex = notation { "digits" } else { "characters" } }
+
+    /// Whether a byte may stand in one that somebody wrote.
+    public func isCharacter(_ byte: UInt8) -> Bool {
+        if case .hex = notation { return characters.contains(Self.folded(byte)) }
+        return characters.contains(byte)
+    }
+
+    /// "it …", and what to do where that is known.
+    /// - Parameter length: of the text, in bytes.
+    public func clause(of shape: TargetShape, length: Int) -> String {
+        if let clause = foreignShapes[shape] { return clause }
+        switch shape {
+        case .oddDigits: return "its \(length) digits are no even number: it is cut off, or one is too many"
+        case .tooShort: return "its \(length) \(unit) are too few"
+        case .tooLong: return "its \(length) \(unit) are too many"
+        case .other:
+            if case .hex = notation { return "it holds more than hex digits (0-9, a-f)" }
+            return "it holds characters that no \(noun) has"
+        default: return shape.clause
+        }
+    }
+}

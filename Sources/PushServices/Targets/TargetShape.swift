@@ -1,0 +1,117 @@
+import Base
+
+/// What a text that is no target seems to be instead, by its shape.
+public enum TargetShape: String, CaseIterable, Hashable, Sendable {
+    case brackets, shortened, uuid, blanks, separated, oddDigits, prefix, exponent, word, email, surrounded, fcm, base64, tooShort, tooLong,
+        other
+
+    /// "it …", the same whatever the service.
+    var clause: String {
+        switch self {
+        case .brackets: "it stands in brackets"
+        case .shortened: "it is shortened, as tokens are where they are shown"
+        case .uuid: "it is a UUID, as of an installation or an advertising id"
+        case .blanks: "it has blanks between its digits"
+        case .separated: "it has hyphens or other signs between its digits"
+        case .surrounded: "it has something else beside the token's digits"
+        case .prefix: "it begins with 0x"
+        case .exponent: "a spreadsheet has made a number of it; format the column as text"
+        case .word: "it stands for nothing"
+        case .email: "it is an e-mail address"
+        case .fcm: "it is a token of FCM"
+        case .base64: "it is written in base64"
+        case .oddDigits, .tooShort, .tooLong, .other: ""
+        }
+    }
+
+    /// Whether it is looked for whatever the service, or only where the service says what it means.
+    fileprivate var isForeign: Bool { self == .fcm || self == .base64 }
+
+    /// Whether it is about hex digits.
+    fileprivate var isOfHex: Bool { [.uuid, .blanks, .surrounded, .separated, .prefix, .exponent].contains(self) }
+
+    /// Whether nothing else than a target was meant by a text of this shape, so that it can be no name of another kind either.
+    public func wasTarget(_ text: String) -> Bool {
+        switch self {
+        case .brackets, .shortened, .blanks, .separated, .prefix, .exponent: true
+        case .oddDigits: text.utf8.count > 32
+        case .surrounded: text.utf8.contains { !(Hex.isNameCharacter($0) || "-_.:/@+".utf8.contains($0)) }
+        default: false
+        }
+    }
+}
+
+extension TargetForm {
+    /// What a text seems to be of which nothing else is known than that it is no target; nil when it is one, and for a blank text.
+    public func shape(of text: String) -> TargetShape? {
+        guard !text.isEmpty, target(text) == nil else { return nil }
+        let count = text.utf8.count
+        if text.utf8.allSatisfy(isCharacter) {
+            return count < lengths.lowerBound ? .tooShort : count > lengths.upperBound ? .tooLong : .oddDigits
+        }
+        return Hex.shapes.first { isLookedFor($0.shape) && $0.matches(text) }?.shape ?? .other
+    }
+
+    private func isLookedFor(_ shape: TargetShape) -> Bool {
+        if shape.isForeign { return foreignShapes[shape] != nil }
+        if case .hex = notation { return true }
+        return !shape.isOfHex
+    }
+}
+
+/// Hex digits, and what people and programs make of them.
+enum Hex {
+    typealias Shape = (shape: TargetShape, matches: @Sendable (String) -> Bool)
+
+    /// In the order in which they are looked for.
+    static let shapes: [Shape] = [
+        (.brackets, { $0.first == "<" && $0.last == ">" || $0.first == "{" && $0.last == "}" }),
+        (.shortened, { text in ["…", "..."].contains { text.contains($0) } && text.utf8.count <= 40 }),
+        (
+            .uuid,
+            { $0.split(separator: "-", omittingEmptySubsequences: false).map(\.utf8.count) == [8, 4, 4, 4, 12] && isHex($0, but: "-") }
+        ),
+        (.blanks, { $0.contains(where: \.isWhitespace) && isHex($0, but: " \t\u{A0}") }),
+        (.surrounded, { !runs(in: $0).isEmpty }),
+        (.separated, { $0.utf8.count > 40 && isHex($0, but: "-:._") }),
+        (.prefix, { $0.lowercased().hasPrefix("0x") && isHex(String($0.dropFirst(2)), but: "") }),
+        (.exponent, { isExponent($0) }),
+        (
+            .word,
+            { ["null", "nil", "none", "n/a", "na", "nan", "undefined", "\\n", "-", "#n/a", "#name?", "#value!"].contains($0.lowercased()) }
+        ),
+        (.email, { text in text.split(separator: "@").count == 2 && !text.contains(" ") }),
+        (.fcm, { $0.contains(":APA91") || $0.utf8.count >= 100 && $0.utf8.allSatisfy { isBase64($0) || $0 == UInt8(ascii: ":") } }),
+        (.base64, { (40...88).contains($0.utf8.count) && $0.utf8.allSatisfy { isBase64($0) || $0 == UInt8(ascii: "=") } }),
+    ]
+
+    static func isDigit(_ byte: UInt8) -> Bool { byte &- 0x30 <= 9 || (byte | 0x20) &- 0x61 <= 5 }
+
+    /// A letter or a digit.
+    static func isNameCharacter(_ byte: UInt8) -> Bool { isDigit(byte) || (byte | 0x20) &- 0x61 < 26 }
+
+    private static func isHex(_ text: String, but others: String) -> Bool {
+        let digits = text.filter { !others.contains($0) }
+        return digits.utf8.count >= 16 && digits.utf8.allSatisfy(isDigit)
+    }
+
+    private static func isBase64(_ byte: UInt8) -> Bool { isNameCharacter(byte) || "+/-_".utf8.contains(byte) }
+
+    /// `7.28E+15`
+    private static func isExponent(_ text: String) -> Bool {
+        let parts = text.uppercased().split(separator: "E", omittingEmptySubsequences: false)
+        return parts.count == 2 && parts[1].first == "+" && parts[0].allSatisfy { $0.isNumber || ".,".contains($0) }
+    }
+
+    /// Where whole bytes stand in a text: 32 hex digits or more, with no letter or digit beside them.
+    static func runs(in text: String) -> [Range<Int>] {
+        let bytes = Array(text.utf8)
+        var (found, start): ([Range<Int>], Int) = ([], 0)
+        for end in 0...bytes.count where end == bytes.count || !isNameCharacter(bytes[end]) {
+            let part = bytes[start..<end]
+            if part.count >= 32, part.count % 2 == 0, part.allSatisfy(isDigit) { found.append(start..<end) }
+            start = end + 1
+        }
+        return found
+    }
+}

@@ -1,0 +1,128 @@
+import Base
+import PushServices
+import Testing
+
+@Suite("Device tokens of APNs")
+struct DeviceTokenTests {
+    private let form = APNs().target
+
+    @Test("hex of either case is read and kept in lower case")
+    func reads() {
+        #expect(form.target("0123456789abcdefABCDEF")?.text == "0123456789abcdefabcdef")
+        #expect(form.target("AAbbCC00") == form.target("aabbcc00"))
+    }
+
+    @Test(
+        "what cannot be a token is refused",
+        arguments: [
+            "", "abcdef0", "abcdef", "abcdef0g", "abcdef 0", " abcdef01", "<abcdef01>", "abcdef0\u{FF11}\u{FF11}", "abcdefé0", "@bcdef01",
+            "`bcdef01", "/bcdef01", ":bcdef01", "Gbcdef01",
+        ])
+    func refuses(text: String) {
+        #expect(form.target(text) == nil)
+    }
+
+    @Test("its length is not fixed, within limits")
+    func lengths() {
+        for count in [8, 64, 160, 512] { #expect(form.target(String(repeating: "a", count: count)) != nil) }
+        for count in [7, 9, 63, 511, 513, 514] { #expect(form.target(String(repeating: "a", count: count)) == nil) }
+    }
+
+    @Test("what is wrong with one is said, and never shows it whole")
+    func flaws() {
+        let long = String(repeating: "ab", count: 300)
+        #expect(form.flaw(of: "abcdef01") == nil)
+        #expect(form.flaw(of: "") == "the device token is blank")
+        #expect(form.flaw(of: "abcdef") == "a device token of 6 digits is too short")
+        #expect(form.flaw(of: long) == "a device token of 600 digits is too long")
+        #expect(
+            form.flaw(of: "abcdefabc")
+                == "'abcd…fabc' cannot be a device token, as its 9 digits are no even number: it is cut off, or one is too many")
+        #expect(form.flaw(of: "my token x") == "'my t…en x' cannot be a device token, as it holds more than hex digits (0-9, a-f)")
+    }
+
+    @Test(
+        "what a text seems to be instead",
+        arguments: [
+            ("<aabbccdd aabbccdd>", TargetShape.brackets), ("7276…89f1", .shortened), ("0123abcd-0123-0123-0123-0123456789ab", .uuid),
+            ("aabbccdd aabbccdd", .blanks), ("token=00112233445566778899aabbccddeeff", .surrounded), ("abcdefabc", .oddDigits),
+            ("0xaabbccddaabbccdd", .prefix), ("7.28E+15", .exponent), ("NULL", .word), ("anna@example.com", .email),
+            ("d1:APA91bHPRgkF", .fcm), ("q83vASNFZ4mrze8BI0VniavN7wEjRWeJq83vASNFZ4k=", .base64), ("abcdef", .tooShort), ("hello", .other),
+        ])
+    func shapes(text: String, shape: TargetShape) { #expect(form.shape(of: text) == shape) }
+
+    @Test("tokens and blank texts have no shape, and other services are named")
+    func words() {
+        #expect(form.shape(of: "") == nil && form.shape(of: "AABBCCDD") == nil)
+        #expect(form.clause(of: .fcm, length: 100) == "it is a token of FCM, which APNs does not know")
+        #expect(form.clause(of: .tooShort, length: 6) == "its 6 digits are too few")
+    }
+
+    @Test("what editors check is what the form takes")
+    func pattern() throws {
+        let expression = try Regex(form.pattern)
+        for text in ["abcdef01", "AAbbCC00", String(repeating: "a", count: 512)] { #expect(text.wholeMatch(of: expression) != nil) }
+        for text in ["abcdef0", "abcdef0g", String(repeating: "a", count: 514)] { #expect(text.wholeMatch(of: expression) == nil) }
+    }
+}
+
+/// Forms of services that are to come, from what is known of them.
+@Suite("Targets of other forms")
+struct OtherTargetTests {
+    private static let symbols = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_:"
+    private let registrationToken = TargetForm(
+        .text(ASCIISet(symbols), length: 100...4096), tellingLength: 100, noun: "registration token", writing: "as FCM gives it out",
+        rule: "A registration token is copied whole", remedy: "Copy it whole.")
+    private let registrationID = TargetForm(
+        .text(.lettersAndDigits, length: 4...64), tellingLength: nil, noun: "registration id", writing: "as JPush gives it out",
+        rule: "A registration id is copied whole", remedy: "Copy it whole.")
+
+    @Test("they are kept as they are written, capitals and all")
+    func kept() {
+        #expect(registrationID.target("191E35f7e07")?.text == "191E35f7e07")
+        #expect(registrationID.target("191e35f7e07") != registrationID.target("191E35f7e07"))
+        for wrong in ["", "abc", "191e 35f7", "191e…5f7e", String(repeating: "a", count: 65)] {
+            #expect(registrationID.target(wrong) == nil)
+        }
+        let text = Array("191E35f7e07".utf8)
+        #expect(text.withUnsafeBufferPointer(registrationID.kept.contains))
+        #expect(!text.withUnsafeBufferPointer(APNs().target.kept.contains))
+    }
+
+    @Test("flaws name them by their own noun, and hex digits are nothing to them")
+    func words() {
+        #expect(registrationID.flaw(of: "ab") == "a registration id of 2 characters is too short")
+        #expect(
+            registrationID.flaw(of: "user 42 a")
+                == "'user…42 a' cannot be a registration id, as it holds characters that no registration id has")
+        #expect(registrationID.shape(of: "anna@example.com") == .email && registrationID.shape(of: "aabbccdd aabbccdd") == .other)
+        #expect(
+            registrationID.shape(of: "ab") == .tooShort && registrationID.clause(of: .tooShort, length: 2) == "its 2 characters are too few"
+        )
+    }
+
+    @Test("only what is nothing else is taken for one where something else should stand")
+    func recognized() {
+        let token = "d1:APA91b" + String(repeating: "xY_-", count: 30)
+        #expect(registrationToken.isCertain(token) && registrationToken.recognizes(token))
+        #expect(!registrationID.isCertain("191e35f7e07") && !registrationID.recognizes("191e35f7e07"))
+    }
+}
+
+@Suite("What is shown of texts that may hold targets")
+struct TargetRedactionTests {
+    private let token = String(repeating: "0123abcd", count: 8)
+
+    @Test("a whole target is shortened where it can be nothing else")
+    func certain() {
+        #expect(TargetRedaction.certain(token) == "0123…abcd" && TargetRedaction.certain("20261124") == nil)
+        #expect(TargetRedaction.possible("20261124") == "…" && TargetRedaction.possible("user42") == nil)
+    }
+
+    @Test("targets in a text are shortened, and nothing else is")
+    func inside() {
+        #expect(TargetRedaction.withoutTargets("x \(token), é \(token.uppercased())!") == "x 0123…abcd, é 0123…ABCD!")
+        #expect(TargetRedaction.line("token=\(token);vip") == "token=0123…abcd;vip")
+        #expect(TargetRedaction.line("user42") == "user42" && TargetRedaction.line("a line that is long and holds none") == "a li…none")
+    }
+}

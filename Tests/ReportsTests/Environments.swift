@@ -1,0 +1,7 @@
+import PushServices
+import Runs
+
+/// Apple's.
+extension FrozenEnvironment {
+    static let production = FrozenEnvironment.named(APNs.production), sandbox = FrozenEnvironment.named(APNs.sandbox)
+}
