@@ -6,6 +6,9 @@ public protocol RunCatalog: Sendable {
     /// Where it is: what plans remember as their home, and messages name. Nothing is opened by it.
     var place: String { get }
 
+    /// Whether there is such a place already; where there is none, there are no runs.
+    var isThere: Bool { get }
+
     /// Where a run of it is, or would be, for messages.
     func place(of run: String) -> String
 
@@ -83,9 +86,6 @@ public struct RunListing: Sendable {
 }
 
 extension RunCatalog {
-    /// Whether there is such a place already; where there is none, there are no runs.
-    public var isThere: Bool { FilePaths.exists(place) }
-
     /// Opens a run by its id, for reading.
     public func open(_ run: String) throws -> any RecordedRun { try open(run, readOnly: true) }
 

@@ -9,6 +9,9 @@ public struct RunFolder: RunCatalog {
     /// - Parameter path: of the folder. One that is not there yet holds no runs.
     public init(_ path: String) { place = path }
 
+    /// Whether there is such a folder, or anything else under its name.
+    public var isThere: Bool { access(place, F_OK) == 0 }
+
     /// The path of a run's file.
     public func place(of run: String) -> String { RunFile.path(run, in: place) }
 

@@ -14,8 +14,9 @@ public final class ScheduleStore: Sendable {
     /// 2: `firing.problem` is JSON with the problem and its values; in format 1 it was a sentence, and called `reason`.
     private static let version = 2
 
-    /// The file.
-    public let path: String
+    /// Where it is, for messages.
+    public var place: String { path }
+    let path: String
     private let database: DatabasePool
 
     /// Opens the file for writing; makes it when it is not there.

@@ -17,8 +17,9 @@ public struct SuppressionList: Sendable {
     public let app: String
     /// Which of the app's lists: `production`, `sandbox`, `simulator`, or `host:port`.
     public let environment: String
-    /// The file.
-    public let path: String
+    /// Where it is, for messages.
+    public var place: String { path }
+    let path: String
 
     static let prefix = "suppressed-"
 

@@ -292,7 +292,7 @@ package final class ScheduleDaemon {
 
     /// Another program holds the record: nothing is decided meanwhile, and what is being sent goes on. It is no sign of life to wait for it.
     private func waitsForRecord() -> Bool {
-        observer(.recordBusy(path: store.path))
+        observer(.recordBusy(path: store.place))
         return !cancellation.isRequested
     }
 

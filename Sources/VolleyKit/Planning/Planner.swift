@@ -115,7 +115,7 @@ struct Planner {
         query.capped = capped
         let deviceMemory = try memory?.forDevices(besides: (suppressed?.bytes ?? 0) + (capped?.bytes ?? 0)) ?? .max
         let messages = context.messages
-        if let suppressed { attendance.observer(.suppressed(suppressed.count, list: list.path)) }
+        if let suppressed { attendance.observer(.suppressed(suppressed.count, list: list.place)) }
         attendance.observer(.sources(project: context.project.file, exports: query.files))
         // Texts are looked at as rendered, even when none is to be shown.
         let finder = SampleFinder(messages: messages, wanted: max(1, samples))
