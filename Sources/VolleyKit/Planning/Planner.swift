@@ -63,7 +63,7 @@ struct Planner {
     func plan(_ settings: RunSettings, in catalog: any RunCatalog, id: String? = nil) throws -> (run: any RecordedRun, preview: Preview) {
         let begin = SuspendingClock.now
         let place = try catalog.history.order().last
-        let beside = try catalog.idsBeingSent(of: context.campaign.name.value)
+        let beside = try catalog.idsSendingNow(of: context.campaign.name.value)
         let seed = RunSeed.random()
         let id = id ?? RunID.make(campaign: context.campaign.name.value, now: now, seed: seed)
         let times = try sendTimes()

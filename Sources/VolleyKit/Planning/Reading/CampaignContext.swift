@@ -149,12 +149,15 @@ extension Project {
 
     /// Where runs are kept: the folder that `--runs` names, or that of volley.yaml.
     package func catalog(_ options: CommonOptions) -> any RunCatalog {
-        RunFolder(options.runs ?? FilePaths.resolve(runs, besideFile: file))
+        Self.catalog(at: options.runs ?? FilePaths.resolve(runs, besideFile: file))
     }
 
     /// Where runs are kept, for commands that can do without volley.yaml.
     package static func catalog(_ options: CommonOptions) throws -> any RunCatalog {
-        if let runs = options.runs { return RunFolder(runs) }
-        return try find(with: options)?.catalog(options) ?? RunFolder("runs")
+        if let runs = options.runs { return catalog(at: runs) }
+        return try find(with: options)?.catalog(options) ?? catalog(at: "runs")
     }
+
+    /// The one place where it is decided how runs are kept.
+    private static func catalog(at path: String) -> any RunCatalog { RunFolder(path) }
 }
