@@ -234,14 +234,14 @@ package final class ScheduleDaemon {
         case .planned(let key, .planned(let needsApproval)):
             // Whoever starts next finds the plan.
             if !isEnding { try perform(scheduler.planned(key, needsApproval: needsApproval, at: now)) }
-        case .planned(let key, .failed(let reason)):
-            observer(.planFailed(key, reason: reason))
-            try perform(scheduler.failed(key, because: reason, at: now))
-        case .planned(let key, .postponed(let reason)):
-            let actions = scheduler.postponed(key, because: reason, at: now)
-            if !actions.isEmpty { observer(.postponed(key, reason: reason)) }
+        case .planned(let key, .failed(let words)):
+            observer(.planFailed(key, words: words))
+            try perform(scheduler.failed(key, because: .described(words), at: now))
+        case .planned(let key, .postponed(let problem)):
+            let actions = scheduler.postponed(key, because: problem, at: now)
+            if !actions.isEmpty { observer(.postponed(key, problem)) }
             try perform(actions)
-        case .planned(let key, .cancelledPlan(let reason)): try perform(scheduler.cancelledPlan(key, because: reason, at: now))
+        case .planned(let key, .cancelledPlan(let problem)): try perform(scheduler.cancelledPlan(key, because: problem, at: now))
         // Whoever starts next looks again.
         case .found(let key, let finding): if !isEnding { try perform(scheduler.found(key, finding, at: now)) }
         case .planned(_, .interrupted): break
@@ -256,16 +256,16 @@ package final class ScheduleDaemon {
         switch result {
         case .failure(let mistake):
             observer(.sendFailed(key, mistake))
-            try perform(scheduler.failed(key, because: mistake.description, at: now))
+            try perform(scheduler.failed(key, because: .described(mistake.description), at: now))
         case .success(let sent):
-            let (state, reason): (ScheduledRun.State, String) =
+            let (state, problem): (ScheduledRun.State, ScheduleProblem?) =
                 switch sent.end {
-                case .finished: (.finished, sent.missed)
-                case .stopped(let cause): (.stopped, cause.sentence)
-                case .cancelled, .interrupted: (.cancelled, StopCause.cancelled.sentence)
+                case .finished: (.finished, sent.missed.map { .missed($0) })
+                case .stopped(let cause): (.stopped, .stopped(cause))
+                case .cancelled, .interrupted: (.cancelled, .stopped(.cancelled))
                 }
-            observer(.ended(key, state, reason: reason))
-            try perform(scheduler.ended(key, state, because: reason, at: now))
+            observer(.ended(key, state, problem))
+            try perform(scheduler.ended(key, state, because: problem, at: now))
         }
     }
 
@@ -294,7 +294,7 @@ package final class ScheduleDaemon {
 
     /// Another program holds the record: nothing is decided meanwhile, and what is being sent goes on. It is no sign of life to wait for it.
     private func waitsForRecord() -> Bool {
-        observer(.recordBusy(path: store.path))
+        observer(.recordBusy(path: store.place))
         return !cancellation.isRequested
     }
 
@@ -314,7 +314,7 @@ package final class ScheduleDaemon {
     private func tell(_ event: NoticeEvent, _ scheduledRun: ScheduledRun) {
         var notice = Notice(event)
         (notice.campaign, notice.occurrence, notice.run) = (scheduledRun.key.campaign, scheduledRun.key.occurrence, scheduledRun.run)
-        (notice.file, notice.reason) = (scheduledRun.file, scheduledRun.reason)
+        (notice.file, notice.reason) = (scheduledRun.file, scheduledRun.problem?.sentence ?? "")
         notice.app = scheduler.campaigns[scheduledRun.key.campaign]?.app
         notice.isPlanned = scheduledRun.state != .planning
         if event == .approvalNeeded { notice.state = .planned }

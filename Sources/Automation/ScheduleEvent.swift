@@ -31,11 +31,11 @@ package enum ScheduleEvent: Sendable {
     // Times.
     case due(ScheduledRun.Key, run: String)
     case sending(ScheduledRun.Key, run: String)
-    case planFailed(ScheduledRun.Key, reason: String)
-    case postponed(ScheduledRun.Key, reason: String)
+    case planFailed(ScheduledRun.Key, words: String)
+    case postponed(ScheduledRun.Key, ScheduleProblem)
     case sendFailed(ScheduledRun.Key, Diagnostic)
-    /// - Parameter reason: blank when there is nothing to say.
-    case ended(ScheduledRun.Key, ScheduledRun.State, reason: String)
+    /// The problem is nil when there is nothing to say.
+    case ended(ScheduledRun.Key, ScheduledRun.State, ScheduleProblem?)
     /// Another process has it.
     case taken(ScheduledRun.Key)
     case planNotCancelled(run: String, any Error)

@@ -1,6 +1,7 @@
 import Sending
 package import Base
 import Campaigns
+import Reports
 package import Runs
 package import Scheduling
 
@@ -74,7 +75,7 @@ package struct ScheduleList {
 
     private static func notes(_ scheduledRun: ScheduledRun) -> [String] {
         [scheduledRun.state.rawValue + (scheduledRun.run.map { " as \($0)" } ?? "")]
-            + (scheduledRun.reason.isEmpty ? [] : [scheduledRun.reason])
+            + (scheduledRun.problem.map { [$0.sentence] } ?? [])
     }
 
     private static func notes(_ campaign: Scheduler.Campaign, _ time: Occurrence, _ needsApproval: Bool, _ now: Timestamp) -> [String] {

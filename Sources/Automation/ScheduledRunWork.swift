@@ -26,11 +26,12 @@ struct ScheduledRunWork: Sendable {
     /// How planning ended.
     enum Planned: Sendable {
         case planned(needsApproval: Bool)
+        /// An error's words.
         case failed(String)
         /// Not yet: what it is planned from may still be being written.
-        case postponed(String)
+        case postponed(ScheduleProblem)
         /// The campaign is not to be sent at this time any more.
-        case cancelledPlan(String)
+        case cancelledPlan(ScheduleProblem)
         /// The process is to end.
         case interrupted
     }
@@ -43,13 +44,11 @@ struct ScheduledRunWork: Sendable {
         do {
             let now = Timestamp.now()
             guard let plan = try ScheduledPlan(CampaignFile(scheduledRun.file, in: choice), for: scheduledRun, at: now) else {
-                return .cancelledPlan("its file was changed just before it was planned, and says another time or name")
+                return .cancelledPlan(.campaignChanged)
             }
             let inputs = plan.inputFiles.map { ($0, FileStamp(path: $0)) }
             if let busy = quiet.look(at: inputs, now: now, uptime: Heartbeats.uptime).first {
-                return .postponed(
-                    "\(busy) was changed less than \(StableFiles.seconds) seconds ago, and may still be being written; its time waits until it is left alone"
-                )
+                return .postponed(.fileChanging(busy, seconds: Int(StableFiles.seconds)))
             }
             let run = try plan.plan(into: scheduledRun.run, of: catalog, queuedAt: queuedAt, planning(scheduledRun.key))
             defer { run.close() }
@@ -74,11 +73,11 @@ struct ScheduledRunWork: Sendable {
             switch status.state {
             case .planned: return .plan(needsApproval: try Sending.needsApproval(run, in: choice))
             case .running, .paused: return .elsewhere
-            case .finished: return .ended(.finished, reason: Self.missed(of: run))
-            case .cancelled: return .ended(.cancelled, reason: status.cause?.sentence ?? "")
+            case .finished: return .ended(.finished, Self.missed(of: run).map { .missed($0) })
+            case .cancelled: return .ended(.cancelled, status.cause.map { .stopped($0) })
             // One that was cut off has no end, one that was interrupted is to go on.
             case .stopped where status.finishedAt == nil || status.cause == .interrupted: return .unfinished
-            case .stopped: return .ended(.stopped, reason: status.cause?.sentence ?? "")
+            case .stopped: return .ended(.stopped, status.cause.map { .stopped($0) })
             }
         } catch {
             return .unreadable("\(error)")
@@ -89,7 +88,7 @@ struct ScheduledRunWork: Sendable {
     func withdraw(_ scheduledRun: ScheduledRun) {
         do {
             let run = try catalog.open(scheduledRun.run ?? "", readOnly: false)
-            try run.setState(.cancelled, cause: .described(scheduledRun.reason), at: .now(), from: [.planned])
+            try run.setState(.cancelled, cause: .described(scheduledRun.problem?.sentence ?? ""), at: .now(), from: [.planned])
             try run.closeIntoOneFile()
         } catch { attendance.observer(.planNotCancelled(run: scheduledRun.run ?? "", error)) }
     }
@@ -97,8 +96,8 @@ struct ScheduledRunWork: Sendable {
     /// How sending ended.
     struct SendOutcome: Sendable {
         var end: RunEnd
-        /// Of a run that finished: how many were never sent to, and why; blank when nobody was missed.
-        var missed = ""
+        /// Of a run that finished: how many were never sent to, and why; nil when nobody was missed.
+        var missed: MissedPushes?
     }
 
     /// Sends the scheduled run's run to its end.
@@ -135,5 +134,5 @@ struct ScheduledRunWork: Sendable {
             }, cancellation: attendance.cancellation)
     }
 
-    private static func missed(of run: any RecordedRun) -> String { (try? Report(run, isSummary: true).missedSentence) ?? "" }
+    private static func missed(of run: any RecordedRun) -> MissedPushes? { try? Report(run, isSummary: true).missedPushes }
 }

@@ -10,90 +10,87 @@ extension Scheduler {
     mutating func planned(_ key: ScheduledRun.Key, needsApproval: Bool, at now: Timestamp) -> [Action] {
         guard let scheduledRun = open[key]?.scheduledRun else { return [] }
         if isTooLate(scheduledRun, at: now.adding(seconds: -Self.planningSeconds)) {
-            return skip(scheduledRun, because: "its plan was ready too late", hasPlan: true, at: now)
+            return skip(scheduledRun, because: .plannedTooLate, hasPlan: true, at: now)
         }
         guard needsApproval else { return send(scheduledRun, at: now) }
         failures[key] = nil
         var waiting = scheduledRun
-        (waiting.state, waiting.reason, waiting.changedAt) = (.waiting, "", now)
+        (waiting.state, waiting.problem, waiting.changedAt) = (.waiting, nil, now)
         open[key] = (waiting, .idle)
         return [.save([waiting], []), .tell(.approvalNeeded, waiting)]
     }
 
     /// A scheduled run could not be planned, or sending it could not begin or go on. It is tried again: as long as `late` allows, and without an end once
     /// something was sent.
-    mutating func failed(_ key: ScheduledRun.Key, because reason: String, at now: Timestamp) -> [Action] {
+    mutating func failed(_ key: ScheduledRun.Key, because problem: ScheduleProblem, at now: Timestamp) -> [Action] {
         guard let entry = open[key] else { return [] }
         var scheduledRun = entry.scheduledRun
         let failures = failures[key, default: 0] + 1
         self.failures[key] = failures
         let pause = min(Self.firstPauseSeconds * Double(1 << min(failures - 1, 10)), Self.longestPauseSeconds)
-        let isNews = scheduledRun.reason != reason
-        (scheduledRun.reason, scheduledRun.changedAt) = (reason, now)
+        let isNews = scheduledRun.problem != problem
+        (scheduledRun.problem, scheduledRun.changedAt) = (problem, now)
         open[key] = (scheduledRun, .retrying(at: now.adding(seconds: pause)))
         return isNews ? [.save([scheduledRun], [])] + (failures == 1 ? [.tell(.failed, scheduledRun)] : []) : []
     }
 
     /// A scheduled run was not planned, because what it is planned from may still be being written. That is no failure: it is tried again soon, as long as
     /// `late` allows.
-    mutating func postponed(_ key: ScheduledRun.Key, because reason: String, at now: Timestamp) -> [Action] {
+    mutating func postponed(_ key: ScheduledRun.Key, because problem: ScheduleProblem, at now: Timestamp) -> [Action] {
         guard var scheduledRun = open[key]?.scheduledRun else { return [] }
-        let isNews = scheduledRun.reason != reason
-        if isNews { (scheduledRun.reason, scheduledRun.changedAt) = (reason, now) }
+        let isNews = scheduledRun.problem != problem
+        if isNews { (scheduledRun.problem, scheduledRun.changedAt) = (problem, now) }
         open[key] = (scheduledRun, .retrying(at: now.adding(seconds: Self.quietPauseSeconds)))
         return isNews ? [.save([scheduledRun], [])] : []
     }
 
     /// Between the time and its planning the campaign was changed, so that this is no time of it any more.
-    mutating func cancelledPlan(_ key: ScheduledRun.Key, because reason: String, at now: Timestamp) -> [Action] {
+    mutating func cancelledPlan(_ key: ScheduledRun.Key, because problem: ScheduleProblem, at now: Timestamp) -> [Action] {
         guard let scheduledRun = open[key]?.scheduledRun else { return [] }
-        return skip(scheduledRun, because: reason, hasPlan: false, at: now)
+        return skip(scheduledRun, because: problem, hasPlan: false, at: now)
     }
 
     /// What there is of a scheduled run's run.
     mutating func found(_ key: ScheduledRun.Key, _ finding: Finding, at now: Timestamp) -> [Action] {
         guard let (scheduledRun, _) = open[key] else { return [] }
         switch (scheduledRun.state, finding) {
-        case (_, .ended(let state, let reason)): return observedEnd(scheduledRun, as: state, reason, at: now)
+        case (_, .ended(let state, let problem)): return observedEnd(scheduledRun, as: state, problem, at: now)
         case (_, .elsewhere): return rest(scheduledRun, at: now)
         case (_, .unfinished): return send(scheduledRun, at: now)
-        case (.sending, .unreadable(let reason)): return failed(key, because: reason, at: now)
-        case (_, .unreadable(let reason)):
+        case (.sending, .unreadable(let words)): return failed(key, because: .described(words), at: now)
+        case (_, .unreadable(let words)):
             // Nothing of it was sent.
-            if isTooLate(scheduledRun, at: now) { return skip(scheduledRun, because: reason, hasPlan: true, at: now) }
-            return failed(key, because: reason, at: now)
+            if isTooLate(scheduledRun, at: now) { return skip(scheduledRun, because: .described(words), hasPlan: true, at: now) }
+            return failed(key, because: .described(words), at: now)
         case (.planning, .nothing):
             if isTooLate(scheduledRun, at: now) {
-                let reason =
-                    scheduledRun.reason.isEmpty
-                    ? "the process that planned it was ended, and there was no other in time" : scheduledRun.reason
-                return skip(scheduledRun, because: reason, hasPlan: false, at: now)
+                return skip(scheduledRun, because: scheduledRun.problem ?? .planningEnded, hasPlan: false, at: now)
             }
             guard let campaign = campaigns[key.campaign] else { return plan(scheduledRun) }
-            guard campaign.isValid else { return failed(key, because: "its file has mistakes, or cannot be read", at: now) }
+            guard campaign.isValid else { return failed(key, because: .campaignBroken, at: now) }
             // Its file may have another name by now.
             var moved = scheduledRun
             moved.file = campaign.file
             return (moved == scheduledRun ? [] : [.save([moved], [])]) + plan(moved)
-        case (_, .nothing): return observedEnd(scheduledRun, as: .stopped, "the file of its run is gone", at: now)
+        case (_, .nothing): return observedEnd(scheduledRun, as: .stopped, .runGone, at: now)
         case (.waiting, .plan(needsApproval: true)):
-            if isTooLate(scheduledRun, at: now) { return skip(scheduledRun, because: "nobody approved it in time", hasPlan: true, at: now) }
+            if isTooLate(scheduledRun, at: now) { return skip(scheduledRun, because: .approvedTooLate, hasPlan: true, at: now) }
             return rest(scheduledRun, at: now)
         case (_, .plan(let needsApproval)):
             // Nothing of it was sent.
             if isTooLate(scheduledRun, at: now) {
-                return skip(
-                    scheduledRun, because: scheduledRun.reason.isEmpty ? "it could not be begun in time" : scheduledRun.reason,
-                    hasPlan: true, at: now)
+                return skip(scheduledRun, because: scheduledRun.problem ?? .begunTooLate, hasPlan: true, at: now)
             }
             return planned(key, needsApproval: needsApproval, at: now)
         }
     }
 
     /// Sending has ended. `interrupted` is no end: whoever comes next goes on.
-    mutating func ended(_ key: ScheduledRun.Key, _ state: ScheduledRun.State, because reason: String, at now: Timestamp) -> [Action] {
+    mutating func ended(_ key: ScheduledRun.Key, _ state: ScheduledRun.State, because problem: ScheduleProblem?, at now: Timestamp)
+        -> [Action]
+    {
         guard let scheduledRun = open[key]?.scheduledRun else { return [] }
-        return end(scheduledRun, as: state, reason, at: now)
+        return end(scheduledRun, as: state, problem, at: now)
     }
 
     /// A scheduled run could not be saved, as another process has claimed its time: that one sends it, or has.
@@ -110,32 +107,36 @@ extension Scheduler {
 
     private mutating func send(_ scheduledRun: ScheduledRun, at now: Timestamp) -> [Action] {
         var sending = scheduledRun
-        (sending.state, sending.reason, sending.changedAt) = (.sending, "", now)
+        (sending.state, sending.problem, sending.changedAt) = (.sending, nil, now)
         open[scheduledRun.key] = (sending, .sending)
-        return (scheduledRun.state == .sending && scheduledRun.reason.isEmpty ? [] : [.save([sending], [])]) + [.send(sending)]
+        return (scheduledRun.state == .sending && scheduledRun.problem == nil ? [] : [.save([sending], [])]) + [.send(sending)]
     }
 
     /// All is well with a scheduled run, and it is looked at again soon.
     private mutating func rest(_ scheduledRun: ScheduledRun, at now: Timestamp) -> [Action] {
         var calm = scheduledRun
         failures[scheduledRun.key] = nil
-        if !scheduledRun.reason.isEmpty { (calm.reason, calm.changedAt) = ("", now) }
+        if scheduledRun.problem != nil { (calm.problem, calm.changedAt) = (nil, now) }
         open[scheduledRun.key] = (calm, .idle)
         return calm == scheduledRun ? [] : [.save([calm], [])]
     }
 
     /// A run came to an end that this process has not seen. Of one that stopped perhaps nobody was told.
-    private mutating func observedEnd(_ scheduledRun: ScheduledRun, as state: ScheduledRun.State, _ reason: String, at now: Timestamp)
+    private mutating func observedEnd(
+        _ scheduledRun: ScheduledRun, as state: ScheduledRun.State, _ problem: ScheduleProblem?, at now: Timestamp
+    )
         -> [Action]
     {
         var ended = scheduledRun
-        (ended.state, ended.reason, ended.changedAt) = (state, reason, now)
-        return end(scheduledRun, as: state, reason, at: now) + (state == .stopped ? [.tell(.stopped, ended)] : [])
+        (ended.state, ended.problem, ended.changedAt) = (state, problem, now)
+        return end(scheduledRun, as: state, problem, at: now) + (state == .stopped ? [.tell(.stopped, ended)] : [])
     }
 
-    private mutating func end(_ scheduledRun: ScheduledRun, as state: ScheduledRun.State, _ reason: String, at now: Timestamp) -> [Action] {
+    private mutating func end(_ scheduledRun: ScheduledRun, as state: ScheduledRun.State, _ problem: ScheduleProblem?, at now: Timestamp)
+        -> [Action]
+    {
         var ended = scheduledRun
-        (ended.state, ended.reason, ended.changedAt) = (state, reason, now)
+        (ended.state, ended.problem, ended.changedAt) = (state, problem, now)
         open[scheduledRun.key] = nil
         failures[scheduledRun.key] = nil
         return [.save([ended], [])]

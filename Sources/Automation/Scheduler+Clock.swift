@@ -49,9 +49,9 @@ extension Scheduler {
             var scheduledRun = ScheduledRun(
                 key: .init(campaign: name, occurrence: time.name), file: campaign.file, run: nil, state: .planning, begins: time.begins,
                 ends: time.ends, changedAt: now)
-            if let reason = reasonToSkip(campaign, time, later: index + 1 < times.count ? times[times.count - 1] : nil, at: now) {
-                let earlier = index == 0 && forgotten > 0 ? "; so had \(TextFormat.count(forgotten)) times before it" : ""
-                (scheduledRun.state, scheduledRun.reason) = (.skipped, reason + earlier)
+            if let problem = problem(campaign, time, later: index + 1 < times.count ? times[times.count - 1] : nil, at: now) {
+                scheduledRun.state = .skipped
+                scheduledRun.problem = index == 0 && forgotten > 0 ? .andBefore(times: forgotten, problem) : problem
                 told.append(.tell(.skipped, scheduledRun))
             } else {
                 let (superseded, actions) = supersede(campaign, by: time, at: now)
@@ -88,18 +88,17 @@ extension Scheduler {
         campaign.schedule.isTooLate(for: ends, at: now)
     }
 
-    private func reasonToSkip(_ campaign: Campaign, _ time: Occurrence, later: Occurrence?, at now: Timestamp) -> String? {
+    /// Why a time is not sent; nil when it is.
+    private func problem(_ campaign: Campaign, _ time: Occurrence, later: Occurrence?, at now: Timestamp) -> ScheduleProblem? {
         if isTooLate(campaign, ends: time.ends, at: now) {
-            let late = TextFormat.duration(seconds: Double(now.epochSeconds - time.ends.epochSeconds))
-            return campaign.isValid
-                ? "it was noticed \(late) after its time, which is later than 'late' allows"
-                : "its file had mistakes until \(late) after its time, which is later than 'late' allows"
+            let seconds = Int(now.epochSeconds - time.ends.epochSeconds)
+            return campaign.isValid ? .noticedLate(seconds: seconds) : .brokenTooLong(seconds: seconds)
         }
         if decidedByFile[.init(campaign: campaign.file, occurrence: time.name)] != nil {
-            return "its file was sent or skipped at this time already, under another name"
+            return .sentUnderAnotherName
         }
         // Who did not get it at all these times gets it once.
-        if let later, time.ends < now { return "its next time, \(later.name), had come as well" }
+        if let later, time.ends < now { return .nextHadCome(later.name) }
         return nil
     }
 
@@ -115,10 +114,8 @@ extension Scheduler {
             default: continue
             }
             var scheduledRun = entry.scheduledRun
-            let why = scheduledRun.state == .waiting ? "nobody had approved it" : scheduledRun.reason
-            (scheduledRun.state, scheduledRun.reason, scheduledRun.changedAt) = (
-                .skipped, "\(why); its next time, \(time.name), has come", now
-            )
+            let before = scheduledRun.state == .waiting ? .unapproved : scheduledRun.problem
+            (scheduledRun.state, scheduledRun.problem, scheduledRun.changedAt) = (.skipped, .superseded(by: time.name, before), now)
             open[key] = nil
             saved.append(scheduledRun)
             if entry.scheduledRun.state == .waiting { actions.append(.withdraw(scheduledRun)) }
@@ -136,7 +133,7 @@ extension Scheduler {
         case .retrying(let time):
             // Of what has a plan, its run says first whether anything was sent.
             if scheduledRun.state == .planning, isTooLate(scheduledRun, at: now) {
-                return skip(scheduledRun, because: scheduledRun.reason, hasPlan: false, at: now)
+                return skip(scheduledRun, because: scheduledRun.problem, hasPlan: false, at: now)
             }
             // A clock that was set back must not make it wait for long.
             guard now >= time || time.epochSeconds - now.epochSeconds > Int64(Self.longestPauseSeconds) else { return [] }
@@ -156,9 +153,9 @@ extension Scheduler {
 
     /// Ends a scheduled run without sending.
     /// - Parameter hasPlan: whether there is a plan that nobody may send any more.
-    mutating func skip(_ scheduledRun: ScheduledRun, because reason: String, hasPlan: Bool, at now: Timestamp) -> [Action] {
+    mutating func skip(_ scheduledRun: ScheduledRun, because problem: ScheduleProblem?, hasPlan: Bool, at now: Timestamp) -> [Action] {
         var skipped = scheduledRun
-        (skipped.state, skipped.reason, skipped.changedAt) = (.skipped, reason, now)
+        (skipped.state, skipped.problem, skipped.changedAt) = (.skipped, problem, now)
         open[scheduledRun.key] = nil
         failures[scheduledRun.key] = nil
         return [.save([skipped], [])] + (hasPlan ? [.withdraw(skipped)] : []) + [.tell(.skipped, skipped)]

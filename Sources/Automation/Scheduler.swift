@@ -57,8 +57,8 @@ struct Scheduler {
         case unfinished
         /// Another process sends it, or somebody has paused it.
         case elsewhere
-        case ended(ScheduledRun.State, reason: String)
-        /// There is a file, and it cannot be read, perhaps for the moment.
+        case ended(ScheduledRun.State, ScheduleProblem?)
+        /// There is a file, and it cannot be read, perhaps for the moment: an error's words.
         case unreadable(String)
     }
 

@@ -65,7 +65,7 @@ struct Planner {
     func plan(_ settings: RunSettings, in catalog: any RunCatalog, id: String? = nil) throws -> (run: any RecordedRun, preview: Preview) {
         let begin = SuspendingClock.now
         let place = try catalog.history.order().last
-        let beside = try catalog.idsBeingSent(of: context.campaign.name.value)
+        let beside = try catalog.idsSendingNow(of: context.campaign.name.value)
         let seed = RunSeed.random()
         let id = id ?? RunID.make(campaign: context.campaign.name.value, now: now, seed: seed)
         let times = try sendTimes()
@@ -119,7 +119,7 @@ struct Planner {
         query.capped = capped
         let deviceMemory = try attendance.memory?.forDevices(besides: (suppressed?.bytes ?? 0) + (capped?.bytes ?? 0)) ?? .max
         let messages = context.messages
-        if let suppressed { attendance.observer(.suppressed(suppressed.count, list: list.path)) }
+        if let suppressed { attendance.observer(.suppressed(suppressed.count, list: list.place)) }
         attendance.observer(.sources(project: context.project.file, exports: query.files))
         // Texts are looked at as rendered, even when none is to be shown.
         let finder = SampleFinder(messages: messages, wanted: max(1, samples))

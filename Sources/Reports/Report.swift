@@ -77,26 +77,15 @@ public struct Report: Sendable {
     /// The same of a run that got to its end, where nothing is to come any more.
     var missedForGood: Int { status.state == .finished ? missed : 0 }
 
-    /// How many of a run that is over were missed, and why, in a sentence that comes before all else; nil when nobody was.
-    public var missedSentence: String? {
+    /// How many of a run that is over were missed, and why; nil when nobody was.
+    public var missedPushes: MissedPushes? {
         guard missedForGood > 0 else { return nil }
-        let isOne = missedForGood == 1
-        let all = TextFormat.counted(plan.audience, "push", "pushes")
-        let share = TextFormat.percent(Double(missedForGood) / Double(plan.audience))
-        return "\(TextFormat.count(missedForGood)) of \(all) (\(share)) \(isOne ? "was" : "were") never sent, as "
-            + "\(missedBecause(isOne ? "it expired" : "they expired", isOne: isOne))."
+        return MissedPushes(
+            count: missedForGood, audience: plan.audience, expired: figures.count(.expired), tooLate: figures.count(.tooLate))
     }
 
-    /// - Parameter expired: that the pushes expired, in words.
-    func missedBecause(_ expired: String, isOne: Bool) -> String {
-        let turn = "\(isOne ? "its" : "their") turn came"
-        return switch (figures.count(.expired), figures.count(.tooLate)) {
-        case (0, 0): "the run ended before \(turn)"
-        case (_, 0): "\(expired) before \(turn)"
-        case (0, _): "it was too late when \(turn)"
-        default: "\(expired), or it was too late, when \(turn)"
-        }
-    }
+    /// The same in a sentence that comes before all else.
+    public var missedSentence: String? { missedPushes?.sentence }
 
     /// Whether tokens were refused, in a run that is over, for a reason that wrong settings may have caused: those are not suppressed.
     var doubtsTokens: Bool {

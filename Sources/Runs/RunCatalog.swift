@@ -7,6 +7,9 @@ public protocol RunCatalog: Sendable {
     /// Where it is: what plans remember as their home, and messages name. Nothing is opened by it.
     var place: String { get }
 
+    /// Whether there is such a place already; where there is none, there are no runs.
+    var isThere: Bool { get }
+
     /// Where a run of it is, or would be, for messages.
     func place(of run: String) -> String
 
@@ -51,20 +54,20 @@ public protocol RunCatalog: Sendable {
     /// Runs of a campaign that were begun, as the record knows or they say themselves, or that a process is about to send, oldest first; also retries and
     /// tests. What cannot be opened is passed over.
     /// - Throws: `Diagnostic`: they cannot be listed.
-    func begun(of campaign: String, known: HistorySnapshot) throws -> [any RecordedRun]
+    func started(of campaign: String, known: HistorySnapshot) throws -> [any RecordedRun]
 
     /// The newest runs of an app's campaign that were begun and have an audience, newest first.
     /// - Parameter limit: how many at most.
     /// - Throws: `Diagnostic`: they cannot be listed.
-    func begunForSomebody(of campaign: String, app: String, limit: Int) throws -> [any RecordedRun]
+    func lastStarted(of campaign: String, app: String, limit: Int) throws -> [any RecordedRun]
 
     /// Runs of a campaign that processes are sending just now, or have paused; also retries and tests.
     /// - Throws: `Diagnostic`: they cannot be listed; whether one of them is being sent cannot be seen, or which it is.
-    func beingSent(of campaign: String) throws -> [any RecordedRun]
+    func sendingNow(of campaign: String) throws -> [any RecordedRun]
 
     /// Ids of the runs of a campaign that processes are sending just now, or have paused, or may have.
     /// - Throws: `Diagnostic`: they cannot be listed.
-    func idsBeingSent(of campaign: String) throws -> [String]
+    func idsSendingNow(of campaign: String) throws -> [String]
 
     /// Runs of an app that may have reached somebody since a moment, oldest first. Tests, and plans that nobody has begun to send, reach nobody.
     /// Plans whose recipients are gone (`volley prune`) know nobody any more. What cannot be opened is among the second.
@@ -86,9 +89,6 @@ public struct RunListing: Sendable {
 }
 
 extension RunCatalog {
-    /// Whether there is such a place already; where there is none, there are no runs.
-    public var isThere: Bool { FilePaths.exists(place) }
-
     /// Opens a run by its id, for reading.
     public func open(_ run: String) throws -> any RecordedRun { try open(run, readOnly: true) }
 

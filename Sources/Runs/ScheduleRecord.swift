@@ -48,8 +48,8 @@ public struct ScheduledRun: Hashable, Sendable {
     public var run: String?
     /// How far it is.
     public var state: State
-    /// Why, a sentence; blank for most states.
-    public var reason: String
+    /// Why it waits, was given up, or did not reach every device; nil for most states.
+    public var problem: ScheduleProblem?
     /// When it goes out to the first device, and to the last.
     public var begins: Timestamp, ends: Timestamp
     /// When this was written.
@@ -57,13 +57,14 @@ public struct ScheduledRun: Hashable, Sendable {
 
     /// A scheduled run.
     public init(
-        key: Key, file: String, run: String?, state: State, reason: String = "", begins: Timestamp, ends: Timestamp, changedAt: Timestamp
+        key: Key, file: String, run: String?, state: State, problem: ScheduleProblem? = nil, begins: Timestamp, ends: Timestamp,
+        changedAt: Timestamp
     ) {
         self.key = key
         self.file = file
         self.run = run
         self.state = state
-        self.reason = reason
+        self.problem = problem
         self.begins = begins
         self.ends = ends
         self.changedAt = changedAt

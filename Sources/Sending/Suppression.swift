@@ -9,7 +9,7 @@ extension SuppressionList {
             let environment = try run.plan.settings.get().environment
             let list = run.catalog.suppression(app: run.plan.app, service: run.plan.service, environment: environment.listName)
             let change = try list.suppressGone(of: run)
-            if change.added + change.renewed > 0 { observer(.suppressed(change.added, list: list.path)) }
+            if change.added + change.renewed > 0 { observer(.suppressed(change.added, list: list.place)) }
             if change.notSuppressed > 0, try run.status().state == .finished { observer(.notSuppressed(change.notSuppressed)) }
         } catch { observer(.suppressionFailed(error)) }
     }

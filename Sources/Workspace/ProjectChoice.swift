@@ -25,12 +25,15 @@ extension Project {
 
     /// Where runs are kept: the folder that was chosen, or that of volley.yaml.
     package func catalog(_ choice: ProjectChoice) -> any RunCatalog {
-        RunFolder(choice.runs ?? FilePaths.resolve(runs, besideFile: file))
+        Self.catalog(at: choice.runs ?? FilePaths.resolve(runs, besideFile: file))
     }
 
     /// Where runs are kept, for commands that can do without volley.yaml.
     package static func catalog(_ choice: ProjectChoice) throws -> any RunCatalog {
-        if let runs = choice.runs { return RunFolder(runs) }
-        return try find(with: choice)?.catalog(choice) ?? RunFolder("runs")
+        if let runs = choice.runs { return catalog(at: runs) }
+        return try find(with: choice)?.catalog(choice) ?? catalog(at: "runs")
     }
+
+    /// The one place where it is decided how runs are kept.
+    private static func catalog(at path: String) -> any RunCatalog { RunFolder(path) }
 }

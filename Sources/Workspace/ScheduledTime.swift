@@ -12,8 +12,6 @@ package struct ScheduledTime {
     /// `volley schedule` itself asks: it records what becomes of its times.
     package let isScheduler: Bool
 
-    private static let reason = "sent by hand"
-
     /// As the record of what was sent knows it.
     package let onRecord: SendingHistory.Time
 
@@ -38,7 +36,7 @@ package struct ScheduledTime {
         let due = run.plan.waves.map(\.due)
         scheduledRun = ScheduledRun(
             key: .init(campaign: run.plan.campaign, occurrence: "\(occurrence)"), file: run.plan.campaignFile, run: run.plan.id,
-            state: .stopped, reason: Self.reason, begins: due.min() ?? run.plan.plannedAt, ends: due.max() ?? run.plan.plannedAt,
+            state: .stopped, problem: .sentByHand, begins: due.min() ?? run.plan.plannedAt, ends: due.max() ?? run.plan.plannedAt,
             changedAt: .now())
     }
 

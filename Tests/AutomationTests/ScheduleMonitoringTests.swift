@@ -20,11 +20,12 @@ struct ScheduleMonitoringTests {
     }
 
     private func status(isUp: Bool = true, mistakes: [String: Diagnostics] = [:]) throws -> ScheduleMonitoring.Status {
-        func scheduledRun(_ campaign: String, _ state: ScheduledRun.State, reason: String = "") -> ScheduledRun {
+        func scheduledRun(_ campaign: String, _ state: ScheduledRun.State, problem: ScheduleProblem? = nil) -> ScheduledRun {
             ScheduledRun(
                 key: .init(campaign: campaign, occurrence: "2026-12-01T09:00"), file: "/c/\(campaign).yaml", run: "run-\(campaign)",
                 state: state,
-                reason: reason, begins: Timestamp(epochSeconds: 1_796_115_600), ends: Timestamp(epochSeconds: 1_796_115_600), changedAt: now
+                problem: problem, begins: Timestamp(epochSeconds: 1_796_115_600), ends: Timestamp(epochSeconds: 1_796_115_600),
+                changedAt: now
             )
         }
         let schedule = Schedule(zone: .named(.utc), repeat: try CronRule("0 9 * * *"))
@@ -32,7 +33,7 @@ struct ScheduleMonitoringTests {
         return .init(
             isUp: isUp, campaigns: Dictionary(uniqueKeysWithValues: campaigns.map { ($0.name, $0) }),
             next: ["sale": try #require(schedule.next(after: now))], open: [scheduledRun("tips", .waiting)], mistakes: mistakes,
-            last: [scheduledRun("sale", .skipped, reason: "it was noticed too late")])
+            last: [scheduledRun("sale", .skipped, problem: .described("it was noticed too late"))])
     }
 
     @Test("metrics are in Prometheus' text format: every sample below its HELP and TYPE, no sample twice, labels escaped")
@@ -73,14 +74,16 @@ struct ScheduleMonitoringTests {
         #expect(ScheduleMonitoring.document(try status(isUp: false), at: now)["status"]?.stringValue == "stopped")
     }
 
-    @Test("a run that finished is a problem when some were never sent to", arguments: ["", "30 of 60 pushes (50.0 %) were never sent"])
-    func missed(reason: String) throws {
+    @Test(
+        "a run that finished is a problem when some were never sent to",
+        arguments: [nil, MissedPushes(count: 30, audience: 60, expired: 0, tooLate: 0)])
+    func missed(missed: MissedPushes?) throws {
         var status = try status()
         status.open = []
-        (status.last[0].state, status.last[0].reason) = (.finished, reason)
+        (status.last[0].state, status.last[0].problem) = (.finished, missed.map { .missed($0) })
         let document = ScheduleMonitoring.document(status, at: now)
-        #expect(document["status"]?.stringValue == (reason.isEmpty ? "ok" : "problems"))
-        #expect(document.text.contains("30 of 60") == !reason.isEmpty)
+        #expect(document["status"]?.stringValue == (missed == nil ? "ok" : "problems"))
+        #expect(document.text.contains("30 of 60") == (missed != nil))
     }
 
     @Test("what names hold steers no terminal that shows the health file")

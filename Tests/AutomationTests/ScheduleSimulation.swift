@@ -1,6 +1,7 @@
 import Base
 import Campaigns
 import Foundation
+import Reports
 import Runs
 import Scheduling
 import TestSupport
@@ -248,13 +249,13 @@ struct ScheduleSimulation {
             fail("\(scheduledRun.key) begins at \(scheduledRun.begins), not at \(Timestamp(epochSeconds: time.begins))")
         }
         if now < time.begins { fail("\(scheduledRun.key) fired too early") }
-        let isSuperseded = scheduledRun.reason.contains("next time")
+        let isSuperseded = scheduledRun.problem?.sentence.contains("next time") ?? false
         guard awakeSince < time.begins, !isSuperseded else { return }
         if scheduledRun.state != .skipped, now != time.begins, !wasBroken(scheduledRun) {
             fail("\(scheduledRun.key) fired \(now - time.begins) s late")
         }
         if scheduledRun.state == .skipped, !wasBroken(scheduledRun) {
-            fail("\(scheduledRun.key) was skipped although somebody was there: \(scheduledRun.reason)")
+            fail("\(scheduledRun.key) was skipped although somebody was there: \(scheduledRun.problem?.sentence ?? "")")
         }
     }
 
@@ -277,7 +278,7 @@ struct ScheduleSimulation {
             let needs = plans[scheduledRun.key.campaign]?.needsApproval ?? false
             return .plan(needsApproval: needs && (approvals[run].map { $0 > now } ?? true))
         case .begun: return .unfinished
-        case .ended: return .ended(.finished, reason: "")
+        case .ended: return .ended(.finished, nil)
         }
     }
 
@@ -310,9 +311,9 @@ struct ScheduleSimulation {
         guard let run = scheduledRun.run else { return fail("a job without a run") }
         switch job {
         case .planning where chance(0.05):
-            perform { $0.postponed(scheduledRun.key, because: "devices.csv may still be being written", at: $1) }
+            perform { $0.postponed(scheduledRun.key, because: .described("devices.csv may still be being written"), at: $1) }
         case .planning where chance(0.05):
-            perform { $0.failed(scheduledRun.key, because: "there is no file devices.csv", at: $1) }
+            perform { $0.failed(scheduledRun.key, because: .described("there is no file devices.csv"), at: $1) }
         case .planning:
             if runs[run] != nil { fail("\(run) was planned twice") }
             if scheduledRuns[scheduledRun.key]?.run != run { fail("\(run) was planned before it was on record") }
@@ -324,7 +325,7 @@ struct ScheduleSimulation {
         case .sending:
             runs[run] = .ended
             if chance(0.01) { return kill() }
-            perform { $0.ended(scheduledRun.key, .finished, because: "", at: $1) }
+            perform { $0.ended(scheduledRun.key, .finished, because: nil, at: $1) }
         }
     }
 

@@ -295,13 +295,14 @@ struct SchedulerTests {
         let schedule = try Self.schedule(at: "2026-12-01T09:00", "UTC")
         bench.read(schedule, at: "2026-12-01T08:00:00Z")
         bench.tick("2026-12-01T09:00:00Z")
-        bench.perform(bench.scheduler.failed(Self.nine, because: "no file", at: try #require(Timestamp("2026-12-01T09:00:01Z"))))
+        bench.perform(
+            bench.scheduler.failed(Self.nine, because: .described("no file"), at: try #require(Timestamp("2026-12-01T09:00:01Z"))))
         bench.read(schedule, file: "/b.yaml", at: "2026-12-01T09:00:30Z")
         let later = try #require(Timestamp("2026-12-01T09:02:00Z"))
         bench.perform(bench.scheduler.found(Self.nine, .nothing, at: later))
         #expect(bench.planned.count == 2 && bench.saved[Self.nine]?.file == "/b.yaml")
         #expect(bench.scheduler.open[Self.nine]?.scheduledRun.file == "/b.yaml")
-        bench.perform(bench.scheduler.failed(Self.nine, because: "no file", at: later))
+        bench.perform(bench.scheduler.failed(Self.nine, because: .described("no file"), at: later))
         bench.perform(bench.scheduler.campaignsRead([], unreadable: ["/b.yaml"], at: later))
         bench.perform(bench.scheduler.found(Self.nine, .nothing, at: try #require(Timestamp("2026-12-01T09:10:00Z"))))
         #expect(bench.planned.count == 2 && bench.state("2026-12-01T09:00") == .planning)
@@ -322,14 +323,14 @@ struct SchedulerTests {
     func unreadable() throws {
         var bench = try bench(approval: true)
         bench.perform(bench.scheduler.found(Self.nine, .unreadable("it is locked"), at: try #require(Timestamp("2026-12-01T09:10:00Z"))))
-        #expect(bench.state("2026-12-01T09:00") == .waiting && bench.saved[Self.nine]?.reason == "it is locked")
+        #expect(bench.state("2026-12-01T09:00") == .waiting && bench.saved[Self.nine]?.problem == .described("it is locked"))
         #expect(bench.told == [.approvalNeeded, .failed])
         #expect(
             bench.scheduler.timePassed(to: try #require(Timestamp("2026-12-01T09:11:00Z"))).contains {
                 if case .examine = $0 { true } else { false }
             })
         bench.perform(bench.scheduler.found(Self.nine, .plan(needsApproval: true), at: try #require(Timestamp("2026-12-01T09:11:00Z"))))
-        #expect(bench.state("2026-12-01T09:00") == .waiting && bench.saved[Self.nine]?.reason == "")
+        #expect(bench.state("2026-12-01T09:00") == .waiting && bench.saved[Self.nine].map { $0.problem == nil } == true)
         bench.perform(bench.scheduler.found(Self.nine, .plan(needsApproval: false), at: try #require(Timestamp("2026-12-01T09:12:00Z"))))
         #expect(bench.sent == ["2026-12-01T09:00"] && bench.state("2026-12-01T09:00") == .sending)
         // Until it is too late.
@@ -340,7 +341,7 @@ struct SchedulerTests {
 
     @Test("of a run that is found stopped, or whose file is gone, people are told")
     func foundStopped() throws {
-        for finding in [Scheduler.Finding.nothing, .ended(.stopped, reason: "most tokens are refused")] {
+        for finding in [Scheduler.Finding.nothing, .ended(.stopped, .described("most tokens are refused"))] {
             var bench = try bench(approval: false)
             bench.perform(bench.scheduler.found(Self.nine, finding, at: try #require(Timestamp("2026-12-01T09:10:00Z"))))
             #expect(bench.state("2026-12-01T09:00") == .stopped && bench.told == [.stopped])
@@ -377,7 +378,8 @@ struct SchedulerTests {
             bench.scheduler = Scheduler(scheduledRuns: [known], campaigns: []) { "\($0)-\($1.compact)" }
             bench.read(try Self.schedule(at: "2026-12-01T09:00", "UTC"), at: "2026-12-01T10:59:00Z")
             bench.perform(bench.scheduler.found(Self.nine, finding, at: try #require(Timestamp("2026-12-01T10:59:30Z"))))
-            bench.perform(bench.scheduler.failed(Self.nine, because: "no key", at: try #require(Timestamp("2026-12-01T10:59:40Z"))))
+            bench.perform(
+                bench.scheduler.failed(Self.nine, because: .described("no key"), at: try #require(Timestamp("2026-12-01T10:59:40Z"))))
             #expect(bench.sent.count == 2 && bench.told == [.failed])
             bench.tick("2026-12-01T12:00:00Z")
             #expect(bench.state("2026-12-01T09:00") == .sending)
@@ -386,7 +388,9 @@ struct SchedulerTests {
                 #expect(bench.sent.count == 2 && bench.state("2026-12-01T09:00") == .skipped && bench.withdrawn.count == 1)
                 continue
             }
-            #expect(bench.sent.count == 3 && bench.state("2026-12-01T09:00") == .sending && bench.saved[Self.nine]?.reason == "")
+            #expect(
+                bench.sent.count == 3 && bench.state("2026-12-01T09:00") == .sending
+                    && bench.saved[Self.nine].map { $0.problem == nil } == true)
         }
     }
 
@@ -399,7 +403,7 @@ struct SchedulerTests {
         var now = try #require(Timestamp("2026-12-01T09:00:00Z")).epochSeconds
         var tries: [Int64] = []
         while bench.state(key.occurrence) == .planning {
-            bench.perform(bench.scheduler.failed(key, because: "no file", at: Timestamp(epochSeconds: now)))
+            bench.perform(bench.scheduler.failed(key, because: .described("no file"), at: Timestamp(epochSeconds: now)))
             let failedAt = now
             var isAsked = false
             while !isAsked, bench.state(key.occurrence) == .planning {
@@ -427,7 +431,8 @@ struct SchedulerTests {
         var tries = 0
         while bench.state(key.occurrence) == .planning {
             bench.perform(
-                bench.scheduler.postponed(key, because: "devices.csv may still be being written", at: Timestamp(epochSeconds: now)))
+                bench.scheduler.postponed(
+                    key, because: .described("devices.csv may still be being written"), at: Timestamp(epochSeconds: now)))
             let postponedAt = now
             var isAsked = false
             while !isAsked, bench.state(key.occurrence) == .planning {

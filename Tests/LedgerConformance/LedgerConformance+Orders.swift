@@ -3,11 +3,18 @@ import Runs
 
 extension LedgerConformance {
     static let orders: [Behaviour] = [
-        Behaviour("nobody can be asked where no process sends the run") { bench in
+        Behaviour("nobody can be asked where no process sends the run, or it is gone") { bench in
             let ledger = try bench.ledger(of: 6)
-            for order in RunOrder.allCases { try refused("an order to nobody") { try ledger.give(order, at: LedgerBench.noon) } }
+            func refusesAll() throws {
+                for order in RunOrder.allCases { try refused("an order to nobody") { try ledger.give(order, at: LedgerBench.noon) } }
+                try expect(ledger.order(), nil, "order")
+            }
+            try refusesAll()
             try expect(ledger.status().state, .planned, "state")
-            try expect(ledger.order(), nil, "order")
+            try ledger.start()
+            ledger.crash()
+            try refusesAll()
+            try expect(ledger.status().cause, .ledger(.processGone), "cause")
         },
         Behaviour("who sends the run sees that it is to pause, and to go on") { bench in
             let open = try bench.run(of: 6)

@@ -17,7 +17,7 @@ extension MemoryLedger {
         let outcomes = run.account.withLock { $0.outcomes }
         for id in range.clamped(to: 0..<plan.audience) {
             let settlement = outcomes[id]
-            guard settlement.map({ Self.isOpen($0, resendsUnknown, closing) }) ?? true else { continue }
+            guard settlement.map({ Self.isOpen($0, resendsUnknown, closing) }) ?? true || has(.handsOutTheSettled) else { continue }
             try lend(id, withTraits) { push in
                 var push = push
                 push.mayHaveArrived = settlement?.outcome != .unsent
@@ -55,7 +55,7 @@ extension MemoryLedger {
     // MARK: - Outcomes
 
     func record(_ parts: [[Settlement]]) throws {
-        try run.account.withLock { account throws in try account.record(parts.flatMap(\.self), audience: plan.audience) }
+        try run.account.withLock { account throws in try account.record(parts.flatMap(\.self), audience: plan.audience, run.fault) }
     }
 
     func reopen(_ ids: [Int], resendsUnknown: Bool) throws -> [Int: Int] {
@@ -67,7 +67,7 @@ extension MemoryLedger {
                 if settlement.attempts > 0 { attempts[id] = settlement.attempts }
                 account.outcomes[id] = nil
             }
-            account.reopened += ids.count
+            if !has(.forgetsWhoWasReopened) { account.reopened += ids.count }
             return attempts
         }
     }
@@ -80,7 +80,7 @@ extension MemoryLedger {
                 account.skipped.insert(ids.lowerBound)
             }
             var count = 0
-            for id in ids where account.outcomes[id]?.outcome == .unsent || !claimed.contains(id) {
+            for id in ids where account.outcomes[id]?.outcome == .unsent || !claimed.contains(id) || has(.defersWhoIsUnderWay) {
                 let attempts = account.outcomes[id]?.attempts ?? 0
                 account.outcomes[id] = Settlement(recipient: id, outcome: .unsent, own: reason, attempts: attempts, settledAt: now)
                 count += 1
@@ -90,7 +90,7 @@ extension MemoryLedger {
     }
 
     func recordLost(at now: Timestamp) throws -> Int {
-        let lost = try claimedWithoutOutcome().flatMap(Array.init)
+        let lost = has(.losesNobody) ? [] : try claimedWithoutOutcome().flatMap(Array.init)
         try record([lost.map { Settlement(recipient: $0, outcome: .unknown, own: .interrupted, settledAt: now) }])
         return lost.count
     }
@@ -124,7 +124,7 @@ extension MemoryLedger {
     func order() throws -> RunOrder? { RunOrder(try status().state) }
 
     func give(_ order: RunOrder, at now: Timestamp) throws {
-        guard isBeingSent else { throw Diagnostic("no process sends this run") }
+        guard isBeingSent || has(.takesOrdersForNobody) else { throw Diagnostic("no process sends this run") }
         try record(order.state, cause: order == .cancel ? .cancelled : nil, at: now, from: order.expected)
     }
 }

@@ -20,6 +20,8 @@ final class MemoryLedger: RunLedger {
         try run.account.withLock { account throws in try body(&account) }
     }
 
+    func has(_ fault: MemoryRun.Fault) -> Bool { run.fault == fault }
+
     func status() throws -> RunStatus { run.account.withLock { $0.status } }
 
     // MARK: - The right to send
@@ -27,7 +29,9 @@ final class MemoryLedger: RunLedger {
     func lockForSending(isSending: Bool) throws {
         try with { account in
             if let holder = account.holder {
-                guard holder.ledger == ObjectIdentifier(self) else { throw Diagnostic("another process has this run") }
+                guard holder.ledger == ObjectIdentifier(self) || has(.sharesTheRightToSend) else {
+                    throw Diagnostic("another process has this run")
+                }
                 return
             }
             account.holder = MemoryRun.Holder(
@@ -56,7 +60,8 @@ final class MemoryLedger: RunLedger {
         try with { account in
             if let known = account.noted {
                 let isKnown = life.seen == known.life || life.seen == known.previous
-                guard isKnown, life.reached >= known.reached, life.claimed >= known.claimed else { return .isOutdated }
+                let isNewest = isKnown && life.reached >= known.reached && life.claimed >= known.claimed
+                guard isNewest || has(.followsAnyLife) else { return .isOutdated }
             }
             account.noted = MemoryRun.NotedLife(life: life.life, previous: life.seen, reached: life.reached, claimed: life.claimed)
             return .noted
@@ -66,10 +71,12 @@ final class MemoryLedger: RunLedger {
     func begin(life: String, at now: Timestamp, from expected: Set<RunState>) throws {
         try lockForSending()
         try with { account in
-            guard expected.contains(account.state) else { throw Diagnostic("the run is \(account.state)") }
+            guard expected.contains(account.state) || has(.beginsFromAnyState) else { throw Diagnostic("the run is \(account.state)") }
             account.life = life
             if !account.claims.isEmpty { account.beforeLives.append(account.figures(audience: plan.audience).tokenEvidence) }
+            let end = account.finishedAt
             Self.set(.running, nil, at: now, &account)
+            if has(.keepsTheEnd) { account.finishedAt = end }
         }
         ownLife.withLock { $0 = life }
     }
@@ -108,7 +115,9 @@ final class MemoryLedger: RunLedger {
         let own = ownLife.withLock { $0 }
         try with { account in
             guard own.map({ $0 == account.life }) ?? true else { throw Diagnostic("another process has taken over") }
-            guard expected?.contains(account.state) ?? true else { throw Diagnostic("the run is \(account.state)") }
+            guard expected?.contains(account.state) ?? true || has(.takesOrdersThatDoNotFit) else {
+                throw Diagnostic("the run is \(account.state)")
+            }
             Self.set(state, cause, at: now, &account)
         }
     }
@@ -128,12 +137,13 @@ final class MemoryLedger: RunLedger {
     func claimCount() throws -> Int { run.account.withLock { $0.claimed.count + $0.reopened } }
 
     func lease(atMost limit: Int, of leg: Range<Int>) throws -> Range<Int>? {
-        try claims().next(atMost: limit, of: leg.clamped(to: 0..<plan.audience))
+        let claims = has(.leasesWhoIsClaimed) ? ClaimSet() : try claims()
+        return claims.next(atMost: limit, of: has(.leasesBeyondTheLeg) ? leg : leg.clamped(to: 0..<plan.audience))
     }
 
     /// - Throws: `NotSending`.
     func checkSending(_ account: MemoryRun.Account) throws {
-        guard let own = ownLife.withLock({ $0 }) else { return }
+        guard let own = ownLife.withLock({ $0 }), !has(.claimsAfterTheEnd) else { return }
         if account.state == .cancelled { throw NotSending(isCancelled: true) }
         if account.life != own { throw NotSending(isCancelled: false) }
     }
@@ -142,12 +152,13 @@ final class MemoryLedger: RunLedger {
         guard !range.isEmpty else { return }
         try with { account in
             try checkSending(account)
-            guard range.clamped(to: 0..<plan.audience) == range, account.claimed.ranges(in: range).isEmpty else {
+            guard range.clamped(to: 0..<plan.audience) == range, account.claimed.ranges(in: range).isEmpty || has(.claimsTwice)
+            else {
                 throw Diagnostic("\(range) cannot be claimed")
             }
-            for id in range { account.outcomes[id] = nil }
+            if !has(.keepsDeferrals) { for id in range { account.outcomes[id] = nil } }
             account.claims.append((range, now))
-            try account.record(unsent, audience: plan.audience)
+            try account.record(unsent, audience: plan.audience, run.fault)
         }
     }
 

@@ -6,16 +6,27 @@ import Synchronization
 public final class MemoryRun: Sendable {
     let plan: RunPlan
     let recipients: [Recipient]
+    let fault: Fault?
     let account = Mutex(Account())
 
     /// A planned run.
-    public init(_ plan: RunPlan, _ recipients: [Recipient]) {
+    /// - Parameter fault: what its ledgers do wrong; nil for nothing.
+    public init(_ plan: RunPlan, _ recipients: [Recipient], fault: Fault? = nil) {
         self.plan = plan
         self.recipients = recipients
+        self.fault = fault
     }
 
     /// One more holder.
     public func open() -> any RunLedger { MemoryLedger(self) }
+
+    /// What a ledger may do wrong, to see that the behaviours notice.
+    public enum Fault: CaseIterable, Sendable {
+        case sharesTheRightToSend, beginsFromAnyState, followsAnyLife, keepsTheEnd
+        case leasesWhoIsClaimed, leasesBeyondTheLeg, claimsTwice, keepsDeferrals, claimsAfterTheEnd, forgetsWhoWasReopened
+        case settlesTwice, recordsHalf, settlesWhoIsUnclaimed, losesNobody, defersWhoIsUnderWay, handsOutTheSettled
+        case takesOrdersForNobody, takesOrdersThatDoNotFit
+    }
 
     /// Everything that is known of it.
     struct Account {
@@ -53,16 +64,19 @@ public final class MemoryRun: Sendable {
         }
 
         /// Records outcomes, all or none.
-        mutating func record(_ settlements: [Settlement], audience: Int) throws {
-            var (recorded, claimed) = (outcomes, claimed)
+        mutating func record(_ settlements: [Settlement], audience: Int, _ fault: Fault?) throws {
+            let (before, claimed) = (outcomes, claimed)
             for settlement in settlements {
                 let id = settlement.recipient
-                guard (0..<audience).contains(id), settlement.outcome == .unsent || claimed.contains(id),
-                    recorded[id].map({ $0.outcome == .unsent }) ?? true
-                else { throw Diagnostic("recipient \(id) cannot be \(settlement.outcome)") }
-                recorded[id] = settlement
+                guard (0..<audience).contains(id),
+                    settlement.outcome == .unsent || claimed.contains(id) || fault == .settlesWhoIsUnclaimed,
+                    outcomes[id].map({ $0.outcome == .unsent }) ?? true || fault == .settlesTwice
+                else {
+                    if fault != .recordsHalf { outcomes = before }
+                    throw Diagnostic("recipient \(id) cannot be \(settlement.outcome)")
+                }
+                outcomes[id] = settlement
             }
-            outcomes = recorded
         }
     }
 

@@ -22,6 +22,16 @@ struct LedgerConformanceTests {
         try LedgerConformance { MemoryRun($0, $1).open }.check(behaviour)
     }
 
+    @Test("a ledger that does something wrong is noticed", arguments: MemoryRun.Fault.allCases)
+    func faults(fault: MemoryRun.Fault) {
+        let broken = LedgerConformance { MemoryRun($0, $1, fault: fault).open }
+        let noticed = LedgerConformance.behaviours.filter { behaviour in
+            do { try broken.check(behaviour) } catch { return true }
+            return false
+        }
+        #expect(!noticed.isEmpty)
+    }
+
     @Test("there are forty behaviours and more, each with a sentence of its own")
     func behaviours() {
         let names = LedgerConformance.behaviours.map(\.description)

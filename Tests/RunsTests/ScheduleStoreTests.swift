@@ -1,5 +1,6 @@
 import Base
 import Foundation
+import GRDB
 import Testing
 
 @testable import Runs
@@ -11,7 +12,8 @@ final class ScheduleStoreTests {
 
     private func scheduledRun(_ occurrence: String, _ state: ScheduledRun.State, ends: Int64 = 1_000) -> ScheduledRun {
         ScheduledRun(
-            key: .init(campaign: "a", occurrence: occurrence), file: "/a.yaml", run: "run-\(occurrence)", state: state, reason: "why",
+            key: .init(campaign: "a", occurrence: occurrence), file: "/a.yaml", run: "run-\(occurrence)", state: state,
+            problem: .fileChanging("/devices.csv", seconds: 5),
             begins: Timestamp(epochSeconds: 500), ends: Timestamp(epochSeconds: ends), changedAt: Timestamp(epochMilliseconds: 1_001))
     }
 
@@ -98,5 +100,46 @@ final class ScheduleStoreTests {
         lock = nil
         #expect(!ScheduleLock.isHeld(folder: folder))
         _ = try ScheduleLock(folder: folder)
+    }
+
+    @Test("a record of format 1, which kept sentences, says the same, read as it is and converted")
+    func older() throws {
+        let (path, sentences) = (folder + "/schedule.sqlite", ["", "it could not be begun in time", "cancelled", "there is no file x.csv"])
+        let store = try ScheduleStore(folder: folder)
+        try store.save(sentences.indices.map { scheduledRun("\($0)", .sending) }, [])
+        store.close()
+        try DatabaseQueue(path: path).write { db in
+            try db.execute(sql: "ALTER TABLE firing RENAME COLUMN problem TO reason; PRAGMA user_version = 1")
+            for (number, sentence) in sentences.enumerated() {
+                try db.execute(sql: "UPDATE firing SET reason = ? WHERE occurrence = ?", arguments: [sentence, "\(number)"])
+            }
+        }
+        let expected: [ScheduleProblem?] = [nil, .begunTooLate, .stopped(.cancelled), .described("there is no file x.csv")]
+        func problems(_ runs: [ScheduledRun]) -> [ScheduleProblem?] { runs.sorted { $0.key.occurrence < $1.key.occurrence }.map(\.problem) }
+        for _ in 0..<2 { #expect(try problems(ScheduleStore.read(folder: folder, since: noon).scheduledRuns) == expected) }
+        let converted = try ScheduleStore(folder: folder)
+        #expect(try problems(converted.scheduledRuns(since: noon)) == expected)
+        converted.close()
+        #expect(try problems(ScheduleStore.read(folder: folder, since: noon).scheduledRuns) == expected)
+    }
+
+    @Test(
+        "every problem is kept with its values",
+        arguments: [
+            .noticedLate(seconds: 7200), .brokenTooLong(seconds: 1), .sentUnderAnotherName, .nextHadCome("2026-12-01T09:00"),
+            .superseded(by: "2026-12-01T09:00", .unapproved), .superseded(by: "2026-12-01T09:00", nil),
+            .andBefore(times: 12, .nextHadCome("2026-12-01T09:00")), .unapproved, .approvedTooLate, .plannedTooLate, .planningEnded,
+            .campaignChanged, .campaignBroken, .fileChanging("/x \"y\".csv", seconds: 10), .begunTooLate, .runGone,
+            .stopped(.ledger(.processGone)), .missed(MissedPushes(count: 3, audience: 9, expired: 2, tooLate: 1)), .sentByHand,
+            .described("no file"),
+        ] as [ScheduleProblem])
+    func problems(problem: ScheduleProblem) throws {
+        #expect(ScheduleProblem(json: problem.json) == problem)
+        var run = scheduledRun("1", .skipped)
+        run.problem = problem
+        let store = try ScheduleStore(folder: folder)
+        try store.save([run], [])
+        #expect(try store.scheduledRuns(since: Timestamp(epochSeconds: 0)) == [run])
+        store.close()
     }
 }

@@ -78,20 +78,21 @@ final class ScheduleMonitoring {
         for (file, mistakes) in status.mistakes.sorted(by: { $0.key < $1.key }) {
             problem(status.campaigns.values.first { $0.file == file }?.name, file, mistakes.all.first?.description ?? "")
         }
-        for scheduledRun in status.open where !scheduledRun.reason.isEmpty {
-            problem(scheduledRun.key.campaign, scheduledRun.file, "\(scheduledRun.key) is tried again: \(scheduledRun.reason)")
+        for scheduledRun in status.open {
+            guard let why = scheduledRun.problem?.sentence else { continue }
+            problem(scheduledRun.key.campaign, scheduledRun.file, "\(scheduledRun.key) is tried again: \(why)")
         }
         for scheduledRun in status.open where scheduledRun.state == .waiting {
             problem(scheduledRun.key.campaign, scheduledRun.file, "\(scheduledRun.key) waits for approval")
         }
-        // One that finished has a reason when not everybody was sent to.
+        // One that finished has a problem when not everybody was sent to.
         for scheduledRun in status.last
         where scheduledRun.state == .stopped || scheduledRun.state == .skipped
-            || scheduledRun.state == .finished && !scheduledRun.reason.isEmpty
+            || scheduledRun.state == .finished && scheduledRun.problem != nil
         {
             problem(
                 scheduledRun.key.campaign, scheduledRun.file,
-                "\(scheduledRun.key) was \(scheduledRun.state.rawValue): \(scheduledRun.reason)")
+                "\(scheduledRun.key) was \(scheduledRun.state.rawValue): \(scheduledRun.problem?.sentence ?? "")")
         }
         return .object(pairs: [
             ("status", .string(!status.isUp ? "stopped" : problems.isEmpty ? "ok" : "problems")), ("time", .string(now.description)),
@@ -179,7 +180,8 @@ extension ScheduledRun {
     var json: JSONValue {
         .object(pairs: [
             ("campaign", .string(key.campaign)), ("occurrence", .string(key.occurrence)), ("state", .string(state.rawValue)),
-            ("run", run.map { .string($0) } ?? .null), ("reason", .string(reason)), ("begins", .string(begins.description)),
+            ("run", run.map { .string($0) } ?? .null), ("reason", .string(problem?.sentence ?? "")),
+            ("begins", .string(begins.description)),
             ("ends", .string(ends.description)),
         ])
     }

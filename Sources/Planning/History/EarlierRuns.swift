@@ -20,7 +20,7 @@ package struct EarlierRuns {
     )
         throws
     {
-        let all = try catalog.begunForSomebody(of: campaign, app: app, limit: 10).filter { $0.plan.id != own }
+        let all = try catalog.lastStarted(of: campaign, app: app, limit: 10).filter { $0.plan.id != own }
         // Older ones are not asked: what they reached is counted from their files.
         var sendings: [PreviousSending?] = []
         for run in all where sendings.last.map({ $0?.accepted == 0 }) ?? true { sendings.append(PreviousSending(of: run, now: now)) }

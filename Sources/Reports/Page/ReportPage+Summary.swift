@@ -34,10 +34,9 @@ extension ReportPage {
 
     /// How many never got a chance, before all else.
     private var missed: HTML {
-        let count = report.missedForGood
-        guard count > 0 else { return "" }
-        let devices = TextFormat.counted(count, "device was", "devices were")
-        return "\(devices) never sent to: \(report.missedBecause("the push expired", isOne: count == 1)). "
+        guard let missed = report.missedPushes else { return "" }
+        let devices = TextFormat.counted(missed.count, "device was", "devices were")
+        return "\(devices) never sent to: \(missed.because("the push expired")). "
     }
 
     /// The run in a few sentences, for those who read nothing else.

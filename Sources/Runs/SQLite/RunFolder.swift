@@ -10,6 +10,9 @@ public struct RunFolder: RunCatalog {
     /// - Parameter path: of the folder. One that is not there yet holds no runs.
     public init(_ path: String) { place = path }
 
+    /// Whether there is such a folder, or anything else under its name.
+    public var isThere: Bool { access(place, F_OK) == 0 }
+
     /// The path of a run's file.
     public func place(of run: String) -> String { RunFile.path(run, in: place) }
 
@@ -135,7 +138,7 @@ extension RunFolder {
     ///   - isEmptyCounted: whether runs count in whose audience nobody was.
     ///   - limit: how many at most.
     /// - Throws: `Diagnostic`: the folder cannot be listed.
-    func begun(
+    func started(
         of campaign: String, app: String, before moment: Timestamp? = nil, isEmptyCounted: Bool = true, limit: Int
     ) throws -> [any RecordedRun] {
         var found: [any RecordedRun] = []
@@ -152,7 +155,7 @@ extension RunFolder {
 
     /// Runs of a campaign that processes are sending just now, or have paused; also retries and tests.
     /// - Throws: `Diagnostic`: the folder cannot be listed; whether one of them is being sent cannot be seen, or which it is.
-    public func beingSent(of campaign: String) throws -> [any RecordedRun] {
+    public func sendingNow(of campaign: String) throws -> [any RecordedRun] {
         try names(ofRunsOf: campaign).compactMap { name -> SQLiteRun? in
             let path = RunFile.join(place, name)
             switch SendingLock.look(run: path) {
@@ -177,7 +180,7 @@ extension RunFolder {
     /// Runs of a campaign that were begun, as the record knows or their own files say, or that a process is about to send, oldest first; also retries and
     /// tests. Files that cannot be opened are passed over.
     /// - Throws: `Diagnostic`: the folder cannot be listed.
-    public func begun(of campaign: String, known: HistorySnapshot) throws -> [any RecordedRun] {
+    public func started(of campaign: String, known: HistorySnapshot) throws -> [any RecordedRun] {
         let begun = known.begun(of: campaign)
         return try names(ofRunsOf: campaign).compactMap { name in
             let path = RunFile.join(place, name)
@@ -191,7 +194,7 @@ extension RunFolder {
 
     /// Ids of the runs of a campaign that processes are sending just now, or have paused, or may have.
     /// - Throws: `Diagnostic`: the folder cannot be listed.
-    public func idsBeingSent(of campaign: String) throws -> [String] {
+    public func idsSendingNow(of campaign: String) throws -> [String] {
         try names(ofRunsOf: campaign).compactMap { name in
             switch SendingLock.look(run: RunFile.join(place, name)) {
             case .free, .held(since: 0): nil
@@ -208,8 +211,8 @@ extension RunFolder {
 
     /// The newest runs of an app's campaign that were begun and have an audience, newest first.
     /// - Throws: `Diagnostic`: the folder cannot be listed.
-    public func begunForSomebody(of campaign: String, app: String, limit: Int) throws -> [any RecordedRun] {
-        try begun(of: campaign, app: app, isEmptyCounted: false, limit: limit)
+    public func lastStarted(of campaign: String, app: String, limit: Int) throws -> [any RecordedRun] {
+        try started(of: campaign, app: app, isEmptyCounted: false, limit: limit)
     }
 
     /// Those that may have reached somebody since a moment; files that cannot be opened are among the second.
@@ -240,6 +243,7 @@ extension SQLiteRun {
     /// - Throws: `Diagnostic`: the folder cannot be listed.
     public func earlierRuns(limit: Int) throws -> [any RecordedRun] {
         if plan.isTest || plan.retryOf != nil { return [] }
-        return try RunFolder(RunDiagnostics.folder(of: path)).begun(of: plan.campaign, app: plan.app, before: plan.plannedAt, limit: limit)
+        return try RunFolder(RunDiagnostics.folder(of: path)).started(
+            of: plan.campaign, app: plan.app, before: plan.plannedAt, limit: limit)
     }
 }

@@ -11,10 +11,12 @@ public final class ScheduleStore: Sendable {
     public static let fileName = "schedule.sqlite"
     /// "Vols"
     private static let applicationID = 0x566F_6C73
-    private static let version = 1
+    /// 2: `firing.problem` is JSON with the problem and its values; in format 1 it was a sentence, and called `reason`.
+    private static let version = 2
 
-    /// The file.
-    public let path: String
+    /// Where it is, for messages.
+    public var place: String { path }
+    let path: String
     private let database: DatabasePool
 
     /// Opens the file for writing; makes it when it is not there.
@@ -37,6 +39,8 @@ public final class ScheduleStore: Sendable {
                     if try !Self.check(db, path) {
                         if !isNew { try Self.checkNothingKnown(folder) }
                         try Self.create(db)
+                    } else if try Self.hasSentences(db) {
+                        try Self.convertSentences(db)
                     }
                     return .commit
                 }
@@ -144,7 +148,7 @@ public final class ScheduleStore: Sendable {
 
     private static func scheduledRun(_ key: ScheduledRun.Key, _ db: Database) throws -> ScheduledRun? {
         try Row.fetchOne(db, sql: columns + " WHERE campaign = ? AND occurrence = ?", arguments: [key.campaign, key.occurrence])
-            .flatMap(scheduledRun)
+            .flatMap { try scheduledRun($0) }
     }
 
     private static func remove(_ key: ScheduledRun.Key, _ db: Database) throws {
@@ -159,7 +163,7 @@ public final class ScheduleStore: Sendable {
                 try Self.campaigns(db).compactMap { campaign in
                     try Row.fetchAll(
                         db, sql: Self.columns + " WHERE campaign = ? ORDER BY begins_at DESC LIMIT 5", arguments: [campaign.name]
-                    ).compactMap(Self.scheduledRun).first { !open.contains($0.state) }
+                    ).compactMap { try Self.scheduledRun($0) }.first { !open.contains($0.state) }
                 }
             }
         }
@@ -169,42 +173,64 @@ public final class ScheduleStore: Sendable {
     private static func save(_ scheduledRun: ScheduledRun, _ db: Database) throws -> Bool {
         try db.execute(
             sql: """
-                INSERT INTO firing (campaign, occurrence, file, run, state, reason, begins_at, ends_at, changed_at)
+                INSERT INTO firing (campaign, occurrence, file, run, state, problem, begins_at, ends_at, changed_at)
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT (campaign, occurrence) DO UPDATE SET
-                    state = excluded.state, reason = excluded.reason, changed_at = excluded.changed_at, run = excluded.run,
+                    state = excluded.state, problem = excluded.problem, changed_at = excluded.changed_at, run = excluded.run,
                     file = excluded.file
                 WHERE firing.run IS excluded.run
                 """,
             arguments: [
                 scheduledRun.key.campaign, scheduledRun.key.occurrence, scheduledRun.file, scheduledRun.run, scheduledRun.state.rawValue,
-                scheduledRun.reason,
+                scheduledRun.problem?.json.text ?? "",
                 scheduledRun.begins.epochMilliseconds, scheduledRun.ends.epochMilliseconds, scheduledRun.changedAt.epochMilliseconds,
             ])
         return db.changesCount > 0
     }
 
-    private static let columns = "SELECT campaign, occurrence, file, run, state, reason, begins_at, ends_at, changed_at FROM firing"
+    private static let columns = "SELECT campaign, occurrence, file, run, state, problem, begins_at, ends_at, changed_at FROM firing"
+
+    /// Whether it is of format 1.
+    private static func hasSentences(_ db: Database) throws -> Bool { try Int.fetchOne(db, sql: "PRAGMA user_version") == 1 }
+
+    private static func convertSentences(_ db: Database) throws {
+        try db.execute(sql: "ALTER TABLE firing RENAME COLUMN reason TO problem")
+        for sentence in try String.fetchAll(db, sql: "SELECT DISTINCT problem FROM firing WHERE problem <> ''") {
+            let problem = ScheduleProblem(older: sentence)?.json.text ?? ""
+            try db.execute(sql: "UPDATE firing SET problem = ? WHERE problem = ?", arguments: [problem, sentence])
+        }
+        try db.execute(sql: "PRAGMA user_version = \(version)")
+    }
+
+    /// What the record keeps of a problem. A newer Volley of the same format may know of more: what it says is shown as it is.
+    private static func problem(_ text: String) -> ScheduleProblem? {
+        if text.isEmpty { return nil }
+        return (try? JSONValue(parsing: text)).flatMap { ScheduleProblem(json: $0) } ?? .described(text)
+    }
 
     private static func scheduledRuns(_ db: Database, since: Timestamp) throws -> [ScheduledRun] {
         let open = ScheduledRun.State.allCases.filter(\.isOpen).map { "'\($0.rawValue)'" }.joined(separator: ", ")
+        // One that only reads leaves the file as it is.
+        let isOlder = try hasSentences(db)
+        let columns = isOlder ? columns.replacing(" problem,", with: " reason,") : columns
         return try Row.fetchAll(
             db, sql: columns + " WHERE ends_at >= ? OR state IN (\(open)) ORDER BY begins_at, campaign",
             arguments: [since.epochMilliseconds]
-        ).compactMap(scheduledRun)
+        ).compactMap { try scheduledRun($0, isOlder: isOlder) }
     }
 
     /// nil for a state that this version does not know.
-    private static func scheduledRun(_ row: Row) throws -> ScheduledRun? {
+    private static func scheduledRun(_ row: Row, isOlder: Bool = false) throws -> ScheduledRun? {
         guard let campaign = String.fromDatabaseValue(row[0]), let occurrence = String.fromDatabaseValue(row[1]),
             let file = String.fromDatabaseValue(row[2]), let run = String?.fromDatabaseValue(row[3]),
-            let name = String.fromDatabaseValue(row[4]), let reason = String.fromDatabaseValue(row[5]),
+            let name = String.fromDatabaseValue(row[4]), let problem = String.fromDatabaseValue(row[5]),
             let begins = Int64.fromDatabaseValue(row[6]), let ends = Int64.fromDatabaseValue(row[7]),
             let changedAt = Int64.fromDatabaseValue(row[8])
         else { throw Unreadable() }
         guard let state = ScheduledRun.State(rawValue: name) else { return nil }
         return ScheduledRun(
-            key: .init(campaign: campaign, occurrence: occurrence), file: file, run: run, state: state, reason: reason,
+            key: .init(campaign: campaign, occurrence: occurrence), file: file, run: run, state: state,
+            problem: isOlder ? ScheduleProblem(older: problem) : self.problem(problem),
             begins: Timestamp(epochMilliseconds: begins), ends: Timestamp(epochMilliseconds: ends),
             changedAt: Timestamp(epochMilliseconds: changedAt))
     }
@@ -236,7 +262,8 @@ public final class ScheduleStore: Sendable {
             sql: """
                 CREATE TABLE firing (
                     campaign TEXT NOT NULL, occurrence TEXT NOT NULL,       -- spring-sale, 2026-12-01T09:00
-                    file TEXT NOT NULL, run TEXT, state TEXT NOT NULL, reason TEXT NOT NULL,
+                    file TEXT NOT NULL, run TEXT, state TEXT NOT NULL,
+                    problem TEXT NOT NULL,                                  -- {"problem": "noticed_late", "seconds": 7200}; blank for none
                     begins_at INTEGER NOT NULL, ends_at INTEGER NOT NULL, changed_at INTEGER NOT NULL,  -- epoch milliseconds
                     PRIMARY KEY (campaign, occurrence)
                 ) WITHOUT ROWID;

@@ -85,8 +85,7 @@ public struct SendingHistory: Sendable {
 
     private static func number(of life: String) -> Int { Int(life.prefix { $0 != "-" }) ?? 0 }
 
-    /// The file.
-    public let path: String
+    let path: String
 
     /// A record; nothing is opened or made.
     /// - Parameter folder: of runs.

@@ -20,8 +20,9 @@ public struct SuppressionList: Sendable {
     public let environment: String
     /// What the targets of the app's service look like.
     public let targets: TargetForm
-    /// The file.
-    public let path: String
+    /// Where it is, for messages.
+    public var place: String { path }
+    let path: String
 
     static let prefix = "suppressed-"
 

@@ -208,7 +208,7 @@ package struct SendPermission {
     /// goes out once, and so may a retry.
     private func runBeingSentBeside() throws -> (any RecordedRun)? {
         guard run.plan.retryOf == nil, !run.plan.isTest, time == nil else { return nil }
-        return try run.catalog.beingSent(of: run.plan.campaign).first { other in
+        return try run.catalog.sendingNow(of: run.plan.campaign).first { other in
             defer { other.close() }
             guard other.plan.id != run.plan.id, other.plan.app == run.plan.app, !other.plan.isTest else { return false }
             let theirs = try other.plan.settings.get().environment

@@ -30,7 +30,7 @@ struct SupersedingRuns {
         defer { search.chain?.close() }
         var devices = Devices(run, settings)
         var there: Set<String> = []
-        for other in try run.catalog.begun(of: run.plan.campaign, known: search.known) {
+        for other in try run.catalog.started(of: run.plan.campaign, known: search.known) {
             defer { other.close() }
             do {
                 if try search.counts(other) { try look(at: other, search, &devices) }

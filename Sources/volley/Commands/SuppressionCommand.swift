@@ -197,7 +197,7 @@ public enum SuppressionCommand {
 
     private static func document(_ list: SuppressionList, _ members: [(String, JSONValue)]) -> JSONValue {
         let head: [(String, JSONValue)] = [
-            ("app", .string(list.app)), ("environment", .string(list.environment)), ("file", .string(list.path)),
+            ("app", .string(list.app)), ("environment", .string(list.environment)), ("file", .string(list.place)),
         ]
         return .object(pairs: head + members)
     }
@@ -219,6 +219,6 @@ public enum SuppressionCommand {
             let reason = TextFormat.padded(device.reason, to: newest.map(\.reason.count).max() ?? 0)
             lines.append("  \(device.token.redacted)  \(reason)  since \(device.invalidSince)  \(device.run)")
         }
-        return (lines + ["", "List: \(list.path)"]).map { $0.last == " " ? String($0.dropLast(2)) : $0 }.joined(separator: "\n")
+        return (lines + ["", "List: \(list.place)"]).map { $0.last == " " ? String($0.dropLast(2)) : $0 }.joined(separator: "\n")
     }
 }

@@ -1,4 +1,5 @@
 import Base
+import Reports
 import Runs
 import Scheduling
 import Sending
@@ -60,10 +61,10 @@ extension Console {
         switch event {
         case .due(let key, let run): say("\(key) is due: planning \(run).")
         case .sending(let key, let run): say("\(key) is being sent as \(run).")
-        case .planFailed(let key, let reason): warn("\(key) cannot be planned. \(reason)")
-        case .postponed(let key, let reason): say("\(key) waits: \(reason).")
+        case .planFailed(let key, let words): warn("\(key) cannot be planned. \(words)")
+        case .postponed(let key, let problem): say("\(key) waits: \(problem.sentence).")
         case .sendFailed(let key, let mistake): warn("\(key) cannot be sent. \(mistake)")
-        case .ended(let key, let state, let reason): say("\(key): \(state.rawValue)\(reason.isEmpty ? "" : ": \(reason)")")
+        case .ended(let key, let state, let problem): say("\(key): \(state.rawValue)\(problem.map { ": \($0.sentence)" } ?? "")")
         case .taken(let key): warn("\(key) was claimed by another process: it is that one's to send.")
         case .planNotCancelled(let run, let error): warn("The plan \(run) cannot be cancelled. \(error)")
         case .fileNotClosed(let run, let error): warn("\(run) is over, but its file cannot be closed. \(error)")

@@ -1,0 +1,55 @@
+import Base
+public import Runs
+
+extension ScheduleProblem {
+    /// Why a time waits, was given up, or did not reach every device, as it stands behind a colon.
+    public var sentence: String {
+        switch self {
+        case .noticedLate(let seconds): "it was noticed \(Self.duration(seconds)) after its time, which is later than 'late' allows"
+        case .brokenTooLong(let seconds):
+            "its file had mistakes until \(Self.duration(seconds)) after its time, which is later than 'late' allows"
+        case .sentUnderAnotherName: "its file was sent or skipped at this time already, under another name"
+        case .nextHadCome(let occurrence): "its next time, \(occurrence), had come as well"
+        case .superseded(let occurrence, let before): "\(before?.sentence ?? ""); its next time, \(occurrence), has come"
+        case .andBefore(let times, let problem): "\(problem.sentence); so had \(TextFormat.count(times)) times before it"
+        case .unapproved: "nobody had approved it"
+        case .approvedTooLate: "nobody approved it in time"
+        case .plannedTooLate: "its plan was ready too late"
+        case .planningEnded: "the process that planned it was ended, and there was no other in time"
+        case .campaignChanged: "its file was changed just before it was planned, and says another time or name"
+        case .campaignBroken: "its file has mistakes, or cannot be read"
+        case .fileChanging(let file, let seconds):
+            "\(file) was changed less than \(seconds) seconds ago, and may still be being written; its time waits until it is left alone"
+        case .begunTooLate: "it could not be begun in time"
+        case .runGone: "the file of its run is gone"
+        case .stopped(let cause): cause.sentence
+        case .missed(let missed): missed.sentence
+        case .sentByHand: "sent by hand"
+        case .described(let words): words
+        }
+    }
+
+    private static func duration(_ seconds: Int) -> String { TextFormat.duration(seconds: Double(seconds)) }
+}
+
+extension MissedPushes {
+    /// How many were missed, and why.
+    public var sentence: String {
+        let isOne = count == 1
+        let all = TextFormat.counted(audience, "push", "pushes")
+        let share = TextFormat.percent(Double(count) / Double(audience))
+        return "\(TextFormat.count(count)) of \(all) (\(share)) \(isOne ? "was" : "were") never sent, as "
+            + "\(because(isOne ? "it expired" : "they expired"))."
+    }
+
+    /// - Parameter expired: that the pushes expired, in words.
+    func because(_ expired: String) -> String {
+        let turn = "\(count == 1 ? "its" : "their") turn came"
+        return switch (self.expired, tooLate) {
+        case (0, 0): "the run ended before \(turn)"
+        case (_, 0): "\(expired) before \(turn)"
+        case (0, _): "it was too late when \(turn)"
+        default: "\(expired), or it was too late, when \(turn)"
+        }
+    }
+}

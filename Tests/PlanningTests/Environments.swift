@@ -1,0 +1,12 @@
+import Delivery
+import PushServices
+import Runs
+
+/// Apple's.
+extension FrozenEnvironment {
+    static let production = FrozenEnvironment.named(APNs.production), sandbox = FrozenEnvironment.named(APNs.sandbox)
+}
+
+extension Endpoint {
+    static let production = Endpoint(APNs.production)
+}
