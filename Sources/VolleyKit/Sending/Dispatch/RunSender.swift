@@ -169,7 +169,7 @@ package struct RunSender: Sendable {
         }
         batches.wakeWhenClosed(state.claiming)
         let allowance = ClaimBudget(
-            control: control, recorded: state.recorded, pace: settings.pace, wakeup: state.claiming)
+            control: control, recorded: state.recorded, pace: settings.pace, batching: service.batching, wakeup: state.claiming)
         let recorder: WorkerThread<Void>, loop: WorkerThread<SendEnd>, reader: WorkerThread<[Int]>
         do throws(Diagnostic) {
             // The one that claims comes last: where there is no thread for another, nobody was claimed.
@@ -243,6 +243,7 @@ package struct RunSender: Sendable {
                 attendance.observer(.settled(unsent))
             }, onEarlierAttempts: state.noteAttempts, onInDoubt: state.noteInDoubt)
         reader.furtherMessages = furtherMessages
+        reader.batching = service.batching
         reader.onClaimed = { claimed in
             do { try claimCounter?.note(claimed) } catch {
                 state.fail(.ledger(.claimNotNoted("\(error)")))
