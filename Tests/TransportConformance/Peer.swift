@@ -1,24 +1,24 @@
 import Base
 import Cryptography
 import Glibc
-import HTTP2
+public import HTTP2
 
 /// A server that does nothing but what it is told, one connection after the other. It has no thread: it goes on when it is asked to.
-final class Peer {
-    let address: PeerAddress
+public final class Peer {
+    /// Where it listens.
+    public let address: PeerAddress
     /// In the order in which they came.
-    private(set) var sessions: [PeerSession] = []
+    public private(set) var sessions: [PeerSession] = []
     /// What each new connection is told first.
     var settings: [(HTTP2ServerSession.Setting, UInt32)] = []
-    /// Nothing is read of any connection, not even the beginning of TLS.
-    var isDeaf = false
 
     private let socket: Int32
     private let context: TLSServerContext
     private let callbacks: HTTP2ServerCallbacks
 
     /// - Parameter givesWindowsByHand: what was read is followed by more only when `giveWindow` says so.
-    init(givesWindowsByHand: Bool = false, applicationProtocol: String = "h2") throws {
+    /// - Throws: a `Diagnostic` when there is no port or no memory for it.
+    public init(givesWindowsByHand: Bool = false, applicationProtocol: String = "h2") throws {
         let authority = CertificateAuthority(commonName: "Transport conformance")
         let certificate = authority.issueServerCertificate(names: ["localhost"])
         context = try TLSServerContext(certificate: certificate, applicationProtocol: applicationProtocol)
@@ -45,8 +45,7 @@ final class Peer {
     deinit { Glibc.close(socket) }
 
     /// Takes connections, reads and writes, as far as that goes at once.
-    func turn() {
-        guard !isDeaf else { return }
+    public func turn() {
         while true {
             let accepted = accept(socket, nil, nil)
             guard accepted >= 0 else { break }
@@ -66,16 +65,21 @@ final class Peer {
 }
 
 /// One connection of the peer.
-final class PeerSession: HTTP2ServerSession {
+public final class PeerSession: HTTP2ServerSession {
     /// A request that came in.
-    struct Request {
-        var stream: Int32
-        var headers: [String: String] = [:]
-        var body: [UInt8] = []
-        var isComplete = false
+    public struct Request {
+        /// Its stream.
+        public var stream: Int32
+        /// Pseudo headers as well.
+        public var headers: [String: String] = [:]
+        /// As much as came so far.
+        public var body: [UInt8] = []
+        /// The body is whole.
+        public var isComplete = false
     }
 
-    private(set) var requests: [Request] = []
+    /// In the order in which they came.
+    public private(set) var requests: [Request] = []
     private(set) var closedStreams: [Int32] = []
     private(set) var pings = 0
     private(set) var isOpen = false
@@ -149,7 +153,7 @@ final class PeerSession: HTTP2ServerSession {
     /// - Parameters:
     ///   - id: header and value.
     ///   - isCutOff: the stream is reset when half of the body is out.
-    func answer(
+    public func answer(
         _ request: Int = 0, status: Int = 200, body: String = "", retryAfter: Int? = nil, id: (StaticString, String)? = nil,
         isCutOff: Bool = false
     ) {
@@ -192,31 +196,38 @@ final class PeerSession: HTTP2ServerSession {
 
     // MARK: What it hears
 
-    override func headersBegan(streamID: Int32, isRequest: Bool) {
+    /// As the session reports it.
+    public override func headersBegan(streamID: Int32, isRequest: Bool) {
         current = streamID
         if isRequest { requests.append(Request(stream: streamID)) }
     }
 
-    override func headerReceived(_ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) {
+    /// As the session reports it.
+    public override func headerReceived(_ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) {
         guard let index = requests.lastIndex(where: { $0.stream == current }) else { return }
         requests[index].headers[String(decoding: name, as: UTF8.self)] = String(decoding: value, as: UTF8.self)
     }
 
-    override func payloadReceived(_ bytes: UnsafeBufferPointer<UInt8>, streamID: Int32) {
+    /// As the session reports it.
+    public override func payloadReceived(_ bytes: UnsafeBufferPointer<UInt8>, streamID: Int32) {
         guard let index = requests.lastIndex(where: { $0.stream == streamID }) else { return }
         requests[index].body += bytes
     }
 
-    override func requestEnded(streamID: Int32) {
+    /// As the session reports it.
+    public override func requestEnded(streamID: Int32) {
         guard let index = requests.lastIndex(where: { $0.stream == streamID }) else { return }
         requests[index].isComplete = true
     }
 
-    override func streamClosed(_ streamID: Int32) { closedStreams.append(streamID) }
+    /// As the session reports it.
+    public override func streamClosed(_ streamID: Int32) { closedStreams.append(streamID) }
 
-    override func pingReceived() { pings += 1 }
+    /// As the session reports it.
+    public override func pingReceived() { pings += 1 }
 
-    override func takeBody(streamID: Int32, into buffer: UnsafeMutableBufferPointer<UInt8>) -> BodyPiece {
+    /// As the session reports it.
+    public override func takeBody(streamID: Int32, into buffer: UnsafeMutableBufferPointer<UInt8>) -> BodyPiece {
         let rest = bodies[streamID] ?? []
         if cutOffs.contains(streamID) {
             // Half of it, and then nothing but the reset.
